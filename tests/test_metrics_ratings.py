@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from wolflab.stats.ratings import Duel, firth, openskill, rate_entrants
+from wolflab.stats.ratings import SWEPT, Duel, firth, openskill, rate_entrants
 
 VILLAGE = {"a": -0.7, "b": 0.1, "c": 0.6}
 WEREWOLVES = {"a": -0.2, "b": -0.1, "c": 0.3}
@@ -117,6 +117,26 @@ def test_what_no_strength_explains_is_left_over() -> None:
     assert all(row.ranks == (1, 3) for row in fit.rows)
     for cell in fit.residuals:
         assert cell.residual.excludes(0.0) is (cell.village != cell.werewolves)
+
+
+def drawn(names: str, deals: int, seed: int) -> list[Duel]:
+    """Games of entrants whose strengths add up: the first never wins as the village."""
+    rng = np.random.default_rng(seed)
+    wins = dict(zip("abc", (0.0, 0.5, 0.4), strict=True))
+    pairs = list(product(names, names))
+    return [Duel(deal, a, b, bool(rng.random() < wins[a])) for deal in range(deals) for a, b in pairs]
+
+
+def test_a_cell_won_throughout_is_no_finding() -> None:
+    for cell in rate_entrants(drawn("abc", 20, 1)).residuals:
+        swept = cell.village == "a"
+        assert (cell.residual.note == SWEPT) is swept
+        assert cell.residual.excludes(0.0) is (None if swept else False)
+
+
+def test_two_entrants_leave_nothing_unexplained() -> None:
+    """One cell won throughout would decide all four."""
+    assert rate_entrants(drawn("ab", 20, 1)).residuals == ()
 
 
 def test_who_plays_one_side_alone_has_no_overall_strength() -> None:

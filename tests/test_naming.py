@@ -316,7 +316,7 @@ def test_a_tournament_names_its_entrants(tmp_path: Path) -> None:
         ("cot-004",), ("recon",), ("concurrent",), ("atomic",), ("strategic",)
     ]  # fmt: skip
     assert [became_in_words(became) for became in extra.became] == [
-        "react is called cot-004, after who plays in it since -o react.recipe=cot-004."
+        "What the file calls react is called cot-004 here, for -o react.recipe=cot-004 changes who plays."
     ]
 
 

@@ -405,7 +405,8 @@ def test_a_comparison_that_cannot_be_made_is_named_with_its_reason(tmp_path: Pat
     alone = small(contrasts=["days", "trust_village"], behaviours=True)
     with Store.create(tmp_path / "alone", build(alone)) as made:
         assert runner.play_run(made)
-        told = "Not compared: days, trust_village (there is one condition, and none to compare it with)."
+        why = "there is one condition here; wolflab compare sets runs side by side"
+        told = f"Not compared: days, trust_village ({why})."
         assert extras(made, summary_of(made)).uncompared == Uncompared(("days", "trust_village"), alone=True)
         console = Console(width=200, file=io.StringIO())
         report_run(console, made, None)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import io
+import json
 import random
 import re
 import shutil
+import sqlite3
 from collections.abc import Callable
+from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -18,10 +21,11 @@ from typer.testing import CliRunner
 
 import http_server
 from report_helpers import Page, section
+from wolflab import __version__
 from wolflab.agents.policy.checkpoint import load_policy, located
 from wolflab.cli import app
 from wolflab.errors import ExperimentError, ModelError, StoreError
-from wolflab.lab.plans.loading import build
+from wolflab.lab.plans.loading import build, load_experiment
 from wolflab.lab.plans.tournament import FILE, Stop, Tournament, from_flags, load_tournament, make_tournament
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.replay import verify_game
@@ -35,11 +39,13 @@ from wolflab.lab.runs.tournament_games import (
 )
 from wolflab.lab.storage import call_store
 from wolflab.lab.storage import store as store_module
+from wolflab.lab.storage.call_store import Begun
 from wolflab.lab.storage.store import Store
 from wolflab.metrics.published import Alike
 from wolflab.metrics.tournament import CellGame, Standings, standings
 from wolflab.ui.report.tournament import standings_page
 from wolflab.ui.tournament import chosen_tournament, print_standings
+from wolflab.ui.wording import begun_in_words
 
 TWO: dict[str, Any] = {"name": "t", "entrants": {"a": "random", "b": "random"}, "deals": 4}
 PAIRS = tuple(product("ab", "ab"))
@@ -57,7 +63,57 @@ def played(path: Path, **changes: Any) -> Standings:
         return tournament_standings(store)
 
 
+def test_the_page_says_when_what_was_run_and_what_it_took(tmp_path: Path) -> None:
+    flags = "tournament --entrant random --entrant vanilla --model village --deals 2 --out"
+    told = CliRunner().invoke(app, [*flags.split(), str(tmp_path / "cup")])
+    assert told.exit_code == 0, told.output
+    page = (tmp_path / "cup/tournament.html").read_text(encoding="utf-8")
+    today = datetime.now(UTC).date().isoformat()
+    assert f"Begun on {today} with Wolflab {__version__}." in section(page, "who")
+    assert "entrants:" in section(page, "tournament")
+    assert "vanilla vs random" in section(page, "replies")
+    assert "Days" not in section(page, "reading")
+    extra = json.loads((tmp_path / "cup/tournament.json").read_text(encoding="utf-8"))["extras"]
+    assert extra["begun"] == [{"run": "", "wolflab": __version__, "date": today}]
+
+
+@pytest.mark.parametrize("source", ["own-tournament", "cup.yaml"])
+def test_a_tournament_is_not_run_as_an_experiment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("cup.yaml").write_text(yaml.safe_dump(TWO), encoding="utf-8")
+    told = CliRunner().invoke(app, ["run", source, "--village", "--out", "r"])
+    assert isinstance(told.exception, ExperimentError)
+    assert f"wolflab tournament {source}" in str(told.exception)
+    assert not Path("r").exists()
+
+
+def test_what_an_older_run_does_not_say_is_left_out(tmp_path: Path) -> None:
+    played(tmp_path / "old")
+    with sqlite3.connect(tmp_path / "old/run.sqlite") as db:
+        db.execute("DELETE FROM meta WHERE key = 'begun'")
+    with Store.open_for_reading(tmp_path / "old") as store:
+        assert begun_in_words(store.begun) == f"Begun with Wolflab {__version__}."
+    assert begun_in_words(Begun("r", "", "2026-01-31")) == "r was begun on 2026-01-31."
+    assert begun_in_words(Begun("r", "", "")) == ""
+
+
 # -- the file -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("village", "other"), [(False, "gpt-4o-mini"), (True, "random")])
+def test_a_model_of_ones_own_meets_the_built_in_player_at_its_best(village: bool, other: str) -> None:
+    made = load_tournament("own-tournament", village=village)
+    assert list(made.entrants) == [other, "built-in"]
+    assert (made.entrants["built-in"].model, made.entrants["built-in"].recipe) == ("village", "deductive")
+
+
+def test_a_model_of_ones_own_as_sheriff_is_compared_with_one_of_the_others() -> None:
+    reference = load_experiment("own-sheriff", village=True)
+    cast = reference.cast("built-in")
+    assert cast["sheriff"] == cast["others"]
+    assert reference.contrasts == ["ratio_over_peers", "dc_over_others"]
 
 
 def test_cells_are_conditions_and_sides_hold_one_entrant_each() -> None:

@@ -8,7 +8,9 @@ v_A: A's strength as the village, w_B: B's as the Werewolves, μ: what the villa
 average entrants (Bradley and Terry 1952, with a home advantage). Strength overall is s_A = (v_A + w_A) / 2:
 if A and B play each other on both sides, the mean of the two log odds in A's favour is s_A − s_B. It leaves
 out what is no strength of anybody's: that A's way of playing suits B's badly. `residual` shows where that
-is.
+is. It has no interval where one side won all games of a cell: the share is 0 or 1 in every resample, and the
+fit, which is drawn to the middle, never is. With two entrants on a side it decides the others too, and
+there are no residuals.
 
 A cell won or lost throughout would send a plain fit to infinity. The fit is Firth's ("Bias reduction of
 maximum likelihood estimates", Biometrika 1993): Jeffreys' prior as a penalty, which for this model is as if
@@ -26,7 +28,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +40,9 @@ _STEPS = 60
 """Newton steps at most; a handful is enough."""
 _LONGEST = 2.0
 """No step changes a log odds by more."""
+FEWEST = 3
+"""Entrants on each side from which a cell can be told to go against strengths."""
+SWEPT = "one side won all games: no interval"
 
 
 class Duel(NamedTuple):
@@ -76,7 +81,10 @@ class Residual:
 
 @dataclass(frozen=True, slots=True)
 class Ratings:
-    """A fit. side: μ, in log odds. residuals: a row a cell. note: why there is none, where there is none."""
+    """A fit. side: μ, in log odds. residuals: a row a cell; none with fewer than `FEWEST` on a side.
+
+    note: why there is no fit, where there is none.
+    """
 
     rows: tuple[Rating, ...]
     side: Estimate | None
@@ -220,6 +228,8 @@ def rate_entrants(duels: Sequence[Duel], seed: int = SEED) -> Ratings:
 def _residuals(
     model: _Model, table: Floats, deals: Sequence[tuple[int, tuple[float, ...]]], seed: int
 ) -> tuple[Residual, ...]:
+    if min(len(model.village), len(model.werewolves)) < FEWEST:
+        return ()
     cells = len(model.cells)
     fitted = model.fitted(table.sum(axis=0, keepdims=True))[0]
     residuals = []
@@ -232,6 +242,8 @@ def _residuals(
 
         n = round(float(table[:, cells + k].sum()))
         residual = resampled_estimate(deals, gap, n=n, units="games", seed=seed)
+        if table[:, k].sum() in (0.0, table[:, cells + k].sum()):
+            residual = replace(residual, low=None, high=None, note=SWEPT)
         residuals.append(Residual(village, werewolves, float(fitted[k]), residual))
     return tuple(residuals)
 

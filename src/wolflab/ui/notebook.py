@@ -26,7 +26,7 @@ from ..lab.results.extras import extras, extras_of_tournament
 from ..lab.results.summaries import summary as summary_of
 from ..lab.runs.casting import Company
 from ..lab.runs.runner import Progress, playing, preflight
-from ..lab.runs.tournament_games import is_tournament, tournament_standings
+from ..lab.runs.tournament_games import is_tournament, tournament_standings, written_of
 from ..lab.storage.run_files import new_directory
 from ..lab.storage.store import Store
 from ..metrics.shapes import Summary
@@ -113,7 +113,7 @@ class OpenedRun:
 
     @property
     def report(self) -> ReportPage:
-        """The report, with its tables and figures."""
+        """The report on the games, with its tables and figures. A tournament's own are on `pages[1]`."""
         return self.pages[0]
 
     @cached_property
@@ -122,12 +122,12 @@ class OpenedRun:
         with Store.open_for_reading(self.path) as store:
             written = (self.path / "experiment.yaml").read_text(encoding="utf-8")
             report = report_page(self.summary, written, extras(store, self.summary))
-            more = (
-                (standings_page(tournament_standings(store), extras_of_tournament(store)),)
-                if is_tournament(store)
-                else ()
-            )
+            more = (self._standings(store),) if is_tournament(store) else ()
             return (report, *more)
+
+    def _standings(self, store: Store) -> ReportPage:
+        standings, extra = tournament_standings(store), extras_of_tournament(store)
+        return standings_page(standings, extra, written_of(store), self.summary)
 
     def __repr__(self) -> str:
         return f"OpenedRun({str(self.path)!r})"

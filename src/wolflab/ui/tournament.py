@@ -13,7 +13,8 @@ from rich.table import Table
 from ..errors import ExperimentError
 from ..lab.plans.tournament import Tournament, from_flags, load_tournament, make_tournament
 from ..lab.results.extras import Extras, extras_of_tournament
-from ..lab.runs.tournament_games import play_tournament, start_tournament
+from ..lab.results.summaries import summary
+from ..lab.runs.tournament_games import play_tournament, start_tournament, written_of
 from ..lab.runs.tournament_games import tournament_standings as standings_of
 from ..lab.storage.run_files import new_directory
 from ..lab.storage.store import Store
@@ -93,7 +94,7 @@ def show_tournament(console: Console, store: Store, out: Path | None) -> Extras:
         console,
         "page",
         out or store.path / "tournament.html",
-        standings_page(standings, extra).html,
+        standings_page(standings, extra, written_of(store), summary(store)).html,
         standings.as_dict() | {"extras": as_data(extra)},
     )
     say(console, f"everything else about its games: wolflab report {shlex.quote(str(store.path))}")

@@ -15,6 +15,7 @@ from ..lab.results.differences import Differs, Setting
 from ..lab.results.extras import Extras, Uncompared
 from ..lab.results.players import PlacePlayer
 from ..lab.results.trouble import Troubled
+from ..lab.storage.call_store import Begun
 from ..metrics.shapes import Summary
 from ..text.asking.sentences import listed
 
@@ -112,12 +113,19 @@ def second_poll_in_words(experiment: Experiment) -> str:
 # -- who plays --------------------------------------------------------------------------------------
 
 
+def begun_in_words(begun: Begun) -> str:
+    """When a run was begun, and with which version; "" where it says neither."""
+    when = f" on {begun.date}" if begun.date else ""
+    version = f" with Wolflab {begun.wolflab}" if begun.wolflab else ""
+    return f"{f'{begun.run} was begun' if begun.run else 'Begun'}{when}{version}." if when or version else ""
+
+
 def became_in_words(became: Became) -> str:
     """What `-o` made of conditions, in a sentence."""
     after = " ".join(f"-o {_change(change)}" for change in became.changes)
     if len(became.of) > 1:
         return f"{listed(became.of)} are the same after {after}: played once, as {became.name}."
-    return f"{became.of[0]} is called {became.name}, after who plays in it since {after}."
+    return f"What the file calls {became.of[0]} is called {became.name} here, for {after} changes who plays."
 
 
 def _change(change: str) -> str:
@@ -150,7 +158,7 @@ def player_in_words(player: PlacePlayer) -> str:
 def uncompared_in_words(uncompared: Uncompared) -> str:
     """Which measures are not compared, and why."""
     why = (
-        "there is one condition, and none to compare it with"
+        "there is one condition here; wolflab compare sets runs side by side"
         if uncompared.alone
         else "no two conditions have it on the same deals"
     )

@@ -17,6 +17,7 @@ from ...metrics.shapes import Summary
 from ...models.wire import UNCOUNTED
 from ..plans.specs import Became
 from ..runs.counting import rows_of
+from ..storage.call_store import Begun
 from ..storage.store import Store
 from .differences import Arm, Differs, baseline_of, differences, sources
 from .players import PlacePlayer, players_of
@@ -39,8 +40,8 @@ class Uncompared:
 class Extras:
     """See the module. sources: conditions that are there for others to learn from and for nothing else.
 
-    players: who plays. became: conditions that `-o` gave another name, or made of several. estimated: a
-    sentence for each model whose tokens no server counted.
+    begun: when and with which version. players: who plays. became: conditions that `-o` gave another name,
+    or made of several. estimated: a sentence for each model whose tokens no server counted.
     """
 
     sources: tuple[str, ...] = ()
@@ -54,6 +55,7 @@ class Extras:
     players: tuple[PlacePlayer, ...] = ()
     became: tuple[Became, ...] = ()
     estimated: tuple[str, ...] = ()
+    begun: tuple[Begun, ...] = ()
 
 
 def extras(store: Store, summary: Summary) -> Extras:
@@ -63,6 +65,7 @@ def extras(store: Store, summary: Summary) -> Extras:
     return replace(
         _read(store),
         differs=differences(arms, baseline_of(experiment)),
+        begun=(store.begun,),
         players=players_of(store),
         became=tuple(experiment.became),
         uncompared=uncompared(
@@ -89,6 +92,7 @@ def extras_of_all(stores: Sequence[Store], summary: Summary, contrasts: Sequence
     compared = (contrast.baseline for contrast in summary.contrasts)
     return Extras(
         **all_of,
+        begun=tuple(replace(store.begun, run=store.path.name) for store in stores),
         differs=differences(arms, next(compared, first)),
         players=tuple(each for store in stores for each in players_of(store, f"{store.path.name}: ")),
         became=tuple(
@@ -105,6 +109,7 @@ def extras_of_tournament(store: Store) -> Extras:
     return Extras(
         troubled=troubled_in(store),
         estimated=_estimated(store),
+        begun=(store.begun,),
         players=players_of(store),
         became=tuple(store.experiment.became),
     )

@@ -61,6 +61,12 @@ def is_tournament(store: Store) -> bool:
     return store.meta(_LOOKS) is not None and (store.path / FILE).is_file()
 
 
+def written_of(store: Store) -> str:
+    """The file of a run's tournament, or of the experiment whose conditions are cells."""
+    file = store.path / (FILE if is_tournament(store) else "experiment.yaml")
+    return file.read_text(encoding="utf-8")
+
+
 def plan_of(store: Store) -> TournamentPlan:
     """The tournament behind a run: its file, or, for an experiment whose conditions are cells, their names.
 

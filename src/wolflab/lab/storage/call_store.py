@@ -16,6 +16,8 @@ import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from decimal import Decimal
 from hashlib import blake2b
 from pathlib import Path
@@ -69,8 +71,20 @@ INSERT INTO totals VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (asker, model) DO
 """
 VERSION = "3"
 """Of the tables, and of the records in a run of games."""
+_BEGUN = "begun"
 _UNNAMED = "0.1.0"
 """The version that began a run which does not name it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """Where a run began. run: its name where several are told of. wolflab: the version. date: of the day in
+    UTC, as 2026-01-31. What an older run does not say is "".
+    """
+
+    run: str
+    wolflab: str
+    date: str
 
 
 class CallStore:
@@ -128,7 +142,8 @@ class CallStore:
                 if facts is None:
                     store._check_version()  # before anything is added to a file of another version
                 else:
-                    facts = {"version": VERSION, "wolflab": __version__, **facts}
+                    today = datetime.now(UTC).date().isoformat()
+                    facts = {"version": VERSION, "wolflab": __version__, _BEGUN: today, **facts}
                 make_tables(db, cls.schema, facts)
                 store._check_begun()
                 return store
@@ -320,6 +335,11 @@ class CallStore:
         """A small fact about the run."""
         row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return row[0] if row else None
+
+    @property
+    def begun(self) -> Begun:
+        """When and with which version the run was begun."""
+        return Begun("", self.meta("wolflab") or "", self.meta(_BEGUN) or "")
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

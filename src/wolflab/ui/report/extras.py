@@ -15,6 +15,7 @@ from ...metrics.interviews import InterviewRows, Quote
 from ...metrics.registry import SIDE_NAMES
 from ..wording import (
     became_in_words,
+    begun_in_words,
     cut,
     player_settings,
     settings_in_words,
@@ -41,8 +42,9 @@ def trouble(extras: Extras) -> str:
 
 
 def who_plays(extras: Extras, instrument: bool) -> PagePart:
-    """Every player, and what `-o` made of conditions."""
-    said = "".join(f"<p>{escape(became_in_words(each))}</p>" for each in extras.became)
+    """When the run was begun and with which version, every player, and what `-o` made of conditions."""
+    sentences = (*map(begun_in_words, extras.begun), *map(became_in_words, extras.became))
+    said = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences if sentence)
     if not extras.players:
         return said
     placed = any(player.place for player in extras.players)

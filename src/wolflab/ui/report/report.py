@@ -96,13 +96,11 @@ def report_page(
             ),
             ("published", "Beside published figures", sections.beside),
             ("replies", "Replies, calls and cost", sections.replies),
-            ("reading", "How to read this page", sections.reading_section),
+            ("reading", "How to read this page", lambda _: sections.reading_section()),
+            ("experiment", "What was run", lambda _: sections.what_was_run(experiment)),
         )
         if (body := make(summary))
     ]
-    if experiment:
-        run = f"<pre tabindex=0>{escape(experiment)}</pre>"
-        parts.append(PageSection("experiment", "What was run", run))
     title = summary.title or "Wolflab report"
     top = _top(summary, title, extra.trouble(extras), bool(extras.estimated))
     return ReportPage(title, top, tuple(parts), instrument=summary.instrument)

@@ -265,10 +265,15 @@ def replies(summary: Summary) -> PagePart:
     return tables
 
 
-def reading_section(summary: Summary) -> str:
-    """What the numbers mean."""
+def what_was_run(written: str) -> str:
+    """The file that was run; nothing where there is none."""
+    return f"<pre tabindex=0>{escape(written)}</pre>" if written else ""
+
+
+def reading_section(notes: Sequence[tuple[str, str]] = prose.READING) -> str:
+    """What the numbers mean. notes: what is read, and how."""
     notes = (
-        *prose.READING,
+        *notes,
         ("Seed of the resamples", f"{SEED}: the same records give the same numbers."),
     )
     rows = "".join(f"<dt>{escape(a)}</dt><dd>{escape(b)}</dd>" for a, b in notes)

@@ -12,11 +12,12 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ...lab.results.extras import Extras
+from ...metrics.shapes import Summary
 from ...metrics.tournament import SIDE_PARTS, CellRow, Standings
 from ...stats.intervals import Estimate
 from ...stats.ratings import Rating
 from ..wording import counted, cut, trouble_marks
-from . import prose
+from . import prose, sections
 from .blocks import PagePart, Passage
 from .extras import trouble, who_plays
 from .figures import ACCENT, CARD, INK, MUTED, ForestRow, Panel, Picture, drawing, forest, on_page
@@ -40,7 +41,11 @@ mean of this field. On both sides it is the mean of the two strengths. A rank's 
 together. openskill's ratings (mean ± standard deviation; 25 ± 8.3 before the first game) are updated
 game by game, and depend on their order.</p>"""
 _RESIDUALS = """<p class="lead">How much oftener the village won than the strengths say. Where the
-interval leaves out 0, these two meet in a way that no single strength of either explains.</p>"""
+interval leaves out 0, these two meet in a way that no single strength of either explains. A cell in which
+one side won all games has no interval. Each interval is at 95 % by itself: of twenty, one leaves out 0 by
+chance.</p>"""
+_NO_RESIDUALS = """<p>Whether two meet in a way that strengths do not explain can be told with three entrants
+or more on each side.</p>"""
 _DIFFERENCES = """<p class="lead">First − second, in score against the opponents that both have, deal by
 deal on common deals. p is a sign-flip test, corrected by Holm within each part.</p>"""
 _SEQUENCES = """<p class="lead">Cells may stop early, so every interval on this page is a confidence
@@ -53,8 +58,10 @@ dates differ too.</p>"""
 def standings_page(
     standings: Standings,
     extras: Extras = Extras(),  # noqa: B008 (frozen)
+    tournament: str = "",
+    summary: Summary | None = None,
 ) -> ReportPage:
-    """The page as an object."""
+    """The page as an object. tournament: the file that was run. summary: of its games."""
     parts = tuple(
         PageSection(anchor, title, body)
         for anchor, title, make in (
@@ -65,6 +72,9 @@ def standings_page(
             ("differences", "Differences", _differences),
             ("stopping", "Where games stopped", _stopping),
             ("published", "Beside published figures", _published),
+            ("replies", "Replies, calls and cost", lambda _: sections.replies(summary) if summary else ""),
+            ("reading", "How to read this page", _reading),
+            ("tournament", "What was run", lambda _: sections.what_was_run(tournament)),
         )
         if (body := make(standings))
     )
@@ -150,13 +160,21 @@ def _ratings(standings: Standings) -> PagePart:
     heads += ["openskill, village", "openskill, Werewolves"]
     made = ReportTable("Strengths", heads, rows, instrument=standings.instrument)
     side = f"<p>Side: {_in_line(shown(fit.side, 'one', True))}</p>" if fit.side is not None else ""
+    return _RATINGS + made + side + _unexplained(standings)
+
+
+def _unexplained(standings: Standings) -> PagePart:
+    """Cell by cell, how far the village's wins are from what strengths say."""
+    residuals = standings.ratings.residuals
+    if not residuals:
+        return _NO_RESIDUALS
     cells: list[TableRow] = [
         [
             f"{cell.village} vs {cell.werewolves}",
             number_cell(cell.fitted, "share"),
             shown(cell.residual, "points", True),
         ]
-        for cell in fit.residuals
+        for cell in residuals
     ]
     by_cell = ReportTable(
         "What strengths do not explain",
@@ -164,8 +182,7 @@ def _ratings(standings: Standings) -> PagePart:
         cells,
         instrument=standings.instrument,
     )
-    folded = f"<details><summary>Cell by cell</summary>{_RESIDUALS}" + by_cell + "</details>"
-    return _RATINGS + made + side + folded
+    return f"<details><summary>Cell by cell</summary>{_RESIDUALS}" + by_cell + "</details>"
 
 
 def _rank(rating: Rating) -> Cell:
@@ -239,6 +256,12 @@ def _published(standings: Standings) -> PagePart:
         heads = ["cell", "published", "ours", "verdict"]
         made += ReportTable(caption, heads, rows, instrument=standings.instrument, left=(3,))
     return _BESIDE + made if made else ""
+
+
+def _reading(standings: Standings) -> str:
+    """What the experiment's page says of intervals and n; confidence sequences are told of above."""
+    interval, counts, *_ = prose.READING
+    return sections.reading_section([counts] if standings.level is not None else [interval, counts])
 
 
 # -- the heat map -----------------------------------------------------------------------------
