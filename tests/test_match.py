@@ -128,6 +128,26 @@ def test_an_unusable_reply_is_retried_as_often_as_configured_and_counted() -> No
         assert all("no JSON here" in r.corrections[-1][0] for r in corrected)
 
 
+def test_a_reply_that_was_cut_is_told_so_and_its_beginning_is_shown_back() -> None:
+    class Cut(Scripted):
+        async def generate(self, request: Request) -> Response:
+            response = await super().generate(request)
+            return response._replace(finish="length")
+
+    spoiled = '{"reasoning": "' + "S1. I know what I know. " * 40
+    model = Cut(spoil=lambda request: None if request.corrections else spoiled)
+    played = run_now(play(match(SHERIFF, table_of("vanilla", model), 4)))
+    record = read_record(*lines(played))
+    assert all(turn.invalid is None for turn in record.turns)
+    mistakes = [content for turn in record.turns for _, content in turn.notes if isinstance(content, Mistake)]
+    assert {mistake.reason for mistake in mistakes} == {
+        "it was cut at the limit of its length; give a shorter one"
+    }
+    shown = {request.corrections for request in model.requests if request.corrections}
+    assert shown == {((f"{spoiled[:60]}…", mistakes[0].reason),)}
+    verify(record)
+
+
 @pytest.mark.parametrize("retries", [0, 2])
 def test_fewer_candidates_than_asked_for_are_asked_for_again_then_weighed_and_noted(retries: int) -> None:
     """The fullest try is weighed: two candidates of the second, not one of the first or the last."""

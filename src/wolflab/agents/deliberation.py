@@ -29,6 +29,9 @@ from .recipes import Proposal, Recipe
 Notes = list[tuple[str, Content]]
 _SHOWN = 200
 """How much of an unusable reply a `Mistake` keeps, in characters."""
+_CUT = Problem("it was cut at the limit of its length; give a shorter one")
+_BEGINNING = 60
+"""How much of a reply that was cut is shown back, in characters: a small model goes on with a longer one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,10 @@ class Deliberation:
             answer = parse(question, response.text)
             if not isinstance(answer, Problem):
                 break
-            failed.append((answer, response.text))
+            shown = response.text
+            if response.finish == "length" and shown and answer.usable is None:
+                answer, shown = _CUT, f"{shown[:_BEGINNING]}…"
+            failed.append((answer, shown))
             if answer.usable is None:
                 notes.append((step, Mistake(step, attempt, answer.reason, response.text[:_SHOWN])))
         if isinstance(answer, Problem):
