@@ -26,7 +26,7 @@ from .commands import begin_output, ended, leave, play_games, preflight_models, 
 from .console import ExitCode, say
 from .report.numbers import interval, number
 from .report.tournament import PART_NAMES, standings_page
-from .tables import INSTRUMENT, framed, in_red, print_top
+from .tables import INSTRUMENT, framed, in_red, print_fitted, print_top
 from .wording import as_data, counted, trouble_marks
 
 
@@ -110,8 +110,8 @@ def print_standings(
     extras: Extras = Extras(),  # noqa: B008 (frozen)
 ) -> None:
     """The matrix, the scores, the ratings, and what was decided."""
-    for table in (matrix_table(standings, extras), score_table(standings)):
-        console.print(table)
+    console.print(matrix_table(standings, extras))
+    _print_scores(console, standings)
     if standings.instrument:
         say(console, INSTRUMENT, "yellow")
     if standings.ratings.note:
@@ -153,14 +153,10 @@ def _shown(estimate: Estimate | None, kind: Unit, counted: bool = False) -> str:
     return f"{text}\n{estimate.n}" if counted else text
 
 
-def score_table(standings: Standings) -> Table:
+def _print_scores(console: Console, standings: Standings) -> None:
     """One row an entrant: mean win rates, strength, rank."""
-    caption = "strength: log odds of a game (Bradley-Terry); rank with the range that holds for all"
-    table = framed("scores and ratings", standings.instrument, caption)
-    table.add_column("entrant", style="bold", no_wrap=True)
-    for head in (*(PART_NAMES[part] for part in SIDE_PARTS), "strength", "rank", "openskill"):
-        table.add_column(head, justify="right", overflow="fold")
     ratings = {rating.name: rating for rating in standings.ratings.rows}
+    rows = []
     for score in standings.scores:
         rating = ratings.get(score.name)
         strength, rank = "–", "–"
@@ -169,11 +165,8 @@ def score_table(standings: Standings) -> Table:
             rank = "–" if rating.rank is None else str(rating.rank)
             rank += "" if rating.ranks is None else f"\n{rating.ranks[0]} to {rating.ranks[1]}"
         skills = [f"{s.side[0].upper()} {s.mu:.1f}" for s in standings.skills if s.name == score.name]
-        table.add_row(
-            escape(score.name),
-            *(_shown(getattr(score, part), "share") for part in SIDE_PARTS),
-            strength,
-            rank,
-            "\n".join(sorted(skills)) or "–",
-        )
-    return table
+        shares = (_shown(getattr(score, part), "share") for part in SIDE_PARTS)
+        rows.append([escape(score.name), *shares, strength, rank, "\n".join(sorted(skills)) or "–"])
+    heads = ["entrant", *(PART_NAMES[part] for part in SIDE_PARTS), "strength", "rank", "openskill"]
+    caption = "strength: log odds of a game (Bradley-Terry); rank with the range that holds for all"
+    print_fitted(console, "scores and ratings", heads, rows, caption)
