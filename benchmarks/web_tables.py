@@ -53,6 +53,7 @@ class Load:
     games: int = 0
     requests: int = 0
     late: int = 0
+    again: int = 0
     answering: list[asyncio.Task[None]] = field(default_factory=list)
 
     def cookies(self, seat: str = "") -> dict[str, str]:
@@ -62,7 +63,14 @@ class Load:
         return {"Cookie": "; ".join(pairs)}
 
     async def post(self, path: str, body: Any, seat: str = "") -> Any:
-        """One request up."""
+        """One request up; once more where its connection was closed under it, as a person would send it."""
+        try:
+            return await self._post(path, body, seat)
+        except aiohttp.ServerDisconnectedError:
+            self.again += 1
+            return await self._post(path, body, seat)
+
+    async def _post(self, path: str, body: Any, seat: str) -> Any:
         async with self.session.post(self.url + path, json=body, headers=self.cookies(seat)) as answer:
             told = await answer.json()
             assert answer.status < 400 or answer.status == 409, (path, answer.status, told)
@@ -166,7 +174,8 @@ async def _play_over_http(
     delays = 1000 * np.array(load.delays)
     p50, p95, most = np.percentile(delays, [50, 95, 100])
     print(f"{tables} tables of 7 people, {spectators} spectators, {seconds:g} s: {len(load.sent)} statements")
-    print(f"  {load.requests} requests, {load.late} of them too late for what they answer")
+    late = f"{load.late} of them too late for what they answer, {load.again} sent twice"
+    print(f"  {load.requests} requests, {late}")
     print(f"  until another page has it: median {p50:.0f} ms, 95 % {p95:.0f} ms, longest {most:.0f} ms")
     ratio = p95 / 1000 / reference
     print(f"  a request that changes nothing, alone: {1000 * reference:.1f} ms; ratio {ratio:.0f}")
