@@ -17,7 +17,7 @@ from ..text.kinds import kind_of
 from ..text.notes import Belief, Candidate, Content, Exchanged, Mistake, Thought
 from ..text.questions import Aids, Decide, Propose, Question, Situation, Task
 from ..text.replies.extract import without_thinking
-from ..text.replies.parse import parse
+from ..text.replies.parse import CUT, parse
 from ..text.replies.parsed import Decided, Parsed, Problem, Proposals
 from .base import IO, Invalid, Reply
 from .dialogue import exchanged, history_of, lasts
@@ -29,7 +29,6 @@ from .recipes import Proposal, Recipe
 Notes = list[tuple[str, Content]]
 _SHOWN = 200
 """How much of an unusable reply a `Mistake` keeps, in characters."""
-_CUT = Problem("it was cut at the limit of its length; give a shorter one")
 _BEGINNING = 60
 """How much of a reply that was cut is shown back, in characters: a small model goes on with a longer one."""
 
@@ -94,13 +93,10 @@ class Deliberation:
         for attempt in range(recipe.retries + 1):
             corrections = tuple((text, problem.reason) for problem, text in failed)
             response = await self.io.generate(step, question, sampling, attempt, corrections)
-            answer = parse(question, response.text)
+            answer = parse(question, response.text, cut=response.finish == "length")
             if not isinstance(answer, Problem):
                 break
-            shown = response.text
-            if response.finish == "length" and shown and answer.usable is None:
-                answer, shown = _CUT, f"{shown[:_BEGINNING]}…"
-            failed.append((answer, shown))
+            failed.append((answer, f"{response.text[:_BEGINNING]}…" if answer is CUT else response.text))
             if answer.usable is None:
                 notes.append((step, Mistake(step, attempt, answer.reason, response.text[:_SHOWN])))
         if isinstance(answer, Problem):

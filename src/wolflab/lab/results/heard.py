@@ -204,7 +204,9 @@ class _Ear:
             raise _EndOfCalls
         seat = request.question.situation.seat
         player, text = self._labels[seat], filed.response.text
-        answer = None if player.recipe == PERSON else parse(request.question, text)  # no reply of a model
+        answer = None
+        if player.recipe != PERSON:  # a model's reply
+            answer = parse(request.question, text, cut=filed.response.finish == "length")
         unusable = None
         if isinstance(answer, Problem) and answer.usable is None:
             _, ask, step, attempt = request.key.rsplit("|", 3)

@@ -90,8 +90,20 @@ def _judgements_schema(task: Deduce, ruleset: Ruleset, layout: Layout) -> dict[s
 # -- reading it -------------------------------------------------------------------------------
 
 
-def parse(question: Question, text: str) -> Parsed | Problem:
-    """What `text` answers to `question`, or why it answers nothing. Never raises."""
+CUT = Problem("it was cut at the limit of its length; give a shorter one")
+"""What is wrong with a reply that its server cut, and that cannot be used."""
+
+
+def parse(question: Question, text: str, cut: bool = False) -> Parsed | Problem:
+    """What `text` answers to `question`, or why it answers nothing. Never raises.
+
+    cut: the server cut the reply at the limit of its length; that is why, then, it answers nothing.
+    """
+    answer = _read(question, text)
+    return CUT if cut and text and isinstance(answer, Problem) and answer.usable is None else answer
+
+
+def _read(question: Question, text: str) -> Parsed | Problem:
     ruleset, task = question.situation.ruleset, question.task
     text = undisguised(text, ruleset)
     if is_free(question):

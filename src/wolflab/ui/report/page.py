@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from html import escape
 from importlib.resources import files
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...files import write
-from .blocks import PagePart, joined
+from .blocks import PageBlock, PagePart, joined
 from .figures import Picture
 from .table import ReportTable
 
@@ -64,22 +64,24 @@ class ReportPage:
     def tables(self) -> dict[str, ReportTable]:
         """The tables by name: the section's anchor and the caption's first words ("play-wins-and-votes")."""
         found: dict[str, ReportTable] = {}
-        for part in self.sections:
-            for block in joined([part.body]).blocks:
-                if isinstance(block, ReportTable):
-                    name = _unused(f"{self.prefix}{part.anchor}-{_as_name(block.caption)}", found)
-                    found[name] = replace(block, name=name, of=self.title)
+        for part, block in self._blocks():
+            if isinstance(block, ReportTable):
+                name = _unused(f"{self.prefix}{part.anchor}-{_as_name(block.caption)}", found)
+                found[name] = replace(block, name=name, of=self.title)
         return found
 
     @property
     def figures(self) -> dict[str, Picture]:
         """The figures by name."""
         found: dict[str, Picture] = {}
-        for part in self.sections:
-            for block in joined([part.body]).blocks:
-                if isinstance(block, Picture):
-                    found[_unused(_as_name(block.name), found)] = replace(block, instrument=self.instrument)
+        for _, block in self._blocks():
+            if isinstance(block, Picture):
+                found[_unused(_as_name(block.name), found)] = replace(block, instrument=self.instrument)
         return found
+
+    def _blocks(self) -> Iterator[tuple[PageSection, PageBlock]]:
+        """Every part of every section."""
+        return ((part, block) for part in self.sections for block in joined([part.body]).blocks)
 
     def _repr_html_(self) -> str:
         """The whole page within a notebook, with its own style."""
