@@ -75,6 +75,7 @@ def test_presets_that_reproduce_a_table_pin_the_papers_prompting() -> None:
         ),
         ({"players": {"others": {"recipe": "vanilla"}}}, "a model is missing"),
         ({"players": {"others": {"recipe": "random", "model": "village"}}}, "recipe random takes no model"),
+        ({"players": {"others": {"recipe": {"name": "random"}}}}, "recipe random has no fields to set"),
         ({"players": {"player_9": {"recipe": "random"}}}, "there is no place 'player_9'"),
         ({"rules": "doctor", "players": {"sheriff": {"recipe": "random"}}}, "these rules have no Sheriff"),
         (

@@ -24,6 +24,7 @@ from wolflab.errors import ExperimentError, ModelError, StoreError
 from wolflab.lab.plans.loading import build
 from wolflab.lab.plans.overrides import changes_of
 from wolflab.lab.plans.sources import Strict
+from wolflab.lab.plans.tournament import make_tournament
 from wolflab.lab.runs.runner import Progress
 from wolflab.ui.report.page import ReportPage
 
@@ -135,7 +136,8 @@ def test_values_from_python_are_taken_as_they_are() -> None:
     assert "price" not in model, "what was given is left as it is"
     assert build(FIELDS, changes_of(["deals=3"])).deals == 3
     entrants = {"name": "t", "entrants": {"a": "vanilla", "b": "random"}, "model": "village"}
-    assert build(entrants, changes_of({"a.recipe": {"name": "vanilla", "retries": 1}})).built_in
+    changed = make_tournament(entrants, changes_of({"a.recipe": {"name": "vanilla", "retries": 1}}))
+    assert changed.experiment().built_in
 
 
 def test_a_condition_that_a_value_from_python_changes_tells_of_it() -> None:
@@ -187,8 +189,26 @@ def test_a_tournament_has_its_page_too(tmp_path: Path) -> None:
     report, standings = run.pages
     assert "tournament-matrix-the-village-s-win-rate" in standings.tables
     assert not set(standings.tables) & set(report.tables)
-    with pytest.raises(ExperimentError, match="wolflab tournament --resume"):
-        wolflab.run(resume=tmp_path / "r")
+    assert wolflab.run(resume=tmp_path / "r", progress=False).path == tmp_path / "r"
+
+
+def test_a_tournament_is_played_from_python_and_stops_by_its_rule(tmp_path: Path) -> None:
+    fields = {
+        "name": "t",
+        "entrants": {"random": "random", "built-in": {"model": "village", "recipe": "deductive"}},
+        "mirror": False,
+        "deals": 40,
+        "stop": {"width": 0.9, "every": 10},
+    }
+    run = wolflab.run(fields, {"built-in.recipe": {"name": "deductive"}}, out=tmp_path / "t", progress=False)
+    _, standings = run.pages
+    assert "tournament-matrix-the-village-s-win-rate" in standings.tables
+    played = run.games.pandas().groupby("condition").size()
+    assert len(played) == 2
+    assert all(played < 40), "each cell stopped at a look"
+    again = command("tournament", "--show", str(run.path))
+    assert again.returncode == 0, again.stderr
+    assert "stopped: " in again.stdout
 
 
 def test_to_import_wolflab_is_light() -> None:

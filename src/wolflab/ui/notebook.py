@@ -20,13 +20,21 @@ from ..lab.data.columns import TABLES
 from ..lab.data.frames import DataTable
 from ..lab.data.rows import DataSource
 from ..lab.plans.experiment import Experiment
-from ..lab.plans.loading import build, load_experiment
+from ..lab.plans.loading import build
 from ..lab.plans.overrides import changes_of
+from ..lab.plans.sources import read_fields
+from ..lab.plans.tournament import Tournament, make_tournament
 from ..lab.results.extras import extras, extras_of_tournament
 from ..lab.results.summaries import summary as summary_of
 from ..lab.runs.casting import Company
 from ..lab.runs.runner import Progress, playing, preflight
-from ..lab.runs.tournament_games import is_tournament, tournament_standings, written_of
+from ..lab.runs.tournament_games import (
+    is_tournament,
+    playing_tournament,
+    start_tournament,
+    tournament_standings,
+    written_of,
+)
 from ..lab.storage.run_files import new_directory
 from ..lab.storage.store import Store
 from ..metrics.shapes import Summary
@@ -151,7 +159,8 @@ def run(
     resume: Path | str | None = None,
     progress: Callable[[Progress], None] | bool = True,
 ) -> OpenedRun:
-    """Run an experiment, or go on with a run, and open it. Some games may be unfinished: see `games`.
+    """Run an experiment or a tournament, or go on with a run, and open it. Some games may be unfinished: see
+    `games`.
 
     experiment: a file, the name of a shipped one, or its fields as a dict. overrides: fields by their place,
     such as {"deals": 3, "sheriff.model": "openai/gpt-4o-mini"}, with values as they are, or a list of texts
@@ -168,37 +177,36 @@ def run(
 
     async def play() -> Path:
         with await _begun(loaded, out) if loaded is not None else Store.resume(Path(resume or "")) as store:
-            if is_tournament(store):
-                raise ExperimentError(
-                    f"{store.path} is a tournament; go on with: wolflab tournament --resume {store.path}"
-                )
-            await playing(store, watch, reached=loaded is not None)
+            play = playing_tournament if is_tournament(store) else playing
+            await play(store, watch, reached=loaded is not None)
         return store.path
 
     return open_run(_played(play))
 
 
-async def _begun(experiment: Experiment, out: Path | str | None) -> Store:
+async def _begun(loaded: Experiment | Tournament, out: Path | str | None) -> Store:
     """A new run, once every model was reached: before, there is no directory."""
-    company = Company(experiment)
+    company = Company(loaded if isinstance(loaded, Experiment) else loaded.experiment())
     try:
         await preflight(company)
     finally:
         await company.close()
-    return Store.create(
-        new_directory(Path("runs"), experiment.name) if out is None else Path(out), experiment
-    )
+    path = new_directory(Path("runs"), loaded.name) if out is None else Path(out)
+    return Store.create(path, loaded) if isinstance(loaded, Experiment) else start_tournament(path, loaded)
 
 
 def _loaded(
     experiment: Path | str | Mapping[str, Any],
     overrides: Mapping[str, Any] | Sequence[str],
     village: bool,
-) -> Experiment:
+) -> Experiment | Tournament:
     changes = changes_of(overrides)
     if isinstance(experiment, Mapping):
-        return build(experiment, changes, village)
-    return load_experiment(experiment, changes, village)
+        data, where = dict(experiment), "experiment"
+    else:
+        data, where = read_fields(experiment, "experiment")
+    made = make_tournament if "entrants" in data else build
+    return made(data, changes, village, where)
 
 
 def _silent(progress: Progress) -> None:

@@ -58,7 +58,7 @@ class _Run:
         return {name: prices_of(self.store.experiment, name) for name in self.store.experiment.conditions}
 
     @cached_property
-    def uncounted(self) -> frozenset[str]:
+    def uncounted(self) -> Collection[str]:
         """See `CallStore.uncounted`."""
         return self.store.uncounted()
 
@@ -152,7 +152,7 @@ def _games(game: _Game) -> Iterator[DataRow]:
         "erased": None if record is None else record.erased,
         "calls": spent.calls,
         **_used(spent.usage, not unpriced(game.store.costless(row.id), game.prices)),
-        "estimated": not game.run.uncounted.isdisjoint(totals),
+        "estimated": any(model in game.run.uncounted for model in totals),
         "latency": spent.latency,
     }
 

@@ -51,7 +51,9 @@ class Change(str):
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """The change that ``place.to.change=value`` tells of, its value in YAML."""
+        """The change that ``place.to.change=value`` tells of, its value in YAML; one that is read stays."""
+        if isinstance(text, cls):
+            return text
         path, equals, value = text.partition("=")
         if not equals or not path:
             raise ExperimentError(f"override {text!r}: write it as place.to.change=value")
@@ -66,7 +68,7 @@ class Change(str):
         return made
 
 
-def changes_of(overrides: Mapping[str, Any] | Sequence[str]) -> list[str]:
+def changes_of(overrides: Mapping[str, Any] | Sequence[str]) -> list[Change]:
     """Overrides from Python: place → value, or texts as `-o` takes them; ExperimentError for all else."""
     if isinstance(overrides, Mapping):
         for path in overrides:
@@ -78,7 +80,7 @@ def changes_of(overrides: Mapping[str, Any] | Sequence[str]) -> list[str]:
             f"overrides: got {overrides!r}; write a dict {{'place.to.change': value}}, or a list of texts "
             "'place.to.change=value'"
         )
-    return list(overrides)
+    return [Change.read(change) for change in overrides]
 
 
 def _plain(path: str, value: Any) -> Any:
@@ -95,8 +97,8 @@ def _plain(path: str, value: Any) -> Any:
     )
 
 
-def override(data: dict[str, Any], change: str, spec: type[BaseModel], elsewhere: str | None) -> None:
-    """Apply one change: a `Change`, or the text of one.
+def override(data: dict[str, Any], change: Change, spec: type[BaseModel], elsewhere: str | None) -> None:
+    """Apply one change.
 
     spec: what the file is validated by.
     elsewhere: the field whose parts may be named without it ("players"); None: every change names a field.
@@ -104,8 +106,7 @@ def override(data: dict[str, Any], change: str, spec: type[BaseModel], elsewhere
     What it sets wins over every condition, but for the number of games: a condition that says its own
     needs it (another learns from its games).
     """
-    made = change if isinstance(change, Change) else Change.read(change)
-    path, value = made.path, made.value
+    path, value = change.path, change.value
     keys = path.split(".")
     if keys[0] not in spec.model_fields:
         there = data.get("players")

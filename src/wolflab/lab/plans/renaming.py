@@ -17,7 +17,7 @@ from ...errors import ExperimentError
 from .experiment import Experiment, checked
 from .matching import sittings
 from .naming import Names, bearer_of, names_now, stays
-from .overrides import override
+from .overrides import Change, changes_of, override
 
 _Groups = Mapping[str, Sequence[str]]
 """The first of some conditions that are the same → all of them."""
@@ -32,6 +32,7 @@ def overridden(given: Mapping[str, Any], changes: Sequence[str], where: str) -> 
     """
     if not changes:
         return checked(given, where)
+    changes = changes_of(changes)
     data = _changed(given, changes)
     by = of_games(changes, Experiment, ("rules", "players", "conditions"))
     data["title"] = retitled(data.get("title"), changes, by)
@@ -57,14 +58,14 @@ def overridden(given: Mapping[str, Any], changes: Sequence[str], where: str) -> 
     return checked({**_called(data, made, groups, names, right), "became": told}, where) if told else made
 
 
-def _changed(given: Mapping[str, Any], changes: Sequence[str]) -> dict[str, Any]:
+def _changed(given: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
     data = copy.deepcopy(dict(given))
     for change in changes:
         override(data, change, Experiment, "players")
     return data
 
 
-def as_written(made: Callable[[Sequence[str]], _T], changes: Sequence[str]) -> _T:
+def as_written(made: Callable[[Sequence[Change]], _T], changes: Sequence[Change]) -> _T:
     """A file as it was before the changes, but for those without which it cannot be ("others.model=…").
 
     made: of the file and some changes; raises ExperimentError where that is not enough.
@@ -82,22 +83,22 @@ def as_written(made: Callable[[Sequence[str]], _T], changes: Sequence[str]) -> _
     return made(needed)
 
 
-def given_anew(changes: Sequence[str], field: str) -> bool:
+def given_anew(changes: Sequence[Change], field: str) -> bool:
     """Whether all of a field's parts are given by a change, under the names that they are to have."""
-    return any(change.partition("=")[0] == field for change in changes)
+    return any(change.path == field for change in changes)
 
 
-def of_games(changes: Sequence[str], spec: type[BaseModel], fields: Sequence[str]) -> list[str]:
+def of_games(changes: Sequence[Change], spec: type[BaseModel], fields: Sequence[str]) -> list[Change]:
     """The changes that decide who plays what: of these fields of a file, or of a player by its place."""
-    firsts = {change: change.partition("=")[0].partition(".")[0] for change in changes}
-    return [change for change, first in firsts.items() if first not in spec.model_fields or first in fields]
+    firsts = [(change, change.path.partition(".")[0]) for change in changes]
+    return [change for change, first in firsts if first not in spec.model_fields or first in fields]
 
 
-def retitled(title: Any, changes: Sequence[str], by: Sequence[str]) -> Any:
+def retitled(title: Any, changes: Sequence[Change], by: Sequence[Change]) -> Any:
     """A title that tells of such changes, for it was written of the file: "…, changed: sheriff.model"."""
-    if not title or not by or any(change.startswith("title=") for change in changes):
+    if not title or not by or any(change.path == "title" for change in changes):
         return title or ""
-    return f"{title}, changed: {', '.join(change.partition('=')[0] for change in by)}"
+    return f"{title}, changed: {', '.join(change.path for change in by)}"
 
 
 # -- which are the same -----------------------------------------------------------------------------

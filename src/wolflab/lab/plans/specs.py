@@ -267,6 +267,10 @@ class PlayerSpec(Part):
             raise ValueError(f"recipe {self.recipe} takes no model; remove it")
         if self.person and self.recipe != PERSON:
             raise ValueError(f"person: recipe {self.recipe_name} is no person's; write recipe: person")
+        if self.recipe_name in WITHOUT_MODEL and not isinstance(self.recipe, str):
+            raise ValueError(
+                f"recipe {self.recipe_name} has no fields to set; write recipe: {self.recipe_name}"
+            )
         name, made = self.recipe_name, self.language
         if self.policy is not None and (made is None or not made.weighs):
             raise ValueError(

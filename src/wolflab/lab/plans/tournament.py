@@ -23,7 +23,7 @@ from ...metrics.tournament import VERSUS, Matchup
 from ...models.catalog import name_and_settings
 from .experiment import Experiment, checked
 from .naming import ALONE, Bearer, Names, fields_of, names_now, stays
-from .overrides import model_given, override
+from .overrides import Change, changes_of, model_given, override
 from .policies import by_name
 from .renaming import as_written, given_anew, of_games, retitled
 from .sources import checking, read_fields
@@ -246,12 +246,13 @@ def make_tournament(
     if not isinstance(entrants, dict):
         raise ExperimentError(f"{where}: entrants is {entrants!r}; use a mapping {{name: player, …}}")
     values["entrants"] = {k: {"recipe": v} if isinstance(v, str) else v for k, v in entrants.items()}
-    by = of_games(overrides, Tournament, ("rules", "entrants", "model"))
-    changed = _changed(values, overrides)
-    changed["title"] = retitled(changed.get("title"), overrides, by)
+    changes = changes_of(overrides)
+    by = of_games(changes, Tournament, ("rules", "entrants", "model"))
+    changed = _changed(values, changes)
+    changed["title"] = retitled(changed.get("title"), changes, by)
     made = _checked(changed, where)
-    if overrides and not given_anew(overrides, "entrants"):
-        before = as_written(lambda some: _checked(_changed(values, some), where), overrides)
+    if changes and not given_anew(changes, "entrants"):
+        before = as_written(lambda some: _checked(_changed(values, some), where), changes)
         if names := _names_now(before.entrants, made.entrants):
             made = _checked(_called(changed, names, by), where)
     if not made.experiment(where).built_in and village:
@@ -262,11 +263,11 @@ def make_tournament(
     return made
 
 
-def _changed(values: Mapping[str, Any], changes: Sequence[str]) -> dict[str, Any]:
+def _changed(values: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
     """Plain values of a tournament with changes applied."""
     data = copy.deepcopy(dict(values))
     for change in changes:
-        first = change.partition("=")[0].partition(".")[0]
+        first = change.path.partition(".")[0]
         if first not in Tournament.model_fields and first not in data["entrants"]:
             raise ExperimentError(
                 f"override {change!r}: {first!r} is neither a field of a tournament nor an entrant; entrants "

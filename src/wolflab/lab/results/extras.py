@@ -14,7 +14,6 @@ from ...metrics.diversity import Diversity
 from ...metrics.growth import DealWon, Growth, growth_curve
 from ...metrics.interviews import InterviewGiven, InterviewRows, interview_rows, interviews_of
 from ...metrics.shapes import Summary
-from ...models.wire import UNCOUNTED
 from ..plans.specs import Became
 from ..runs.counting import rows_of
 from ..storage.call_store import Begun
@@ -108,7 +107,7 @@ def extras_of_tournament(store: Store) -> Extras:
     """Of a tournament's run: who plays, and whose replies are mostly unusable."""
     return Extras(
         troubled=troubled_in(store),
-        estimated=_estimated(store),
+        estimated=tuple(dict.fromkeys(store.uncounted().values())),
         begun=(store.begun,),
         players=players_of(store),
         became=tuple(store.experiment.became),
@@ -127,7 +126,7 @@ def _read(store: Store) -> Extras:
         interviews=_interviews(store) if store.experiment.interview else (),
         growth=_growths(store),
         troubled=troubled_in(store),
-        estimated=_estimated(store),
+        estimated=tuple(dict.fromkeys(store.uncounted().values())),
         choices=chosen,
         diversity=diverse,
     )
@@ -201,10 +200,6 @@ def uncompared(asked: Sequence[str], summary: Summary, alone: bool) -> Uncompare
     there = {contrast.metric for contrast in summary.contrasts}
     missing = tuple(name for name in dict.fromkeys(asked) if name not in there)
     return Uncompared(missing, alone) if missing else None
-
-
-def _estimated(store: Store) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(what for _, what in store.adaptations() if what.endswith(UNCOUNTED)))
 
 
 __all__ = ["Extras", "Uncompared", "extras", "extras_of_all", "extras_of_tournament", "uncompared"]

@@ -7,6 +7,7 @@ concurrency and after any interruption: a run that is taken up first works out h
 
 from __future__ import annotations
 
+import asyncio
 import json
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
@@ -148,21 +149,28 @@ def play_tournament(
     store: Store, watch: runner.ProgressWatch = lambda progress: None, reached: bool = False
 ) -> bool:
     """Play a tournament's games as `runner.play_run` does, and stop by its rule. Are all of them over?"""
+    return asyncio.run(playing_tournament(store, watch, reached))
+
+
+async def playing_tournament(
+    store: Store, watch: runner.ProgressWatch = lambda progress: None, reached: bool = False
+) -> bool:
+    """As `play_tournament`, in an event loop that runs."""
     plan = plan_of(store)
     if plan.stop is None:
-        return runner.play_run(store, watch, reached)
+        return await runner.playing(store, watch, reached)
     whole = store.experiment
     reader = _Reader(store)
     try:
         while True:
             now = progress_of_tournament(plan, plan.stop, whole, store.games(), reader.results())
             part = store.experiment = _up_to(whole, now.deals)
-            # Planned here and not by `runner.play_run`, which builds players for what it finds planned.
+            # Planned here and not by `runner.playing`, which builds players for what it finds planned.
             store.plan([(name, *place) for name in part.conditions for place in part.places(name)])
             if now.over:
                 # Nothing is to be played, but what was cut off in the last moment is tidied up.
-                return runner.play_run(store, watch, reached)
-            if not runner.play_run(store, watch, reached):
+                return await runner.playing(store, watch, reached)
+            if not await runner.playing(store, watch, reached):
                 return False
             reached = True
     finally:

@@ -323,9 +323,10 @@ class CallStore:
         """All adaptations: (endpoint, what)."""
         return list(self._db.execute("SELECT endpoint, what FROM adaptations ORDER BY endpoint, what"))
 
-    def uncounted(self) -> frozenset[str]:
-        """The models whose server did not count the tokens of every reply, so that some are estimated."""
-        return frozenset(model for model, what in self.adaptations() if what.endswith(UNCOUNTED))
+    def uncounted(self) -> dict[str, str]:
+        """Model → the sentence that tells of it, where a server did not count every reply's tokens, so that
+        some are estimated."""
+        return {model: what for model, what in self.adaptations() if what.endswith(UNCOUNTED)}
 
     def remember(self, key: str, value: str) -> None:
         """A small fact about the run, for `meta`; what was said first stays."""

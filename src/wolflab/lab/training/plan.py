@@ -28,7 +28,7 @@ from ...models.catalog import resolve
 from ...models.embedders import resolve_embedder
 from ...policy.settings import Training
 from ...rules import Ruleset, Side
-from ..plans.overrides import override
+from ..plans.overrides import changes_of, override
 from ..plans.policies import by_name
 from ..plans.sources import checking, read_fields, validation_sentence
 from ..plans.specs import (
@@ -337,7 +337,7 @@ def load_training(source: str | Path, overrides: Sequence[str] = ()) -> Training
     """
     data, where = read_fields(source, "training", FOLDER)
     made = make_training(data, overrides, where)
-    fields = {change: change.partition("=")[0].partition(".")[0] for change in overrides}
+    fields = {change: change.path.partition(".")[0] for change in changes_of(overrides)}
     changes = ", ".join(change for change, field in fields.items() if field not in APART)
     if not changes or "title" in fields.values():
         return made
@@ -349,8 +349,8 @@ def make_training(
 ) -> TrainingSpec:
     """A training from plain values; see `load_training`."""
     values: dict[str, Any] = copy.deepcopy(dict(data))
-    for change in overrides:
-        _spell_out(values, change.partition("=")[0].split(".")[:-1])
+    for change in changes_of(overrides):
+        _spell_out(values, change.path.split(".")[:-1])
         override(values, change, TrainingSpec, None)
     with checking(where, TrainingSpec, "docs/training.md"):
         made = TrainingSpec(**values)
