@@ -247,6 +247,9 @@ def test_shipped_conditions_stand_beside_the_rows_of_their_names(name: str) -> N
             assert alike.otherwise == ""
 
 
+EARLY = "004-communication-early"
+
+
 def test_a_model_of_ones_own_stands_beside_no_row() -> None:
     made = load_experiment("helmsman-table1", [f"sheriff.model={MINE}"])
     assert alike_rows(made, made.published) == {"002-table-1": {}}
@@ -267,6 +270,25 @@ def test_a_row_is_known_by_its_model_wherever_that_is_served_and_other_seats_are
     assert {alike.otherwise for alike in rows.values()} == {
         "vanilla plays where the source has deductive-002"
     }
+
+
+def test_rules_that_are_not_the_sources_are_told_under_the_row() -> None:
+    changes = ["rules.sheriff=elected", "rules.max_rounds=1"]
+    made = load_experiment("helmsman-table1", changes)
+    rows = alike_rows(made, made.published)["002-table-1"]
+    told = "max_rounds is 1, and 6 in the source; sheriff is elected, and assigned in the source"
+    assert rows
+    assert {alike.otherwise for alike in rows.values()} == {told}
+
+
+def test_without_communication_one_side_is_silent() -> None:
+    """004 Table 8 as it was played: the village says nothing, the Werewolves speak."""
+    made = load_experiment("strategic-communication")
+    rows = {name: alike.row for name, alike in alike_rows(made, made.published)[EARLY].items()}
+    assert rows["vanilla-without-communication"] == "Vanilla without communication"
+    assert len(rows) == 8
+    nobody = load_experiment("strategic-communication", ["rules.discussion=false"])
+    assert alike_rows(nobody, nobody.published)[EARLY] == {}
 
 
 def test_a_row_about_a_recipe_is_known_by_it() -> None:

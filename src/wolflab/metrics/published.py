@@ -60,7 +60,8 @@ class PublishedRow:
 @dataclass(frozen=True, slots=True)
 class PublishedTable:
     """One table. rows: what was compared → metric → figure. version: "final" or "early". who: row → who plays
-    in it (a row that is not there is of nobody who could play here); among: place → what its rows share.
+    in it (a row that is not there is of nobody who could play here); among: place → what its rows share;
+    rules: under which they are played, as in an experiment, or None where rows differ in that.
     """
 
     name: str
@@ -71,6 +72,7 @@ class PublishedTable:
     rows: Mapping[str, Mapping[str, PublishedFigure]]
     who: Mapping[str, PublishedRow]
     among: Mapping[str, PublishedPlayer]
+    rules: str | Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ def _table(raw: Mapping[str, Any]) -> PublishedTable:
     }
     note = raw.get("note", "").strip()
     titles = (raw["name"], raw["title"], raw["source"], raw["version"], note)
-    return PublishedTable(*titles, rows, _who(raw), raw.get("among", {}))
+    return PublishedTable(*titles, rows, _who(raw), raw.get("among", {}), raw.get("rules"))
 
 
 def _who(raw: Mapping[str, Any]) -> dict[str, PublishedRow]:

@@ -1,4 +1,4 @@
-"""From a file, or a shipped name, to the experiment that is to be played."""
+"""From a file, or a shipped name, to what is to be played; a tournament becomes its cells."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from ...agents.recipes import MEANINGS
 from ...errors import ExperimentError
+from . import tournament
 from .experiment import Experiment
 from .renaming import overridden
 from .sources import read_fields
@@ -32,6 +33,8 @@ def build(
 ) -> Experiment:
     """An experiment from plain values; see `load_experiment`."""
     data = as_meant(data)
+    if "entrants" in data:
+        return tournament.make_tournament(data, overrides, village, where).experiment(where)
     part = data.get("village") if village else None
     plain = {**data, **part, "village": None} if isinstance(part, dict) else data
     made = overridden(plain, overrides, where)

@@ -26,7 +26,7 @@ from ...metrics.published import (
 )
 from .experiment import Experiment
 from .policies import policy_name_of
-from .specs import PlayerSpec, places_of
+from .specs import PlayerSpec, places_of, ruleset_of
 
 Sitting = tuple[int, str, bool]
 """The number of a seat, its role, and whether it is the Sheriff's."""
@@ -48,7 +48,8 @@ def row_of_condition(table: PublishedTable, experiment: Experiment, condition: s
     """The row of a table that a condition is; None for none."""
     for row, who in table.who.items():
         if _is_row(who, experiment, condition):
-            return Alike(row, _otherwise(table.among, who, experiment, condition))
+            said = (*_others(table.among, who, experiment, condition), *_rules(table, experiment, condition))
+            return Alike(row, "; ".join(said))
     return None
 
 
@@ -102,10 +103,20 @@ def _first(cast: Mapping[str, Any], places: tuple[str, ...]) -> str | None:
     return next((place for place in places if place in cast), None)
 
 
-def _otherwise(
+def _rules(table: PublishedTable, experiment: Experiment, condition: str) -> Iterator[str]:
+    """The switches that are not as the source's rows have them: "max_rounds is 1, and 5 in the source"."""
+    if table.rules is None:
+        return
+    theirs = ruleset_of({"preset": table.rules} if isinstance(table.rules, str) else table.rules).as_dict()
+    for name, here in experiment.ruleset(condition).as_dict().items():
+        if name != "name" and here != theirs[name]:
+            yield f"{name} is {here}, and {theirs[name]} in the source"
+
+
+def _others(
     among: Mapping[str, PublishedPlayer], who: PublishedRow, experiment: Experiment, condition: str
-) -> str:
-    """What is not as the source's rows have it besides: "gpt-4o plays where the source has glm-3-turbo"."""
+) -> Iterator[str]:
+    """Who sits elsewhere than in the source's rows: "gpt-4o plays where the source has glm-3-turbo"."""
     said: dict[str, None] = {}
     for places, spec in who_sits(experiment, condition):
         place = _first(among, places)
@@ -117,7 +128,7 @@ def _otherwise(
             here = short_model(model_name(spec)) or "nobody" if name == "model" else _recipe(spec)
             there = wanted[name] if isinstance(wanted[name], str) else wanted[name]["name"]
             said[f"{here} plays where the source has {there}"] = None
-    return "; ".join(said)
+    yield from said
 
 
 def _recipe(spec: PlayerSpec) -> str:
