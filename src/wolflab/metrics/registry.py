@@ -182,7 +182,8 @@ _believing(
 _believing(
     "ratio_over_peers",
     "Ratio over the role's peers",
-    "Ratio minus the mean of the same quotient of living players of the Sheriff's role who are not Sheriff.",
+    "Ratio minus the mean of the same quotient of living players of the Sheriff's role who are not Sheriff. "
+    "No value where nobody else of that role lives, so none for the only Seer or Guard.",
     leadership.ratio_over_peers,
     signed=True,
 )
@@ -301,7 +302,9 @@ def standing_by_role(game: ObservedGame) -> Parts:
 
 @measure("difference", APART, "roles", unit="plain", split=("role",), signed=True)
 def over_standing_by_role(game: ObservedGame) -> Parts:
-    """Ratio of Sheriffs of that role minus that null: what is left is the office's share."""
+    """Ratio of Sheriffs of that role minus that null: the office, and whatever else sets the Sheriff's player
+    apart from the others'.
+    """
     ratios, nulls, nothing = ratio_by_role(game), standing_by_role(game), (0.0, 0.0)
     roles = sorted(ratios.keys() | nulls.keys())
     return {role: (*(ratios.get(role) or nothing), *(nulls.get(role) or nothing)) for role in roles}

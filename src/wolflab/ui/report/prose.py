@@ -13,8 +13,9 @@ the Ratio when the label “Sheriff” is permuted among the living. Right, ◇ 
 polls with nothing said between them, × is DC towards another player's vote."""
 
 ROLES = """<p class="lead">A Seer is believed as a Seer, Sheriff or not. So each role's Ratio
-stands beside the standing of players of that role who are not Sheriff; what is left is the office's
-share.</p>"""
+stands beside the standing of players of that role who are not Sheriff. What is left
+is the office's share, as far as the same player sits at all seats: a Sheriff of another model or recipe is
+apart by that, too.</p>"""
 
 ROLES_FIGURE = """◇ left: players of that role who are not Sheriff. ◇ right: DC between two straw
 polls."""
