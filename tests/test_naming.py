@@ -14,11 +14,11 @@ from wolflab.lab.plans.matching import alike_rows
 from wolflab.lab.plans.sources import shipped_files
 from wolflab.lab.plans.tournament import load_tournament, make_tournament
 from wolflab.lab.results.extras import extras_of_tournament
-from wolflab.lab.results.players import PlacePlayer, players_of
+from wolflab.lab.results.players import PlacePlayer, players_of, rules_played
 from wolflab.lab.runs.tournament_games import start_tournament
 from wolflab.lab.storage.store import Store
 from wolflab.metrics.published import published_tables
-from wolflab.ui.wording import became_in_words, player_in_words
+from wolflab.ui.wording import became_in_words, player_in_words, rules_in_words
 
 # -- what conditions are called ---------------------------------------------------------------------
 
@@ -328,6 +328,16 @@ def test_places_where_nobody_sits_are_left_out_and_addresses_are_not_told(tmp_pa
         village, werewolves = players_of(store)
     assert village == PlacePlayer((), "village", "own", "deductive", {"temperature": 0.7})
     assert werewolves.settings["version"].startswith("Wolflab ")
+
+
+def test_the_rules_are_told_with_what_is_not_as_in_their_preset(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "one", load_experiment("own-sheriff", ["rules.max_rounds=1"])) as store:
+        (told,) = map(rules_in_words, rules_played(store))
+    assert told == "Rules: sheriff, max_rounds 1, sheriff assigned, sheriff_death stop."
+    apart = SMALL | {"rules": "doctor", "conditions": {"a": {}, "b": {"rules": {"max_rounds": 2}}}}
+    with Store.create(tmp_path / "two", build(apart)) as store:
+        told_of = [rules_in_words(rules) for rules in rules_played(store)]
+    assert told_of == ["Rules of a: doctor.", "Rules of b: doctor, max_rounds 2."]
 
 
 def test_a_tournament_names_its_entrants(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from ..lab.plans.experiment import Experiment
 from ..lab.plans.specs import Became, ExperienceSpec
 from ..lab.results.differences import Differs, Setting
 from ..lab.results.extras import Extras, Uncompared
-from ..lab.results.players import PlacePlayer
+from ..lab.results.players import PlacePlayer, RulesPlayed
 from ..lab.results.trouble import Troubled
 from ..lab.storage.call_store import Begun
 from ..metrics.shapes import Summary
@@ -118,6 +118,13 @@ def begun_in_words(begun: Begun) -> str:
     when = f" on {begun.date}" if begun.date else ""
     version = f" with Wolflab {begun.wolflab}" if begun.wolflab else ""
     return f"{f'{begun.run} was begun' if begun.run else 'Begun'}{when}{version}." if when or version else ""
+
+
+def rules_in_words(rules: RulesPlayed) -> str:
+    """By which rules games were played, in a sentence."""
+    changed = "".join(f", {name} {value}" for name, value in rules.changed.items())
+    where = f" of {listed(rules.conditions)}" if rules.conditions else ""
+    return f"Rules{where}: {rules.preset}{changed}."
 
 
 def became_in_words(became: Became) -> str:

@@ -19,7 +19,7 @@ from ..runs.counting import rows_of
 from ..storage.call_store import Begun
 from ..storage.store import Store
 from .differences import Arm, Differs, baseline_of, differences, sources
-from .players import PlacePlayer, players_of
+from .players import PlacePlayer, RulesPlayed, players_of, rules_played
 from .studies import studied
 from .trouble import Troubled, troubled_in
 
@@ -39,8 +39,8 @@ class Uncompared:
 class Extras:
     """See the module. sources: conditions that are there for others to learn from and for nothing else.
 
-    begun: when and with which version. players: who plays. became: conditions that `-o` gave another name,
-    or made of several. estimated: a sentence for each model whose tokens no server counted.
+    begun: when and with which version. players, rules: who plays, and by which rules. became: conditions that
+    `-o` gave another name, or made of several. estimated: a sentence for each model whose tokens no server counted.
     """
 
     sources: tuple[str, ...] = ()
@@ -52,6 +52,7 @@ class Extras:
     diversity: tuple[Diversity, ...] = ()
     uncompared: Uncompared | None = None
     players: tuple[PlacePlayer, ...] = ()
+    rules: tuple[RulesPlayed, ...] = ()
     became: tuple[Became, ...] = ()
     estimated: tuple[str, ...] = ()
     begun: tuple[Begun, ...] = ()
@@ -66,6 +67,7 @@ def extras(store: Store, summary: Summary) -> Extras:
         differs=differences(arms, baseline_of(experiment)),
         begun=(store.begun,),
         players=players_of(store),
+        rules=rules_played(store),
         became=tuple(experiment.became),
         uncompared=uncompared(
             experiment.contrasts, summary, len(experiment.conditions) - len(sources(experiment)) < 2
@@ -94,6 +96,7 @@ def extras_of_all(stores: Sequence[Store], summary: Summary, contrasts: Sequence
         begun=tuple(replace(store.begun, run=store.path.name) for store in stores),
         differs=differences(arms, next(compared, first)),
         players=tuple(each for store in stores for each in players_of(store, f"{store.path.name}: ")),
+        rules=tuple(each for store in stores for each in rules_played(store, f"{store.path.name}: ")),
         became=tuple(
             each.model_copy(update={"name": f"{store.path.name}: {each.name}"})
             for store in stores
@@ -110,6 +113,7 @@ def extras_of_tournament(store: Store) -> Extras:
         estimated=tuple(dict.fromkeys(store.uncounted().values())),
         begun=(store.begun,),
         players=players_of(store),
+        rules=rules_played(store),
         became=tuple(store.experiment.became),
     )
 

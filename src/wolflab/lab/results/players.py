@@ -1,4 +1,5 @@
-"""Who plays: of every condition, place by place, the model, the recipe and the settings that matter.
+"""Who plays, and by which rules: of every condition, place by place, the model, the recipe and the settings
+that matter.
 
 Read from what a run was to play, so that it is the same while the run goes on. How a model is reached is no
 part of it.
@@ -14,6 +15,7 @@ import msgspec
 
 from ...metrics.tournament import pair_of
 from ...models.catalog import BUILT_IN
+from ...rules import PRESETS, SHERIFF, Ruleset
 from ..plans.experiment import REACHED_BY, Experiment
 from ..plans.matching import model_name, who_sits
 from ..plans.policies import policy_name_of
@@ -34,6 +36,33 @@ class PlacePlayer:
     model: str
     recipe: str
     settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RulesPlayed:
+    """Rules by which games were played. conditions: which (none: all of them). changed: switches that are not
+    as in the preset, and what they are.
+    """
+
+    conditions: tuple[str, ...]
+    preset: str
+    changed: Mapping[str, Any]
+
+
+def rules_played(store: Store, under: str = "") -> tuple[RulesPlayed, ...]:
+    """The rules of a run, those of its first conditions first. under: stands before conditions' names."""
+    experiment = store.experiment
+    found: dict[Ruleset, list[str]] = {}
+    for condition in experiment.conditions:
+        found.setdefault(experiment.ruleset(condition), []).append(under + condition)
+    everywhere = (f"{under}every condition",) if under else ()
+    made = []
+    for rules, where in found.items():
+        usual = PRESETS.get(rules.name, SHERIFF)
+        plain = usual.as_dict()
+        changed = {name: value for name, value in rules.as_dict().items() if value != plain[name]}
+        made.append(RulesPlayed(everywhere if len(found) == 1 else tuple(where), usual.name, changed))
+    return tuple(made)
 
 
 def players_of(store: Store, under: str = "") -> tuple[PlacePlayer, ...]:
@@ -90,4 +119,4 @@ def _player(conditions: tuple[str, ...], place: str, spec: PlayerSpec, version: 
     return PlacePlayer(conditions, place, name, spec.recipe_name, told)
 
 
-__all__ = ["PlacePlayer", "players_of"]
+__all__ = ["PlacePlayer", "RulesPlayed", "players_of", "rules_played"]

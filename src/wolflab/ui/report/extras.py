@@ -18,6 +18,7 @@ from ..wording import (
     begun_in_words,
     cut,
     player_settings,
+    rules_in_words,
     settings_in_words,
     trouble_in_words,
     uncompared_in_words,
@@ -42,8 +43,12 @@ def trouble(extras: Extras) -> str:
 
 
 def who_plays(extras: Extras, instrument: bool) -> PagePart:
-    """When the run was begun and with which version, every player, and what `-o` made of conditions."""
-    sentences = (*map(begun_in_words, extras.begun), *map(became_in_words, extras.became))
+    """When the run was begun and with which version, its rules and players, what `-o` made of conditions."""
+    sentences = (
+        *map(begun_in_words, extras.begun),
+        *map(rules_in_words, extras.rules),
+        *map(became_in_words, extras.became),
+    )
     said = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences if sentence)
     if not extras.players:
         return said

@@ -126,7 +126,7 @@ PLANTED_FIGURE = "● what the analysis found, with its 95 % interval; ◇ what 
 
 BESIDE = """<p class="lead">A condition stands beside a row if the same model or recipe plays in it,
 whatever the condition is called. Where other seats or the rules are not as there, that
-is said under the row; of a condition that is none of theirs, nothing more is said. The sources print no
+is said under the row. The sources print no
 spread. For shares it follows from their n; for Ratio and DC their games are assumed to scatter as ours do.
 Their DC is set beside ours divided by N, which their released code computes.</p>"""
 
