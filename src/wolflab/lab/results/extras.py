@@ -40,7 +40,8 @@ class Extras:
     """See the module. sources: conditions that are there for others to learn from and for nothing else.
 
     begun: when and with which version. players, rules: who plays, and by which rules. became: conditions that
-    `-o` gave another name, or made of several. estimated: a sentence for each model whose tokens no server counted.
+    `-o` gave another name, or made of several. estimated: a sentence for each model whose tokens no server
+    counted.
     """
 
     sources: tuple[str, ...] = ()
