@@ -129,6 +129,9 @@ def test_votes_and_statements_are_those_of_the_records(run: OpenedRun, store: St
         words = [event.text for event in record.events if isinstance(event, Said)]
         assert words == [row["text"] or "" for row in said if row["game"] == game.id]
     assert {row["what"] for row in votes} >= {"vote", "straw", "straw2"}
+    judged = list(run.judgements.rows())
+    assert {row["kind"] for row in judged} >= {"vote", "straw"}
+    assert {row["kind"] for row in judged if row["final"]} == {"vote"}
 
 
 def test_days_add_up(run: OpenedRun) -> None:

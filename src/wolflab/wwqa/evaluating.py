@@ -166,8 +166,8 @@ class EvalRun:
         return cost if cost or model in self.priced else None
 
     def unpriced(self, model: str) -> int:
-        """Tokens of a model that its cost leaves out: they were asked for before it had a price."""
-        return self.costless.get(model, 0) if self.usage[model].cost else 0
+        """Tokens of a model that its cost leaves out: it had no price when they were asked for."""
+        return 0 if self.cost(model) == 0 else self.costless.get(model, 0)
 
     def given(self, row: EvalRow, player: EvalPlayer) -> list[EvalAnswer]:
         """The answers that are there."""

@@ -16,7 +16,6 @@ from pydantic import Field, PrivateAttr, ValidationError, model_validator
 from ...fields import Part
 from ...metrics.choices import STUDIES
 from ...metrics.registry import MEASURES
-from ...models.catalog import BUILT_IN
 from ...rules import Ruleset
 from ...text.asking.disguise import check_disguise
 from ...text.asking.sentences import listed
@@ -228,18 +227,19 @@ class Experiment(Part):
     @property
     def built_in(self) -> bool:
         """Whether no model but the built-in player is asked anything."""
-        models = [spec.model for name in self.conditions for spec in self.cast(name).values()]
-        return {model["model"] if isinstance(model, dict) else model for model in models} <= {None, BUILT_IN}
+        return all(spec.built_in for name in self.conditions for spec in self.cast(name).values())
 
     @property
     def second_poll_calls(self) -> int | None:
         """Calls that a second straw poll takes at most on a day with everybody alive, retries aside; None
-        where that cannot be told. Everybody but the Sheriff votes once more (002: n (n − 1) calls).
+        where that cannot be told. Everybody but the Sheriff votes once more (002: n (n − 1) calls); those
+        of the built-in player are none.
         """
         most = 0
         for name in self.conditions:
             others = self.ruleset(name).players - 1
-            each = [spec.calls_of_a_vote(others) for spec in self.cast(name).values()]
+            polled = [spec for place, spec in self.cast(name).items() if place != "sheriff"]
+            each = [0 if spec.built_in else spec.calls_of_a_vote(others) for spec in polled]
             if None in each:
                 return None
             most = max(most, others * max(calls or 0 for calls in each))

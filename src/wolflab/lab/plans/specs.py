@@ -19,7 +19,7 @@ from ...errors import ExperimentError, ModelError, RulesetError
 from ...fields import Misfit, Part, from_plain
 from ...metrics.published import published_table
 from ...metrics.registry import unknown_measure
-from ...models.catalog import check_settings
+from ...models.catalog import BUILT_IN, check_settings
 from ...models.embedders import resolve_embedder
 from ...rules import ROLES, Ruleset, preset
 from ...text.asking.disguise import DISGUISES, disguise
@@ -291,6 +291,12 @@ class PlayerSpec(Part):
         if not isinstance(name, str):
             raise ValueError("a recipe given as a mapping needs the name it starts from under 'name'")
         return name
+
+    @property
+    def built_in(self) -> bool:
+        """Whether it asks no model but the built-in player."""
+        named = self.model["model"] if isinstance(self.model, dict) else self.model
+        return named in (None, BUILT_IN)
 
     @property
     def _changes(self) -> dict[str, Any]:
