@@ -156,6 +156,31 @@ def test_sides_and_mirror() -> None:
     assert make_tournament({**three, "sides": both}).pairs == (("b", "c"), ("b", "a"), ("a", "c"), ("a", "a"))
 
 
+def test_rows_and_columns_stand_in_the_order_of_the_file_where_cells_are_missing(tmp_path: Path) -> None:
+    three = {"entrants": {"c": "random", "a": "random", "b": "random"}, "mirror": False, "deals": 1}
+    found = played(tmp_path / "r", **three)
+    assert found.village == found.werewolves == ("c", "a", "b")
+    (tmp_path / "r" / FILE).unlink()
+    with Store.open_for_reading(tmp_path / "r") as store:
+        assert tournament_standings(store) == found
+    sided = played(tmp_path / "s", **three, sides={"village": ["b", "a"], "werewolves": ["b", "c", "a"]})
+    assert (sided.village, sided.werewolves) == (("b", "a"), ("b", "c", "a"))
+    once = played(tmp_path / "o", **three, sides={"village": ["b"]})
+    assert (once.werewolves, once.opponents_differ) == (("c", "a"), False)
+
+
+def test_it_is_told_where_opponents_differ() -> None:
+    games = results(4, lambda *_: True)
+    for pairs, told in ((PAIRS, False), (PAIRS[1:3], True)):
+        stream = io.StringIO()
+        found = standings([one for one in games if one.pair in pairs], pairs)
+        print_standings(Console(file=stream, width=300), found)
+        page = standings_page(found)
+        table = page.tables["tournament-scores-mean-win-rate"]
+        for text in (stream.getvalue(), page.html, table.to_latex()):
+            assert ("Entrants met different opponents" in text) is told
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -27,7 +27,7 @@ from .console import ExitCode, say
 from .report.numbers import interval, number
 from .report.tournament import PART_NAMES, standings_page
 from .tables import INSTRUMENT, framed, in_red, print_fitted, print_top
-from .wording import as_data, counted, trouble_marks
+from .wording import OPPONENTS_DIFFER, as_data, counted, trouble_marks
 
 
 def chosen_tournament(
@@ -169,4 +169,5 @@ def _print_scores(console: Console, standings: Standings) -> None:
         rows.append([escape(score.name), *shares, strength, rank, "\n".join(sorted(skills)) or "–"])
     heads = ["entrant", *(PART_NAMES[part] for part in SIDE_PARTS), "strength", "rank", "openskill"]
     caption = "strength: log odds of a game (Bradley-Terry); rank with the range that holds for all"
+    caption += f"\n{OPPONENTS_DIFFER}" if standings.opponents_differ else ""
     print_fitted(console, "scores and ratings", heads, rows, caption)

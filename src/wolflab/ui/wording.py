@@ -187,6 +187,13 @@ def trouble_marks(extras: Extras, condition: str) -> tuple[str, ...]:
     return tuple(f"unusable: {player}" for player in dict.fromkeys(players))
 
 
+OPPONENTS_DIFFER = (
+    "Entrants met different opponents here, so a score also depends on whom one met; compare them by their "
+    "strengths, and by their differences against common opponents"
+)
+"""Of a tournament whose cells are not all there."""
+
+
 def errors_command(run: str) -> str:
     """The command that lists a run's unusable replies."""
     return f"wolflab errors {shlex.quote(run)}"

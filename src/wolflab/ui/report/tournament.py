@@ -16,7 +16,7 @@ from ...metrics.shapes import Summary
 from ...metrics.tournament import SIDE_PARTS, CellRow, Standings
 from ...stats.intervals import Estimate
 from ...stats.ratings import Rating
-from ..wording import counted, cut, trouble_marks
+from ..wording import OPPONENTS_DIFFER, counted, cut, trouble_marks
 from . import prose, sections
 from .blocks import PagePart, Passage
 from .extras import trouble, who_plays
@@ -131,7 +131,8 @@ def _scores(standings: Standings) -> PagePart:
         panels.append(Panel(PART_NAMES[part], lines, percent=True))
     drawn = forest("scores", panels, "Mean win rate of each entrant on both sides and on each")
     heads = ["entrant", *(PART_NAMES[part] for part in SIDE_PARTS)]
-    made = ReportTable("Mean win rate", heads, rows, instrument=standings.instrument)
+    caption = f"Mean win rate. {OPPONENTS_DIFFER}" if standings.opponents_differ else "Mean win rate"
+    made = ReportTable(caption, heads, rows, instrument=standings.instrument)
     return _SCORES + on_page(drawn) + made
 
 
