@@ -111,7 +111,7 @@ def print_standings(
 ) -> None:
     """The matrix, the scores, the ratings, and what was decided."""
     console.print(matrix_table(standings, extras))
-    _print_scores(console, standings)
+    _print_scores(console, standings, extras)
     if standings.instrument:
         say(console, INSTRUMENT, "yellow")
     if standings.ratings.note:
@@ -153,7 +153,7 @@ def _shown(estimate: Estimate | None, kind: Unit, counted: bool = False) -> str:
     return f"{text}\n{estimate.n}" if counted else text
 
 
-def _print_scores(console: Console, standings: Standings) -> None:
+def _print_scores(console: Console, standings: Standings, extras: Extras) -> None:
     """One row an entrant: mean win rates, strength, rank."""
     ratings = {rating.name: rating for rating in standings.ratings.rows}
     rows = []
@@ -166,7 +166,8 @@ def _print_scores(console: Console, standings: Standings) -> None:
             rank += "" if rating.ranks is None else f"\n{rating.ranks[0]} to {rating.ranks[1]}"
         skills = [f"{s.side[0].upper()} {s.mu:.1f}" for s in standings.skills if s.name == score.name]
         shares = (_shown(getattr(score, part), "share") for part in SIDE_PARTS)
-        rows.append([escape(score.name), *shares, strength, rank, "\n".join(sorted(skills)) or "–"])
+        name = "\n".join([escape(score.name), *in_red(trouble_marks(extras, score.name))])
+        rows.append([name, *shares, strength, rank, "\n".join(sorted(skills)) or "–"])
     heads = ["entrant", *(PART_NAMES[part] for part in SIDE_PARTS), "strength", "rank", "openskill"]
     caption = "strength: log odds of a game (Bradley-Terry); rank with the range that holds for all"
     caption += f"\n{OPPONENTS_DIFFER}" if standings.opponents_differ else ""

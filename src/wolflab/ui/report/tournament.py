@@ -67,8 +67,8 @@ def standings_page(
         for anchor, title, make in (
             ("who", "Who plays", lambda found: who_plays(extras, found.instrument)),
             ("matrix", "Win rates", lambda found: _matrix(found, extras)),
-            ("scores", "Scores", _scores),
-            ("ratings", "Ratings", _ratings),
+            ("scores", "Scores", lambda found: _scores(found, extras)),
+            ("ratings", "Ratings", lambda found: _ratings(found, extras)),
             ("differences", "Differences", _differences),
             ("stopping", "Where games stopped", _stopping),
             ("published", "Beside published figures", _published),
@@ -116,13 +116,16 @@ def _matrix(standings: Standings, extras: Extras) -> PagePart:
 def _cell(cell: CellRow | None, extras: Extras) -> Cell:
     if cell is None:
         return NO_NUMBER
-    value = shown(cell.village_win, "share")
-    return replace(value, under=(*value.under, *trouble_marks(extras, cell.name)))
+    return replace(shown(cell.village_win, "share"), marks=trouble_marks(extras, cell.name))
 
 
-def _scores(standings: Standings) -> PagePart:
+def _entrant(name: str, extras: Extras) -> Cell:
+    return Cell(name, marks=trouble_marks(extras, name))
+
+
+def _scores(standings: Standings, extras: Extras) -> PagePart:
     rows: list[TableRow] = [
-        [score.name, *(shown(getattr(score, part), "share") for part in SIDE_PARTS)]
+        [_entrant(score.name, extras), *(shown(getattr(score, part), "share") for part in SIDE_PARTS)]
         for score in standings.scores
     ]
     panels = []
@@ -139,7 +142,7 @@ def _scores(standings: Standings) -> PagePart:
 _NOTHING = Estimate(None, None, None, 0, 0, "games")
 
 
-def _ratings(standings: Standings) -> PagePart:
+def _ratings(standings: Standings, extras: Extras) -> PagePart:
     fit = standings.ratings
     if not fit.rows:
         return f"<p>No ratings: {escape(fit.note)}.</p>"
@@ -148,7 +151,7 @@ def _ratings(standings: Standings) -> PagePart:
     for rating in sorted(fit.rows, key=lambda r: (r.rank is None, r.rank or 0)):
         rows.append(
             [
-                rating.name,
+                _entrant(rating.name, extras),
                 _rank(rating),
                 *(
                     shown(estimate, "one", True)
