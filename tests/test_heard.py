@@ -33,7 +33,7 @@ from wolflab.metrics.play import PlayerLabel
 from wolflab.text.notes import Mistake
 from wolflab.ui.commands import tell_unfinished
 from wolflab.ui.console import ExitCode
-from wolflab.ui.report.numbers import cost_in_words
+from wolflab.ui.report.numbers import cost_in_words, number
 from wolflab.ui.report.report import render_report, report_page
 from wolflab.ui.report.tournament import standings_page
 from wolflab.ui.running import list_errors, report_run, run_experiment
@@ -414,8 +414,19 @@ def test_a_tournament_names_such_a_model_too(tmp_path: Path) -> None:
         assert run_tournament(console, None, made, tmp_path / "r") is ExitCode.UNUSABLE
     text = printed(console)
     assert text.count("Most replies of wolf-1 · vanilla ") == 2  # in the run, and at its end
-    assert "<b>Few usable replies.</b>" in (tmp_path / "r" / "tournament.html").read_text()
+    page = (tmp_path / "r" / "tournament.html").read_text()
+    assert "<b>Few usable replies.</b>" in page
     assert text.count("The run goes on") == 1
+    with Store.open_for_reading(tmp_path / "r") as store:
+        games = [of_record(store.record(row.id)) for row in store.games("done")]
+        totals = [each for row in summary(store).conditions for each in row.totals.values()]
+    replies, calls = sum(t.replies for game in games for t in game.values()), sum(t.calls for t in totals)
+    tokens = sum(each.usage.tokens for each in totals)
+    assert f"calls of language models: {number(calls, 'large')}; " in text
+    assert f"; replies that could not be used: {replies:,} of {replies:,}; " in text
+    assert f"; tokens: {number(tokens, 'large')}; cost in USD: unknown (the model has no price)\n" in text
+    assert f"<b>{replies:,} of {replies:,}</b><span>replies that could not be used</span>" in page
+    assert "<span>cost in USD: the model has no price</span>" in page
 
 
 def test_a_tournament_marks_the_cells_in_which_a_player_fails(tmp_path: Path) -> None:

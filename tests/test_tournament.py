@@ -71,8 +71,11 @@ def test_the_page_says_when_what_was_run_and_what_it_took(tmp_path: Path) -> Non
     today = datetime.now(UTC).date().isoformat()
     assert f"Begun on {today} with Wolflab {__version__}." in section(page, "who")
     assert "entrants:" in section(page, "tournament")
+    assert 'class="tiles"' not in page
+    assert "cost" not in told.output
     assert "vanilla vs random" in section(page, "replies")
     assert "Days" not in section(page, "reading")
+    assert "main table" not in section(page, "reading")
     extra = json.loads((tmp_path / "cup/tournament.json").read_text(encoding="utf-8"))["extras"]
     assert extra["begun"] == [{"run": "", "wolflab": __version__, "date": today}]
 

@@ -24,7 +24,7 @@ from ..stats.intervals import Estimate
 from .alarm import Alarm, HeardStore
 from .commands import begin_output, ended, leave, play_games, preflight_models, tell_unfinished
 from .console import ExitCode, say
-from .report.numbers import interval, number
+from .report.numbers import interval, number, spent
 from .report.tournament import PART_NAMES, standings_page
 from .tables import INSTRUMENT, framed, in_red, print_fitted, print_top
 from .wording import OPPONENTS_DIFFER, as_data, counted, trouble_marks
@@ -89,12 +89,17 @@ def show_tournament(console: Console, store: Store, out: Path | None) -> Extras:
     standings, extra = standings_of(store), extras_of_tournament(store)
     print_top(console, extra)
     print_standings(console, standings, extra)
+    results = summary(store)
+    if not standings.instrument:
+        took = spent(results, bool(extra.estimated))
+        told = (f"{name}: {value}" + (f" ({lacking})" if lacking else "") for value, name, lacking in took)
+        say(console, "; ".join(told))
     say(console, f"run: {store.path}")
     leave(
         console,
         "page",
         out or store.path / "tournament.html",
-        standings_page(standings, extra, written_of(store), summary(store)).html,
+        standings_page(standings, extra, written_of(store), results).html,
         standings.as_dict() | {"extras": as_data(extra)},
     )
     say(console, f"everything else about its games: wolflab report {shlex.quote(str(store.path))}")

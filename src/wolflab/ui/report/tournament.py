@@ -21,7 +21,7 @@ from . import prose, sections
 from .blocks import PagePart, Passage
 from .extras import trouble, who_plays
 from .figures import ACCENT, CARD, INK, MUTED, ForestRow, Panel, Picture, drawing, forest, on_page
-from .numbers import NO_NUMBER, interval, number, number_cell, p_value, published_cell, shown
+from .numbers import NO_NUMBER, interval, number, number_cell, p_value, published_cell, shown, spent, tiles
 from .page import PageSection, ReportPage
 from .table import Cell, ReportTable, TableRow
 
@@ -84,10 +84,11 @@ def standings_page(
         left_out = counted(standings.missing, "planned game")
         missing = f'<div class="banner">Left out, because not over yet: {left_out}.</div>'
     banner = prose.BANNER if standings.instrument else ""
+    took = "" if summary is None or standings.instrument else tiles(spent(summary, bool(extras.estimated)))
     head = f'<header class="top"><div><h1>{escape(standings.title)}</h1>{sub}</div></header>'
     return ReportPage(
         standings.title,
-        f"{head}\n{banner}{trouble(extras)}{missing}",
+        f"{head}\n{banner}{trouble(extras)}{missing}{took}",
         parts,
         prefix="tournament-",
         instrument=standings.instrument,
