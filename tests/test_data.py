@@ -436,7 +436,9 @@ def test_a_comparison_leaves_numbers_tables_and_figures(run: OpenedRun, tmp_path
     assert "contrasts: there is no measure 'rounds'" in " ".join(done.stderr.split())
     done = command_line.wolflab(*words[:-2], "--to", "paper", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    numbers = json.loads((tmp_path / "compared.json").read_text(encoding="utf-8"))
+    assert (tmp_path / "paper" / "compared.html").is_file()
+    assert not list(tmp_path.glob("compared*"))
+    numbers = json.loads((tmp_path / "paper" / "compared.json").read_text(encoding="utf-8"))
     assert "days" in {contrast["metric"] for contrast in numbers["contrasts"]}
     assert [each["name"] for each in numbers["conditions"]] == ["r: talk", "r: plain", "s: talk", "s: plain"]
     assert "trust_village" in str(numbers["extras"]["uncompared"])

@@ -5,6 +5,7 @@ A game that was stopped has no record: its replies are read from its calls, as t
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 import sqlite3
@@ -25,14 +26,16 @@ from wolflab.lab.results.heard import Ledger, Tally, of_record
 from wolflab.lab.results.summaries import compared, summary
 from wolflab.lab.results.trouble import MANY, MANY_DECISIONS, Troubled, troubled, troubled_in
 from wolflab.lab.runs import runner
+from wolflab.lab.runs.tournament_games import tournament_standings
 from wolflab.lab.storage.store import Store
 from wolflab.metrics import summarise
 from wolflab.metrics.play import PlayerLabel
 from wolflab.text.notes import Mistake
 from wolflab.ui.commands import tell_unfinished
 from wolflab.ui.console import ExitCode
-from wolflab.ui.report.numbers import cost_in_words
-from wolflab.ui.report.report import render_report
+from wolflab.ui.report.numbers import cost_in_words, number
+from wolflab.ui.report.report import render_report, report_page
+from wolflab.ui.report.tournament import standings_page
 from wolflab.ui.running import list_errors, report_run, run_experiment
 from wolflab.ui.tables import print_summary
 from wolflab.ui.tournament import run_tournament
@@ -411,8 +414,19 @@ def test_a_tournament_names_such_a_model_too(tmp_path: Path) -> None:
         assert run_tournament(console, None, made, tmp_path / "r") is ExitCode.UNUSABLE
     text = printed(console)
     assert text.count("Most replies of wolf-1 · vanilla ") == 2  # in the run, and at its end
-    assert "<b>Few usable replies.</b>" in (tmp_path / "r" / "tournament.html").read_text()
+    page = (tmp_path / "r" / "tournament.html").read_text()
+    assert "<b>Few usable replies.</b>" in page
     assert text.count("The run goes on") == 1
+    with Store.open_for_reading(tmp_path / "r") as store:
+        games = [of_record(store.record(row.id)) for row in store.games("done")]
+        totals = [each for row in summary(store).conditions for each in row.totals.values()]
+    replies, calls = sum(t.replies for game in games for t in game.values()), sum(t.calls for t in totals)
+    tokens = sum(each.usage.tokens for each in totals)
+    assert f"calls of language models: {number(calls, 'large')}; " in text
+    assert f"; replies that could not be used: {replies:,} of {replies:,}; " in text
+    assert f"; tokens: {number(tokens, 'large')}; cost in USD: unknown (the model has no price)\n" in text
+    assert f"<b>{replies:,} of {replies:,}</b><span>replies that could not be used</span>" in page
+    assert "<span>cost in USD: the model has no price</span>" in page
 
 
 def test_a_tournament_marks_the_cells_in_which_a_player_fails(tmp_path: Path) -> None:
@@ -420,20 +434,34 @@ def test_a_tournament_marks_the_cells_in_which_a_player_fails(tmp_path: Path) ->
         server.faults.extend([NONSENSE] * 5_000)
         model = over_http(server)["players"]["others"]["model"]
         entrants = {"sound": OTHER, "failing": {"model": model, "recipe": {"name": "vanilla", "retries": 0}}}
-        data = {"name": "t", "rules": {"preset": "witch", "max_rounds": 1}, "deals": 1, "entrants": entrants}
+        data = {"name": "t", "rules": {"preset": "witch", "max_rounds": 6}, "deals": 2, "entrants": entrants}
         console = quiet()
         ended = run_tournament(console, None, make_tournament(data), tmp_path / "r")
     assert ended is ExitCode.UNUSABLE
     with Store.open_for_reading(tmp_path / "r") as store:
-        (named,) = extras_of_tournament(store).troubled
+        extra = extras_of_tournament(store)
+        pages = standings_page(tournament_standings(store), extra), report_page(summary(store), extras=extra)
+    (named,) = extra.troubled
     cells = {"sound vs failing", "failing vs sound", "failing vs failing"}
     assert set(named.conditions) == cells
     closing = printed(console).split("left 0:00:00")[-1]
     top, _, below = closing.partition("Who plays:")
     assert "Most replies of wolf-1 · vanilla in " in top
     assert f"Look at them with: wolflab errors {tmp_path / 'r'}\n" in top
-    assert below.count("unusable: wolf-1 · vanilla") == 3
-    assert (tmp_path / "r" / "tournament.html").read_text().count("unusable: wolf-1 · vanilla") == 3
+    mark = "unusable: wolf-1 · vanilla"
+    assert named.entrants == ("failing",)
+    assert below.count(mark) == 4
+    assert (tmp_path / "r" / "tournament.html").read_text().count(mark) == 5
+    tables = pages[0].tables | pages[1].tables
+    for name, marks in (
+        ("tournament-matrix-the-village-s-win-rate", 3),
+        ("tournament-scores-mean-win-rate", 1),
+        ("tournament-ratings-strengths", 1),
+        ("main-one-row-per-condition", 3),
+    ):
+        rows = csv.DictReader(io.StringIO(tables[name].to_csv()))
+        notes = [row[head] for row in rows for head in row if head.endswith("(note)")]
+        assert notes.count(mark) == tables[name].to_latex().count(mark) == marks
 
 
 def test_a_model_that_answers_is_not_warned_of(tmp_path: Path) -> None:

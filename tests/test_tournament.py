@@ -71,8 +71,11 @@ def test_the_page_says_when_what_was_run_and_what_it_took(tmp_path: Path) -> Non
     today = datetime.now(UTC).date().isoformat()
     assert f"Begun on {today} with Wolflab {__version__}." in section(page, "who")
     assert "entrants:" in section(page, "tournament")
+    assert 'class="tiles"' not in page
+    assert "cost" not in told.output
     assert "vanilla vs random" in section(page, "replies")
     assert "Days" not in section(page, "reading")
+    assert "main table" not in section(page, "reading")
     extra = json.loads((tmp_path / "cup/tournament.json").read_text(encoding="utf-8"))["extras"]
     assert extra["begun"] == [{"run": "", "wolflab": __version__, "date": today}]
 
@@ -154,6 +157,31 @@ def test_sides_and_mirror() -> None:
     )
     both = {"village": ["b", "a"], "werewolves": ["c", "a"]}
     assert make_tournament({**three, "sides": both}).pairs == (("b", "c"), ("b", "a"), ("a", "c"), ("a", "a"))
+
+
+def test_rows_and_columns_stand_in_the_order_of_the_file_where_cells_are_missing(tmp_path: Path) -> None:
+    three = {"entrants": {"c": "random", "a": "random", "b": "random"}, "mirror": False, "deals": 1}
+    found = played(tmp_path / "r", **three)
+    assert found.village == found.werewolves == ("c", "a", "b")
+    (tmp_path / "r" / FILE).unlink()
+    with Store.open_for_reading(tmp_path / "r") as store:
+        assert tournament_standings(store) == found
+    sided = played(tmp_path / "s", **three, sides={"village": ["b", "a"], "werewolves": ["b", "c", "a"]})
+    assert (sided.village, sided.werewolves) == (("b", "a"), ("b", "c", "a"))
+    once = played(tmp_path / "o", **three, sides={"village": ["b"]})
+    assert (once.werewolves, once.opponents_differ) == (("c", "a"), False)
+
+
+def test_it_is_told_where_opponents_differ() -> None:
+    games = results(4, lambda *_: True)
+    for pairs, told in ((PAIRS, False), (PAIRS[1:3], True)):
+        stream = io.StringIO()
+        found = standings([one for one in games if one.pair in pairs], pairs)
+        print_standings(Console(file=stream, width=300), found)
+        page = standings_page(found)
+        table = page.tables["tournament-scores-mean-win-rate"]
+        for text in (stream.getvalue(), page.html, table.to_latex()):
+            assert ("Entrants met different opponents" in text) is told
 
 
 @pytest.mark.parametrize(

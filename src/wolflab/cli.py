@@ -224,9 +224,13 @@ def report(
 )
 def compare(
     runs: Annotated[list[Path], typer.Argument(help="Two runs or more that dealt the same cards.")],
-    out: Annotated[Path, typer.Option(help="Where to write the page; its numbers come beside it.")] = Path(
-        "compared.html"
-    ),
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where to write the page; its numbers come beside it "
+            "(default: compared.html, in the directory of --to where there is one)."
+        ),
+    ] = None,
     contrasts: Annotated[
         list[str],
         typer.Option(help="Further measures to compare, by comma (repeatable; see `wolflab measures`)."),
@@ -242,7 +246,8 @@ def compare(
     measures = [name.strip() for names in contrasts for name in names.split(",")]
     with ExitStack() as opened:
         stores = [opened.enter_context(_reading(run)) for run in runs]
-        compare_runs(console(), stores, out, measures, to)
+        page = out or (to or Path()) / "compared.html"
+        compare_runs(console(), stores, page, measures, to)
 
 
 @app.command(

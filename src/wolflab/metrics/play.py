@@ -70,6 +70,12 @@ def is_instrument(record: GameRecord) -> bool:
     return not any(label.speaks for label in player_labels(record))
 
 
+def label_speaks(label: str) -> bool:
+    """Whether a language model plays, of a `PlayerLabel` as text."""
+    model, between, _ = label.rpartition(" · ")
+    return bool(between) and is_language_model(model)
+
+
 # -- who won ----------------------------------------------------------------------------------------
 
 

@@ -140,6 +140,12 @@ class Standings:
         """JSON values."""
         return asdict(self)
 
+    @property
+    def opponents_differ(self) -> bool:
+        """Whether two entrants that play one side meet different opponents there."""
+        pairs = {(cell.village, cell.werewolves) for cell in self.cells}
+        return len(pairs) < len(self.village) * len(self.werewolves)
+
     def cell(self, village: str, werewolves: str) -> CellRow | None:
         """That cell; None where there is none."""
         cells = {(cell.village, cell.werewolves): cell for cell in self.cells}
@@ -156,6 +162,7 @@ def standings(
     results: Sequence[CellGame],
     pairs: Sequence[Matchup],
     *,
+    werewolves: Sequence[str] = (),
     title: str = "",
     description: str = "",
     instrument: bool = False,
@@ -166,14 +173,17 @@ def standings(
 ) -> Standings:
     """Everything about a tournament.
 
-    pairs: its cells. level: set where the run could stop early, see the module. published: the tables to set
-    beside ours, and which cell ("A vs B") is which row. Raises ExperimentError for an unknown table.
+    pairs: its cells. werewolves: in which order the entrants stand that play these; where nothing is said, in
+    the order of the cells, or where cells are missing, in the village's. level: set where the run could stop
+    early, see the module. published: the tables to set beside ours, and which cell ("A vs B") is which row.
+    Raises ExperimentError for an unknown table.
     """
     games = _Games(results, pairs, level)
     cells = tuple(games.cell(pair) for pair in pairs)
     village = tuple(dict.fromkeys(name for name, _ in pairs))
-    werewolves = tuple(dict.fromkeys(name for _, name in pairs))
-    names = tuple(dict.fromkeys((*village, *werewolves)))
+    met = tuple(dict.fromkeys(name for _, name in pairs))
+    names = tuple(dict.fromkeys((*village, *met)))
+    order_of_met = werewolves or (met if len(pairs) == len(village) * len(met) else names)
     order = {pair: place for place, pair in enumerate(pairs)}
     duels = [
         Duel(game.deal, game.village, game.werewolves, game.winner == "village")
@@ -187,7 +197,7 @@ def standings(
         description,
         instrument,
         village,
-        werewolves,
+        tuple(name for name in order_of_met if name in met),
         cells,
         tuple(sorted(map(games.score, names), key=_best_first)),
         games.differences(names),

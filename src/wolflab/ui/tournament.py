@@ -24,10 +24,10 @@ from ..stats.intervals import Estimate
 from .alarm import Alarm, HeardStore
 from .commands import begin_output, ended, leave, play_games, preflight_models, tell_unfinished
 from .console import ExitCode, say
-from .report.numbers import interval, number
+from .report.numbers import interval, number, spent
 from .report.tournament import PART_NAMES, standings_page
 from .tables import INSTRUMENT, framed, in_red, print_fitted, print_top
-from .wording import as_data, counted, trouble_marks
+from .wording import OPPONENTS_DIFFER, as_data, counted, trouble_marks
 
 
 def chosen_tournament(
@@ -89,12 +89,17 @@ def show_tournament(console: Console, store: Store, out: Path | None) -> Extras:
     standings, extra = standings_of(store), extras_of_tournament(store)
     print_top(console, extra)
     print_standings(console, standings, extra)
+    results = summary(store)
+    if not standings.instrument:
+        took = spent(results, bool(extra.estimated))
+        told = (f"{name}: {value}" + (f" ({lacking})" if lacking else "") for value, name, lacking in took)
+        say(console, "; ".join(told))
     say(console, f"run: {store.path}")
     leave(
         console,
         "page",
         out or store.path / "tournament.html",
-        standings_page(standings, extra, written_of(store), summary(store)).html,
+        standings_page(standings, extra, written_of(store), results).html,
         standings.as_dict() | {"extras": as_data(extra)},
     )
     say(console, f"everything else about its games: wolflab report {shlex.quote(str(store.path))}")
@@ -111,7 +116,7 @@ def print_standings(
 ) -> None:
     """The matrix, the scores, the ratings, and what was decided."""
     console.print(matrix_table(standings, extras))
-    _print_scores(console, standings)
+    _print_scores(console, standings, extras)
     if standings.instrument:
         say(console, INSTRUMENT, "yellow")
     if standings.ratings.note:
@@ -153,7 +158,7 @@ def _shown(estimate: Estimate | None, kind: Unit, counted: bool = False) -> str:
     return f"{text}\n{estimate.n}" if counted else text
 
 
-def _print_scores(console: Console, standings: Standings) -> None:
+def _print_scores(console: Console, standings: Standings, extras: Extras) -> None:
     """One row an entrant: mean win rates, strength, rank."""
     ratings = {rating.name: rating for rating in standings.ratings.rows}
     rows = []
@@ -166,7 +171,9 @@ def _print_scores(console: Console, standings: Standings) -> None:
             rank += "" if rating.ranks is None else f"\n{rating.ranks[0]} to {rating.ranks[1]}"
         skills = [f"{s.side[0].upper()} {s.mu:.1f}" for s in standings.skills if s.name == score.name]
         shares = (_shown(getattr(score, part), "share") for part in SIDE_PARTS)
-        rows.append([escape(score.name), *shares, strength, rank, "\n".join(sorted(skills)) or "–"])
+        name = "\n".join([escape(score.name), *in_red(trouble_marks(extras, score.name))])
+        rows.append([name, *shares, strength, rank, "\n".join(sorted(skills)) or "–"])
     heads = ["entrant", *(PART_NAMES[part] for part in SIDE_PARTS), "strength", "rank", "openskill"]
     caption = "strength: log odds of a game (Bradley-Terry); rank with the range that holds for all"
+    caption += f"\n{OPPONENTS_DIFFER}" if standings.opponents_differ else ""
     print_fitted(console, "scores and ratings", heads, rows, caption)

@@ -191,10 +191,18 @@ def _some(conditions: Sequence[str]) -> str:
     return f"{', '.join(conditions[:_NAMED])} and {more} more" if more > 0 else listed(conditions)
 
 
-def trouble_marks(extras: Extras, condition: str) -> tuple[str, ...]:
-    """What tables say below a condition's games: a line for each player that fails in it."""
-    players = (trouble.player for trouble in extras.troubled if condition in trouble.conditions)
+def trouble_marks(extras: Extras, name: str) -> tuple[str, ...]:
+    """What tables say below a condition's games, or below an entrant: a line for each player that fails."""
+    failing = (each for each in extras.troubled if name in (*each.conditions, *each.entrants))
+    players = (trouble.player for trouble in failing)
     return tuple(f"unusable: {player}" for player in dict.fromkeys(players))
+
+
+OPPONENTS_DIFFER = (
+    "Entrants met different opponents here, so a score also depends on whom one met; compare them by their "
+    "strengths, and by their differences against common opponents"
+)
+"""Of a tournament whose cells are not all there."""
 
 
 def errors_command(run: str) -> str:

@@ -182,13 +182,13 @@ class Tournament(Part):
     @property
     def pairs(self) -> tuple[Matchup, ...]:
         """The cells, village by village."""
-        everybody = list(self.entrants)
-        return tuple(
-            (a, b)
-            for a in (everybody if self.sides.village is None else self.sides.village)
-            for b in (everybody if self.sides.werewolves is None else self.sides.werewolves)
-            if self.mirror or a != b
-        )
+        village = self.entrants if self.sides.village is None else self.sides.village
+        return tuple((a, b) for a in village for b in self.werewolves if self.mirror or a != b)
+
+    @property
+    def werewolves(self) -> tuple[str, ...]:
+        """Who plays the Werewolves, in the file's order."""
+        return tuple(self.entrants if self.sides.werewolves is None else self.sides.werewolves)
 
     def experiment(self, where: str = "tournament") -> Experiment:
         """The experiment that plays it: a condition a cell. where: named in an error."""

@@ -21,7 +21,7 @@ from ..storage.store import Store
 from .differences import Arm, Differs, baseline_of, differences, sources
 from .players import PlacePlayer, RulesPlayed, players_of, rules_played
 from .studies import studied
-from .trouble import Troubled, troubled_in
+from .trouble import Troubled, troubled_entrants, troubled_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def extras_of_all(stores: Sequence[Store], summary: Summary, contrasts: Sequence
 def extras_of_tournament(store: Store) -> Extras:
     """Of a tournament's run: who plays, and whose replies are mostly unusable."""
     return Extras(
-        troubled=troubled_in(store),
+        troubled=troubled_entrants(store),
         estimated=tuple(dict.fromkeys(store.uncounted().values())),
         begun=(store.begun,),
         players=players_of(store),

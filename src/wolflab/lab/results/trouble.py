@@ -8,10 +8,13 @@ over. Conditions in which it fails in the same way are told together.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ...metrics.play import player_labels
 from ...metrics.registry import SPLITS
 from ...metrics.rows import MeasureRow
+from ...metrics.tournament import pair_of
+from ...rules import ROLES
 from ..runs.counting import rows_of
 from ..storage.store import Store
 from .heard import Ledger, Tally
@@ -28,7 +31,8 @@ class Troubled:
 
     replies, unusable: over these conditions. often: how many times `reason`. run: the path of its run.
     everywhere: these are all conditions of the run. decisions: it is the player's decisions that are counted,
-    and more than half of them were stand-ins; `replies` are then its decisions.
+    and more than half of them were stand-ins; `replies` are then its decisions. entrants: of a tournament,
+    those that it plays for.
     """
 
     player: str
@@ -40,6 +44,7 @@ class Troubled:
     run: str
     everywhere: bool = True
     decisions: bool = False
+    entrants: tuple[str, ...] = ()
 
 
 def troubled(ledger: Ledger, replies: int = 1, decisions: int = 1) -> tuple[Troubled, ...]:
@@ -80,6 +85,25 @@ def troubled_in(store: Store) -> tuple[Troubled, ...]:
         return troubled(ledger)
 
 
+def troubled_entrants(store: Store) -> tuple[Troubled, ...]:
+    """Of a tournament's run: each with the entrants that it plays for, as a finished game of a cell tells."""
+    games = {game.condition: game.id for game in store.games("done")}
+    found = []
+    for trouble in troubled_in(store):
+        entrants: list[str] = []
+        for cell in trouble.conditions:
+            pair = pair_of(cell)
+            if cell in games and pair is not None:
+                record = store.record(games[cell])
+                entrants += [
+                    pair[ROLES[role].wolf]
+                    for label, role in zip(player_labels(record), record.roles, strict=False)
+                    if str(label) == trouble.player
+                ]
+        found.append(replace(trouble, entrants=tuple(dict.fromkeys(entrants))))
+    return tuple(found)
+
+
 def _counts(row: MeasureRow) -> Iterator[tuple[float, float]]:
     """(those without use, all) of each player's replies, then of its decisions, in one game."""
     for number, measure in enumerate(SPLITS.values()):
@@ -89,4 +113,4 @@ def _counts(row: MeasureRow) -> Iterator[tuple[float, float]]:
                     yield sums[0], sums[1]
 
 
-__all__ = ["MANY", "MANY_DECISIONS", "Troubled", "troubled", "troubled_in"]
+__all__ = ["MANY", "MANY_DECISIONS", "Troubled", "troubled", "troubled_entrants", "troubled_in"]

@@ -49,6 +49,8 @@ class TournamentPlan:
     stop: Stop | None = None
     tables: tuple[str, ...] = ()
     """Published ones."""
+    werewolves: tuple[str, ...] = ()
+    """In which order the entrants stand that play them; () where no file says."""
 
 
 def start_tournament(path: Path, tournament: Tournament) -> Store:
@@ -79,7 +81,7 @@ def plan_of(store: Store) -> TournamentPlan:
         data.pop("called", None)  # in files of before: who is which published entrant, which who plays tells
         made = make_tournament(as_meant(data, store.meanings), where=where)
         _check_begun(store, made, file)
-        return TournamentPlan(made.pairs, made.stop, tuple(made.published))
+        return TournamentPlan(made.pairs, made.stop, tuple(made.published), made.werewolves)
     pairs = []
     for name in store.experiment.conditions:
         pair = pair_of(name)
@@ -188,6 +190,7 @@ def tournament_standings(store: Store) -> Standings:
     return standings(
         results,
         plan.pairs,
+        werewolves=plan.werewolves,
         title=experiment.title or experiment.name,
         description=experiment.source,
         instrument=experiment.built_in,

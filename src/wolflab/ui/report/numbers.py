@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from html import escape
 
 from ...metrics.measure import PartKey, Unit
+from ...metrics.play import is_language_model, label_speaks
 from ...metrics.shapes import ConditionResult, Summary
 from ...stats.intervals import Estimate
+from ...usage import CallTotals
 from ..wording import counted_units
 from .table import Cell, ReportTable, TableRow
 
@@ -31,6 +34,46 @@ def cost_in_words(conditions: Iterable[ConditionResult]) -> tuple[str, str]:
         f"{unpriced} of {len(models)} models have no price" if len(models) > 1 else "the model has no price"
     )
     return (f"at least {number(known, 'usd')}" if known else UNKNOWN), lacking
+
+
+def spent(summary: Summary, estimated: bool) -> list[tuple[str, str, str]]:
+    """What all language models together were asked, and what it cost; of built-in ones alone where no other
+    plays. (a number, what it is, what it leaves out) each. estimated: whether some tokens are.
+    """
+    every = [each for condition in summary.conditions for each in condition.totals.items()]
+    if not every:
+        return []
+    spoken = [total for model, total in every if is_language_model(model)]
+    total = sum(spoken or (total for _, total in every), CallTotals())
+    calls = "calls of language models" if spoken else "model calls"
+    found = [(number(total.calls, "large"), calls, "")]
+    if spoken:
+        replies = [
+            estimate
+            for condition in summary.conditions
+            for (player, *_), estimate in condition.split("invalid_by_player").items()
+            if estimate.value is not None and label_speaks(str(player))
+        ]
+        unusable = sum(round(estimate.n * (estimate.value or 0.0)) for estimate in replies)
+        of = f"{unusable:,} of {sum(estimate.n for estimate in replies):,}"
+        found.append((of, "replies that could not be used", ""))
+    cost, lacking = cost_in_words(summary.conditions)
+    tokens = "tokens, estimated in part" if estimated else "tokens"
+    return [*found, (number(total.usage.tokens, "large"), tokens, ""), (cost, "cost in USD", lacking)]
+
+
+def tiles(numbers: Iterable[tuple[str, str, str]]) -> str:
+    """Numbers in large print, as HTML: (a number, what it is, what it leaves out) each."""
+    cells = ""
+    for value, name, lacking in numbers:
+        told = escape(f"{name}: {lacking}" if lacking else name)
+        cells += f'<div class="tile"><b{_small(value)}>{value}</b><span>{told}</span></div>'
+    return f'<div class="tiles">{cells}</div>'
+
+
+def _small(value: str) -> str:
+    """A class for a tile whose value is words: they are longer than numbers."""
+    return ' class="words"' if value[:1].isalpha() else ""
 
 
 def led_by_sheriff(summary: Summary) -> list[ConditionResult]:

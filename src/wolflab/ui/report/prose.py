@@ -143,7 +143,7 @@ READING = (
     (
         "n, missing",
         """n is what was measured, missing what could not be. Void, unfinished and failed games are
-        counted in the main table and enter no average.""",
+        counted, and enter no average.""",
     ),
     (
         "Days",

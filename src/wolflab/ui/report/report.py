@@ -13,7 +13,6 @@ from pathlib import Path
 
 from ...files import write
 from ...lab.results.extras import Extras
-from ...metrics.play import is_language_model
 from ...metrics.shapes import Summary
 from ..wording import counted, marked
 from . import choices, prose, sections
@@ -21,7 +20,7 @@ from . import conduct as conducted
 from . import extras as extra
 from . import leadership as led
 from .blocks import PagePart
-from .numbers import cost_in_words, number
+from .numbers import number, spent, tiles
 from .page import PageSection, ReportPage
 
 _MOON = (
@@ -113,11 +112,6 @@ def _top(summary: Summary, title: str, trouble: str, estimated: bool) -> str:
     return f"{head}\n{banner}{trouble}{_not_over(summary)}{_tiles(summary, estimated)}"
 
 
-def _small(value: str) -> str:
-    """A class for a tile whose value is words: they are longer than numbers."""
-    return ' class="words"' if value[:1].isalpha() else ""
-
-
 def _not_over(summary: Summary) -> str:
     """A banner where games stopped, with the reason of most: calls that failed, a budget that is spent."""
     reasons: Counter[str] = Counter()
@@ -133,12 +127,9 @@ def _not_over(summary: Summary) -> str:
 
 def _tiles(summary: Summary, estimated: bool) -> str:
     counts = [condition.counts for condition in summary.conditions]
-    every = [each for condition in summary.conditions for each in condition.totals.items()]
-    spoken = [total for model, total in every if is_language_model(model)]
-    totals, calls = (spoken, "calls of language models") if spoken else ([t for _, t in every], "model calls")
     planned = sum(count.planned for count in counts)
-    tiles = [
-        (number(value, "count"), name)
+    games = [
+        (number(value, "count"), name, "")
         for value, name in (
             (len(counts), "condition" if len(counts) == 1 else "conditions"),
             (sum(count.done for count in counts), f"games done of {planned} planned"),
@@ -147,16 +138,4 @@ def _tiles(summary: Summary, estimated: bool) -> str:
             (sum(count.failed for count in counts), "failed"),
         )
     ]
-    if totals:
-        tokens = sum(total.usage.tokens for total in totals)
-        cost, lacking = cost_in_words(summary.conditions)
-        tiles += [
-            (number(sum(total.calls for total in totals), "large"), calls),
-            (number(tokens, "large"), "tokens, estimated in part" if estimated else "tokens"),
-            (cost, f"cost in USD: {lacking}" if lacking else "cost in USD"),
-        ]
-    cells = "".join(
-        f'<div class="tile"><b{_small(value)}>{value}</b><span>{escape(name)}</span></div>'
-        for value, name in tiles
-    )
-    return f'<div class="tiles">{cells}</div>'
+    return tiles([*games, *spent(summary, estimated)])

@@ -66,12 +66,13 @@ def main_section(summary: Summary, extras: Extras) -> PagePart:
     return tables
 
 
-def _games(counts: Counts, marks: Sequence[str]) -> Cell:
+def _games(counts: Counts, marks: tuple[str, ...]) -> Cell:
     """How many games of a condition are done, and what became of the others."""
     lost = {"void": counts.void, "unfinished": counts.unfinished, "failed": counts.failed}
     return Cell(
         f"{counts.done} of {counts.planned}",
-        under=(*(f"{n} {state}" for state, n in lost.items()), *marks),
+        under=tuple(f"{n} {state}" for state, n in lost.items()),
+        marks=marks,
         numbers={"done": counts.done, "planned": counts.planned, **lost},
     )
 

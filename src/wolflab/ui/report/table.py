@@ -26,7 +26,8 @@ Number = float | int | None
 class Cell:
     """One cell of a table, in plain words; lines are separated by line breaks.
 
-    ends: the interval, right below the text. under: remarks below that, a line each. numbers: the plain
+    ends: the interval, right below the text. under: remarks below that, a line each. marks: the same, of what
+    nobody may miss: they stand in CSV too, in a column of notes. numbers: the plain
     numbers behind the words, by their column in CSV ("" for the value itself, "low", "high", "n", …). hint:
     what is told where one points at it. look: "none", "good", "yes" or "no". shade: from −1 to 1, in a heat
     map.
@@ -35,6 +36,7 @@ class Cell:
     text: str
     ends: str = ""
     under: tuple[str, ...] = ()
+    marks: tuple[str, ...] = field(default=(), kw_only=True)
     numbers: Mapping[str, Number] = field(default_factory=dict)
     hint: str = ""
     look: str = ""
@@ -43,7 +45,7 @@ class Cell:
     @property
     def lines(self) -> list[str]:
         """All that it says, line by line."""
-        return [*self.text.split("\n"), *filter(None, (self.ends, *self.under))]
+        return [*self.text.split("\n"), *filter(None, (self.ends, *self.under, *self.marks))]
 
 
 _TEXT = 12.0
@@ -137,7 +139,7 @@ class ReportTable(PageBlock):
             if any(words) or not numeric:
                 names.append(f"{called} (words)" if numeric else called)
                 columns.append([guarded(word.replace("\n", " ")) for word in words])
-            notes = ["; ".join(cell.under) if not cell.numbers else "" for cell in cells]
+            notes = ["; ".join((*(() if cell.numbers else cell.under), *cell.marks)) for cell in cells]
             if any(notes):
                 names.append(f"{called} (note)".strip())
                 columns.append([guarded(note) for note in notes])
@@ -206,7 +208,8 @@ def _in_html(cell: Cell) -> str:
         title = f' title="{escape(cell.hint)}"' if cell.hint else ""
         text = f"<span{look}{title}>{text}</span>"
     ends = f'<span class="ci">{_broken(cell.ends)}</span>' if cell.ends else ""
-    return text + ends + "".join(f'<span class="n">{_broken(line)}</span>' for line in cell.under)
+    under = (f'<span class="n">{_broken(line)}</span>' for line in (*cell.under, *cell.marks))
+    return text + ends + "".join(under)
 
 
 def _broken(words: str) -> str:

@@ -16,12 +16,12 @@ from ...metrics.shapes import Summary
 from ...metrics.tournament import SIDE_PARTS, CellRow, Standings
 from ...stats.intervals import Estimate
 from ...stats.ratings import Rating
-from ..wording import counted, cut, trouble_marks
+from ..wording import OPPONENTS_DIFFER, counted, cut, trouble_marks
 from . import prose, sections
 from .blocks import PagePart, Passage
 from .extras import trouble, who_plays
 from .figures import ACCENT, CARD, INK, MUTED, ForestRow, Panel, Picture, drawing, forest, on_page
-from .numbers import NO_NUMBER, interval, number, number_cell, p_value, published_cell, shown
+from .numbers import NO_NUMBER, interval, number, number_cell, p_value, published_cell, shown, spent, tiles
 from .page import PageSection, ReportPage
 from .table import Cell, ReportTable, TableRow
 
@@ -67,8 +67,8 @@ def standings_page(
         for anchor, title, make in (
             ("who", "Who plays", lambda found: who_plays(extras, found.instrument)),
             ("matrix", "Win rates", lambda found: _matrix(found, extras)),
-            ("scores", "Scores", _scores),
-            ("ratings", "Ratings", _ratings),
+            ("scores", "Scores", lambda found: _scores(found, extras)),
+            ("ratings", "Ratings", lambda found: _ratings(found, extras)),
             ("differences", "Differences", _differences),
             ("stopping", "Where games stopped", _stopping),
             ("published", "Beside published figures", _published),
@@ -84,10 +84,11 @@ def standings_page(
         left_out = counted(standings.missing, "planned game")
         missing = f'<div class="banner">Left out, because not over yet: {left_out}.</div>'
     banner = prose.BANNER if standings.instrument else ""
+    took = "" if summary is None or standings.instrument else tiles(spent(summary, bool(extras.estimated)))
     head = f'<header class="top"><div><h1>{escape(standings.title)}</h1>{sub}</div></header>'
     return ReportPage(
         standings.title,
-        f"{head}\n{banner}{trouble(extras)}{missing}",
+        f"{head}\n{banner}{trouble(extras)}{missing}{took}",
         parts,
         prefix="tournament-",
         instrument=standings.instrument,
@@ -116,13 +117,16 @@ def _matrix(standings: Standings, extras: Extras) -> PagePart:
 def _cell(cell: CellRow | None, extras: Extras) -> Cell:
     if cell is None:
         return NO_NUMBER
-    value = shown(cell.village_win, "share")
-    return replace(value, under=(*value.under, *trouble_marks(extras, cell.name)))
+    return replace(shown(cell.village_win, "share"), marks=trouble_marks(extras, cell.name))
 
 
-def _scores(standings: Standings) -> PagePart:
+def _entrant(name: str, extras: Extras) -> Cell:
+    return Cell(name, marks=trouble_marks(extras, name))
+
+
+def _scores(standings: Standings, extras: Extras) -> PagePart:
     rows: list[TableRow] = [
-        [score.name, *(shown(getattr(score, part), "share") for part in SIDE_PARTS)]
+        [_entrant(score.name, extras), *(shown(getattr(score, part), "share") for part in SIDE_PARTS)]
         for score in standings.scores
     ]
     panels = []
@@ -131,14 +135,15 @@ def _scores(standings: Standings) -> PagePart:
         panels.append(Panel(PART_NAMES[part], lines, percent=True))
     drawn = forest("scores", panels, "Mean win rate of each entrant on both sides and on each")
     heads = ["entrant", *(PART_NAMES[part] for part in SIDE_PARTS)]
-    made = ReportTable("Mean win rate", heads, rows, instrument=standings.instrument)
+    caption = f"Mean win rate. {OPPONENTS_DIFFER}" if standings.opponents_differ else "Mean win rate"
+    made = ReportTable(caption, heads, rows, instrument=standings.instrument)
     return _SCORES + on_page(drawn) + made
 
 
 _NOTHING = Estimate(None, None, None, 0, 0, "games")
 
 
-def _ratings(standings: Standings) -> PagePart:
+def _ratings(standings: Standings, extras: Extras) -> PagePart:
     fit = standings.ratings
     if not fit.rows:
         return f"<p>No ratings: {escape(fit.note)}.</p>"
@@ -147,7 +152,7 @@ def _ratings(standings: Standings) -> PagePart:
     for rating in sorted(fit.rows, key=lambda r: (r.rank is None, r.rank or 0)):
         rows.append(
             [
-                rating.name,
+                _entrant(rating.name, extras),
                 _rank(rating),
                 *(
                     shown(estimate, "one", True)
