@@ -199,8 +199,8 @@ def trouble_marks(extras: Extras, name: str) -> tuple[str, ...]:
 
 
 OPPONENTS_DIFFER = (
-    "Entrants met different opponents here, so a score also depends on whom one met; compare them by their "
-    "strengths, and by their differences against common opponents"
+    "Entrants met different opponents here, so a score also depends on whom one met. Strengths, and "
+    "differences against common opponents, take that into account; two entrants alone have none."
 )
 """Of a tournament whose cells are not all there."""
 
