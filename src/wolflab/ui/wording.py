@@ -102,7 +102,10 @@ def second_poll_in_words(experiment: Experiment) -> str:
     if experiment.straw_polls < 2 or experiment.built_in:
         return ""
     takes = "asks everybody but the Sheriff for one vote more a day"
-    if (calls := experiment.second_poll_calls) is not None:
+    calls = experiment.second_poll_calls
+    if calls == 0:
+        return ""
+    if calls is not None:
         takes = f"takes up to {counted(calls, 'call')} more a day, retries aside"
     return (
         "The straw poll is taken twice (straw_polls: 2), so that DC can be told from chance. "

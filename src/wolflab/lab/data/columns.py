@@ -115,7 +115,11 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         ),
         Column("reliability", "integer", "m: 1 is surely a Werewolf, 10 surely not", "1 to 10"),
         Column("right", "yes or no", "whether the guess is the role; empty where no role is guessed"),
-        Column("final", "yes or no", "whether it was made before the vote, with all statements heard"),
+        Column(
+            "final",
+            "yes or no",
+            "whether it was made for the vote, as those of Ratio are; no for straw polls",
+        ),
         Column("reasoning", "text", "the reason that the player gave"),
     ),
     "decisions": (

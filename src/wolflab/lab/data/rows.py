@@ -279,7 +279,7 @@ def _judgements(game: _Game) -> Iterator[DataRow]:
         for _, note in turn.notes:
             if isinstance(note, Deduced):
                 for belief in note.beliefs:
-                    yield start | _judged_player(game, belief) | {"final": note.final}
+                    yield start | _judged_player(game, belief) | {"final": note.final and turn.kind == "vote"}
             elif isinstance(note, Rated):
                 for seat, score in note.scores.items():
                     yield (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shlex
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -174,7 +174,7 @@ def as_numbers(run: EvalRun, found: EvalResults, wanted: EvalWanted) -> dict[str
         "judge": run.judge,
         "models": run.described,
         "addresses": run.addresses,
-        "usage": run.usage,
+        "usage": {model: asdict(used) | {"cost": run.cost(model)} for model, used in run.usage.items()},
         "cost in USD": {model: run.cost(model) for model in run.usage},
         "tokens without a price": {model: run.unpriced(model) for model in run.usage},
         "adaptations": run.adaptations,
