@@ -145,6 +145,9 @@ def test_a_spent_budget_is_told_in_one_line_whatever_it_leaves_undone(tmp_path: 
     file = tmp_path / "r" / "experiment.yaml"
     told = f"Some games are not over. Raise the budget in {file} (the field budget), then go on with: "
     assert told + "wolflab run --resume" in printed(console)
+    assert printed(console).count(SHORT_GAMES_FIRST) == 1
+    with Store.open_for_reading(tmp_path / "r") as store:
+        assert report_html(summary(store)).count(SHORT_GAMES_FIRST) == 1
 
 
 def test_games_that_failed_for_reasons_of_their_own_are_named(tmp_path: Path) -> None:
