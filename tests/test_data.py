@@ -159,6 +159,20 @@ def test_exactly_one_candidate_of_a_decision_was_taken(run: OpenedRun) -> None:
     assert set(taken.values()) == {1}
 
 
+def test_final_judgements_and_votes_give_ratio_and_dc_as_the_page_says(tmp_path: Path) -> None:
+    players = {"others": {"model": "village", "recipe": "deductive"}}
+    run = wolflab.run(FIELDS | {"players": players, "conditions": {"talk": {}}}, out=tmp_path / "run")
+    assert {row["kind"] for row in run.judgements.rows()} > {"vote", "straw", "straw2"}
+    assert {row["kind"] for row in run.judgements.rows() if row["final"]} == {"vote"}
+    space: dict[str, Any] = {"run": run}
+    page = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")
+    [recipe] = [code for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "of_sheriff" in code]
+    exec(recipe, space)
+    measures = run.summary.conditions[0].measures
+    for name in ("ratio", "dc"):
+        assert space[name]["talk"] == pytest.approx(measures[name].value)
+
+
 def test_a_table_that_is_none_is_refused(run: OpenedRun) -> None:
     with pytest.raises(ExperimentError, match="there is no table 'votings'; there are games, players"):
         run.table("votings")

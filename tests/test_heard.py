@@ -39,7 +39,7 @@ from wolflab.ui.report.tournament import standings_page
 from wolflab.ui.running import list_errors, report_run, run_experiment
 from wolflab.ui.tables import print_summary
 from wolflab.ui.tournament import run_tournament
-from wolflab.ui.wording import trouble_in_words
+from wolflab.ui.wording import SHORT_GAMES_FIRST, trouble_in_words
 
 NONSENSE = http_server.Fault("text", body="Well, I would rather not say.")
 
@@ -148,6 +148,9 @@ def test_a_spent_budget_is_told_in_one_line_whatever_it_leaves_undone(tmp_path: 
     file = tmp_path / "r" / "experiment.yaml"
     told = f"Some games are not over. Raise the budget in {file} (the field budget), then go on with: "
     assert told + "wolflab run --resume" in printed(console)
+    assert printed(console).count(SHORT_GAMES_FIRST) == 1
+    with Store.open_for_reading(tmp_path / "r") as store:
+        assert render_report(summary(store)).count(SHORT_GAMES_FIRST) == 1
 
 
 def test_games_that_failed_for_reasons_of_their_own_are_named(tmp_path: Path) -> None:

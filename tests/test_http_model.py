@@ -41,7 +41,7 @@ from wolflab.models.wire import (
 )
 from wolflab.rules import LEFT, NO, PASS, PRESETS, RIGHT, SHERIFF, YES, Action, Ask, Pick
 from wolflab.text.questions import Decide, Deduce, Question, Rate, Situation, Task, guessable
-from wolflab.text.replies.parse import parse, schema
+from wolflab.text.replies.parse import NO_FIT, parse, schema
 from wolflab.text.replies.parsed import Decided, Judged, RatedReply, object_schema, text_schema
 
 KEY = "sk-very-secret-0123456789"
@@ -452,7 +452,7 @@ def test_a_server_that_does_not_count_is_counted_for():
 
 def test_a_prompt_beyond_the_window_is_not_sent():
     [reply], server, _, _ = ask(context=20)
-    assert reply._replace(prompt=()) == Response("", finish="length")
+    assert reply._replace(prompt=()) == Response("", finish=f"{NO_FIT} of 20 tokens")
     assert server.calls == 0
 
 
@@ -465,14 +465,14 @@ def test_a_prompt_and_its_reply_have_to_fit_together():
             not_ = await model.generate(request(sampling=Sampling(max_tokens=60)))
             await model.close()
             assert fits.finish == "stop"
-            assert not_._replace(prompt=()) == Response("", finish="length")
+            assert not_._replace(prompt=()) == Response("", finish=f"{NO_FIT} of {tokens + 50} tokens")
 
     play(go())
 
 
 def test_a_prompt_that_the_server_finds_too_long_is_an_unusable_reply():
     [reply], server, model, _ = ask(server={"context": 10})
-    assert reply._replace(prompt=()) == Response("", finish="length")
+    assert reply._replace(prompt=()) == Response("", finish=f"{NO_FIT} of the model")
     assert server.calls == 1
     assert model.adaptations == []
 

@@ -290,6 +290,10 @@ def test_null_of_ratio_holds_when_everybody_is_alike_and_not_when_the_sheriff_is
     assert raised.p is not None
     assert raised.p < 0.01
     assert lead.ratio_null_of_games(0, 0.0, 0.0, 0.0).mean is None
+    few, enough = (lead.ratio_null_of_games(n, float(n), 0.1 * n, 1.2 * n) for n in (9, 10))
+    assert few.p is None
+    assert few.low is not None, "its mean and range are told"
+    assert enough.p is not None
 
 
 def test_the_null_of_ratio_is_the_mean_over_all_ways_to_lay_the_label() -> None:

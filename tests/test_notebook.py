@@ -55,6 +55,22 @@ def test_an_experiment_is_a_dict_a_file_or_a_name(tmp_path: Path, capsys: pytest
     assert [row.name for row in third.summary.conditions] == list(third.experiment.conditions)
 
 
+def test_a_plain_script_plays_with_workers(tmp_path: Path) -> None:
+    """Its processes do not run it again."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import wolflab\n"
+        "print('begun')\n"
+        f"run = wolflab.run({FIELDS!r}, {{'deals': 2, 'workers': 2}}, out='played')\n"
+        "print([row['state'] for row in run.games.rows()])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "begun\n['done', 'done']\n"), done.stderr
+    assert done.stderr == "0 of 2 games are over\n1 of 2 games are over\n2 of 2 games are over\n"
+
+
 def test_a_run_goes_by_default_into_a_new_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     paths = [wolflab.run(FIELDS, {"deals": 1}, progress=False).path for _ in range(2)]

@@ -337,9 +337,9 @@ def test_the_second_poll_is_on_and_its_price_is_named() -> None:
             assert "-o straw_polls=1 leaves it out" in said
     assert second_poll_in_words(load_experiment("helmsman-table1", ["straw_polls=1"])) == ""
     assert second_poll_in_words(load_experiment("helmsman-table1", village=True)) == ""
-    assert second_poll_in_words(load_experiment("own-sheriff")) == "", (
-        "the Sheriff alone is no built-in player"
-    )
+    assert second_poll_in_words(load_experiment("own-sheriff")) == "", "only the Sheriff waits on a server"
+    half = load_experiment("helmsman-drawn", ["others.model=village", "players.Seer.model=openai/gpt-4o"])
+    assert half.second_poll_calls == 7, "there is one Seer"
     reflective = load_experiment("helmsman-drawn", ["others.recipe=reflective"])
     assert reflective.second_poll_calls is None
     assert "one vote more a day" in second_poll_in_words(reflective)

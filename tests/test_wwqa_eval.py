@@ -597,6 +597,11 @@ def test_a_cost_without_the_price_of_all_tokens_is_the_least(questions: Path, tm
             before, _ = store.spent()
         done = run_eval(server, *asked, *price, "--usd", "0.0001")
         whole = run_eval(server, questions, "--model", "wolf-1", "-o", tmp_path / "new", *price)
+        run_eval(server, questions, "--model", "wolf-1", "-o", tmp_path / "bare")
+        with CallStore.open_for_reading(tmp_path / "bare") as store:
+            bare, _ = store.spent()
+        free = ("--set", "price={input: 0, output: 0}")
+        run_eval(server, questions, "--model", "wolf-1", "-o", tmp_path / "free", *free)
     told = " ".join(done.stdout.split())
     with CallStore.open_for_reading(out) as store:
         tokens, usd = store.spent()
@@ -604,6 +609,11 @@ def test_a_cost_without_the_price_of_all_tokens_is_the_least(questions: Path, tm
     assert f"the budget of 0.0001 USD is spent: {usd:f} are used" in told
     assert "at least $" in (out / "report.html").read_text(encoding="utf-8")
     assert json.loads((out / "results.json").read_text())["tokens without a price"] == {"wolf-1": before}
+    unpriced = json.loads((tmp_path / "bare" / "results.json").read_text())
+    assert unpriced["usage"]["wolf-1"]["cost"] is None
+    assert unpriced["tokens without a price"] == {"wolf-1": bare} != {"wolf-1": 0}
+    free = json.loads((tmp_path / "free" / "results.json").read_text())
+    assert free["usage"]["wolf-1"]["cost"] == free["tokens without a price"]["wolf-1"] == 0
     assert "at least" not in whole.stdout
 
 

@@ -93,7 +93,7 @@ class Deliberation:
         for attempt in range(recipe.retries + 1):
             corrections = tuple((text, problem.reason) for problem, text in failed)
             response = await self.io.generate(step, question, sampling, attempt, corrections)
-            answer = parse(question, response.text, cut=response.finish == "length")
+            answer = parse(question, response.text, response.finish)
             if not isinstance(answer, Problem):
                 break
             failed.append((answer, f"{response.text[:_BEGINNING]}…" if answer is CUT else response.text))

@@ -264,10 +264,14 @@ def standing_of_role(days: Iterable[Day], role: str) -> float | None:
 
 # -- null of Ratio --------------------------------------------------------------------------------
 
+LEAST_GAMES_FOR_P = 10
+"""Fewer games have no p of `RatioNull`: their mean is not normal."""
+
 
 @dataclass(frozen=True, slots=True)
 class RatioNull:
-    """What chance gives where labels are permuted: mean and the middle 95 % (low, high); p: two-sided.
+    """What chance gives where labels are permuted: mean and the middle 95 % (low, high); p: two-sided, None
+    below `LEAST_GAMES_FOR_P` games.
 
     n: games in it.
     """
@@ -324,4 +328,5 @@ def ratio_null_of_games(n: int, mean: float, variance: float, own: float) -> Rat
     z = 0.0 if deviation == 0 else abs(own / n - centre) / deviation
     normal = NormalDist()
     reach = normal.inv_cdf(0.975) * deviation
-    return RatioNull(centre, centre - reach, centre + reach, 2 * normal.cdf(-z), n)
+    p = 2 * normal.cdf(-z) if n >= LEAST_GAMES_FOR_P else None
+    return RatioNull(centre, centre - reach, centre + reach, p, n)

@@ -749,8 +749,8 @@ def prompt_tokens(game: ObservedGame) -> Sums | None:
 
 @measure("prompt tokens cached", MEAN, "cost", bounds=UNIT)
 def cached(game: ObservedGame) -> Sums | None:
-    """Share of a finished game's prompt tokens that servers read from a cache. A server that does not say
-    counts as 0.
+    """Share of a finished game's prompt tokens that servers read from a cache, averaged over games. A server
+    that does not say counts as 0.
     """
     sent = game.calls.usage.prompt_tokens
     return _one(game.calls.usage.cached_tokens / sent) if sent else None

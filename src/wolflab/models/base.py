@@ -94,7 +94,8 @@ class Request:
 
 
 class Response(NamedTuple):
-    """What came back. `finish`: "stop", "length", "filter" or "refused"; `latency` in seconds.
+    """What came back. `finish`: "stop", "length", "filter", "refused", or words that begin as
+    `parse.NO_FIT` does; `latency` in seconds.
 
     prompt: the messages as sent, (role, text) each; empty where no prompt was rendered.
     likeliest: (token, log-probability) each, of what might have stood where the reply's first word begins;

@@ -93,11 +93,12 @@ def name_and_settings(
     return name.strip(), settings
 
 
-async def check_model(model: Model) -> None:
+async def check_model(model: Model, ask: bool = False) -> None:
     """Whether `model` can be used, before any game is played.
 
-    One short call is made where the server does not list the model. Raises ModelError (ServerError
-    when nothing answers) with a sentence: key missing or refused, server unreachable, model unknown.
+    One short call is made with `ask`, or where the server does not list the model. Raises ModelError
+    (ServerError when nothing answers) with a sentence: key missing or refused, server unreachable, model
+    unknown.
     """
     from .openai_api import OpenAIModel
 
@@ -110,8 +111,8 @@ async def check_model(model: Model) -> None:
     was_open = model.endpoint.open
     try:
         listed = await _listed(model) if model.provider.lists else ()
-        if model.model not in listed:
-            await _greet(model, listed)
+        if ask or model.model not in listed:
+            await _greet(model, () if model.model in listed else listed)
     finally:
         if not was_open:
             await model.close()

@@ -16,6 +16,7 @@ from zlib import crc32
 from annotated_types import Ge, Gt
 
 from ..fields import Amount
+from ..text.replies.parse import NO_FIT
 from .base import Request, Response, Sampling
 from .endpoints import LearnedQuirks
 from .exchange import Served, ServerSettings
@@ -148,7 +149,7 @@ class OpenAIModel(Served[HttpSettings]):
         asked = {name: getattr(sampling, name) for name in SAMPLED} | self._set(SAMPLED)
         window = self.settings.context
         if window is not None and estimate(messages) + (asked["max_tokens"] or 0) > window:
-            return Response("", finish="length")
+            return Response("", finish=f"{NO_FIT} of {window:,} tokens")
         client, places = self._line()
         call = _Call(messages, asked, shape, sampling.top_logprobs, ends, game)
 
@@ -279,7 +280,7 @@ class OpenAIModel(Served[HttpSettings]):
     def _settle(self, fault: Fault, sent: _Sent) -> Response | Fault | None:
         """A Response when the call is over, None to try again at once, else the fault to be waited for."""
         if fault.kind in ("context", "filter"):
-            return Response("", finish="length" if fault.kind == "context" else "filter")
+            return Response("", finish=f"{NO_FIT} of the model" if fault.kind == "context" else "filter")
         if fault.kind == "setting" and self._adapt(fault.setting, sent):
             return None
         if sent.tried and fault.kind in ("setting", "request"):

@@ -30,6 +30,7 @@ from ..lab.runs import runner
 from ..lab.runs.casting import Company
 from ..lab.storage.store import GameRow, Store
 from .console import ExitCode, say
+from .wording import SHORT_GAMES_FIRST
 
 _begun: ContextVar[str | None] = ContextVar("begun", default=None)
 """The command that goes on with what this process has begun."""
@@ -132,6 +133,7 @@ def tell_unfinished(console: Console, store: Store, command: str) -> None:
     how = "Go on with"
     if store.experiment.budget.is_spent(*store.spent()):
         how = f"Raise the budget in {store.path / 'experiment.yaml'} (the field budget), then go on with"
+    say(console, SHORT_GAMES_FIRST)
     say(console, f"Some games are not over. {how}: {_resumed(command, store.path)}")
 
 

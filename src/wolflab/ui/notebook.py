@@ -216,8 +216,10 @@ def _silent(progress: Progress) -> None:
 def _line(progress: Progress) -> None:
     if progress.news:
         print(f"\n{progress.news}", file=sys.stderr, flush=True)
-    end = "\n" if progress.over == progress.planned else "\r"
-    print(f"{progress.over} of {progress.planned} games are over", end=end, file=sys.stderr, flush=True)
+    terminal, over = sys.stderr.isatty(), progress.over == progress.planned
+    if terminal or over or progress.over * 10 % progress.planned < 10:  # a log gets some ten lines
+        line = f"{progress.over} of {progress.planned} games are over"
+        print(line, end="\r" if terminal and not over else "\n", file=sys.stderr, flush=True)
 
 
 def _played(play: Callable[[], Awaitable[T]]) -> T:

@@ -94,6 +94,11 @@ def _pool(spec: ExperienceSpec) -> str:
     return f"of {'all games' if spec.games is None else counted(spec.games, 'game')} of {spec.games_of}"
 
 
+SHORT_GAMES_FIRST = (
+    "Short games end first, so until all are over the numbers lean to them: rounds and calls a game come out "
+    "too low."
+)
+
 # -- before a run -----------------------------------------------------------------------------------
 
 

@@ -20,6 +20,7 @@ from typing import Any, Literal, get_args
 import msgspec
 
 from ..errors import StoreError, WolflabError
+from ..lab.plans.prices import Prices, unpriced
 from ..lab.runs.work import How, check_models, work
 from ..lab.storage.call_store import CallFile, CallStore
 from ..models.base import Chat, Model, Request, Response, Sampling
@@ -139,9 +140,8 @@ class EvalRun:
     answers: by row and player, as the row's items; None for one that waits. waiting: messages without a
     reply, those to the judge too; why: what stopped the first. overspent: option of a limit that is spent → a
     sentence with all that was spent. described: each model's settings; addresses: of their servers;
-    usage: by model, of all calls ever made; priced: models with a price; costless: by model, tokens of calls
-    that cost nothing. adaptations: what endpoints forced
-    us to change. judge: who judged open answers.
+    usage: by model, of all calls ever made; costless: by model, those of them that cost nothing; prices:
+    what the models cost. adaptations: what endpoints forced us to change. judge: who judged open answers.
     """
 
     path: Path
@@ -155,19 +155,20 @@ class EvalRun:
     described: Mapping[str, Any] = field(default_factory=dict)
     addresses: Mapping[str, str] = field(default_factory=dict)
     usage: Mapping[str, Usage] = field(default_factory=dict)
-    priced: frozenset[str] = frozenset()
-    costless: Mapping[str, int] = field(default_factory=dict)
+    costless: Mapping[str, Usage] = field(default_factory=dict)
+    prices: Prices = field(default_factory=dict)
     adaptations: tuple[str, ...] = ()
     judge: str = ""
 
     def cost(self, model: str) -> float | None:
-        """USD of a model's calls; None where no price of it was ever known. See `unpriced`."""
+        """USD of a model's calls; None where no call has a known cost. See `unpriced`."""
         cost = self.usage[model].cost
-        return cost if cost or model in self.priced else None
+        return cost if cost or not self.unpriced(model) else None
 
     def unpriced(self, model: str) -> int:
-        """Tokens of a model that its cost leaves out: it had no price when they were asked for."""
-        return 0 if self.cost(model) == 0 else self.costless.get(model, 0)
+        """Tokens of a model that no known cost stands for, as of calls from before it had a price."""
+        unknown = model in unpriced(self.costless, self.prices)
+        return self.costless[model].tokens if unknown else 0
 
     def given(self, row: EvalRow, player: EvalPlayer) -> list[EvalAnswer]:
         """The answers that are there."""
@@ -377,7 +378,7 @@ async def evaluate(
         addresses={model.name: public_url(model.endpoint.base_url) for model in served},
         usage=_usage(home),
         costless=_costless(home),
-        priced=frozenset(model.name for model in served if model.settings.price is not None),
+        prices={model.name: frozenset((model.settings.price,)) for model in served},
         adaptations=tuple(what for _, what in home.adaptations()),
         judge="" if judge is None else judge.name,
     )
@@ -459,13 +460,14 @@ def _usage(home: CallStore) -> dict[str, Usage]:
     return usage
 
 
-def _costless(home: CallStore) -> dict[str, int]:
-    """Tokens of calls that cost nothing, by model; each asker has one call."""
-    tokens: dict[str, int] = {}
+def _costless(home: CallStore) -> dict[str, Usage]:
+    """What calls took that cost nothing, by model; each asker has one call."""
+    used: dict[str, Usage] = {}
     for by in home.spent_by().values():
         for model, totals in by.items():
-            tokens[model] = tokens.get(model, 0) + (0 if totals.usage.cost else totals.usage.tokens)
-    return tokens
+            if not totals.usage.cost:
+                used[model] = used.get(model, Usage()) + totals.usage
+    return used
 
 
 # -- judging open answers ---------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 
 from ..stats.agreement import TwoRaters, two_raters
 from ..stats.intervals import Estimate
+from ..text.replies.parse import NO_FIT
 from .baselines import LEAST_TRAINING, MAJORITY, baselines
 from .evaluating import EvalAnswer, EvalPlayer, EvalRow, EvalRun
 from .items import YES, Form, Item
@@ -146,11 +147,7 @@ def results(run: EvalRun) -> EvalResults:
         for player, given in binary.items()
         if run.settings.probabilities and given and all(one.chance is None for one in given)
     ]
-    cut = {
-        player.name: n
-        for player, given in every.items()
-        if (n := sum(one.finish == "length" and not one.reading.readable for one in given))
-    }
+    cut = {player.name: n for player, given in every.items() if (n := sum(_broke_off(one) for one in given))}
     unread = {player.name: share for player, share in run.unread.items() if share > MOSTLY_UNREAD}
     return EvalResults(tuple(rows), tuple(tables), _agreement(every), tuple(silent), unread, cut)
 
@@ -323,6 +320,10 @@ def _chances(answers: Sequence[EvalAnswer]) -> tuple[Estimate, Estimate, Sequenc
 
 def _matched(answers: Sequence[EvalAnswer]) -> Estimate:
     return accuracy_of([replace(one.mark, right=one.reading.right) for one in answers])
+
+
+def _broke_off(given: EvalAnswer) -> bool:
+    return not given.reading.readable and (given.finish == "length" or given.finish.startswith(NO_FIT))
 
 
 def _agreement(every: Mapping[EvalPlayer, Sequence[EvalAnswer]]) -> TwoRaters | None:

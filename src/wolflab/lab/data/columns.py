@@ -118,7 +118,7 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         Column(
             "final",
             "yes or no",
-            "whether it was made for the vote: Ratio is made of these",
+            "whether it was made for the vote, as those of Ratio are; no for straw polls",
         ),
         Column("reasoning", "text", "the reason that the player gave"),
     ),

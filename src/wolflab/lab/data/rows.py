@@ -278,9 +278,8 @@ def _judgements(game: _Game) -> Iterator[DataRow]:
         start = first | {"kind": turn.kind} | game.seat(turn.seat)
         for _, note in turn.notes:
             if isinstance(note, Deduced):
-                final = note.final and turn.kind == "vote"
                 for belief in note.beliefs:
-                    yield start | _judged_player(game, belief) | {"final": final}
+                    yield start | _judged_player(game, belief) | {"final": note.final and turn.kind == "vote"}
             elif isinstance(note, Rated):
                 for seat, score in note.scores.items():
                     yield (

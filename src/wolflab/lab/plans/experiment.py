@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
+from itertools import product
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -36,6 +37,7 @@ from .specs import (
     Published,
     Rules,
     among,
+    places_of,
     ruleset_of,
 )
 
@@ -231,19 +233,28 @@ class Experiment(Part):
 
     @property
     def second_poll_calls(self) -> int | None:
-        """Calls that a second straw poll takes at most on a day with everybody alive, retries aside; None
-        where that cannot be told. Everybody but the Sheriff votes once more (002: n (n − 1) calls); those
-        of the built-in player are none.
+        """Calls to servers that a second straw poll takes at most on a day with everybody alive, retries
+        aside; None where that cannot be told. Everybody but the Sheriff votes once more (002: n (n − 1)
+        calls).
         """
-        most = 0
-        for name in self.conditions:
-            others = self.ruleset(name).players - 1
-            polled = [spec for place, spec in self.cast(name).items() if place != "sheriff"]
-            each = [0 if spec.built_in else spec.calls_of_a_vote(others) for spec in polled]
-            if None in each:
+        each = [self._polled_calls(name) for name in self.conditions]
+        return None if None in each else max(calls or 0 for calls in each)
+
+    def _polled_calls(self, condition: str) -> int | None:
+        """`second_poll_calls` of a condition: what is possible by names, and by roles; the lower holds."""
+        rules, cast = self.ruleset(condition), self.cast(condition)
+        others = rules.players - 1
+        cost: dict[tuple[str, str], int] = {}
+        for name, role in product(rules.names, rules.roles):
+            place = next((one for one in places_of(name, role, False) if one in cast), None)
+            calls = 0 if place is None or cast[place].built_in else cast[place].calls_of_a_vote(others)
+            if calls is None:
                 return None
-            most = max(most, others * max(calls or 0 for calls in each))
-        return most
+            cost[name, role] = calls
+        cards = [role for role, n in rules.roles.items() for _ in range(n)]
+        by_name = [max(cost[name, role] for role in cards) for name in rules.names]
+        by_role = [max(cost[name, role] for name in rules.names) for role in cards]
+        return min(sum(sorted(by, reverse=True)[:others]) for by in (by_name, by_role))
 
     def truths(self) -> dict[str, float]:
         """The planted effect's true value by condition (0 where the knob is not turned)."""

@@ -206,7 +206,7 @@ class _Ear:
         player, text = self._labels[seat], filed.response.text
         answer = None
         if player.recipe != PERSON:  # a model's reply
-            answer = parse(request.question, text, cut=filed.response.finish == "length")
+            answer = parse(request.question, text, filed.response.finish)
         unusable = None
         if isinstance(answer, Problem) and answer.usable is None:
             _, ask, step, attempt = request.key.rsplit("|", 3)

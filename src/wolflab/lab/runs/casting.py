@@ -37,13 +37,13 @@ from ..storage.store import Place
 
 
 async def reach(given: str) -> str:
-    """Try to reach the model that a flag names (`model_given`) now, and return its name.
+    """Ask the model that a flag names (`model_given`) for a word now, and return its name.
 
     Raises ModelError, which says in one sentence why it cannot be used.
     """
     model = resolve(model_given(given))
     try:
-        await check_model(model)
+        await check_model(model, ask=True)
         return model.name
     finally:
         await model.close()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 from threading import Thread
+from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
 
 from ...errors import WolflabError
@@ -23,13 +25,17 @@ R = TypeVar("R")
 
 
 class _Pool(ProcessPoolExecutor):
-    """Workers are started as work is handed out. They never hear Ctrl-C: the driver does."""
+    """Workers are started as work is handed out. They never hear Ctrl-C: the driver does. They do not run the
+    user's script again either, as Python would for its `__main__`: nothing of it is needed.
+    """
 
     def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        script, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
         try:
             return super().submit(fn, *args, **kwargs)
         finally:
+            sys.modules["__main__"] = script
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 

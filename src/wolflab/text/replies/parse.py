@@ -90,17 +90,26 @@ def _judgements_schema(task: Deduce, ruleset: Ruleset, layout: Layout) -> dict[s
 # -- reading it -------------------------------------------------------------------------------
 
 
+NO_FIT = "the prompt does not fit into the context"
+"""How `finish` begins where no reply was written for that reason; which context follows."""
 CUT = Problem("it was cut at the limit of its length; give a shorter one")
 """What is wrong with a reply that its server cut, and that cannot be used."""
 
 
-def parse(question: Question, text: str, cut: bool = False) -> Parsed | Problem:
+def parse(question: Question, text: str, finish: str = "stop") -> Parsed | Problem:
     """What `text` answers to `question`, or why it answers nothing. Never raises.
 
-    cut: the server cut the reply at the limit of its length; that is why, then, it answers nothing.
+    finish: how the call ended. A prompt that did not fit, and a reply that the server cut at the limit of
+    its length ("length"), answer nothing for that reason.
     """
+    if finish.startswith(NO_FIT):
+        return Problem(finish)
     answer = _read(question, text)
-    return CUT if cut and text and isinstance(answer, Problem) and answer.usable is None else answer
+    return (
+        CUT
+        if finish == "length" and text and isinstance(answer, Problem) and answer.usable is None
+        else answer
+    )
 
 
 def _read(question: Question, text: str) -> Parsed | Problem:

@@ -78,7 +78,7 @@ def _null(condition: ConditionResult) -> Cell:
     return Cell(
         f"{null.mean:.3f}",
         f"{null.low:.3f} to {null.high:.3f}",
-        (f"{counted(null.n, 'game')}, p {p_value(null.p).text}",),
+        (counted(null.n, "game") + ("" if null.p is None else f", p {p_value(null.p).text}"),),
         {"": null.mean, "low": null.low, "high": null.high, "n": null.n, "p": null.p},
     )
 

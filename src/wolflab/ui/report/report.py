@@ -14,7 +14,7 @@ from pathlib import Path
 from ...files import write
 from ...lab.results.extras import Extras
 from ...metrics.shapes import Summary
-from ..wording import counted, marked
+from ..wording import SHORT_GAMES_FIRST, counted, marked
 from . import choices, prose, sections
 from . import conduct as conducted
 from . import extras as extra
@@ -113,16 +113,19 @@ def _top(summary: Summary, title: str, trouble: str, estimated: bool) -> str:
 
 
 def _not_over(summary: Summary) -> str:
-    """A banner where games stopped, with the reason of most: calls that failed, a budget that is spent."""
+    """A banner where games are left: the reason of most that stopped, such as a budget that is spent."""
     reasons: Counter[str] = Counter()
     for condition in summary.conditions:
         reasons.update(dict(condition.errors))
-    if not reasons:
+    if not reasons and not any(condition.counts.unfinished for condition in summary.conditions):
         return ""
+    begin = f'<div class="banner"><b>Not all games are over.</b> {SHORT_GAMES_FIRST}'
+    if not reasons:
+        return f"{begin}</div>\n"
     (why, n), planned = reasons.most_common(1)[0], sum(each.counts.planned for each in summary.conditions)
     stopped = f"{reasons.total():,} of {counted(planned, 'game')} stopped"
     most = "" if len(reasons) == 1 else f" ({n:,} of them)"
-    return f'<div class="banner"><b>Not all games are over.</b> {stopped}: {escape(why)}{most}</div>\n'
+    return f"{begin} {stopped}: {escape(why)}{most}</div>\n"
 
 
 def _tiles(summary: Summary, estimated: bool) -> str:
