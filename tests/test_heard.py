@@ -36,7 +36,7 @@ from wolflab.ui.report.report import render_report
 from wolflab.ui.running import list_errors, report_run, run_experiment
 from wolflab.ui.tables import print_summary
 from wolflab.ui.tournament import run_tournament
-from wolflab.ui.wording import trouble_in_words
+from wolflab.ui.wording import SHORT_GAMES_FIRST, trouble_in_words
 
 NONSENSE = http_server.Fault("text", body="Well, I would rather not say.")
 
@@ -147,7 +147,20 @@ def test_a_spent_budget_is_told_in_one_line_whatever_it_leaves_undone(tmp_path: 
     assert told + "wolflab run --resume" in printed(console)
     assert printed(console).count(SHORT_GAMES_FIRST) == 1
     with Store.open_for_reading(tmp_path / "r") as store:
-        assert report_html(summary(store)).count(SHORT_GAMES_FIRST) == 1
+        assert render_report(summary(store)).count(SHORT_GAMES_FIRST) == 1
+
+
+def test_a_prompt_that_does_not_fit_names_the_window(tmp_path: Path) -> None:
+    with http_server.running() as server:
+        data = over_http(server)
+        data["players"]["others"]["model"]["context"] = 500
+        with Store.create(tmp_path / "r", build(data)) as store:
+            assert runner.play_run(store)
+            console = quiet()
+            list_errors(console, store)
+        assert server.calls == 0
+    assert "the prompt does not fit into the context of 500 tokens" in " ".join(printed(console).split())
+    assert "the reply is empty" not in printed(console)
 
 
 def test_games_that_failed_for_reasons_of_their_own_are_named(tmp_path: Path) -> None:

@@ -97,7 +97,8 @@ async def check_model(model: Model, ask: bool = False) -> None:
     """Whether `model` can be used, before any game is played.
 
     One short call is made with `ask`, or where the server does not list the model. Raises ModelError
-    (ServerError when nothing answers) with a sentence: key missing or refused, server unreachable, model unknown.
+    (ServerError when nothing answers) with a sentence: key missing or refused, server unreachable, model
+    unknown.
     """
     from .openai_api import OpenAIModel
 
