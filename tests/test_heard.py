@@ -153,6 +153,19 @@ def test_a_spent_budget_is_told_in_one_line_whatever_it_leaves_undone(tmp_path: 
         assert render_report(summary(store)).count(SHORT_GAMES_FIRST) == 1
 
 
+def test_a_prompt_that_does_not_fit_names_the_window(tmp_path: Path) -> None:
+    with http_server.running() as server:
+        data = over_http(server)
+        data["players"]["others"]["model"]["context"] = 500
+        with Store.create(tmp_path / "r", build(data)) as store:
+            assert runner.play_run(store)
+            console = quiet()
+            list_errors(console, store)
+        assert server.calls == 0
+    assert "the prompt does not fit into the context of 500 tokens" in " ".join(printed(console).split())
+    assert "the reply is empty" not in printed(console)
+
+
 def test_games_that_failed_for_reasons_of_their_own_are_named(tmp_path: Path) -> None:
     data = {"name": "t", "players": {"others": {"recipe": "random"}}, "deals": 5}
     with Store.create(tmp_path / "r", build(data)) as store:

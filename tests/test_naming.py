@@ -18,7 +18,7 @@ from wolflab.lab.results.players import PlacePlayer, players_of, rules_played
 from wolflab.lab.runs.tournament_games import start_tournament
 from wolflab.lab.storage.store import Store
 from wolflab.metrics.published import published_tables
-from wolflab.ui.wording import became_in_words, player_in_words, rules_in_words
+from wolflab.ui.wording import became_in_words, player_in_words, rules_played_in_words
 
 # -- what conditions are called ---------------------------------------------------------------------
 
@@ -332,11 +332,11 @@ def test_places_where_nobody_sits_are_left_out_and_addresses_are_not_told(tmp_pa
 
 def test_the_rules_are_told_with_what_is_not_as_in_their_preset(tmp_path: Path) -> None:
     with Store.create(tmp_path / "one", load_experiment("own-sheriff", ["rules.max_rounds=1"])) as store:
-        (told,) = map(rules_in_words, rules_played(store))
+        (told,) = map(rules_played_in_words, rules_played(store))
     assert told == "Rules: sheriff, max_rounds 1, sheriff assigned, sheriff_death stop."
     apart = SMALL | {"rules": "doctor", "conditions": {"a": {}, "b": {"rules": {"max_rounds": 2}}}}
     with Store.create(tmp_path / "two", build(apart)) as store:
-        told_of = [rules_in_words(rules) for rules in rules_played(store)]
+        told_of = [rules_played_in_words(rules) for rules in rules_played(store)]
     assert told_of == ["Rules of a: doctor.", "Rules of b: doctor, max_rounds 2."]
 
 

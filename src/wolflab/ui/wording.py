@@ -128,7 +128,7 @@ def begun_in_words(begun: Begun) -> str:
     return f"{f'{begun.run} was begun' if begun.run else 'Begun'}{when}{version}." if when or version else ""
 
 
-def rules_in_words(rules: RulesPlayed) -> str:
+def rules_played_in_words(rules: RulesPlayed) -> str:
     """By which rules games were played, in a sentence."""
     changed = "".join(f", {name} {value}" for name, value in rules.changed.items())
     where = f" of {listed(rules.conditions)}" if rules.conditions else ""

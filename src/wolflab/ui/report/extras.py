@@ -18,7 +18,7 @@ from ..wording import (
     begun_in_words,
     cut,
     player_settings,
-    rules_in_words,
+    rules_played_in_words,
     settings_in_words,
     trouble_in_words,
     uncompared_in_words,
@@ -46,7 +46,7 @@ def who_plays(extras: Extras, instrument: bool) -> PagePart:
     """When the run was begun and with which version, its rules and players, what `-o` made of conditions."""
     sentences = (
         *map(begun_in_words, extras.begun),
-        *map(rules_in_words, extras.rules),
+        *map(rules_played_in_words, extras.rules),
         *map(became_in_words, extras.became),
     )
     said = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences if sentence)
