@@ -71,9 +71,9 @@ def fallback(step: str, turned: Turned) -> None:
     answers = [note for note in turned.notes if isinstance(note, Answered)]
     reflected = [note for note in turned.notes if isinstance(note, Reflected)]
     suggested = next(note for note in turned.notes if isinstance(note, Suggested))
-    role = turned.requests[0].question.situation.role
+    now = turned.requests[0].question.situation
     if step == "questions/choose":
-        assert asked.chosen == questionnaire(role, "own")[:5]
+        assert asked.chosen == questionnaire(now.role, "own", now.ruleset)[:5]
     assert len(asked.chosen) == 5
     assert len(asked.free) == (0 if step == "questions/ask" else 2)
     assert [bool(note.answer) for note in answers] == [

@@ -37,7 +37,7 @@ from wolflab.text.replies.parsed import Decided, Listed, Problem, Verdict, Writt
 NOW = Situation(WITCH, 0, "Witch", (), 1, "voting", tuple(range(7)), None, ())
 VOTE = ask("vote", (*(pick(seat) for seat in range(7)), PASS), phase="voting")
 SPEAK = ask("statement", None, phase="discussion")
-NINE = questionnaire("Witch", "own")
+NINE = questionnaire("Witch", "own", WITCH)
 
 
 def put(task: Task, wording: Any = "own") -> Question:
@@ -87,7 +87,7 @@ def test_chosen_questions_in_many_dresses(reply: str) -> None:
 @pytest.mark.parametrize("role", list(WITCH.roles))
 def test_a_question_of_two_sentences_is_known_by_its_first(role: str) -> None:
     """Models repeat "Should I be using my antidote or poison at this point?" and leave the rest out."""
-    listed = questionnaire(role, "paper")
+    listed = questionnaire(role, "paper", WITCH)
     task = put(ChooseQuestions(VOTE, listed, 9), "paper")
     firsts = [question.split("? ")[0].removesuffix("?") + "?" for question in listed]
     assert parse(task, " # ".join(firsts)) == Listed(listed)
@@ -104,7 +104,7 @@ def test_the_example_of_a_reflection_is_none() -> None:
 
 
 def test_the_papers_candidates_of_two_sentences_are_known_again() -> None:
-    listed = questionnaire("Witch", "paper")
+    listed = questionnaire("Witch", "paper", WITCH)
     asked = put(ChooseQuestions(VOTE, listed, 5), "paper")
     for chosen in (listed[:5], listed[4:], (listed[8], listed[0], listed[6], listed[3], listed[1])):
         assert parse(asked, " # ".join(chosen)) == Listed(chosen)

@@ -68,10 +68,10 @@ SPEAK = ask("statement", None, phase="discussion")
 @pytest.mark.parametrize("wording", ["paper", "own"])
 @pytest.mark.parametrize("preset", list(PRESETS))
 def test_every_role_of_every_preset_has_nine_questions(preset: str, wording: Any) -> None:
-    sets = {role: questionnaire(role, wording) for role in PRESETS[preset].roles}
+    sets = {role: questionnaire(role, wording, PRESETS[preset]) for role in PRESETS[preset].roles}
     for role, listed in sets.items():
         assert len(set(listed)) == len(listed) == 9
-        assert listed[:6] == questionnaire("Villager", wording)[:6]
+        assert listed[:6] == questionnaire("Villager", wording, PRESETS[preset])[:6]
         assert all(question.endswith(("?", ".")) and "\n" not in question for question in listed)
         for other in sets.keys() - {role}:
             assert sets[other][6:] != listed[6:]
@@ -79,21 +79,35 @@ def test_every_role_of_every_preset_has_nine_questions(preset: str, wording: Any
 
 @pytest.mark.parametrize("wording", ["paper", "own"])
 def test_a_role_without_questions_of_its_own_has_those_of_its_like(wording: Any) -> None:
-    assert questionnaire("Doctor", wording) == questionnaire("Guard", wording)
-    assert questionnaire("Cupid", wording) == questionnaire("Villager", wording)
-    assert len({questionnaire(role, wording) for role in ROLES}) == len(ROLES) - 1
+    def asked(role: str) -> tuple[str, ...]:
+        return questionnaire(role, wording, WITCH)
+
+    assert asked("Doctor") == asked("Guard")
+    assert asked("Cupid") == asked("Villager")
+    assert len({asked(role) for role in ROLES}) == len(ROLES) - 1
 
 
-def test_questions_name_no_role_that_a_preset_lacks() -> None:
+@pytest.mark.parametrize("wording", ["paper", "own"])
+def test_questions_name_no_role_that_a_preset_lacks(wording: Any) -> None:
     for rules in PRESETS.values():
         for role in rules.roles:
-            named = {
-                other
-                for other in ROLES
-                for question in questionnaire(role, "own")
-                if re.search(rf"\b{other}\b", question)
-            }
+            text = " ".join(questionnaire(role, wording, rules))
+            named = {other for other in ROLES if re.search(rf"(?i)\b{other}s?\b", text)}
             assert named <= set(rules.roles)
+            assert "$" not in text
+
+
+def test_the_special_characters_are_those_of_the_rules() -> None:
+    """As the paper has them where all of them play (003 Table 2)."""
+
+    def told(**roles: int) -> str:
+        rules = WITCH.with_(roles={"Werewolf": 2, "Villager": 3} | roles)
+        return questionnaire("Villager", "paper", rules)[8]
+
+    start = "Are there any clues or information I can refer to for special characters"
+    assert told(Seer=1, Witch=1, Guard=1) == f"{start} such as seer, witch and guard?"
+    assert told(Seer=1, Doctor=1) == f"{start} such as seer?"
+    assert told(Doctor=1) == f"{start}?"
 
 
 # -- how telling (003 Table 1) --------------------------------------------------------------------
@@ -176,7 +190,7 @@ def test_a_claim_is_camouflage_if_the_speaker_holds_another_role(rules: Any) -> 
 
 def steps(situation: Situation, one: Any, wording: Any) -> dict[str, Question]:
     """A question of every step of 003 Table 3 about one ask."""
-    listed = questionnaire(situation.role, wording)
+    listed = questionnaire(situation.role, wording, situation.ruleset)
     answers = (
         (listed[0], "It is day 2, and I may vote."),
         ("Who voted for me?", "Player 5 did, without saying why."),

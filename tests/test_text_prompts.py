@@ -97,8 +97,8 @@ TASKS: dict[type, Task] = {
     Choose: Choose(VOTE, CANDIDATES),
     Deduce: DEDUCE,
     Rate: Rate(VOTE, (3, 4)),
-    ChooseQuestions: ChooseQuestions(VOTE, questionnaire("Werewolf", "own"), 5),
-    AskQuestions: AskQuestions(VOTE, questionnaire("Werewolf", "own")[:5], 2),
+    ChooseQuestions: ChooseQuestions(VOTE, questionnaire("Werewolf", "own", SHERIFF), 5),
+    AskQuestions: AskQuestions(VOTE, questionnaire("Werewolf", "own", SHERIFF)[:5], 2),
     AnswerQuestion: AnswerQuestion(VOTE, "Who am I?", TRUE, (("Who lies?", "They all do."),)),
     Reflect: Reflect(VOTE, (("Who am I?", "A Werewolf."),)),
     Extract: Extract(VOTE, "I had better wait.", "Pass.", ("Vote for Player A.", "Vote for Player B.")),
@@ -170,7 +170,7 @@ CHANGED: dict[type, dict[str, Any]] = {
     },
     ChooseQuestions: {
         "ask": SPEAK,
-        "candidates": questionnaire("Seer", "own"),
+        "candidates": questionnaire("Seer", "own", SHERIFF),
         "count": 4,
     },
     AskQuestions: {"ask": SPEAK, "chosen": (), "count": 3},
@@ -346,17 +346,40 @@ def test_one_is_told_as_one_and_several_as_several(wording: Any) -> None:
         False,
     ]
     if wording == "own":
-        assert "Reconsider the hidden role of player_4 " in said(replace(DEDUCE, targets=(3,)))
+        assert "Consider the hidden role of player_4 " in said(replace(DEDUCE, targets=(3,)))
         assert "For player_4, name" in said(replace(DEDUCE, targets=(3,)))
         assert "For each, name" in said(DEDUCE)
     one, two = (said(AnswerQuestion(VOTE, "Who am I?", TRUE + more)) for more in ((), FALSE))
     assert ("one possible answer:" if wording == "paper" else "This piece of") in one
     assert ("two possible answers:" if wording == "paper" else "These pieces of") in two
-    questions = questionnaire("Seer", "own")
+    questions = questionnaire("Seer", "own", SHERIFF)
     for task in (ChooseQuestions(VOTE, questions, 1), AskQuestions(VOTE, questions[:1], 1)):
         assert not re.search(
             r"one (important )?questions|parted|separating|most important questions", said(task)
         )
+
+
+def test_roles_are_reconsidered_only_where_they_were_considered_before() -> None:
+    asked = replace(ASKED, task=DEDUCE)
+    assert "Reconsider the hidden roles" in text(asked)
+    assert "Consider the hidden roles" in text(replace(asked, beliefs=()))
+
+
+@pytest.mark.parametrize("layout", ["append", "dialogue", "shared"])
+def test_silence_is_neither_believed_nor_disbelieved(layout: Any) -> None:
+    silent = Line(9, 1, "day", Said(5, "discussion", "", EVERYONE), 8)
+    for name in ("truths", "falsehoods"):
+        told = text(replace(ASKED, layout=layout, situation=replace(NOW, **{name: (silent,)})))
+        assert "player_6 said nothing" in told
+        assert not re.search(r"might be (true|false): .*\[9\]", told)
+        more = text(replace(ASKED, layout=layout, situation=replace(NOW, **{name: (*OLD, silent)})))
+        assert len(re.findall(r"might be (?:true|false): \[9\]\n", more)) == 1
+
+
+def test_a_night_is_named_as_the_wording_names_it() -> None:
+    kill = Question(replace(NOW, phase="night"), Decide(ask("kill", VOTE.options)))
+    assert "It is night 1. You are" in text(kill)
+    assert "Now it is night 1 round. As" in text(replace(kill, wording="paper"))
 
 
 @pytest.mark.parametrize("wording", ["paper", "own"])
@@ -462,9 +485,9 @@ HEADINGS = ("The following information is true.", "Living players:", "How matter
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.lists(st.sampled_from([*HEADINGS, "\n", '"', "\r\n", "\u2028", "Moderator: "]), max_size=8).map(
-        "".join
-    )
+    st.lists(
+        st.sampled_from([*HEADINGS, "\n", '"', "\r\n", "\u2028", "Moderator: "]), min_size=1, max_size=8
+    ).map("".join)
 )
 def test_no_speech_opens_a_section(speech: str) -> None:
     hostile = Line(6, 1, "day", Said(1, "discussion", speech, EVERYONE), 5)

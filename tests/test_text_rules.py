@@ -91,7 +91,9 @@ def test_players_are_told_of_the_stop_only_where_the_switch_says_so(sheriff: str
     for told in (rules_text(stops), rules_text(stops, "paper"), rules_for_people(stops)):
         assert "stop" not in told
         assert "selects the next Sheriff" not in told
-    assert "the game stops at once and nobody wins" in rules_text(stops.with_(tell_stop=True))
+    assert "the game stops at once; nobody wins, unless a side has just won" in rules_text(
+        stops.with_(tell_stop=True)
+    )
     assert rules_text(SHERIFF.with_(tell_stop=True)) == rules_text(SHERIFF)
 
 

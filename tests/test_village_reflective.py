@@ -323,7 +323,7 @@ def test_every_predefined_question_is_understood_and_answered(role: str, wording
     pack = (0, 3) if role == "Werewolf" else ()
     now = _now(DayBroke(1, (6,), EVERYONE), _said(1, REPORT), role=role, pack=pack)
     answers = set()
-    for question in questionnaire(role, wording):  # type: ignore[arg-type]
+    for question in questionnaire(role, wording, now.ruleset):  # type: ignore[arg-type]
         assert topic_of(question) != "general", question
         text = _put(VILLAGE, now, AnswerQuestion(_ask(), question, ()), wording=wording)
         assert text.endswith(".")

@@ -216,7 +216,7 @@ def _action(candidate: Candidate) -> str:
 
 @st.composite
 def _thinking_tasks(draw: st.DrawFn, kind: type, ask: Ask, situation: Situation, wording: Wording) -> Task:
-    listed = questionnaire(situation.role, wording)
+    listed = questionnaire(situation.role, wording, situation.ruleset)
     count = draw(st.integers(1, 8))
     if kind is ChooseQuestions:
         return ChooseQuestions(ask, listed, count)

@@ -96,7 +96,7 @@ class Reflecting:
 
     async def chosen(self, now: Situation) -> tuple[str, ...]:
         """L of the role's nine questions; the first L where the reply cannot be used."""
-        listed, count = questionnaire(now.role, self.recipe.wording), self.stage.chosen
+        listed, count = questionnaire(now.role, self.recipe.wording, now.ruleset), self.stage.chosen
         if count >= len(listed) or not count:
             return listed[:count]
         task = ChooseQuestions(self.turn.ask, listed, count)

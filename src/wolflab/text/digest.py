@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from ..defaults import fields_said, fields_stated
-from ..rules import EVERYONE, PASS, Ask, NightFell, Ruleset
+from ..rules import EVERYONE, PASS, Ask, NightFell, Ruleset, Said
 from .asking.prompts import messages
 from .notes import UNCERTAIN, Belief
 from .questions import Exchange, Line, Question, Situation, Task
@@ -140,7 +140,7 @@ def _situation(s: Situation) -> tuple[bytes, QuestionShape]:
         fields_told = [(n, v) for n, v in fields_said(s) if n not in _BLOCKS and n != "ruleset"]
         blocks = (_ruleset(s.ruleset), _encode(fields_told), *(_lines(getattr(s, name)) for name in _BLOCKS))
         _Last.digest = blake2b(b"\0".join(blocks), digest_size=16).digest()
-        blocks_told = (bool(getattr(s, name)) for name in _BLOCKS)
+        blocks_told = (_says(getattr(s, name)) for name in _BLOCKS)
         _Last.shape, _Last.situation = (s.ruleset, *_standing(s), *blocks_told, s.gaps), s
     return _Last.digest, _Last.shape
 
@@ -175,6 +175,7 @@ _WORDS: dict[QuestionShape, bytes] = {}
 """What the questions of a shape say, hashed. There are a few hundred shapes in all."""
 
 _A_LINE = Line(1, 1, "day", NightFell(1, EVERYONE), 0)
+_SILENCE = Said(1, "discussion", "", EVERYONE)
 _AN_EXCHANGE = Exchange((_A_LINE,), "…", "…")
 _A_BELIEF = Belief(1, UNCERTAIN, 5, 5)
 _ME, _MATE, _DEAD = 0, 1, 2
@@ -201,11 +202,17 @@ def _standing(s: Situation) -> tuple[tuple[int, ...], int | None]:
     return pack, _ME if s.sheriff == s.seat else _MATE if s.sheriff in s.alive else _DEAD
 
 
+def _says(lines: tuple[Line, ...]) -> bool | None:
+    """Whether any of the lines is no silence; None where there are none."""
+    return any(not line.silent for line in lines) if lines else None
+
+
 def _plain_situation(s: Situation) -> Situation:
     pack, sheriff = _standing(s)
     role, living = s.ruleset.cast[0].name, (_ME, _MATE)
     line = replace(_A_LINE, number=1 + len(_BLOCKS)) if s.gaps else _A_LINE
-    lines = ((line,) if getattr(s, name) else () for name in _BLOCKS)
+    said = (_says(getattr(s, name)) for name in _BLOCKS)
+    lines = (() if told is None else (line if told else replace(line, event=_SILENCE),) for told in said)
     return Situation(s.ruleset, _ME, role, pack, 1, "voting", living, sheriff, *lines)
 
 

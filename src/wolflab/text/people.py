@@ -53,8 +53,7 @@ class PersonAnswer(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkno
 
 def request_for_people(now: Situation, ask: Ask) -> str:
     """What the moderator asks of a person, as a sentence; the options stand beside it."""
-    request = moderator_request(now, ask).partition(", taking one of these")[0]
-    return f"{capitalised(request, now.ruleset)}."
+    return f"{capitalised(moderator_request(now, ask, with_options=False), now.ruleset)}."
 
 
 class TimedAnswer(msgspec.Struct, frozen=True):

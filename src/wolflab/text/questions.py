@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from ..rules import Ask, Event, Ruleset
+from ..rules import Ask, Event, Ruleset, Said
 from .intents import Intent
 from .notes import UNCERTAIN, Belief, Candidate, Reflected
 
@@ -37,6 +37,11 @@ class Line:
     def cited(self) -> int | str:
         """The number as it is written: 7, or "S2" for the second of what few know."""
         return self.number if self.number >= 0 else f"S{-self.number}"
+
+    @property
+    def silent(self) -> bool:
+        """Whether it is a turn to speak in which nothing was said: there is nothing in it to believe."""
+        return isinstance(self.event, Said) and not self.event.text
 
 
 @dataclass(frozen=True, slots=True)

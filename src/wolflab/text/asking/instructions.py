@@ -30,7 +30,7 @@ from .wording import names_of, time_of, without_blank_lines
 def instruction(question: Question) -> str:
     """The last part of the prompt that puts `question`."""
     now, task, wording = question.situation, question.task, question.wording
-    common = {"time": time_of(now), "name": now.ruleset.names[now.seat], "a_role": a_role(now.role)}
+    common = {"time": time_of(now, wording), "name": now.ruleset.names[now.seat], "a_role": a_role(now.role)}
     match task:
         case Decide(ask, None, "", None):
             fields = reply_fields(ask, now.ruleset, wording)
@@ -75,6 +75,7 @@ def _deduce(question: Question, task: Deduce, common: dict[str, str]) -> str:
         "fields": fields_told(wording, fields),
         "skeleton": "{" + ", ".join(entries) + "}",
         "each": templates["each"].template if several else "",
+        "consider": "Reconsider" if question.beliefs else "Consider",
     }
     text = render_template(
         f"{wording}/deduce",

@@ -16,7 +16,7 @@ layouts:
 
 The templates are the files under `prompts/`; what this module adds to them is lists, names and numbers.
 An ask's id, seat, phase, round and weights restate the situation or are not for players: they are the
-only fields of a question that do not show.
+only fields of a question that do not show, but for the options where candidates stand in their place.
 """
 
 from __future__ import annotations
@@ -198,8 +198,8 @@ def _now_append(now: Situation, with_pack: bool = False) -> str:
     text = render_template("now_append", alive=living_names(now), standing=standing_of(now, with_pack))
     judges = now.truths or now.falsehoods  # who judges nobody has nothing left to judge
     for name, lines in (("truths", now.truths), ("falsehoods", now.falsehoods), ("pending", now.pending)):
-        if lines and judges:
-            text += "\n" + templates[f"{name}_append"].substitute(numbers=cited(lines))
+        if judges and (said := [line for line in lines if not line.silent]):
+            text += "\n" + templates[f"{name}_append"].substitute(numbers=cited(said))
     if now.gaps:
         text += "\n" + templates["dropped"].template
     return without_blank_lines(text)

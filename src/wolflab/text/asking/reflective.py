@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ...rules import ROLES
+from ...rules import ROLES, Ruleset
 from ..questions import (
     Aids,
     AnswerQuestion,
@@ -25,7 +25,7 @@ from ..questions import (
     Wording,
 )
 from .acting import closing_of, reply_fields, reply_form, skeleton
-from .sentences import a_role
+from .sentences import a_role, listed
 from .strategic import considered
 from .templates import phrases, render_template
 from .wording import (
@@ -42,14 +42,22 @@ _ALIKE = {"Doctor": "Guard"}
 
 
 @lru_cache(64)
-def questionnaire(role: str, wording: Wording) -> tuple[str, ...]:
-    """The nine predefined questions of a role: six for all, three of its own (003 Table 2)."""
+def questionnaire(role: str, wording: Wording, ruleset: Ruleset) -> tuple[str, ...]:
+    """The nine predefined questions of a role: six for all, three of its own (003 Table 2).
+
+    Of the special roles that the paper names, those of this game are named.
+    """
     written = phrases(f"{wording}/questionnaire")
     own = role if f"{role} 1" in written else _ALIKE.get(role, "Villager")
     if own == "Villager" and role in ROLES and ROLES[role].wolf:
         own = "Werewolf"
-    questions = [phrase.template for key, phrase in written.items() if key.rsplit(" ", 1)[0] in ("all", own)]
-    return tuple(questions)
+    special = [name.lower() for name in ("Seer", "Witch", "Guard") if ruleset.count(name)]
+    such_as = f" such as {listed(special)}" if special else ""
+    return tuple(
+        phrase.substitute(such_as=such_as)
+        for key, phrase in written.items()
+        if key.rsplit(" ", 1)[0] in ("all", own)
+    )
 
 
 def reflective_instruction(question: Question, common: dict[str, str]) -> str:

@@ -161,7 +161,8 @@ def _sheriff(rules: Ruleset) -> str:
     death = {
         "succession": " A Sheriff who is out of the game selects the next Sheriff among the living.",
         "stop": "",
-        "stop, told": " When the Sheriff is out of the game, the game stops at once and nobody wins.",
+        "stop, told": " When the Sheriff is out of the game, the game stops at once; nobody wins, "
+        "unless a side has just won.",
     }[told]
     return (
         f"{chosen} Being Sheriff does not change a player's role. The Sheriff {side}speaks last, and can "

@@ -86,8 +86,8 @@ def known_to_seat(now: Situation) -> str:
     lines = numbered(now, [line for line in now.lines if line.number < 0])
     text += [templates["private"].template, lines or _NONE]
     for name, statements in (("truths", now.truths), ("falsehoods", now.falsehoods)):
-        if statements:
-            text.append(of_statements[f"{name}_append"].substitute(numbers=cited(statements)))
+        if said := [line for line in statements if not line.silent]:
+            text.append(of_statements[f"{name}_append"].substitute(numbers=cited(said)))
     return "\n".join(text)
 
 

@@ -6,15 +6,12 @@ What stays the same over the calls of one turn comes first, what differs last.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ...rules import Ask
 from ..clean import clean
 from ..intents import Intent, intent_in_words
 from ..notes import Candidate
 from ..questions import Choose, Decide, Plan, Propose, Question, Situation, Wording
 from .acting import acting_form, closing_of, form_asked, reply_fields, request_to_act
-from .options import labels
 from .sentences import a_role
 from .templates import phrases, render_template
 from .wording import moderator_request, number_in_words, pack_note, wants_reasoning, without_blank_lines
@@ -104,25 +101,11 @@ def _choose(question: Question, task: Choose, common: dict[str, str]) -> str:
         render_template(
             f"{wording}/choose",
             **common,
-            request=moderator_request(now, _open(task, now)),
+            request=moderator_request(now, task.ask, with_options=False),
             note=pack_note(now, task.ask.kind, wording),
             candidates=_listed(task.candidates, task.ask, wording),
             form=form_asked(question, "choice", fields, templates["close"].template),
         )
-    )
-
-
-def _open(task: Choose, now: Situation) -> Ask:
-    """The ask with no options but those that are candidates."""
-    if task.ask.options is None:
-        return task.ask
-    proposed = {candidate.action for candidate in task.candidates}
-    texts = labels(task.ask, now.ruleset)
-    return replace(
-        task.ask,
-        options=tuple(
-            option for option, text in zip(task.ask.options, texts, strict=True) if text in proposed
-        ),
     )
 
 

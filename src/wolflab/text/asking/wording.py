@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...rules import DUTIES, PASS, Ask, Pick, VictimShown
-from ..questions import Decide, Line, Situation
+from ..questions import Decide, Line, Situation, Wording
 from .options import NUMBER_WORDS, labels
 from .sentences import line_sentence, listed
 from .templates import phrases
@@ -45,10 +45,13 @@ def pack_in_words(now: Situation) -> str:
     return f" {phrases('sections')['pack'].substitute(names=', '.join(names_of(now, now.pack)))}."
 
 
-def time_of(now: Situation) -> str:
-    """When it is: "night 2 round", "day 1 voting phase", "day 1, the moment at which you leave the game"."""
+def time_of(now: Situation, wording: Wording = "own") -> str:
+    """When it is: "night 2", "day 1 voting phase", "day 1, the moment at which you leave the game".
+
+    The wording "paper" has "night 2 round".
+    """
     if now.phase == "night":
-        return f"night {now.round} round"
+        return f"night {now.round} round" if wording == "paper" else f"night {now.round}"
     if now.phase == "order":
         return f"day {now.round} discussion phase"  # 002 Table 12
     if now.phase == "departure":
@@ -85,13 +88,13 @@ def without_blank_lines(text: str) -> str:
     return "\n".join(line for line in text.splitlines() if line.strip())
 
 
-def moderator_request(now: Situation, ask: Ask) -> str:
-    """What the moderator asks of the player, as "vote for …", with the options there are."""
+def moderator_request(now: Situation, ask: Ask, *, with_options: bool = True) -> str:
+    """What the moderator asks of the player, as "vote for …", with the options there are or without."""
     templates = phrases("requests")
     duty = DUTIES.get(ask.kind)
     left, right = neighbours(now)
     due = "night" if duty is None or duty.when == "night" else "now"
-    return templates[ask.kind if ask.kind in templates else due].substitute(
+    request = templates[ask.kind if ask.kind in templates else due].substitute(
         options=", ".join(labels(ask, now.ruleset)) if ask.options is not None else "",
         verb=duty.verb if duty else ask.kind,
         or_pass=or_pass(ask),
@@ -99,6 +102,7 @@ def moderator_request(now: Situation, ask: Ask) -> str:
         left=left,
         right=right,
     )
+    return request if with_options else request.partition(", taking one of these")[0]
 
 
 def or_pass(ask: Ask) -> str:

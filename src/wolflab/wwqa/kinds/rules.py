@@ -1103,7 +1103,7 @@ KINDS = (
         _sheriffs,
         {
             "names": "The Sheriff who left names the next one.",
-            "stop": "The game stops at once and nobody wins.",
+            "stop": "The game stops at once; nobody wins, unless a side has just won.",
             "none": "The office stays empty.",
         },
         "What happens when the Sheriff is out of the game?",
