@@ -364,7 +364,7 @@ def test_corrections_are_put_and_change_the_reply():
         (
             Fault("error", 413, body={"error": {"message": "Request too large"}}),
             "",
-            "length",
+            "the prompt does not fit into the context of the model",
         ),
     ],
     ids=lambda value: value.kind if isinstance(value, Fault) else None,

@@ -9,6 +9,7 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
@@ -566,7 +567,7 @@ def test_a_run_without_its_file_still_knows_where_it_looked(tmp_path: Path) -> N
         before = plan_of(store)
         found = tournament_standings(store)
         (path / FILE).unlink()
-        assert plan_of(store) == before
+        assert plan_of(store) == replace(before, werewolves=())  # the order of columns stands in the file
         assert tournament_standings(store) == found
     assert found.level == 0.95
 
