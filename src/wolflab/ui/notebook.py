@@ -177,8 +177,8 @@ def run(
 
     async def play() -> Path:
         with await _begun(loaded, out) if loaded is not None else Store.resume(Path(resume or "")) as store:
-            play = playing_tournament if is_tournament(store) else playing
-            await play(store, watch, reached=loaded is not None)
+            go_on = playing_tournament if is_tournament(store) else playing
+            await go_on(store, watch, reached=loaded is not None)
         return store.path
 
     return open_run(_played(play))
