@@ -1,0 +1,457 @@
+"""Weights of language models on this machine: found, known by a digest, and loaded by transformers.
+
+A name is a folder in Hugging Face's form, a name on its hub, or the folder of an adapter (peft), which says
+what base it belongs to. It is not known here what anybody asks the model. torch, transformers and peft are
+imported when weights are loaded; a digest needs none of them.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import shutil
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import file_digest, sha256
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from ..errors import ModelError
+from ..files import writing
+
+INSTALL = "pip install torch==2.13.0, then pip install 'wolflab[finetune]'"
+ADAPTER_CONFIG = "adapter_config.json"
+MADE_FROM = "made-from.json"
+"""The file in a folder that was made from a GGUF, which says so."""
+
+_PLACES = ("base_model_name_or_path", "_name_or_path", "_model_name_or_path")
+"""What a config says of where weights lay: no part of what they are."""
+_FILES = ["*.safetensors", "*.json", "*.jinja", "*.model", "*.txt"]
+_NOT = ["*/*", "consolidated*"]
+"""What is got from the hub, and what not: plain numbers, configs, tokenizers; no code, nothing pickled."""
+_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A loaded model: what `generate` or a trainer needs.
+
+    model: transformers' causal language model (with peft's around it where there is an adapter), ready for
+    answers, not for training. tokenizer: transformers'. name: as given. base: folder or hub name of the base.
+    adapter: the folder of the adapter, or None.
+    """
+
+    model: Any
+    tokenizer: Any
+    name: str
+    base: str
+    adapter: Path | None = None
+
+
+@dataclass(frozen=True)
+class WeightsPlace:
+    """Where weights lie. base: folder or hub name. adapter: its folder, or None."""
+
+    base: str
+    adapter: Path | None = None
+
+
+def find_weights(name: str, adapter: Path | None = None) -> WeightsPlace:
+    """What a name stands for, from files alone; the hub is not asked.
+
+    adapter: to be put on a base that is named by itself. Raises ModelError for a folder that is missing,
+    unreadable or without weights, for an adapter whose base is gone, and for what is no name of the hub.
+    """
+    folder = Path(name).expanduser()
+    with _reading(folder):
+        if (folder / ADAPTER_CONFIG).is_file():
+            if adapter is not None:
+                raise ModelError(
+                    f"weights {name!r}: that is an adapter itself; name its base beside {adapter}"
+                )
+            return WeightsPlace(_base_of(folder), _adapter(folder))
+        if adapter is not None and not (adapter / ADAPTER_CONFIG).is_file():
+            raise ModelError(
+                f"adapter {adapter}: there is no {ADAPTER_CONFIG} in it; name an adapter's folder"
+            )
+        return WeightsPlace(_base(name), None if adapter is None else _adapter(adapter))
+
+
+def _base(name: str, owner: str = "") -> str:
+    """A base by its folder or hub name. owner: whose base it is, for the sentence."""
+    folder, who = Path(name).expanduser(), owner or f"weights {name!r}"
+    if folder.is_file():
+        made = ", or make a folder of it by wolflab wwqa finetune" if folder.suffix == ".gguf" else ""
+        raise ModelError(f"{who}: {name} is a file; name the folder that the weights lie in{made}")
+    if not folder.is_dir():
+        if _HUB_NAME.fullmatch(name) and name.strip("."):
+            return name
+        raise ModelError(f"{who}: there is no folder {name}; correct its name, or put the weights there")
+    if not (folder / "config.json").is_file():
+        raise ModelError(f"{who}: there is no config.json in {name}; name a folder in Hugging Face's form")
+    if not any(folder.glob("*.safetensors")):
+        raise ModelError(f"{who}: there are no weights (*.safetensors) in {name}; put them there")
+    return str(folder)
+
+
+def _base_of(adapter: Path) -> str:
+    """The base that an adapter's folder names: as seen from here, or else from that folder."""
+    config = _json(adapter / ADAPTER_CONFIG)
+    base = config.get("base_model_name_or_path")
+    if not isinstance(base, str) or not base:
+        raise ModelError(
+            f"adapter {adapter}: its {ADAPTER_CONFIG} names no base; write its folder or hub name there, as "
+            "base_model_name_or_path"
+        )
+    beside = adapter / base
+    if not Path(base).is_dir() and beside.is_dir():
+        return _base(str(beside))
+    gone = f"adapter {adapter}: its base is {base} (base_model_name_or_path in {ADAPTER_CONFIG})"
+    return _base(base, gone)
+
+
+def _adapter(folder: Path) -> Path:
+    """The folder, if the adapter's weights lie in it."""
+    if not (folder / "adapter_model.safetensors").is_file():
+        raise ModelError(
+            f"adapter {folder}: there is no adapter_model.safetensors in it; put its weights there"
+        )
+    return folder
+
+
+def base_folder(place: WeightsPlace, fetch: bool = True) -> Path:
+    """The folder of the base: as named, or the hub's cache of it on this machine.
+
+    fetch: what is not in the cache is got from the hub. Raises ModelError where it cannot be had.
+    """
+    folder = Path(place.base)
+    if folder.is_dir():
+        return folder
+    libraries("huggingface_hub")
+    from huggingface_hub import snapshot_download
+
+    with quiet():
+        try:
+            folder = Path(snapshot_download(place.base, local_files_only=True))
+            if (folder / "config.json").is_file() and any(folder.glob("*.safetensors")):
+                return folder
+        except (OSError, ValueError):
+            pass
+        try:
+            if fetch:
+                folder = Path(snapshot_download(place.base, allow_patterns=_FILES, ignore_patterns=_NOT))
+                return Path(_base(str(folder), f"weights {place.base!r} of the hub"))
+            why = "it is not asked now"
+        except (OSError, ValueError) as error:
+            why = _short(error)
+    raise ModelError(
+        f"weights {place.base!r}: there is no such folder here, nor are they in the hub's cache, and the hub "
+        f"does not give them ({why}); correct the name, name a folder, or get them where there is a network"
+    )
+
+
+# -- loading --------------------------------------------------------------------------------
+
+
+def load_weights(
+    name: str, *, dtype: str = "auto", device: str = "auto", adapter: Path | None = None
+) -> Weights:
+    """The weights that `name` stands for, in memory.
+
+    name: see the module. dtype: "float32", "bfloat16", "float16"; "auto" is float32 on a cpu and bfloat16
+    elsewhere. device: "cpu", "cuda", "cuda:1", "mps"; "auto" is cuda where there is one. adapter: the folder
+    of one to be put on the base `name`. A folder never reaches for the network; a hub name does where its
+    files are not in the hub's cache yet. Raises ModelError, one sentence.
+    """
+    place = find_weights(name, adapter)
+    libraries("torch", "transformers", *(["peft"] if place.adapter else []))
+    where = _device(name, device)
+    kind = _dtype(name, dtype, where)
+    folder = base_folder(place)
+    with quiet():
+        model = _model(place, folder, kind)
+        if place.adapter is not None:
+            model = _with_adapter(model, place.adapter)
+        tokenizer = _tokenizer(place, folder)
+        try:
+            model = model.to(where)
+        except (RuntimeError, AssertionError, NotImplementedError) as error:
+            raise ModelError(
+                f"weights {name!r}: device {device!r} cannot take them ({_short(error)})"
+            ) from None
+    return Weights(model.eval(), tokenizer, name, place.base, place.adapter)
+
+
+def libraries(*names: str) -> None:
+    """Import these; ModelError that says what to install where one is missing."""
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    try:
+        for name in names:
+            import_module(name)
+    except ImportError as error:
+        raise ModelError(
+            f"weights on this machine need a package that is not installed ({error}): {INSTALL}"
+        ) from None
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """transformers and the hub print nothing in here, neither bars nor warnings; afterwards as before."""
+    from huggingface_hub.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
+
+    loggers = [logging.getLogger(name) for name in ("transformers", "huggingface_hub")]
+    levels = [logger.level for logger in loggers]
+    bars = [(disable_progress_bars, enable_progress_bars, not are_progress_bars_disabled())]
+    if "transformers" in sys.modules:
+        from transformers.utils import logging as ours
+
+        shown = ours.is_progress_bar_enabled()
+        bars.append((ours.disable_progress_bar, ours.enable_progress_bar, shown))
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    for hide, _, _ in bars:
+        hide()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+        for _, show, was_shown in bars:
+            if was_shown:
+                show()
+
+
+def _device(name: str, device: str) -> Any:
+    import torch
+
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        return torch.device(device)
+    except RuntimeError:
+        raise ModelError(
+            f"weights {name!r}: {device!r} is no device; use auto, cpu, cuda, cuda:1 or mps"
+        ) from None
+
+
+def _dtype(name: str, dtype: str, device: Any) -> Any:
+    import torch
+
+    if dtype == "auto":
+        return torch.float32 if device.type == "cpu" else torch.bfloat16
+    if dtype not in ("float32", "bfloat16", "float16"):
+        raise ModelError(f"weights {name!r}: {dtype!r} is no dtype; use auto, float32, bfloat16 or float16")
+    return getattr(torch, dtype)
+
+
+def _model(place: WeightsPlace, folder: Path, dtype: Any) -> Any:
+    """The base's model from its folder, under the name that it was given: a trainer writes that down."""
+    from safetensors import SafetensorError
+    from transformers import AutoModelForCausalLM
+
+    told: dict[str, Any] = {"dtype": dtype, "use_safetensors": True, "trust_remote_code": False}
+    try:
+        model, loading = AutoModelForCausalLM.from_pretrained(
+            str(folder), local_files_only=True, output_loading_info=True, **told
+        )
+    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
+        raise ModelError(
+            f"weights {place.base!r}: they cannot be loaded ({_short(error)}); name a folder that holds a "
+            "whole causal language model"
+        ) from None
+    if missing := sorted(loading["missing_keys"]):
+        raise ModelError(
+            f"weights {place.base!r}: {len(missing)} parts of the model are in none of its files, such as "
+            f"{missing[0]}; get the folder anew"
+        )
+    model.name_or_path = place.base
+    return model
+
+
+def _with_adapter(model: Any, adapter: Path) -> Any:
+    from peft import PeftModel
+    from safetensors import SafetensorError
+
+    with warnings.catch_warnings():
+        # What is missing in the file would stay at its beginning, and the adapter would change nothing.
+        warnings.filterwarnings("error", "Found missing adapter keys")
+        try:
+            return PeftModel.from_pretrained(model, str(adapter), local_files_only=True)
+        except (
+            OSError,
+            ValueError,
+            RuntimeError,
+            TypeError,
+            KeyError,
+            UserWarning,
+            SafetensorError,
+        ) as error:
+            raise ModelError(
+                f"adapter {adapter}: it does not fit its base ({_short(error)}); name the base that it was "
+                f"trained on in its {ADAPTER_CONFIG}"
+            ) from None
+
+
+def _tokenizer(place: WeightsPlace, folder: Path) -> Any:
+    """The adapter's tokenizer where its folder has one, with its chat template; else the base's."""
+    from transformers import AutoTokenizer
+
+    own = place.adapter if place.adapter and (place.adapter / "tokenizer_config.json").is_file() else None
+    source = str(own or folder)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(source, local_files_only=True, trust_remote_code=False)
+    except (OSError, ValueError, RuntimeError, KeyError) as error:
+        raise ModelError(
+            f"weights {place.base!r}: the tokenizer cannot be loaded ({_short(error)}); put its files beside "
+            "the weights (tokenizer.json, tokenizer_config.json)"
+        ) from None
+    template = place.adapter and place.adapter / "chat_template.jinja"
+    if own is None and template and template.is_file():
+        tokenizer.chat_template = template.read_text(encoding="utf-8")
+    return tokenizer
+
+
+def _short(error: Exception) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+@contextmanager
+def _reading(folder: Path) -> Iterator[None]:
+    """Turns what the system says of a folder that cannot be read into a sentence."""
+    try:
+        yield
+    except (PermissionError, OSError) as error:
+        raise ModelError(
+            f"weights {str(folder)!r}: they cannot be read ({error.strerror or error}); mend that, or name "
+            "another folder"
+        ) from None
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        read = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        read = None
+    if not isinstance(read, dict):
+        raise ModelError(f"{path}: it is not a JSON object; get the folder anew")
+    return read
+
+
+# -- digests --------------------------------------------------------------------------------
+
+
+def weights_digest(folder: Path) -> str:
+    """SHA-256 (64 hex digits) over weights (*.safetensors) and config of a model's or an adapter's folder.
+
+    Where weights lay when the config was written is left out, so that a moved base changes no digest. Raises
+    ModelError for a folder without weights or that cannot be read.
+    """
+    whole = sha256()
+    with _reading(folder):
+        files = sorted(folder.glob("*.safetensors"))
+        if not files:
+            raise ModelError(
+                f"weights {str(folder)!r}: there are no weights (*.safetensors) in it; put them there"
+            )
+        for path in files:
+            whole.update(f"{path.name} {_file_sha256(path)}\n".encode())
+        for name in ("config.json", ADAPTER_CONFIG):
+            if (folder / name).is_file():
+                said = {key: value for key, value in _json(folder / name).items() if key not in _PLACES}
+                whole.update(f"{name} {json.dumps(said, sort_keys=True)}\n".encode())
+    return whole.hexdigest()
+
+
+def _file_sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+# -- from GGUF ------------------------------------------------------------------------------
+
+
+def plain_folder(gguf: Path, into: Path) -> Path:
+    """`into`: the weights of a GGUF file as a plain folder in Hugging Face's form, in float32.
+
+    It is made once, whole or not at all, and says in `MADE_FROM` what it was made from; a second call finds
+    it. Raises ModelError for a file that is no GGUF, and for a folder that is something else or was made from
+    another file; StoreError where it cannot be written.
+    """
+    with _reading(gguf):
+        if not gguf.is_file():
+            raise ModelError(f"there is no file {gguf}; name a GGUF file")
+        with gguf.open("rb") as file:
+            if file.read(4) != b"GGUF":
+                raise ModelError(f"{gguf}: it is no GGUF file; name one, or a folder in Hugging Face's form")
+        made_from = {"file": gguf.name, "sha256": _file_sha256(gguf)}
+    if into.exists():
+        if not (into / MADE_FROM).is_file():
+            raise ModelError(
+                f"{into}: it is there already, and was not made from a GGUF; name another folder"
+            )
+        if _json(into / MADE_FROM).get("sha256") != made_from["sha256"]:
+            raise ModelError(f"{into}: it was made from another file than {gguf}; name another folder")
+        return into
+    libraries("torch", "transformers", "gguf")
+    half = into.with_name(into.name + ".part")
+    with writing(into):
+        shutil.rmtree(half, ignore_errors=True)
+        half.mkdir(parents=True)
+        try:
+            _converted(gguf, half)
+            made_from["transformers"] = version("transformers")
+            (half / MADE_FROM).write_text(json.dumps(made_from, indent=2) + "\n", encoding="utf-8")
+            half.rename(into)
+        except BaseException:
+            shutil.rmtree(half, ignore_errors=True)
+            raise
+    return into
+
+
+def _converted(gguf: Path, folder: Path) -> None:
+    """Write what a GGUF holds as transformers writes a model."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    told: dict[str, Any] = {"gguf_file": gguf.name, "local_files_only": True}
+    with quiet():
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(str(gguf.parent), **told)
+            model = AutoModelForCausalLM.from_pretrained(str(gguf.parent), dtype=torch.float32, **told)
+        except (OSError, ValueError, RuntimeError, KeyError, NotImplementedError) as error:
+            raise ModelError(
+                f"{gguf}: transformers cannot read it ({_short(error)}); name weights in Hugging Face's form"
+            ) from None
+        # transformers holds a model from a GGUF for quantized, though its weights are plain numbers by now:
+        # such a model is neither saved nor trained.
+        model.is_quantized = False
+        model.hf_quantizer = None
+        if hasattr(model.config, "quantization_config"):
+            del model.config.quantization_config
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+
+
+__all__ = [
+    "ADAPTER_CONFIG",
+    "INSTALL",
+    "MADE_FROM",
+    "Weights",
+    "WeightsPlace",
+    "base_folder",
+    "find_weights",
+    "libraries",
+    "load_weights",
+    "plain_folder",
+    "quiet",
+    "weights_digest",
+]
