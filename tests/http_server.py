@@ -14,7 +14,7 @@ import math
 import re
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -66,6 +66,14 @@ class FakeServer:
     latency: float = 0.0
     gate: int = 0
 
+    template: Callable[[Sequence[Any]], str] | None = None
+    """From messages to a prompt; with `encode` it makes tokens of prompts, and counts these."""
+    encode: Callable[[str], list[int]] | None = None
+    shows: str = ""
+    """How it shows the tokens: "tokenize" as vLLM does, "apply-template" as llama-server."""
+    says: Callable[[str], str] | None = None
+    """From a prompt to the reply, instead of `answer`."""
+
     kept: set[str] = field(default_factory=set)
     calls: int = 0
     answered: int = 0
@@ -80,6 +88,10 @@ class FakeServer:
         app = web.Application(client_max_size=2**26)
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_get("/v1/models", self._models)
+        if self.shows:
+            app.router.add_post("/tokenize", self._tokenize)
+        if self.shows == "apply-template":
+            app.router.add_post("/apply-template", self._apply_template)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.2)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0, backlog=2048)
@@ -100,6 +112,24 @@ class FakeServer:
             return web.Response(status=404, text="Not Found")
         data = [{"id": name, "object": "model", "created": 0, "owned_by": "test"} for name in self.models]
         return web.json_response({"object": "list", "data": data})
+
+    async def _apply_template(self, request: web.Request) -> web.StreamResponse:
+        assert self.template is not None
+        return web.json_response({"prompt": self.template((await request.json())["messages"])})
+
+    async def _tokenize(self, request: web.Request) -> web.StreamResponse:
+        """llama-server takes text, vLLM text or messages."""
+        body = await request.json()
+        assert self.encode is not None
+        if self.shows == "apply-template":
+            return web.json_response({"tokens": self.encode(body["content"]) if "content" in body else []})
+        tokens = self._tokens(body["messages"])
+        return web.json_response({"count": len(tokens), "max_model_len": 4096, "tokens": tokens})
+
+    def _tokens(self, messages: Sequence[Any]) -> list[int]:
+        assert self.template is not None
+        assert self.encode is not None
+        return self.encode(self.template(messages))
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         self.calls += 1
@@ -233,7 +263,7 @@ class FakeServer:
         prompt = "\n".join(text_of(message) for message in body["messages"])
         # Its own earlier replies are part of the conversation, but not what tells it the format.
         told = "\n".join(text_of(m) for m in body["messages"] if m["role"] != "assistant")
-        text = answer(told, salt=prompt)
+        text = answer(told, salt=prompt) if self.says is None else self.says(prompt)
         self.answered += 1
         choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
         if body.get("logprobs"):
@@ -247,6 +277,8 @@ class FakeServer:
         }
         if self.usage:
             prompt_tokens, completion_tokens = len(prompt) // 4, len(text) // 4
+            if self.encode is not None:
+                prompt_tokens = len(self._tokens(body["messages"]))
             reply["usage"] = {
                 "prompt_tokens": prompt_tokens,
                 "completion_tokens": completion_tokens,

@@ -37,14 +37,19 @@ def only_when_asked(
 
 
 @contextmanager
-def llama_server(gguf: Path, alias: str, context: int, threads: int, log: Path) -> Iterator[str]:
-    """llama.cpp's OpenAI-compatible server on a model's file: its base URL. context: tokens."""
+def llama_server(
+    gguf: Path, alias: str, context: int, threads: int, log: Path, lora: Path | None = None
+) -> Iterator[str]:
+    """llama.cpp's OpenAI-compatible server on a model's file: its base URL. context: tokens. lora: an
+    adapter's file.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "llama_cpp.server", "--model", str(gguf), "--model_alias", alias]
     command += ["--host", "127.0.0.1", "--port", str(port)]
     command += ["--n_ctx", str(context), "--n_threads", str(threads), "--verbose", "False"]
+    command += [] if lora is None else ["--lora_path", str(lora)]
     with log.open("w") as out, subprocess.Popen(command, stdout=out, stderr=out) as process:
         try:
             _wait_for(f"http://127.0.0.1:{port}/v1/models", process, log)

@@ -61,6 +61,19 @@ ALSO: Mapping[str, tuple[str, ...]] = {
 """What is said to a command beside its own words."""
 NOT_RUN: Mapping[str, str] = {
     "wolflab bench": "test_benchmarks.py runs it whole, and looks at what it prints",
+    **dict.fromkeys(
+        (
+            "wolflab wwqa adapter tuned/adapter --to gguf --llama-cpp llama -o adapter.gguf",
+            "wolflab wwqa adapter tuned/adapter --to merged -o merged",
+            "wolflab wwqa adapter tuned/adapter --to merged-gguf --llama-cpp llama -o tuned.gguf",
+            "wolflab wwqa parity tuned/adapter questions.jsonl --model llamacpp/tuned "
+            "--set base_url=http://localhost:8000/v1 --set max_in_flight=1 --gguf tuned.gguf",
+            "wolflab wwqa parity tuned/adapter questions.jsonl --model vllm/tuned",
+            "wolflab wwqa parity tuned/adapter questions.jsonl --model vllm/tuned "
+            "--set base_url=http://gpu-box:8000/v1",
+        ),
+        "test_wwqa_adapters.py and test_wwqa_parity.py run both, with a tiny model and the packages it needs",
+    ),
     "wolflab train train-paper": "its embedder is a package of its own, with weights",
     "wolflab train --show": "the flag's name; docs/training.md has the command",
     "wolflab verify --agents": "the flag's name; README.md has the command",
@@ -71,13 +84,17 @@ OTHERS = {
     "export",
     "git",
     "inspect",
+    "llama-server",
     "lm_eval",
     "mkdocs",
     "mypy",
+    "ollama",
     "pip",
     "pytest",
     "python3.11",
     "ruff",
+    "tar",
+    "vllm",
 }
 """First words of the lines that are not ours."""
 EXECUTED = [name(page) for page in PAGES if any(block.runs for block in blocks(page))]

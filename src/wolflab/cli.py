@@ -695,6 +695,69 @@ def wwqa_export(
     export_questions(console(), file, to, out, rules_text, built_with)
 
 
+@wwqa.command(
+    "adapter",
+    epilog="Examples:  `wolflab wwqa adapter tuned/adapter --to merged -o merged`  ·  "
+    "`wolflab wwqa adapter tuned/adapter --to gguf --llama-cpp llama -o adapter.gguf`",
+)
+def wwqa_adapter(
+    adapter: Annotated[Path, typer.Argument(help="The folder of a LoRA adapter.", show_default=False)],
+    to: Annotated[
+        str,
+        typer.Option(
+            help="merged (a folder of whole weights), gguf (an adapter for llama.cpp) or merged-gguf.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[Path, typer.Option("-o", "--out", help="A new folder or file.", show_default=False)],
+    llama_cpp: Annotated[
+        Path | None,
+        typer.Option("--llama-cpp", help="llama.cpp's source, or llama-cpp-python's, for GGUF files."),
+    ] = None,
+) -> None:
+    """Hand a trained adapter on to servers: merged into its base, or as a file for llama.cpp."""
+    from .ui.wwqa.adapters import hand_on
+
+    hand_on(console(), adapter, to, out, llama_cpp)
+
+
+@wwqa.command(
+    "parity",
+    epilog="Example:  `wolflab wwqa parity tuned/adapter questions.jsonl --model vllm/tuned`",
+)
+def wwqa_parity(
+    adapter: Annotated[Path, typer.Argument(help="The folder of a LoRA adapter.", show_default=False)],
+    questions: Annotated[Path, typer.Argument(help="A file of questions.", show_default=False)],
+    model: Annotated[str, typer.Option(help="The adapter behind a server.", show_default=False)],
+    set_: Annotated[
+        list[str], typer.Option("--set", help="A setting of the model: base_url=… (repeatable).")
+    ] = [],
+    out: Annotated[Path, typer.Option("-o", "--out", help="The file of all prompts and answers.")] = Path(
+        "parity.json"
+    ),
+    gguf: Annotated[
+        Path | None,
+        typer.Option(help="The GGUF file served, for llama-cpp-python, which shows no tokens."),
+    ] = None,
+    n: Annotated[int, typer.Option("--n", min=1, help="How many questions.")] = 50,
+    seed: Annotated[int, typer.Option(help="Another seed draws others.")] = 1,
+    least: Annotated[
+        float, typer.Option(min=0, max=1, help="The share of first words that has to be equal.")
+    ] = 0.96,
+    rules_text: Annotated[str, typer.Option(help="The rules in front: yes or no.")] = "yes",
+    rules: Annotated[
+        str | None, typer.Option(help="The rules (a preset) of questions that do not say theirs.")
+    ] = None,
+) -> None:
+    """Hold a server against training: equal prompts, token by token, and equal first words of answers."""
+    from .ui.wwqa.adapters import check_parity
+
+    holds = check_parity(
+        console(), adapter, questions, model, set_, out, gguf, n, seed, least, rules_text, rules
+    )
+    raise typer.Exit(ExitCode.DONE if holds else ExitCode.NOT_OVER)
+
+
 @app.command(
     epilog="Examples:  `wolflab tournament tournament-components --village`  ·  "
     "`wolflab tournament --entrant vanilla --entrant deductive-004 --deals 50`  ·  "

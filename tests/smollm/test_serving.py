@@ -1,0 +1,117 @@
+"""A real small model with an adapter, here and behind llama-cpp-python's server: equal prompts, token by
+token, and equal first words. The converters are llama.cpp's own.
+
+WOLFLAB_LLAMA_CPP names the unpacked source of llama-cpp-python (see docs/wwqa-serve.md).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from command_line import wolflab
+from real_models import llama_server
+from wolflab.rules import SHERIFF
+from wolflab.wwqa.building import build_items
+from wolflab.wwqa.items import write_items
+
+pytestmark = [pytest.mark.smollm, pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")]
+
+N = 10
+
+
+@pytest.fixture(scope="module")
+def llama_cpp() -> Path:
+    pytest.importorskip("peft")
+    pytest.importorskip("transformers")
+    if "WOLFLAB_LLAMA_CPP" not in os.environ:
+        pytest.skip("WOLFLAB_LLAMA_CPP does not name llama.cpp's source")
+    return Path(os.environ["WOLFLAB_LLAMA_CPP"])
+
+
+@pytest.fixture(scope="module")
+def adapter(llama_cpp: Path, weights: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Random, and small enough that the model still answers."""
+    import torch
+    from peft import LoraConfig, get_peft_model
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    from wolflab.models.weights import plain_folder
+
+    home = tmp_path_factory.mktemp("serving")
+    base = plain_folder(weights, home / "base")
+    torch.manual_seed(3)
+    settings = LoraConfig(r=8, lora_alpha=16, target_modules="all-linear", task_type="CAUSAL_LM")
+    tuned = get_peft_model(AutoModelForCausalLM.from_pretrained(base), settings)
+    for name, numbers in tuned.named_parameters():
+        if "lora_B" in name:
+            torch.nn.init.normal_(numbers, std=0.01)
+    tuned.save_pretrained(home / "adapter")
+    AutoTokenizer.from_pretrained(base).save_pretrained(home / "adapter")
+    return home / "adapter"
+
+
+@pytest.fixture(scope="module")
+def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("questions") / "questions.jsonl"
+    write_items(path, build_items(SHERIFF, 40, seed=2).items)
+    return path
+
+
+@pytest.fixture(scope="module")
+def merged(adapter: Path, llama_cpp: Path) -> Path:
+    """Base and adapter as one file."""
+    out = adapter.parent / "merged.gguf"
+    words = ["--to", "merged-gguf", "--llama-cpp", str(llama_cpp), "-o", str(out)]
+    done = wolflab("wwqa", "adapter", str(adapter), *words)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+@pytest.fixture(scope="module")
+def served(adapter: Path, merged: Path) -> Iterator[str]:
+    with llama_server(merged, "tuned", 2048, 1, adapter.parent / "log") as base_url:
+        yield base_url
+
+
+def parity(
+    adapter: Path, questions: Path, base_url: str, gguf: Path, *more: str
+) -> tuple[int, dict[str, object]]:
+    out = adapter.parent / "parity.json"
+    given = ["--set", f"base_url={base_url}", "--set", "max_in_flight=1", "--gguf", str(gguf), "--n", str(N)]
+    done = wolflab(
+        *("wwqa", "parity", str(adapter), str(questions), "--model", "llamacpp/tuned", *given),
+        *("--rules-text", "no", "-o", str(out), *more),
+    )
+    assert done.returncode in (0, 1), done.stderr
+    return done.returncode, json.loads(out.read_text())
+
+
+def test_a_merged_file_is_told_the_same_and_answers_the_same(
+    adapter: Path, questions: Path, merged: Path, served: str
+) -> None:
+    code, told = parity(adapter, questions, served, merged)
+    assert (code, told["equal prompts"]) == (0, N), told
+
+
+def test_an_adapter_beside_the_base_is_applied(
+    adapter: Path, questions: Path, weights: Path, llama_cpp: Path
+) -> None:
+    """The base is of 4-bit numbers, so close calls may turn; a reply of the bare base differs more often."""
+    out = adapter.parent / "adapter.gguf"
+    words = ["--to", "gguf", "--llama-cpp", str(llama_cpp), "-o", str(out)]
+    done = wolflab("wwqa", "adapter", str(adapter), *words)
+    assert done.returncode == 0, done.stderr
+    equal = {}
+    for lora in (out, None):
+        with llama_server(weights, "tuned", 2048, 1, adapter.parent / "log", lora) as base_url:
+            _, told = parity(adapter, questions, base_url, weights)
+        assert told["equal prompts"] == N
+        answers = told["answers"]
+        assert isinstance(answers, list)
+        equal[lora] = sum(one["here"] == one["server"] for one in answers)
+    assert equal[out] > equal[None]

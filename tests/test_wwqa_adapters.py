@@ -1,0 +1,186 @@
+"""An adapter handed on: merged weights answer as base and adapter do, converters are found or asked for, a
+result is whole or not there. llama.cpp's own converter is run in `smollm/`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from command_line import wolflab
+from tiny_models import tiny_adapter, tiny_base
+from wolflab.errors import WolflabError
+from wolflab.wwqa import adapters
+from wolflab.wwqa.adapters import read_adapter, save_gguf, save_merged, serving_lines
+
+pytest.importorskip("peft")
+pytest.importorskip("transformers")
+
+
+@pytest.fixture(scope="module")
+def adapter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("tiny")
+    made = tiny_adapter(home / "adapter", tiny_base(home / "base"))
+    card = "---\nlicense: mit\n---\n\n# A tiny adapter\n\nTrained on nothing.\n"
+    (made / "README.md").write_text(card, encoding="utf-8")
+    return made
+
+
+def logits(model: object) -> object:
+    import torch
+
+    with torch.inference_mode():
+        return model(input_ids=torch.tensor([[0, 1, 40, 50, 60, 70]])).logits  # type: ignore[operator]
+
+
+def test_merged_weights_answer_as_base_and_adapter(adapter: Path, tmp_path: Path) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    from wolflab.models.weights import load_weights
+
+    out = tmp_path / "merged"
+    done = wolflab("wwqa", "adapter", str(adapter), "--to", "merged", "-o", str(out))
+    assert done.returncode == 0, done.stderr
+    merged, base = (AutoModelForCausalLM.from_pretrained(one) for one in (out, adapter.parent / "base"))
+    tuned = logits(load_weights(str(adapter), device="cpu").model)
+    assert torch.allclose(logits(merged), tuned, atol=1e-5)
+    assert not torch.allclose(logits(base), tuned, atol=1e-2)
+    assert not (out / "adapter_config.json").exists()
+    ours, theirs = (AutoTokenizer.from_pretrained(one) for one in (out, adapter))
+    assert ours.chat_template == theirs.chat_template
+    assert ours("player_1")["input_ids"] == theirs("player_1")["input_ids"]
+    assert (out / "generation_config.json").is_file()
+    card = (out / "README.md").read_text(encoding="utf-8")
+    assert "Trained on nothing." in card
+    assert "license: mit" not in card
+    assert f'base_model: "{adapter.parent / "base"}"' in card
+
+
+def test_what_is_there_is_refused(adapter: Path, tmp_path: Path) -> None:
+    for to in ("merged", "gguf", "merged-gguf"):
+        done = wolflab("wwqa", "adapter", str(adapter), "--to", to, "-o", str(tmp_path))
+        assert done.returncode == 2
+        assert "there is something already" in done.stderr
+
+
+def test_a_merge_that_breaks_off_leaves_nothing(
+    adapter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(known: object) -> str:
+        raise KeyboardInterrupt
+
+    left = tmp_path / "merged.part" / "of a killed one"
+    left.parent.mkdir()
+    left.write_text("")
+    monkeypatch.setattr(adapters, "merged_card", broken)
+    with pytest.raises(KeyboardInterrupt):
+        save_merged(read_adapter(adapter), tmp_path / "merged")
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_no_adapter_is_refused(adapter: Path, tmp_path: Path) -> None:
+    def refused(sentence: str) -> None:
+        done = wolflab("wwqa", "adapter", str(tmp_path), "--to", "merged", "-o", str(tmp_path / "out"))
+        assert done.returncode == 2
+        assert re.search(sentence, done.stderr), done.stderr
+
+    refused("there is no adapter in it")
+    config = json.loads((adapter / "adapter_config.json").read_text())
+    (tmp_path / "adapter_model.safetensors").write_bytes(b"")
+    (tmp_path / "adapter_config.json").write_text(json.dumps(config | {"peft_type": "IA3"}))
+    refused("of no LoRA adapter")
+    (tmp_path / "adapter_config.json").write_text(
+        json.dumps(config | {"base_model_name_or_path": "/gone/base"})
+    )
+    refused("/gone/base")
+    done = wolflab("wwqa", "adapter", str(adapter), "--to", "onnx", "-o", str(tmp_path / "out"))
+    assert "write merged, gguf, merged-gguf" in done.stderr
+
+
+# -- llama.cpp's converters -----------------------------------------------------------------
+
+
+def converter(folder: Path, body: str) -> Path:
+    """A folder like llama-cpp-python's source, whose converters do this."""
+    inner = folder / "llama_cpp_python-0" / "vendor" / "llama.cpp"
+    inner.mkdir(parents=True)
+    for program in ("convert_lora_to_gguf.py", "convert_hf_to_gguf.py"):
+        text = f"import sys, pathlib\nout = pathlib.Path(sys.argv[sys.argv.index('--outfile') + 1])\n{body}\n"
+        (inner / program).write_text(text)
+    return folder
+
+
+def test_a_converter_makes_the_file(adapter: Path, tmp_path: Path) -> None:
+    source = converter(tmp_path / "llama", "out.write_text(' '.join(sys.argv[1:]))")
+    known, inner = read_adapter(adapter), source / "llama_cpp_python-0"
+    for at, folder in enumerate((source, inner, inner / "vendor" / "llama.cpp")):
+        out = tmp_path / f"{at}.gguf"
+        save_gguf(known, out, folder)
+        assert out.read_text() == f"{adapter} --base {adapter.parent / 'base'} --outfile {out}.part"
+    save_gguf(known, tmp_path / "whole.gguf", source, whole=True)
+    merged = (tmp_path / "whole.gguf").read_text().split()[0]
+    assert not Path(merged).exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "0.gguf",
+        "1.gguf",
+        "2.gguf",
+        "llama",
+        "whole.gguf",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ("out.write_text('half')\nprint('a tensor is odd')\nsys.exit(3)", "a tensor is odd"),
+        ("import no_such_module_anywhere", "pip install no_such_module_anywhere"),
+        ("print('done')", "done"),
+    ],
+    ids=["fails", "lacks a package", "makes nothing"],
+)
+def test_a_converter_that_fails_is_told_and_leaves_nothing(
+    body: str, sentence: str, adapter: Path, tmp_path: Path
+) -> None:
+    source = converter(tmp_path / "llama", body)
+    with pytest.raises(WolflabError, match=sentence):
+        save_gguf(read_adapter(adapter), tmp_path / "out.gguf", source)
+    assert [path.name for path in tmp_path.iterdir()] == ["llama"]
+
+
+def test_missing_converters_are_asked_for(adapter: Path, tmp_path: Path) -> None:
+    for named in ((), ("--llama-cpp", str(tmp_path))):
+        done = wolflab(
+            "wwqa", "adapter", str(adapter), "--to", "gguf", "-o", str(tmp_path / "a.gguf"), *named
+        )
+        assert done.returncode == 2
+        assert "pip download --no-deps --no-binary llama-cpp-python" in done.stderr.replace("\n", " ")
+
+
+# -- the lines ------------------------------------------------------------------------------
+
+
+def test_the_lines_name_what_they_serve(adapter: Path) -> None:
+    lines = serving_lines(adapter, "org/base", Path("base.gguf"))
+    template = adapter / "chat_template.jinja"
+    vllm = f"vllm serve org/base --enable-lora --lora-modules tuned={adapter} --max-lora-rank 8"
+    llama = "llama-server -m base.gguf --lora adapter.gguf --alias tuned --jinja --chat-template-file"
+    assert f"{vllm} --chat-template {template}\n" in lines
+    assert f"{llama} {template}\n" in lines
+    assert "python3.11 -m llama_cpp.server --model base.gguf --lora_path adapter.gguf" in lines
+    assert "ollama create tuned" in lines
+    assert lines.count("wolflab wwqa parity") == lines.count("wolflab wwqa eval") == 5
+    assert "BASE.gguf" in serving_lines(adapter, "org/base")
+
+
+@pytest.mark.parametrize(("rank", "named"), [(1, 8), (9, 16), (48, 64), (100, 128)])
+def test_the_rank_is_one_that_vllm_takes(rank: int, named: int, adapter: Path, tmp_path: Path) -> None:
+    config = json.loads((adapter / "adapter_config.json").read_text())
+    (tmp_path / "adapter_model.safetensors").write_bytes(b"")
+    pattern = {"q_proj": rank} if rank > 4 else {}
+    changed = config | {"r": min(rank, 4), "rank_pattern": pattern}
+    (tmp_path / "adapter_config.json").write_text(json.dumps(changed))
+    assert f"--max-lora-rank {named}\n" in serving_lines(tmp_path, "org/base")

@@ -1,0 +1,89 @@
+"""A tiny random language model and an adapter for it, as folders: made in a second, off the network.
+
+Its tokenizer knows every byte, so it reads any text.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from wolflab.models.weights import quiet
+
+CHAT = (
+    "{{ bos_token }}"
+    "{% if messages[0]['role'] != 'system' %}<|im_start|>system\nYou are helpful.<|im_end|>\n{% endif %}"
+    "{% for message in messages %}"
+    "<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+"""A template like those of real models."""
+SPECIAL = ["<s>", "<|im_start|>", "<|im_end|>"]
+
+
+def tiny_tokenizer(template: str | None = CHAT) -> Any:
+    """transformers' tokenizer: bytes, and a few merges."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=300,
+        special_tokens=SPECIAL,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    made.train_from_iterator(["Answer with Yes or No. player_1 votes for player_2. "] * 3, trainer)
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=made, bos_token="<s>", eos_token="<|im_end|>", pad_token="<|im_end|>"
+    )
+    tokenizer.chat_template = template
+    return tokenizer
+
+
+def tiny_base(folder: Path) -> Path:
+    """The folder, with a random model in it."""
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    tokenizer = tiny_tokenizer()
+    torch.manual_seed(7)
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+        max_position_embeddings=8192,
+        bos_token_id=0,
+        eos_token_id=2,
+        pad_token_id=2,
+        tie_word_embeddings=True,
+    )
+    with quiet():
+        LlamaForCausalLM(config).save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+    return folder
+
+
+def tiny_adapter(folder: Path, base: Path, rank: int = 4) -> Path:
+    """The folder, with a random adapter in it that changes the answers of `base`."""
+    import torch
+    from peft import LoraConfig, get_peft_model
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    torch.manual_seed(11)
+    settings = LoraConfig(
+        r=rank,
+        lora_alpha=64,
+        target_modules="all-linear",
+        task_type="CAUSAL_LM",
+        init_lora_weights=False,
+    )
+    with quiet():
+        get_peft_model(AutoModelForCausalLM.from_pretrained(base), settings).save_pretrained(folder)
+        AutoTokenizer.from_pretrained(base).save_pretrained(folder)
+    return folder
