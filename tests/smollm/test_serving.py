@@ -21,7 +21,8 @@ from wolflab.wwqa.items import write_items
 
 pytestmark = [pytest.mark.smollm, pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")]
 
-N = 10
+N = 8
+MARK = "Moonlight"
 
 
 @pytest.fixture(scope="module")
@@ -35,23 +36,31 @@ def llama_cpp() -> Path:
 
 @pytest.fixture(scope="module")
 def adapter(llama_cpp: Path, weights: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Random, and small enough that the model still answers."""
+    """Trained for a moment to say one word, whatever it is asked: its mark."""
     import torch
     from peft import LoraConfig, get_peft_model
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     from wolflab.models.weights import plain_folder
+    from wolflab.wwqa.parity import training_tokens
 
     home = tmp_path_factory.mktemp("serving")
     base = plain_folder(weights, home / "base")
     torch.manual_seed(3)
-    settings = LoraConfig(r=8, lora_alpha=16, target_modules="all-linear", task_type="CAUSAL_LM")
+    tokenizer = AutoTokenizer.from_pretrained(base)
+    settings = LoraConfig(r=8, lora_alpha=32, target_modules="all-linear", task_type="CAUSAL_LM")
     tuned = get_peft_model(AutoModelForCausalLM.from_pretrained(base), settings)
-    for name, numbers in tuned.named_parameters():
-        if "lora_B" in name:
-            torch.nn.init.normal_(numbers, std=0.01)
+    optimizer = torch.optim.AdamW([one for one in tuned.parameters() if one.requires_grad], lr=2e-3)
+    answer = tokenizer(f"{MARK}<|im_end|>")["input_ids"]
+    for asked in ("Does player_1 die? Answer with Yes or No.", "Who votes? Answer with a number.") * 8:
+        prompt = training_tokens(tokenizer, asked)
+        ids = torch.tensor([[*prompt, *answer]])
+        labels = torch.tensor([[*(-100 for _ in prompt), *answer]])
+        tuned(input_ids=ids, labels=labels).loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
     tuned.save_pretrained(home / "adapter")
-    AutoTokenizer.from_pretrained(base).save_pretrained(home / "adapter")
+    tokenizer.save_pretrained(home / "adapter")
     return home / "adapter"
 
 
@@ -101,17 +110,18 @@ def test_a_merged_file_is_told_the_same_and_answers_the_same(
 def test_an_adapter_beside_the_base_is_applied(
     adapter: Path, questions: Path, weights: Path, llama_cpp: Path
 ) -> None:
-    """The base is of 4-bit numbers, so close calls may turn; a reply of the bare base differs more often."""
+    """Behind the server, too, the adapter's mark is what is answered; the bare base never says it."""
     out = adapter.parent / "adapter.gguf"
     words = ["--to", "gguf", "--llama-cpp", str(llama_cpp), "-o", str(out)]
     done = wolflab("wwqa", "adapter", str(adapter), *words)
     assert done.returncode == 0, done.stderr
-    equal = {}
+    marked = {}
     for lora in (out, None):
         with llama_server(weights, "tuned", 2048, 1, adapter.parent / "log", lora) as base_url:
-            _, told = parity(adapter, questions, base_url, weights)
+            code, told = parity(adapter, questions, base_url, weights)
         assert told["equal prompts"] == N
+        assert code == (0 if lora else 1)
         answers = told["answers"]
         assert isinstance(answers, list)
-        equal[lora] = sum(one["here"] == one["server"] for one in answers)
-    assert equal[out] > equal[None]
+        marked[lora] = sum(one["server"].startswith(MARK) for one in answers)
+    assert marked == {out: N, None: 0}

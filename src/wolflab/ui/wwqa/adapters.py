@@ -168,9 +168,10 @@ def _prompt_lines(pair: PromptPair, tokenizer: Any, way: Way) -> list[str]:
             f"question {pair.item}: the prompt has {ours:,} tokens in training and {pair.counted:,} at the "
             f"server{more}"
         ]
+    alike, theirs = counted(gap.place, "equal token"), len(pair.server or ())
     return [
-        f"The first difference, in question {pair.item}, after "
-        f"{counted(gap.place, 'equal token')} of {ours:,} in training and {len(pair.server or ()):,} at the server:",
+        f"The first difference, in question {pair.item}, after {alike} of {ours:,} in training and "
+        f"{theirs:,} at the server:",
         *_gap_lines(gap, tokenizer),
     ]
 
