@@ -42,7 +42,7 @@ from .specs import (
 )
 
 REACHED_BY = frozenset(
-    ("base_url", "api_key_env", "max_in_flight", "timeout", "retries", "longest_wait", "price", "cache")
+    "base_url api_key_env max_in_flight timeout retries longest_wait price cache device batch".split()
 )
 """Settings of a model that do not decide what it answers."""
 _DECIDES = {"seed", "scene", "straw_polls", "reliability_probe", "interview"}
