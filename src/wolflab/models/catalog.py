@@ -124,15 +124,13 @@ async def check_model(model: Model, ask: bool = False) -> None:
 
     One short call is made with `ask`, or where the server does not list the model. Raises ModelError
     (ServerError when nothing answers) with a sentence: key missing or refused, server unreachable, model
-    unknown. The weights of a model on this machine are loaded.
+    unknown. Weights on this machine are loaded with `ask` alone.
     """
     from .local import LocalModel
     from .openai_api import OpenAIModel
 
     if isinstance(model, LocalModel):
-        await model.ready()
-        if ask:
-            await model.converse(_HELLO, Sampling(max_tokens=16), "check")
+        await (model.converse(_HELLO, Sampling(max_tokens=16), "check") if ask else model.check())
         return
     if not isinstance(model, OpenAIModel):
         return

@@ -20,7 +20,7 @@ from zlib import crc32
 
 from annotated_types import Ge, Gt, MinLen
 
-from ..errors import ModelError, ServerError
+from ..errors import ModelError, ModelRefused, ServerError
 from ..fields import Amount
 from ..text.replies.parse import NO_FIT
 from ..usage import Usage
@@ -33,6 +33,7 @@ from .weights import (
     find_weights,
     load_weights,
     template_of,
+    tokenizer_of,
     weights_digest,
 )
 
@@ -140,9 +141,10 @@ class LocalModel:
             **self._set((*SAMPLED, "context")),
         }
 
-    async def ready(self) -> None:
-        """Load the weights, if they are not; ModelError where that fails."""
-        self._template(await self._engine.loaded())
+    async def check(self) -> None:
+        """Whether all that it needs is here, without loading weights; ModelError where it is not."""
+        told = {"device": self.settings.device, "dtype": self.settings.dtype}
+        self._template(await asyncio.to_thread(lambda: tokenizer_of(self.weights, **told)))
 
     async def close(self) -> None:
         """Forget the weights; they are loaded again when needed."""
@@ -186,7 +188,7 @@ class LocalModel:
         if temperature is None:  # what the model's makers say
             temperature = loaded.temperature
             top_p = loaded.top_p if top_p is None else top_p
-        stops = {*loaded.ends, *_end_of_turn(loaded.tokenizer, self._template(loaded))}
+        stops = {*loaded.ends, *_end_of_turn(loaded.tokenizer, self._template(loaded.tokenizer))}
         top_p = 1.0 if top_p is None else float(top_p)
         kind = _Kind(loaded, longest, float(temperature), top_p, tuple(sorted(stops)))
         # Repeats of a deal must not be one reply over again (002 §9.1), and a resumed call not another.
@@ -218,8 +220,8 @@ class LocalModel:
                 "that holds a template"
             ) from None
 
-    def _template(self, loaded: _Loaded) -> str:
-        template = self._own_template or loaded.tokenizer.chat_template
+    def _template(self, tokenizer: Any) -> str:
+        template = self._own_template or tokenizer.chat_template
         if not isinstance(template, str):
             raise ModelError(
                 f"model {self.name!r}: its tokenizer has no chat template, so that nobody knows how messages "
@@ -232,7 +234,7 @@ class LocalModel:
         """The prompt in tokens, and the messages as they went into it."""
         from jinja2 import TemplateError
 
-        tokenizer, template = loaded.tokenizer, self._template(loaded)
+        tokenizer, template = loaded.tokenizer, self._template(loaded.tokenizer)
         try:
             text = _rendered(tokenizer, template, messages)
         except TemplateError as error:
@@ -366,7 +368,10 @@ class _Engine:
     def _load(self) -> _Loaded:
         from transformers import GenerationConfig
 
-        weights = load_weights(self._name, device=self._device, dtype=self._dtype)
+        try:
+            weights = load_weights(self._name, device=self._device, dtype=self._dtype)
+        except ModelError as error:  # nobody is answered until that is mended
+            raise ModelRefused(str(error)) from None
         model, told = weights.model, weights.model.generation_config
         # Only what is asked for decides a reply: no penalty or list of the makers'.
         model.generation_config = GenerationConfig()

@@ -150,12 +150,15 @@ def base_folder(place: WeightsPlace, fetch: bool = True) -> Path:
             if fetch:
                 folder = Path(snapshot_download(place.base, allow_patterns=_FILES, ignore_patterns=_NOT))
                 return Path(_base(str(folder), f"weights {place.base!r} of the hub"))
-            why = "it is not asked now"
         except (OSError, ValueError) as error:
-            why = _short(error)
+            raise ModelError(
+                f"weights {place.base!r}: there is no such folder here, nor are they in the hub's cache, and "
+                f"the hub does not give them ({_short(error)}); correct the name, name a folder, or get them "
+                "where there is a network"
+            ) from None
     raise ModelError(
-        f"weights {place.base!r}: there is no such folder here, nor are they in the hub's cache, and the hub "
-        f"does not give them ({why}); correct the name, name a folder, or get them where there is a network"
+        f"weights {place.base!r}: there is no such folder here, nor are they in the hub's cache; get them by "
+        f"wolflab models --check hf/{place.base}"
     )
 
 
@@ -190,6 +193,19 @@ def load_weights(
                 f"weights {name!r}: device {device!r} cannot take them ({_short(error)})"
             ) from None
     return Weights(model.eval(), tokenizer, name, place.base, place.adapter)
+
+
+def tokenizer_of(name: str, *, device: str = "auto", dtype: str = "auto") -> Any:
+    """The tokenizer that `load_weights` would give. Whatever can be known without loading weights is checked:
+    ModelError as there. Weights of the hub that are not here yet are got.
+    """
+    place = find_weights(name)
+    libraries("torch", "transformers", *(["peft"] if place.adapter else []))
+    _device(name, device)
+    dtype_name(name, dtype, device)
+    folder = base_folder(place)
+    with quiet():
+        return _tokenizer(place, folder)
 
 
 def libraries(*names: str) -> None:
@@ -479,5 +495,6 @@ __all__ = [
     "plain_folder",
     "quiet",
     "template_of",
+    "tokenizer_of",
     "weights_digest",
 ]
