@@ -79,8 +79,12 @@ class Silent:
 
     @classmethod
     def of(cls, model: Model) -> Silent:
-        """In place of that model."""
-        return cls(model.name, model.typed, model.describe(), model)
+        """In place of that model. Of one whose weights are not here any more, only that is known."""
+        try:
+            described = model.describe()
+        except ModelError as error:
+            described = {"name": model.name, "not known": str(error)}
+        return cls(model.name, model.typed, described, model)
 
     def __eq__(self, other: object) -> bool:
         """As the models: whether a player changes at an election is told by comparing them."""

@@ -17,9 +17,12 @@ from .endpoints import PROVIDERS, Provider, key_value, missing_key, public_url, 
 from .exchange import settings_of
 
 if TYPE_CHECKING:
+    from .local import LocalSettings
     from .openai_api import OpenAIModel
 
 BUILT_IN = "village"
+ON_THIS_MACHINE = "hf"
+"""The prefix of models whose weights are run here."""
 
 Spec = str | Mapping[str, Any]
 """A name ("village", "openai/gpt-4o"), or a mapping with `model` and settings beside it."""
@@ -28,14 +31,19 @@ Spec = str | Mapping[str, Any]
 def resolve(spec: Spec, budget: Budget | None = None) -> Model:
     """The model that `spec` names. No network: see `check_model`.
 
-    "village" takes its own settings; "PROVIDER/NAME" takes those of `openai_api.HttpSettings`; any other
-    name needs `base_url`. Raises ModelError for an unknown provider or setting, naming the known ones.
+    "village" takes its own settings, "hf/FOLDER" those of `local.LocalSettings`; "PROVIDER/NAME" takes those
+    of `openai_api.HttpSettings`; any other name needs `base_url`. Raises ModelError for an unknown provider
+    or setting, naming the known ones.
     """
     name, settings = name_and_settings(spec)
     if name == BUILT_IN:
         from .village import Village
 
         return Village(**settings)
+    if runs_here(name):
+        from .local import LocalModel
+
+        return LocalModel(name, _local_settings(name, settings), budget=budget)
     from .openai_api import HttpSettings, OpenAIModel
 
     provider, model = _served(name, settings)
@@ -50,11 +58,26 @@ def check_settings(spec: Spec) -> None:
         from .village.settings import VillageSettings
 
         settings_of(VillageSettings, "model 'village'", settings)
+    elif runs_here(name):
+        _local_settings(name, settings)
     else:
         from .openai_api import HttpSettings
 
         _served(name, settings)
         settings_of(HttpSettings, f"model {name!r}", settings)
+
+
+def runs_here(name: str) -> bool:
+    """Whether it is a model whose weights are run on this machine, which costs nothing."""
+    return name.startswith(f"{ON_THIS_MACHINE}/")
+
+
+def _local_settings(name: str, settings: Mapping[str, Any]) -> LocalSettings:
+    from .local import LocalSettings
+
+    if not name.removeprefix(f"{ON_THIS_MACHINE}/"):
+        raise ModelError(f"model {name!r} names no weights: write {ON_THIS_MACHINE}/FOLDER")
+    return settings_of(LocalSettings, f"model {name!r}", settings)
 
 
 def _served(name: str, settings: Mapping[str, Any]) -> tuple[Provider, str]:
@@ -70,7 +93,7 @@ def _served(name: str, settings: Mapping[str, Any]) -> tuple[Provider, str]:
         raise ModelError(
             f"model {name!r}, setting {meant[0]!r}: there is no such field; did you mean base_url?"
         )
-    known = ", ".join(f"{provider}/…" for provider in PROVIDERS)
+    known = ", ".join(f"{prefix}/…" for prefix in (ON_THIS_MACHINE, *PROVIDERS))
     raise ModelError(
         f"model {name!r} is not known: use {BUILT_IN}, one of {known}, or any name with base_url"
     )
@@ -93,15 +116,22 @@ def name_and_settings(
     return name.strip(), settings
 
 
+_HELLO = (("user", "Reply with the word OK."),)
+
+
 async def check_model(model: Model, ask: bool = False) -> None:
     """Whether `model` can be used, before any game is played.
 
     One short call is made with `ask`, or where the server does not list the model. Raises ModelError
     (ServerError when nothing answers) with a sentence: key missing or refused, server unreachable, model
-    unknown.
+    unknown. Weights on this machine are loaded with `ask` alone.
     """
+    from .local import LocalModel
     from .openai_api import OpenAIModel
 
+    if isinstance(model, LocalModel):
+        await (model.converse(_HELLO, Sampling(max_tokens=16), "check") if ask else model.check())
+        return
     if not isinstance(model, OpenAIModel):
         return
     if model.endpoint.variable and model.endpoint.key() is None:
@@ -141,7 +171,7 @@ async def _listed(model: OpenAIModel) -> tuple[str, ...]:
 
 async def _greet(model: OpenAIModel, listed: tuple[str, ...]) -> None:
     """One short call; an unknown model's sentence names what the server has instead."""
-    hello = [{"role": "user", "content": "Reply with the word OK."}]
+    hello = [{"role": role, "content": text} for role, text in _HELLO]
     try:
         await model.converse(hello, Sampling(temperature=None, max_tokens=16), retries=1)
     except ServerError:
@@ -165,7 +195,8 @@ class CatalogRow:
 
 def listing() -> tuple[CatalogRow, ...]:
     """What can be named. A row that needs no key counts as configured; no server is asked."""
-    rows = [CatalogRow(BUILT_IN, "", "", True)]
+    here = CatalogRow(f"{ON_THIS_MACHINE}/…", "", "weights on this machine", True)
+    rows = [CatalogRow(BUILT_IN, "", "", True), here]
     for provider in PROVIDERS.values():
         ready = provider.key is None or key_value(provider.key) is not None
         rows.append(CatalogRow(f"{provider.name}/…", provider.key or "", provider.base_url or "", ready))

@@ -15,11 +15,13 @@ import shutil
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import file_digest, sha256
 from importlib import import_module
 from importlib.metadata import version
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -148,12 +150,15 @@ def base_folder(place: WeightsPlace, fetch: bool = True) -> Path:
             if fetch:
                 folder = Path(snapshot_download(place.base, allow_patterns=_FILES, ignore_patterns=_NOT))
                 return Path(_base(str(folder), f"weights {place.base!r} of the hub"))
-            why = "it is not asked now"
         except (OSError, ValueError) as error:
-            why = _short(error)
+            raise ModelError(
+                f"weights {place.base!r}: there is no such folder here, nor are they in the hub's cache, and "
+                f"the hub does not give them ({_short(error)}); correct the name, name a folder, or get them "
+                "where there is a network"
+            ) from None
     raise ModelError(
-        f"weights {place.base!r}: there is no such folder here, nor are they in the hub's cache, and the hub "
-        f"does not give them ({why}); correct the name, name a folder, or get them where there is a network"
+        f"weights {place.base!r}: there is no such folder here, nor are they in the hub's cache; get them by "
+        f"wolflab models --check hf/{place.base}"
     )
 
 
@@ -172,8 +177,9 @@ def load_weights(
     """
     place = find_weights(name, adapter)
     libraries("torch", "transformers", *(["peft"] if place.adapter else []))
-    where = _device(name, device)
-    kind = _dtype(name, dtype, where)
+    import torch
+
+    where, kind = _device(name, device), getattr(torch, dtype_name(name, dtype, device))
     folder = base_folder(place)
     with quiet():
         model = _model(place, folder, kind)
@@ -187,6 +193,19 @@ def load_weights(
                 f"weights {name!r}: device {device!r} cannot take them ({_short(error)})"
             ) from None
     return Weights(model.eval(), tokenizer, name, place.base, place.adapter)
+
+
+def tokenizer_of(name: str, *, device: str = "auto", dtype: str = "auto") -> Any:
+    """The tokenizer that `load_weights` would give. Whatever can be known without loading weights is checked:
+    ModelError as there. Weights of the hub that are not here yet are got.
+    """
+    place = find_weights(name)
+    libraries("torch", "transformers", *(["peft"] if place.adapter else []))
+    _device(name, device)
+    dtype_name(name, dtype, device)
+    folder = base_folder(place)
+    with quiet():
+        return _tokenizer(place, folder)
 
 
 def libraries(*names: str) -> None:
@@ -243,14 +262,14 @@ def _device(name: str, device: str) -> Any:
         ) from None
 
 
-def _dtype(name: str, dtype: str, device: Any) -> Any:
-    import torch
-
+def dtype_name(name: str, dtype: str, device: str) -> str:
+    """The dtype that `load_weights` takes the weights `name` in."""
     if dtype == "auto":
-        return torch.float32 if device.type == "cpu" else torch.bfloat16
+        libraries("torch")
+        return "float32" if _device(name, device).type == "cpu" else "bfloat16"
     if dtype not in ("float32", "bfloat16", "float16"):
         raise ModelError(f"weights {name!r}: {dtype!r} is no dtype; use auto, float32, bfloat16 or float16")
-    return getattr(torch, dtype)
+    return dtype
 
 
 def _model(place: WeightsPlace, folder: Path, dtype: Any) -> Any:
@@ -314,10 +333,24 @@ def _tokenizer(place: WeightsPlace, folder: Path) -> Any:
             f"weights {place.base!r}: the tokenizer cannot be loaded ({_short(error)}); put its files beside "
             "the weights (tokenizer.json, tokenizer_config.json)"
         ) from None
-    template = place.adapter and place.adapter / "chat_template.jinja"
-    if own is None and template and template.is_file():
-        tokenizer.chat_template = template.read_text(encoding="utf-8")
+    tokenizer.chat_template = template_of(place, folder) or tokenizer.chat_template
     return tokenizer
+
+
+def template_of(place: WeightsPlace, folder: Path) -> str | None:
+    """The chat template (Jinja) that lies with the adapter, else with the base in `folder`, if one does."""
+    for where in (place.adapter, folder):
+        if where is None:
+            continue
+        file, config = where / "chat_template.jinja", where / "tokenizer_config.json"
+        if file.is_file():
+            return file.read_text(encoding="utf-8")
+        told = _json(config).get("chat_template") if config.is_file() else None
+        if isinstance(told, list):  # several, by name
+            told = next((one.get("template") for one in told if one.get("name") == "default"), None)
+        if isinstance(told, str):
+            return told
+    return None
 
 
 def _short(error: Exception) -> str:
@@ -372,6 +405,13 @@ def weights_digest(folder: Path) -> str:
 
 
 def _file_sha256(path: Path) -> str:
+    told = path.stat()
+    return _sha256_of(path.resolve(), told.st_size, told.st_mtime_ns)
+
+
+@lru_cache(256)
+def _sha256_of(path: Path, size: int, changed: int) -> str:
+    """Worked out once, as long as size and time of the file stay: every record's header asks for it."""
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()
 
@@ -423,7 +463,7 @@ def _converted(gguf: Path, folder: Path) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     told: dict[str, Any] = {"gguf_file": gguf.name, "local_files_only": True}
-    with quiet():
+    with quiet(), redirect_stderr(StringIO()):  # its bar heeds no setting
         try:
             tokenizer = AutoTokenizer.from_pretrained(str(gguf.parent), **told)
             model = AutoModelForCausalLM.from_pretrained(str(gguf.parent), dtype=torch.float32, **told)
@@ -448,10 +488,13 @@ __all__ = [
     "Weights",
     "WeightsPlace",
     "base_folder",
+    "dtype_name",
     "find_weights",
     "libraries",
     "load_weights",
     "plain_folder",
     "quiet",
+    "template_of",
+    "tokenizer_of",
     "weights_digest",
 ]

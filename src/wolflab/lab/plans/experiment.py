@@ -41,9 +41,8 @@ from .specs import (
     ruleset_of,
 )
 
-REACHED_BY = frozenset(
-    ("base_url", "api_key_env", "max_in_flight", "timeout", "retries", "longest_wait", "price", "cache")
-)
+_SERVED = ("base_url", "api_key_env", "max_in_flight", "timeout", "retries", "longest_wait", "price", "cache")
+REACHED_BY = frozenset((*_SERVED, "device", "batch"))
 """Settings of a model that do not decide what it answers."""
 _DECIDES = {"seed", "scene", "straw_polls", "reliability_probe", "interview"}
 """Fields that decide what is played and asked, beside rules and players."""

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from ...fields import from_plain
 from ...models.budget import Price
+from ...models.catalog import runs_here
 from ...usage import Usage
 from .experiment import Experiment
 from .matching import model_name
@@ -32,12 +33,14 @@ def unpriced(costless: Mapping[str, Usage], prices: Prices) -> frozenset[str]:
     """The models that made calls whose cost is not known.
 
     costless: model → what calls of it took that cost nothing. Calls without tokens, as the built-in player's
-    are, have nothing to be paid for.
+    are, have nothing to be paid for, nor have those of a model on this machine.
     """
     return frozenset(
         model
         for model, used in costless.items()
-        if used.tokens and any(_costs(price, used) for price in prices.get(model, (None,)))
+        if used.tokens
+        and not runs_here(model)
+        and any(_costs(price, used) for price in prices.get(model, (None,)))
     )
 
 

@@ -1,0 +1,539 @@
+"""A language model whose weights lie on this machine, run in this process by transformers: `hf/…`.
+
+It is told in words, as a model behind HTTP is, and may not know the game. The weights are loaded when the
+first reply is wanted. Replies are written in a thread, one batch at a time: the event loop stays free.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from hashlib import sha256
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any, Literal, NamedTuple
+from weakref import WeakKeyDictionary, WeakValueDictionary
+from zlib import crc32
+
+from annotated_types import Ge, Gt, MinLen
+
+from ..errors import ModelError, ModelRefused, ServerError
+from ..fields import Amount
+from ..text.replies.parse import NO_FIT
+from ..usage import Usage
+from .base import Request, Response, Sampling
+from .budget import Budget
+from .weights import (
+    Weights,
+    base_folder,
+    dtype_name,
+    find_weights,
+    load_weights,
+    template_of,
+    tokenizer_of,
+    weights_digest,
+)
+
+DEFAULT_TOKENS = 1024
+"""Of a reply, where nobody says how long it may be."""
+BATCH_ON_GPU = 8
+SAMPLED = ("temperature", "top_p", "max_tokens", "seed")
+_WORDS_ALONE = "replies cannot be held to a schema here; they are asked for in words alone"
+_NO_SYSTEM = "the chat template takes no system message; its text is put before the first message of the user"
+
+Messages = tuple[tuple[str, str], ...]
+"""(role, text) each."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalSettings:
+    """What can be set for a model on this machine. Raises ModelError, naming the setting.
+
+    device: "cpu", "cuda", "cuda:1", "mps"; auto: cuda where there is one. dtype: auto is float32 on a cpu and
+    bfloat16 elsewhere. batch: replies written at once (None: 1 on a cpu, `BATCH_ON_GPU` elsewhere).
+    temperature, top_p, max_tokens, seed: take precedence over what the recipe asks for. context: the window
+    in tokens, where it is to be less than the model's. cache: what was made of a prompt is kept for the next
+    one, if that begins alike (with batch 1). chat_template: a file (Jinja) in place of the one that lies with
+    the weights.
+    """
+
+    device: Annotated[str, MinLen(1)] = "auto"
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    batch: Annotated[int, Ge(1)] | None = None
+    temperature: Amount | None = None
+    top_p: Amount | None = None
+    max_tokens: Annotated[int, Gt(0)] | None = None
+    seed: Annotated[int, Ge(0)] | None = None
+    context: Annotated[int, Gt(0)] | None = None
+    cache: bool = True
+    chat_template: Annotated[str, MinLen(1)] | None = None
+
+
+class _Kind(NamedTuple):
+    """What calls must have in common to be answered in one batch. stops: ids of tokens that end a reply."""
+
+    loaded: _Loaded
+    max_tokens: int
+    temperature: float
+    top_p: float
+    stops: tuple[int, ...]
+
+
+@dataclass(eq=False)
+class _Call:
+    """A prompt in tokens, and what became of it.
+
+    seed: of its draws. listed: so many of the likeliest tokens are to come along. batch: the most that may be
+    answered with it, itself too. cache: what was made of an earlier prompt may be used, and this one's kept.
+    """
+
+    prompt: list[int]
+    kind: _Kind
+    seed: int
+    listed: int
+    batch: int
+    cache: bool = True
+    reply: _Reply | None = None
+
+
+class _Reply(NamedTuple):
+    """tokens: those of the reply, with the one that ended it; cached: of the prompt's, those that an earlier
+    prompt had too. stopped: whether a token ended it.
+    """
+
+    text: str
+    tokens: int
+    cached: int
+    stopped: bool
+    likeliest: tuple[tuple[str, float], ...]
+
+
+class LocalModel:
+    """One model on this machine. name: as written ("hf/FOLDER"). budget: shared by the run."""
+
+    instant = False
+    typed = False
+
+    def __init__(self, name: str, settings: LocalSettings, *, budget: Budget | None = None) -> None:
+        self.name, self.settings, self._budget = name, settings, budget
+        self.weights = name.partition("/")[2]
+        self._engine = _engine(self.weights, settings.device, settings.dtype)
+        self._adapted: list[str] = []
+
+    @property
+    def adaptations(self) -> list[str]:
+        """What the model forced us to change: sentences, in order."""
+        return list(self._adapted)
+
+    def describe(self) -> dict[str, Any]:
+        """What decides the replies: digests of weights and chat template, numbers' type, settings. No place.
+
+        Raises ModelError where the weights are not here.
+        """
+        place = find_weights(self.weights)
+        folder = base_folder(place, fetch=False)
+        adapter = {} if place.adapter is None else {"adapter": weights_digest(place.adapter)}
+        template = self._own_template or template_of(place, folder) or ""
+        return {
+            "kind": "transformers",
+            "name": self.name,
+            "weights": weights_digest(folder),
+            **adapter,
+            "chat template": sha256(template.encode()).hexdigest(),
+            "dtype": dtype_name(self.weights, self.settings.dtype, self.settings.device),
+            **self._set((*SAMPLED, "context")),
+        }
+
+    async def check(self) -> None:
+        """Whether all that it needs is here, without loading weights; ModelError where it is not."""
+        told = {"device": self.settings.device, "dtype": self.settings.dtype}
+        self._template(await asyncio.to_thread(lambda: tokenizer_of(self.weights, **told)))
+
+    async def close(self) -> None:
+        """Forget the weights; they are loaded again when needed."""
+        self._engine.forget()
+
+    # -- one request ------------------------------------------------------------------------
+
+    async def generate(self, request: Request) -> Response:
+        """Write a reply. See `models.base.Model` for what is raised and what is returned."""
+        chat = request.words
+        if chat.schema is not None:
+            self._log(_WORDS_ALONE)
+        return await self.converse(chat.messages, request.sampling, request.key)
+
+    async def converse(self, messages: Messages, sampling: Sampling, key: str) -> Response:
+        """The same for messages in words. key: draws are drawn from it, unless a seed is given."""
+        if self._budget is not None:
+            self._budget.check()
+        loaded = await self._engine.loaded()
+        prompt, messages = self._written(messages, loaded)
+        started = perf_counter()
+        call = self._call(prompt, sampling, key, loaded)
+        if isinstance(call, str):
+            return Response("", finish=call, prompt=messages)
+        reply = await self._engine.ask(call)
+        usage = Usage(len(prompt), reply.tokens, reply.cached)
+        if self._budget is not None:
+            self._budget.add(usage)
+        finish = "stop" if reply.stopped else "length"
+        return Response(reply.text, usage, finish, perf_counter() - started, messages, reply.likeliest)
+
+    def _call(self, prompt: list[int], sampling: Sampling, key: str, loaded: _Loaded) -> _Call | str:
+        """What is asked of the weights; NO_FIT's words where the window is too small for it."""
+        asked = {name: getattr(sampling, name) for name in SAMPLED} | self._set(SAMPLED)
+        windows = [size for size in (self.settings.context, loaded.window) if size is not None]
+        room = min(windows) - len(prompt) if windows else DEFAULT_TOKENS
+        longest = asked["max_tokens"] or min(DEFAULT_TOKENS, room)
+        if windows and not 0 < longest <= room:
+            return f"{NO_FIT} of {min(windows):,} tokens"
+        temperature, top_p = asked["temperature"], asked["top_p"]
+        if temperature is None:  # what the model's makers say
+            temperature = loaded.temperature
+            top_p = loaded.top_p if top_p is None else top_p
+        stops = {*loaded.ends, *_end_of_turn(loaded.tokenizer, self._template(loaded.tokenizer))}
+        top_p = 1.0 if top_p is None else float(top_p)
+        kind = _Kind(loaded, longest, float(temperature), top_p, tuple(sorted(stops)))
+        # Repeats of a deal must not be one reply over again (002 §9.1), and a resumed call not another.
+        seed = crc32(key.encode()) >> 1 if asked["seed"] is None else asked["seed"]
+        batch = self.settings.batch or (1 if loaded.device == "cpu" else BATCH_ON_GPU)
+        return _Call(prompt, kind, seed, sampling.top_logprobs or 0, batch, self.settings.cache)
+
+    def _set(self, names: Sequence[str]) -> dict[str, Any]:
+        """Those of the settings that have a value."""
+        return {name: value for name in names if (value := getattr(self.settings, name)) is not None}
+
+    def _log(self, what: str) -> None:
+        sentence = f"{self.name}: {what}"
+        if sentence not in self._adapted:
+            self._adapted.append(sentence)
+
+    # -- its words --------------------------------------------------------------------------
+
+    @cached_property
+    def _own_template(self) -> str | None:
+        file = self.settings.chat_template
+        if file is None:
+            return None
+        try:
+            return Path(file).expanduser().read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise ModelError(
+                f"model {self.name!r}, setting 'chat_template': {file} cannot be read ({error}); name a file "
+                "that holds a template"
+            ) from None
+
+    def _template(self, tokenizer: Any) -> str:
+        template = self._own_template or tokenizer.chat_template
+        if not isinstance(template, str):
+            raise ModelError(
+                f"model {self.name!r}: its tokenizer has no chat template, so that nobody knows how messages "
+                "are written for it; put chat_template.jinja into its folder, or name a file under the "
+                "model's setting chat_template"
+            )
+        return template
+
+    def _written(self, messages: Messages, loaded: _Loaded) -> tuple[list[int], Messages]:
+        """The prompt in tokens, and the messages as they went into it."""
+        from jinja2 import TemplateError
+
+        tokenizer, template = loaded.tokenizer, self._template(loaded.tokenizer)
+        try:
+            text = _rendered(tokenizer, template, messages)
+        except TemplateError as error:
+            merged = _without_system(messages)
+            if merged == messages:
+                raise ModelError(
+                    f"model {self.name!r}: its chat template refuses the messages ({error}); name another "
+                    "under the model's setting chat_template"
+                ) from None
+            self._log(_NO_SYSTEM)
+            return self._written(merged, loaded)
+        return list(tokenizer(text, add_special_tokens=False)["input_ids"]), messages
+
+
+def _rendered(tokenizer: Any, template: str, messages: Messages, begin: bool = True) -> str:
+    """begin: the words that begin the reply stand at the end."""
+    said = [{"role": role, "content": text} for role, text in messages]
+    return str(
+        tokenizer.apply_chat_template(
+            said, chat_template=template, tokenize=False, add_generation_prompt=begin
+        )
+    )
+
+
+def _without_system(messages: Messages) -> Messages:
+    """What the system says stands before the first message of the user."""
+    if len(messages) < 2 or messages[0][0] != "system" or messages[1][0] != "user":
+        return messages
+    return (("user", f"{messages[0][1]}\n\n{messages[1][1]}"), *messages[2:])
+
+
+@lru_cache(8)
+def _end_of_turn(tokenizer: Any, template: str) -> tuple[int, ...]:
+    """The special token that the template puts behind a reply, if it does."""
+    from jinja2 import TemplateError
+
+    said = "a word that no template has"
+    try:
+        text = _rendered(tokenizer, template, (("user", "say it"), ("assistant", said)), begin=False)
+    except TemplateError:
+        return ()
+    _, found, rest = text.rpartition(said)
+    ids = tokenizer(rest.strip(), add_special_tokens=False)["input_ids"] if found else []
+    return tuple(ids[:1]) if set(ids[:1]) & set(tokenizer.all_special_ids) else ()
+
+
+# -- loaded weights, and the queue before them --------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Loaded:
+    """What is known of weights in memory.
+
+    window: in tokens, None where no config says it. ends: ids of tokens that end a text. temperature, top_p:
+    what the makers advise. kept: the last text in tokens, with what was made of it (transformers' cache).
+    """
+
+    weights: Weights
+    device: str
+    window: int | None
+    ends: tuple[int, ...]
+    temperature: float
+    top_p: float
+    kept: list[tuple[list[int], Any]] = field(default_factory=list)
+
+    @property
+    def tokenizer(self) -> Any:
+        return self.weights.tokenizer
+
+
+@dataclass
+class _Line:
+    """Who waits in one event loop, and whose turn it is."""
+
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    waiting: list[_Call] = field(default_factory=list)
+
+
+class _Engine:
+    """Weights that all models of their name, device and dtype share."""
+
+    def __init__(self, name: str, device: str, dtype: str) -> None:
+        self._name, self._device, self._dtype = name, device, dtype
+        self._loaded: _Loaded | None = None
+        self._one_at_a_time = threading.Lock()
+        self._lines: WeakKeyDictionary[asyncio.AbstractEventLoop, _Line] = WeakKeyDictionary()
+
+    def forget(self) -> None:
+        """Give the memory back."""
+        self._loaded = None
+
+    def _line(self) -> _Line:
+        return self._lines.setdefault(asyncio.get_running_loop(), _Line())
+
+    async def loaded(self) -> _Loaded:
+        """The weights, which are loaded where they are not yet."""
+        if self._loaded is not None:
+            return self._loaded
+        async with self._line().turn:
+            if self._loaded is None:
+                self._loaded = await asyncio.to_thread(self._load)
+            return self._loaded
+
+    async def ask(self, call: _Call) -> _Reply:
+        """The reply. Whose turn comes answers others of its kind along, as many as a batch takes."""
+        line = self._line()
+        line.waiting.append(call)
+        try:
+            async with line.turn:
+                await asyncio.sleep(0)  # whoever asks at the same time comes along
+                if call.reply is None:
+                    others = [one for one in line.waiting if one.kind == call.kind and one is not call]
+                    await self._answer([call, *others[: call.batch - 1]])
+                    line.waiting[:] = [one for one in line.waiting if one.reply is None]
+        finally:
+            if call in line.waiting:
+                line.waiting.remove(call)
+        assert call.reply is not None
+        return call.reply
+
+    async def _answer(self, calls: Sequence[_Call]) -> None:
+        stop = threading.Event()
+        try:
+            replies = await asyncio.to_thread(self._replies, calls, stop)
+        finally:
+            stop.set()  # where the wait was broken off, as by Ctrl-C, the thread ends with its next token
+        for call, reply in zip(calls, replies, strict=True):
+            call.reply = reply
+
+    # -- in the thread ----------------------------------------------------------------------
+
+    def _load(self) -> _Loaded:
+        from transformers import GenerationConfig
+
+        try:
+            weights = load_weights(self._name, device=self._device, dtype=self._dtype)
+        except ModelError as error:  # nobody is answered until that is mended
+            raise ModelRefused(str(error)) from None
+        model, told = weights.model, weights.model.generation_config
+        # Only what is asked for decides a reply: no penalty or list of the makers'.
+        model.generation_config = GenerationConfig()
+        said = told.eos_token_id if isinstance(told.eos_token_id, list) else [told.eos_token_id]
+        ends = {end for end in (*said, weights.tokenizer.eos_token_id) if end is not None}
+        window = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+        temperature = (told.temperature or 1.0) if told.do_sample else 0.0
+        return _Loaded(
+            weights, model.device.type, window, tuple(sorted(ends)), temperature, told.top_p or 1.0
+        )
+
+    def _replies(self, calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
+        import torch
+
+        with self._one_at_a_time:
+            try:
+                return _written_by(calls, stop)
+            except torch.OutOfMemoryError:
+                if len(calls) == 1:
+                    raise ServerError(
+                        f"weights {self._name!r}: the memory of the device is too small for a prompt of "
+                        f"{len(calls[0].prompt):,} tokens; set context or dtype, or free memory; the run can "
+                        "be resumed"
+                    ) from None
+            return [reply for call in calls for reply in _written_by([call], stop)]
+
+
+def _written_by(calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
+    """The replies to calls of one kind, written side by side."""
+    import torch
+    from transformers import GenerationConfig, StoppingCriteriaList
+
+    kind, widest = calls[0].kind, max(len(call.prompt) for call in calls)
+    model, tokenizer = kind.loaded.weights.model, kind.loaded.tokenizer
+    pad = kind.stops[0] if kind.stops else 0
+    rows = [[pad] * (widest - len(call.prompt)) + call.prompt for call in calls]
+    seen = [[0] * (widest - len(call.prompt)) + [1] * len(call.prompt) for call in calls]
+    picking = _Picking(calls, widest, tokenizer)
+
+    def stopped(ids: Any, scores: Any) -> Any:
+        return torch.full((len(ids),), stop.is_set(), device=ids.device)
+
+    alone = len(calls) == 1 and calls[0].cache
+    cached, kept = _beginning(kind.loaded, calls[0].prompt) if alone else (0, None)
+    with torch.inference_mode():
+        written = model.generate(
+            input_ids=torch.tensor(rows, device=model.device),
+            attention_mask=torch.tensor(seen, device=model.device),
+            generation_config=GenerationConfig(
+                max_new_tokens=kind.max_tokens,
+                do_sample=False,
+                eos_token_id=list(kind.stops) or None,
+                pad_token_id=pad,
+                return_dict_in_generate=True,
+            ),
+            logits_processor=[picking],
+            stopping_criteria=StoppingCriteriaList([stopped]),
+            past_key_values=kept,
+        )
+    if alone and written.past_key_values is not None:
+        kind.loaded.kept[:] = [(written.sequences[0, :-1].tolist(), written.past_key_values)]
+    return [
+        _read(tokenizer, kind, ids[widest:].tolist(), listed, cached)
+        for ids, listed in zip(written.sequences, picking.listed, strict=True)
+    ]
+
+
+def _beginning(loaded: _Loaded, prompt: list[int]) -> tuple[int, Any]:
+    """How many tokens the prompt begins with that the last text begins with too, and what was made of these.
+
+    Nothing is kept while a reply is written, since one that breaks off leaves it half done.
+    """
+    from transformers.cache_utils import DynamicLayer
+
+    if not loaded.kept:
+        return 0, None
+    [(text, made)] = loaded.kept
+    loaded.kept.clear()
+    # Others forget their beginning as they go on, and cannot be taken back to it.
+    if any(type(layer) is not DynamicLayer for layer in made.layers) or made.get_seq_length() != len(text):
+        return 0, None
+    alike = (at for at, both in enumerate(zip(text, prompt, strict=False)) if both[0] != both[1])
+    shared = min(next(alike, len(text)), len(prompt) - 1)  # the last token's scores are wanted
+    made.crop(shared - len(text))
+    return (shared, made) if shared else (0, None)
+
+
+def _read(
+    tokenizer: Any, kind: _Kind, ids: list[int], listed: list[tuple[int, float]], cached: int
+) -> _Reply:
+    """A reply from its tokens. listed: ids and log-probabilities where its first word begins."""
+    end = next((at for at, token in enumerate(ids) if token in kind.stops), None)
+    said = ids if end is None else ids[:end]
+    text = tokenizer.decode(said, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+    spoken = any(_is_word(tokenizer, token) for token in said)
+    likeliest = tuple({tokenizer.decode([token]): value for token, value in listed}.items()) if spoken else ()
+    return _Reply(text, len(said) + (end is not None), cached, end is not None, likeliest)
+
+
+def _is_word(tokenizer: Any, token: int) -> bool:
+    return any(letter.isalnum() for letter in tokenizer.decode([token], skip_special_tokens=True))
+
+
+class _Picking:
+    """Has a say in each next token, row by row, so that no reply depends on what is written beside it.
+
+    A draw is the largest of logits with Gumbel noise on them, which comes to the same as drawing by their
+    probabilities; each row has noise of its own seed. `listed` keeps (id, log-probability) of the likeliest
+    tokens where a row's first word begins: the one that was taken first, without temperature.
+    """
+
+    def __init__(self, calls: Sequence[_Call], begin: int, tokenizer: Any) -> None:
+        import torch
+
+        self._calls, self._begin, self._tokenizer = calls, begin, tokenizer
+        self._draws = [torch.Generator().manual_seed(call.seed) for call in calls]
+        self._begun = [not call.listed for call in calls]
+        self.listed: list[list[tuple[int, float]]] = [[] for _ in calls]
+
+    def __call__(self, ids: Any, scores: Any) -> Any:
+        """Scores whose largest is the token to take. ids: (rows, so far); scores: (rows, vocabulary)."""
+        temperature, top_p = self._calls[0].kind.temperature, self._calls[0].kind.top_p
+        moved = scores if temperature == 0 else self._drawn(scores / temperature, top_p)
+        for row, call in enumerate(self._calls):
+            if self._begun[row]:
+                continue
+            if ids.shape[1] > self._begin and _is_word(self._tokenizer, int(ids[row, -1])):
+                self._begun[row] = True
+                continue
+            chances = scores[row].log_softmax(-1)
+            values, tokens = chances.topk(min(call.listed, len(chances)))
+            taken = int(moved[row].argmax())
+            found = dict(zip(tokens.tolist(), values.tolist(), strict=True))
+            self.listed[row] = [*({taken: float(chances[taken])} | found).items()]
+        return moved
+
+    def _drawn(self, scores: Any, top_p: float) -> Any:
+        import torch
+
+        if top_p < 1:
+            chances, order = scores.softmax(-1).sort(-1, descending=True)
+            beyond = chances.cumsum(-1) - chances >= top_p  # the likeliest stays, whatever top_p is
+            beyond[:, 0] = False
+            scores = scores.masked_fill(torch.zeros_like(beyond).scatter(-1, order, beyond), -torch.inf)
+        noise = [torch.empty(scores.shape[1]).exponential_(generator=draws).log() for draws in self._draws]
+        return scores - torch.stack(noise).to(scores.device)
+
+
+_ENGINES: WeakValueDictionary[tuple[str, str, str], _Engine] = WeakValueDictionary()
+
+
+def _engine(name: str, device: str, dtype: str) -> _Engine:
+    """The one engine of these weights, as long as any model uses it."""
+    key = (name, device, dtype)
+    shared = _ENGINES.get(key)
+    if shared is None:
+        shared = _ENGINES[key] = _Engine(*key)
+    return shared
