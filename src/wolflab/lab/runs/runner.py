@@ -66,10 +66,20 @@ def _build(company: Company) -> None:
         company.cast(condition)
 
 
+def _build_measuring(company: Company) -> None:
+    """Embedders that only the report asks: what they lack would be told after the last game."""
+    experiment = company.experiment
+    if experiment.diversity:
+        for condition in experiment.conditions:
+            for spec in experiment.proposers(condition)[:1]:
+                company.embedder(spec.embedder)
+
+
 async def preflight(company: Company) -> None:
     """Build every player, reach every model once, load embedders; ModelError before any game starts."""
     _build(company)
     company.pools.check(company.embedder)
+    _build_measuring(company)
     await check_models(company.models)
     await company.check_embedders()
 
