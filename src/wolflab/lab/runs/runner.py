@@ -162,7 +162,8 @@ def _redraw(store: Store, experiment: Experiment) -> None:
             continue
         missing = target - sum(row.status == "done" for row in rows)
         deal = max(row.deal for row in rows) + 1
-        fresh.extend((condition, deal + n, 0) for n in range(missing))
+        repeat = experiment.conditions[condition].first_repeat
+        fresh.extend((condition, deal + n, repeat) for n in range(missing))
     store.plan(fresh)
 
 
