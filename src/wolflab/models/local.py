@@ -55,8 +55,9 @@ class LocalSettings:
     device: "cpu", "cuda", "cuda:1", "mps"; auto: cuda where there is one. dtype: auto is float32 on a cpu and
     bfloat16 elsewhere. batch: replies written at once (None: 1 on a cpu, `BATCH_ON_GPU` elsewhere).
     temperature, top_p, max_tokens, seed: take precedence over what the recipe asks for. context: the window
-    in tokens, where it is to be less than the model's. chat_template: a file (Jinja) in place of the one that
-    lies with the weights.
+    in tokens, where it is to be less than the model's. cache: what was made of a prompt is kept for the next
+    one, if that begins alike (with batch 1). chat_template: a file (Jinja) in place of the one that lies with
+    the weights.
     """
 
     device: Annotated[str, MinLen(1)] = "auto"
@@ -67,6 +68,7 @@ class LocalSettings:
     max_tokens: Annotated[int, Gt(0)] | None = None
     seed: Annotated[int, Ge(0)] | None = None
     context: Annotated[int, Gt(0)] | None = None
+    cache: bool = True
     chat_template: Annotated[str, MinLen(1)] | None = None
 
 
@@ -85,7 +87,7 @@ class _Call:
     """A prompt in tokens, and what became of it.
 
     seed: of its draws. listed: so many of the likeliest tokens are to come along. batch: the most that may be
-    answered with it, itself too.
+    answered with it, itself too. cache: what was made of an earlier prompt may be used, and this one's kept.
     """
 
     prompt: list[int]
@@ -93,14 +95,18 @@ class _Call:
     seed: int
     listed: int
     batch: int
+    cache: bool = True
     reply: _Reply | None = None
 
 
 class _Reply(NamedTuple):
-    """tokens: those of the reply, with the one that ended it. stopped: whether one did."""
+    """tokens: those of the reply, with the one that ended it; cached: of the prompt's, those that an earlier
+    prompt had too. stopped: whether a token ended it.
+    """
 
     text: str
     tokens: int
+    cached: int
     stopped: bool
     likeliest: tuple[tuple[str, float], ...]
 
@@ -170,7 +176,7 @@ class LocalModel:
         if isinstance(call, str):
             return Response("", finish=call, prompt=messages)
         reply = await self._engine.ask(call)
-        usage = Usage(len(prompt), reply.tokens)
+        usage = Usage(len(prompt), reply.tokens, reply.cached)
         if self._budget is not None:
             self._budget.add(usage)
         finish = "stop" if reply.stopped else "length"
@@ -194,7 +200,7 @@ class LocalModel:
         # Repeats of a deal must not be one reply over again (002 §9.1), and a resumed call not another.
         seed = crc32(key.encode()) >> 1 if asked["seed"] is None else asked["seed"]
         batch = self.settings.batch or (1 if loaded.device == "cpu" else BATCH_ON_GPU)
-        return _Call(prompt, kind, seed, sampling.top_logprobs or 0, batch)
+        return _Call(prompt, kind, seed, sampling.top_logprobs or 0, batch, self.settings.cache)
 
     def _set(self, names: Sequence[str]) -> dict[str, Any]:
         """Those of the settings that have a value."""
@@ -289,7 +295,7 @@ class _Loaded:
     """What is known of weights in memory.
 
     window: in tokens, None where no config says it. ends: ids of tokens that end a text. temperature, top_p:
-    what the makers advise.
+    what the makers advise. kept: the last text in tokens, with what was made of it (transformers' cache).
     """
 
     weights: Weights
@@ -298,6 +304,7 @@ class _Loaded:
     ends: tuple[int, ...]
     temperature: float
     top_p: float
+    kept: list[tuple[list[int], Any]] = field(default_factory=list)
 
     @property
     def tokenizer(self) -> Any:
@@ -414,6 +421,8 @@ def _written_by(calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
     def stopped(ids: Any, scores: Any) -> Any:
         return torch.full((len(ids),), stop.is_set(), device=ids.device)
 
+    alone = len(calls) == 1 and calls[0].cache
+    cached, kept = _beginning(kind.loaded, calls[0].prompt) if alone else (0, None)
     with torch.inference_mode():
         written = model.generate(
             input_ids=torch.tensor(rows, device=model.device),
@@ -423,24 +432,50 @@ def _written_by(calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
                 do_sample=False,
                 eos_token_id=list(kind.stops) or None,
                 pad_token_id=pad,
+                return_dict_in_generate=True,
             ),
             logits_processor=[picking],
             stopping_criteria=StoppingCriteriaList([stopped]),
+            past_key_values=kept,
         )
+    if alone and written.past_key_values is not None:
+        kind.loaded.kept[:] = [(written.sequences[0, :-1].tolist(), written.past_key_values)]
     return [
-        _read(tokenizer, kind, ids[widest:].tolist(), listed)
-        for ids, listed in zip(written, picking.listed, strict=True)
+        _read(tokenizer, kind, ids[widest:].tolist(), listed, cached)
+        for ids, listed in zip(written.sequences, picking.listed, strict=True)
     ]
 
 
-def _read(tokenizer: Any, kind: _Kind, ids: list[int], listed: list[tuple[int, float]]) -> _Reply:
+def _beginning(loaded: _Loaded, prompt: list[int]) -> tuple[int, Any]:
+    """How many tokens the prompt begins with that the last text begins with too, and what was made of these.
+
+    Nothing is kept while a reply is written, since one that breaks off leaves it half done.
+    """
+    from transformers.cache_utils import DynamicLayer
+
+    if not loaded.kept:
+        return 0, None
+    [(text, made)] = loaded.kept
+    loaded.kept.clear()
+    # Others forget their beginning as they go on, and cannot be taken back to it.
+    if any(type(layer) is not DynamicLayer for layer in made.layers) or made.get_seq_length() != len(text):
+        return 0, None
+    alike = (at for at, both in enumerate(zip(text, prompt, strict=False)) if both[0] != both[1])
+    shared = min(next(alike, len(text)), len(prompt) - 1)  # the last token's scores are wanted
+    made.crop(shared - len(text))
+    return (shared, made) if shared else (0, None)
+
+
+def _read(
+    tokenizer: Any, kind: _Kind, ids: list[int], listed: list[tuple[int, float]], cached: int
+) -> _Reply:
     """A reply from its tokens. listed: ids and log-probabilities where its first word begins."""
     end = next((at for at, token in enumerate(ids) if token in kind.stops), None)
     said = ids if end is None else ids[:end]
     text = tokenizer.decode(said, skip_special_tokens=True, clean_up_tokenization_spaces=False)
     spoken = any(_is_word(tokenizer, token) for token in said)
     likeliest = tuple({tokenizer.decode([token]): value for token, value in listed}.items()) if spoken else ()
-    return _Reply(text, len(said) + (end is not None), end is not None, likeliest)
+    return _Reply(text, len(said) + (end is not None), cached, end is not None, likeliest)
 
 
 def _is_word(tokenizer: Any, token: int) -> bool:
