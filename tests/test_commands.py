@@ -220,7 +220,7 @@ def patched() -> Iterator[http_server.FakeServer]:
             one: small(text) + "workers: 1\n" for one, text in sources.shipped_files("training").items()
         },
     }
-    models = ("gpt-4o-mini", "llama3.1", "my-model", "smollm2")
+    models = ("gpt-4o-mini", "llama3.1", "llama3.1-tuned", "my-model", "smollm2", "smollm2-tuned")
     with pytest.MonkeyPatch.context() as patch, http_server.running(models=models) as server:
         patch.setattr(sources, "shipped_files", lambda folder="": files[folder])
         patch.setenv("OPENAI_API_KEY", "none")

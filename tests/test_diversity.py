@@ -12,7 +12,7 @@ import pytest
 from metrics_helpers import run as planted_run
 from report_helpers import Page, section
 from wolflab.agents.recipes import recipe
-from wolflab.errors import ExperimentError
+from wolflab.errors import ExperimentError, ModelError
 from wolflab.lab.plans.loading import build
 from wolflab.lab.results.extras import Extras, extras_of_all
 from wolflab.lab.results.studies import candidates_of, studied
@@ -193,3 +193,15 @@ def test_diversity_needs_somebody_who_proposes() -> None:
     fixed = {"others": {"model": "village", "recipe": "atomic"}}
     with pytest.raises(ExperimentError, match="diversity: nobody proposes several candidates"):
         build({"name": "x", "rules": "doctor", "players": fixed, "diversity": True})
+
+
+def test_what_its_embedder_lacks_is_said_before_the_first_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the report asks that embedder, so no player would miss it."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    player = {"model": "village", "recipe": "diverse", "embedder": "openai/text-embedding-ada-002"}
+    with Store.create(tmp_path / "r", build(DATA | {"players": {"others": player}})) as store:
+        with pytest.raises(ModelError, match=r"embedder 'openai/text-embedding-ada-002': .*OPENAI_API_KEY"):
+            runner.play_run(store)
+        assert {row.status for row in store.games()} == {"planned"}

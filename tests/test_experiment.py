@@ -259,6 +259,7 @@ DO_NOT = {
         "budget",
         "published",
         "became",
+        "named",
         "village",
         "planted",
         "baseline",
@@ -269,7 +270,9 @@ DO_NOT = {
     ),
     "watched",
 }
-"""Fields that may be edited before a run is resumed: they say how much is played, and what is shown of it."""
+"""Fields that may be edited before a run is resumed: they say how much is played, and what is shown of it.
+(Of `named` nothing is left in a run's file.)
+"""
 
 
 def test_every_field_is_known_to_decide_a_game_or_not_to() -> None:

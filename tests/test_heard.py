@@ -417,6 +417,10 @@ def test_tokens_that_no_server_counted_are_said_to_be_estimated(tmp_path: Path) 
     page = render_report(found, extras=more)
     assert "tokens, estimated in part" in page
     assert "estimated in part" not in render_report(found)
+    with Store.open_for_reading(tmp_path / "r") as store:
+        listed = quiet()
+        list_errors(listed, store)
+    assert sentence in printed(listed).splitlines()  # the model is named once
 
 
 def test_a_tournament_names_such_a_model_too(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from metrics_helpers import done, game, records, run, votes
+from metrics_helpers import ROLES_7, done, game, records, run, votes
 from report_helpers import Page
 from wolflab.lab.plans.loading import load_experiment
 from wolflab.metrics import GameResult, Summary, row_of, summarise
@@ -21,7 +21,7 @@ from wolflab.metrics.published import Alike
 from wolflab.metrics.registry import MEASURES
 from wolflab.metrics.rows import COLUMNS
 from wolflab.stats.intervals import Estimate, as_share
-from wolflab.ui.report.figures import Chart, ForestRow, Panel, on_one_scale
+from wolflab.ui.report.figures import Chart, ForestRow, Panel, Picture, forest, on_one_scale
 from wolflab.ui.report.numbers import number, shown, value_of
 from wolflab.ui.report.report import render_report, report_page, write_report
 from wolflab.ui.tables import estimate_cell, print_summary
@@ -324,6 +324,22 @@ def test_panels_of_one_unit_have_one_scale() -> None:
     assert Chart("a", (), percent=True).scale == Chart("b", (), percent=True).scale
     assert Chart("a", ()).scale != Chart("b", ()).scale
     assert Chart("a", (), unit="pairs").scale == Chart("b", (), unit="pairs").scale
+
+
+def test_pictures_by_role_have_one_scale_over_all_conditions(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[list[Panel]] = []
+
+    def noted(name: str, panels: list[Panel], alt: str) -> Picture:
+        drawn.append(panels)
+        return forest(name, panels, alt)
+
+    monkeypatch.setattr("wolflab.ui.report.leadership.forest", noted)
+    games = [*run("a", 12, obey=0.0), *run("b", 12, obey=0.9)]
+    render_report(summarise(games))
+    by_role = [panels for panels in drawn if {row.label for row in panels[0].rows} <= set(ROLES_7)]
+    assert len(by_role) == 2
+    one, other = ([panel.extent for panel in panels] for panels in by_role)
+    assert one == other
 
 
 def test_the_second_poll_is_on_and_its_price_is_named() -> None:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from rules_helpers import rulesets
 from wolflab.errors import RulesetError
 from wolflab.rules import DOCTOR, PRESETS, SHERIFF, TWELVE, WITCH, Ruleset
+from wolflab.rules.roles import ROLES
 from wolflab.text.asking.rules_text import rules_for_people, rules_text
 
 WHERE_IT_MATTERS = {
@@ -121,6 +122,13 @@ def test_presets_tell_their_papers_rules() -> None:
     assert "the last one decides" in doctor
     assert "player_0, player_1" in doctor
     assert "drawn by lot and voted out" in doctor
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_protection_is_spoken_of_only_where_somebody_protects(preset: str) -> None:
+    rules = PRESETS[preset]
+    shielded = any(ROLES[name].shields for name in rules.roles if rules.count(name))
+    assert shielded or "protect" not in rules_text(rules)
 
 
 @pytest.mark.parametrize("preset", PRESETS)

@@ -739,6 +739,7 @@ def test_the_page_is_whole_and_marked() -> None:
     published = {"004-components-early": alike}
     found = standings(games, pairs, title="A & B", instrument=True, missing=2, published=published)
     page = standings_page(found).html
+    assert ("As Werewolves" in page, "As werewolves" in page) == (True, False)
     parsed = Page(page)
     assert parsed.open == []
     assert all(link.startswith("#") and link[1:] in parsed.ids for link in parsed.links)

@@ -758,6 +758,58 @@ def wwqa_parity(
     raise typer.Exit(ExitCode.DONE if holds else ExitCode.NOT_OVER)
 
 
+@wwqa.command(
+    "finetune",
+    epilog="Example:  `wolflab wwqa finetune sheriff.jsonl --model HuggingFaceTB/SmolLM2-135M-Instruct "
+    "--settings small -o runs/tuned`",
+)
+def wwqa_finetune(
+    files: QuestionFiles,
+    model: Annotated[
+        str, typer.Option(help="What is trained: a folder, a hub name or a GGUF.", show_default=False)
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", help="A directory, new or to go on in (default: under runs/)."),
+    ] = None,
+    settings: Annotated[str, typer.Option(help="paper (002 §9.2) or small.")] = "paper",
+    set_: Annotated[list[str], typer.Option("--set", help="Change a setting: rank=16 (repeatable).")] = [],
+    about: Annotated[
+        list[str], typer.Option(help="Train on questions about rules, situations or both (repeatable).")
+    ] = ["both"],
+    n: Annotated[list[int], typer.Option("--n", min=1, help="Training questions (repeatable).")] = [],
+    seed: Annotated[list[int], typer.Option(help="A training for each (repeatable).")] = [1],
+    test: Annotated[
+        list[Path], typer.Option(help="A further file that is asked before and after (repeatable).")
+    ] = [],
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Ask at most so many questions of each test row.")
+    ] = None,
+    rules_text: Annotated[
+        str, typer.Option(help="Put the rules in front of test questions: yes, no or both.")
+    ] = "no",
+    no_eval: Annotated[bool, typer.Option("--no-eval", help="Train, and ask nothing.")] = False,
+) -> None:
+    """Train a model on questions (LoRA), and ask it before and after. The same command goes on."""
+    from .ui.wwqa.finetuning import FinetuneWanted, finetune
+
+    wanted = FinetuneWanted(
+        tuple(files),
+        model,
+        out,
+        settings,
+        tuple(set_),
+        tuple(about),
+        tuple(n),
+        tuple(seed),
+        tuple(test),
+        limit,
+        rules_text,
+        not no_eval,
+    )
+    raise typer.Exit(ExitCode.DONE if finetune(console(), wanted) else ExitCode.NOT_OVER)
+
+
 @app.command(
     epilog="Examples:  `wolflab tournament tournament-components --village`  ·  "
     "`wolflab tournament --entrant vanilla --entrant deductive-004 --deals 50`  ·  "

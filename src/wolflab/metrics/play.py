@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..record import GameRecord, PastTurn
-from ..rules import DUTIES, ROLES, Pick
+from ..rules import DUTIES, ROLES, Pick, Say
 from ..text.notes import Mistake
+from ..text.replies.chosen_action import is_illegal
 from .days import Day
 
 _SHOOTING = frozenset(kind for kind, duty in DUTIES.items() if duty.shoots)
@@ -153,6 +154,8 @@ class Replies(NamedTuple):
     turns: all that was asked of seats (probes included). fallbacks: of these, how many had no usable
     reply, so that the ruleset's stand-in was applied. decisions, stand_ins: the same of turns that can fail
     (`may_fail`). attempts: model calls. mistakes: attempts whose reply could not be used (each retry counts).
+    choices, illegal: of the decisions, those among listed options, and of these, in how many a reply named
+    what was not allowed then, mended by a retry or not.
     """
 
     turns: int
@@ -161,6 +164,16 @@ class Replies(NamedTuple):
     stand_ins: int
     attempts: int
     mistakes: int
+    choices: int
+    illegal: int
+
+
+_WITHOUT_OPTIONS = frozenset(("rate", "interview"))
+"""Kinds of probes that are answered in numbers or words of one's own."""
+
+
+def _is_choice(turn: PastTurn) -> bool:
+    return turn.kind not in _WITHOUT_OPTIONS and not isinstance(turn.action, Say)
 
 
 def seat_turns(record: GameRecord) -> list[PastTurn]:
@@ -176,14 +189,23 @@ def may_fail(record: GameRecord, turn: PastTurn) -> bool:
 def replies_in(record: GameRecord, turns: Sequence[PastTurn]) -> Replies:
     """How well the replies of these turns could be used."""
     decided = [turn for turn in turns if may_fail(record, turn)]
+    choices = [turn for turn in decided if _is_choice(turn)]
+    illegal = [any(is_illegal(mistake.reason) for mistake in mistakes_in(turn)) for turn in choices]
     return Replies(
         len(turns),
         sum(turn.invalid is not None for turn in turns),
         len(decided),
         sum(turn.invalid is not None for turn in decided),
         sum(len(turn.calls) for turn in turns),
-        sum(isinstance(content, Mistake) for turn in turns for _, content in turn.notes),
+        sum(len(mistakes_in(turn)) for turn in turns),
+        len(choices),
+        sum(illegal),
     )
+
+
+def mistakes_in(turn: PastTurn) -> list[Mistake]:
+    """The replies of a turn that could not be used."""
+    return [content for _, content in turn.notes if isinstance(content, Mistake)]
 
 
 def replies_by_player(record: GameRecord) -> dict[PlayerLabel, Replies]:

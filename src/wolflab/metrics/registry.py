@@ -700,6 +700,16 @@ def invalid(game: ObservedGame) -> Sums:
     return _unusable(game.replies)
 
 
+@measure("illegal actions", SHARE, "replies", unit="out_of", units="choices", void=True, headline=True)
+def illegal(game: ObservedGame) -> Sums:
+    """Share of the decisions among listed options that took a call in which a reply could be read and named
+    what was not allowed then, such as a vote for a dead player, whether a retry mended it or not. A reply in
+    which no choice could be read is invalid, and not illegal. Where a language model plays, language models
+    alone count.
+    """
+    return _floats(game.replies.illegal, game.replies.choices)
+
+
 @measure("stand-ins", EITHER, "replies", unit="out_of", units="decisions", void=True, headline=True)
 def stand_ins(game: ObservedGame) -> Sums:
     """Share of the decisions that took a call, or an agent of your own, which got no usable reply, so that

@@ -93,7 +93,7 @@ def summarise(
     title: str = "",
     description: str = "",
     instrument: bool | None = None,
-    baseline: str | None = None,
+    baseline: str | Mapping[str, str] | None = None,
     sources: Collection[str] = (),
     published: AlikeRows | None = None,
     planted: Mapping[str, Any] | None = None,
@@ -104,9 +104,9 @@ def summarise(
 
     games: all planned games; conditions appear in the order of their first. They are added up as they come
     and not kept. instrument: whether no real model played (None: as the games say; while none is over,
-    True). baseline: the condition that others are compared with (None: the first). sources: conditions that
-    only lend their games to others, and are compared with nobody. published: the tables to set beside ours,
-    and which condition is which of their rows.
+    True). baseline: the condition that others are compared with (None: the first), or condition → the one
+    that it is compared with. sources: conditions that only lend their games to others, and are compared with
+    nobody. published: the tables to set beside ours, and which condition is which of their rows.
     planted: a known effect that must be recovered: {"measure": a measure's name, "knob": …, "values":
     {condition: truth}}. contrasts: further measures that conditions are compared on. curve: see `Curve`.
     Measures are those of `registry.MEASURES`.
@@ -128,7 +128,7 @@ def summarise(
         description,
         instrument,
         conditions,
-        _contrasts(arms, baseline or next(iter(arms), ""), sources, (*CONTRASTED, *contrasts)),
+        _contrasts(arms, _pairs(arms, baseline, sources), (*CONTRASTED, *contrasts)),
         tuple(figure for table, rows in beside.items() for figure in _beside(table, conditions, rows)),
         _planted(planted, conditions),
         curve,
@@ -141,10 +141,17 @@ def _must_be_a_measure(where: str, name: str) -> None:
 
 
 def _must_be_conditions(
-    arms: Mapping[str, _Arm], baseline: str | None, published: AlikeRows, planted: Mapping[str, Any]
+    arms: Mapping[str, _Arm],
+    baseline: str | Mapping[str, str] | None,
+    published: AlikeRows,
+    planted: Mapping[str, Any],
 ) -> None:
     named = {
-        "baseline": [] if baseline is None else [baseline],
+        "baseline": [*baseline, *baseline.values()]
+        if isinstance(baseline, Mapping)
+        else []
+        if baseline is None
+        else [baseline],
         "published": [name for rows in published.values() for name in rows],
         "planted": planted.get("values", {}),
     }
@@ -174,25 +181,32 @@ def _planted(
     return tuple(effects)
 
 
+def _pairs(
+    arms: Mapping[str, _Arm], baseline: str | Mapping[str, str] | None, sources: Collection[str]
+) -> dict[str, str]:
+    """Condition → the one that it is compared with."""
+    if isinstance(baseline, Mapping):
+        return {name: baseline[name] for name in arms if name in baseline}
+    base = baseline or next(iter(arms), "")
+    return {name: base for name in arms if base not in sources and name not in (base, *sources)}
+
+
 def _contrasts(
-    arms: Mapping[str, _Arm], baseline: str, sources: Collection[str], measures: Sequence[str]
+    arms: Mapping[str, _Arm], pairs: Mapping[str, str], measures: Sequence[str]
 ) -> tuple[Contrast, ...]:
-    """Every condition that shares deals with the baseline against it, Holm within a measure."""
-    if baseline in sources:
-        return ()
+    """Every condition that shares deals with its baseline against it, Holm within a measure."""
     contrasts: list[Contrast] = []
     for measure in dict.fromkeys(measures):
         tests = [
-            (name, test)
-            for name, arm in arms.items()
-            if name not in (baseline, *sources)
-            and not (measure == COST and (arm.unpriced or arms[baseline].unpriced))
-            and (test := compare_tallies(arm.tally, arms[baseline].tally, measure)) is not None
+            (name, base, test)
+            for name, base in pairs.items()
+            if not (measure == COST and (arms[name].unpriced or arms[base].unpriced))
+            and (test := compare_tallies(arms[name].tally, arms[base].tally, measure)) is not None
         ]
-        adjusted = holm([test.p for _, test in tests])
+        adjusted = holm([test.p for _, _, test in tests])
         contrasts += [
-            Contrast(measure, name, baseline, test.difference, test.p, p)
-            for (name, test), p in zip(tests, adjusted, strict=True)
+            Contrast(measure, name, base, test.difference, test.p, p)
+            for (name, base, test), p in zip(tests, adjusted, strict=True)
         ]
     return tuple(contrasts)
 

@@ -457,6 +457,12 @@ def plain_folder(gguf: Path, into: Path) -> Path:
     return into
 
 
+def weights_made_from(folder: str) -> dict[str, str] | None:
+    """The GGUF that a plain folder was made from (`file`, `sha256`); None for any other folder or name."""
+    file = Path(folder) / MADE_FROM
+    return {name: str(_json(file)[name]) for name in ("file", "sha256")} if file.is_file() else None
+
+
 def _converted(gguf: Path, folder: Path) -> None:
     """Write what a GGUF holds as transformers writes a model."""
     import torch
@@ -497,4 +503,5 @@ __all__ = [
     "template_of",
     "tokenizer_of",
     "weights_digest",
+    "weights_made_from",
 ]

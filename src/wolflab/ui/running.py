@@ -135,8 +135,8 @@ def list_errors(console: Console, store: Store) -> None:
             count += len(heard.unusable)
             unread += heard.filed - heard.read
     tell_why(console, [row for row in store.games() if row.error and not row.over])
-    for endpoint, adaptation in store.adaptations():
-        say(console, f"{endpoint}: {adaptation}")
+    for _, adaptation in store.adaptations():  # which names the model itself
+        say(console, adaptation)
     console.print(counted(count, "unusable reply", "unusable replies"))
     if unread:
         others = counted(unread, "reply", "replies")

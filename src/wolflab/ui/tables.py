@@ -178,7 +178,7 @@ def main_table(
         for condition in summary.conditions
     ]
     if (get_console().width if width is None else width) >= _WIDE:
-        table.add_column("condition", style="bold")
+        table.add_column("condition", style="bold", overflow="fold")
         for head in heads:
             table.add_column(head, justify="right")
         for condition, cells in zip(summary.conditions, columns, strict=True):

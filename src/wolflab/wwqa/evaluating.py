@@ -221,11 +221,11 @@ def choose_rows(
             inside = [item for item in items if item.split == split and split in {"", *wanted}]
             if not inside:
                 continue
-            drawn = tuple(_drawn(inside, limit, settings.seed))
+            asked = tuple(drawn(inside, limit, settings.seed))
             called = f"{split} ({name})" if split and many else split or name
-            found = tuple(normal_form(item.question) in known for item in drawn) if train else None
+            found = tuple(normal_form(item.question) in known for item in asked) if train else None
             learned = own if split else trained
-            rows += _as_rows(EvalRow(called, drawn, settings.conditions, not split, learned, found), split)
+            rows += _as_rows(EvalRow(called, asked, settings.conditions, not split, learned, found), split)
     if not rows:
         raise WolflabError(
             f"{', '.join(map(str, files))}: no question is of the splits {', '.join(sorted(wanted))}; choose "
@@ -242,8 +242,8 @@ def _as_rows(row: EvalRow, split: str) -> list[EvalRow]:
     return [told, untold] if True in row.conditions else [untold]
 
 
-def _drawn(items: Sequence[Item], limit: int | None, seed: int) -> Sequence[Item]:
-    """So many of them, a Yes with its No, in their order."""
+def drawn(items: Sequence[Item], limit: int | None, seed: int) -> Sequence[Item]:
+    """So many of them, a Yes with its No, in their order; `seed` decides which. limit: None for all."""
     if limit is None or len(items) <= limit:
         return items
     groups: dict[str, list[int]] = {}

@@ -20,6 +20,7 @@ from ...metrics.registry import MEASURES
 from ...rules import Ruleset
 from ...text.asking.disguise import check_disguise
 from ...text.asking.sentences import listed
+from .named import with_seated
 from .scenes import SCENES, rulesets_of_deals
 from .sources import checking, validation_sentence
 from .specs import (
@@ -56,6 +57,8 @@ class Experiment(Part):
     source: str = ""
     """What it reproduces: paper, table or figure."""
     rules: Rules = "sheriff"
+    named: dict[str, PlayerSpec] = Field(default_factory=dict)
+    """Players of the file that are seated by name; empty once they sit (see `lab.plans.named`)."""
     players: dict[str, PlayerSpec]
     conditions: dict[str, Condition] = Field(default_factory=lambda: {"all": Condition()})
     seed: int = 1
@@ -89,8 +92,10 @@ class Experiment(Part):
     """What `--village` changes, so that the experiment runs on the built-in player."""
     planted: Planted | None = None
     """A known effect that the analysis must recover."""
-    baseline: str | None = None
-    """The condition that the others are compared with; the first, unless said."""
+    baseline: str | dict[str, str] | None = None
+    """The condition that the others are compared with; the first, unless said. Or condition → the one that it
+    is compared with, where they are compared in pairs.
+    """
     contrasts: list[MeasureName] = Field(default_factory=list)
     """Further measures that conditions are compared on."""
     curve: CurveSpec | None = None
@@ -98,6 +103,11 @@ class Experiment(Part):
     became: list[Became] = Field(default_factory=list)
     """What `-o` made of conditions; written by Wolflab."""
     _rulesets: dict[str, Ruleset] = PrivateAttr(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _seated(cls, data: Any) -> Any:
+        return with_seated(data) if isinstance(data, dict) else data
 
     @model_validator(mode="after")
     def _conditions(self) -> Experiment:
@@ -122,7 +132,9 @@ class Experiment(Part):
                 "diversity: nobody proposes several candidates; use the recipe diverse, or remove it"
             )
         named: dict[str, Sequence[str | None]] = {
-            "baseline": [self.baseline],
+            "baseline": [*self.baseline, *self.baseline.values()]
+            if isinstance(self.baseline, dict)
+            else [self.baseline],
             "curve": [*self.curve.points, self.curve.baseline] if self.curve else [],
             "planted.conditions": self.planted.conditions if self.planted else [],
         }
@@ -131,9 +143,16 @@ class Experiment(Part):
                 if condition is not None and condition not in self.conditions:
                     known = ", ".join(self.conditions)
                     raise ValueError(f"{where}: there is no condition {condition!r}; known are {known}")
+        self._check_pairs()
         self._check_planted()
         self._check_measures()
         return self
+
+    def _check_pairs(self) -> None:
+        pairs = self.baseline if isinstance(self.baseline, dict) else {}
+        for name, base in pairs.items():
+            if name == base:
+                raise ValueError(f"baseline: {name} cannot be compared with itself; name another condition")
 
     def _check_planted(self) -> None:
         """Who has the planted knob must play, and the knob must be a number."""
@@ -223,7 +242,9 @@ class Experiment(Part):
         """(deal, repeat) of a condition's planned games, deal by deal."""
         arm = self.conditions[condition]
         deals = range(arm.first_deal, arm.first_deal + (arm.deals or self.deals))
-        return [(deal, repeat) for deal in deals for repeat in range(arm.repeats or self.repeats)]
+        first = arm.first_repeat
+        repeats = range(first, first + (arm.repeats or self.repeats))
+        return [(deal, repeat) for deal in deals for repeat in repeats]
 
     @property
     def built_in(self) -> bool:

@@ -135,6 +135,12 @@ def override(data: dict[str, Any], change: Change, spec: type[BaseModel], elsewh
         _give_way(condition, keys, value)
 
 
+def override_named(data: dict[str, Any], change: Change) -> None:
+    """Apply one change of a player that the file names: ``NAME.model=…``, or ``named.NAME.model=…``."""
+    keys = change.path.split(".")
+    _set(data, keys if keys[0] == "named" else ["named", *keys], change.value, change.path)
+
+
 def _give_way(condition: Any, keys: Sequence[str], value: Any) -> None:
     """Let what is set win over a condition: it leaves the field out. A model or a recipe of its own takes
     nothing over from the player's: such a model has the setting too, such a recipe where it sets it itself.

@@ -16,8 +16,9 @@ from pydantic import BaseModel
 from ...errors import ExperimentError
 from .experiment import Experiment, checked
 from .matching import sittings
+from .named import is_named, with_seated
 from .naming import Names, bearer_of, names_now, stays
-from .overrides import Change, changes_of, override
+from .overrides import Change, changes_of, override, override_named
 
 _Groups = Mapping[str, Sequence[str]]
 """The first of some conditions that are the same → all of them."""
@@ -34,7 +35,7 @@ def overridden(given: Mapping[str, Any], changes: Sequence[str], where: str) -> 
         return checked(given, where)
     changes = changes_of(changes)
     data = _changed(given, changes)
-    by = of_games(changes, Experiment, ("rules", "players", "conditions"))
+    by = of_games(changes, Experiment, ("rules", "named", "players", "conditions"))
     data["title"] = retitled(data.get("title"), changes, by)
     made = checked(data, where)
     before = as_written(lambda some: checked(_changed(given, some)), changes)
@@ -59,9 +60,15 @@ def overridden(given: Mapping[str, Any], changes: Sequence[str], where: str) -> 
 
 
 def _changed(given: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
+    """Plain values with changes applied: those of named players, then the others, which win over them."""
     data = copy.deepcopy(dict(given))
+    first = [change for change in changes if is_named(data, change.path)]
+    for change in first:
+        override_named(data, change)
+    data = with_seated(data)
     for change in changes:
-        override(data, change, Experiment, "players")
+        if change not in first:
+            override(data, change, Experiment, "players")
     return data
 
 
@@ -156,8 +163,12 @@ def _called(
     now = {old: names[kept] for kept, group in groups.items() for old in group}
     changed: dict[str, Any] = {name: _games_of(value, now) for name, value in data.items()}
     changed["conditions"] = {names[kept]: changed["conditions"][kept] or {} for kept in groups}
-    if changed.get("baseline") is not None:
-        changed["baseline"] = now[changed["baseline"]]
+    base = changed.get("baseline")
+    if isinstance(base, dict):
+        pairs = {now[one]: now[other] for one, other in base.items()}
+        changed["baseline"] = {one: other for one, other in pairs.items() if one != other}
+    elif base is not None:
+        changed["baseline"] = now[base]
     if made.planted is not None:
         planted = {*made.planted.conditions}
         left = [

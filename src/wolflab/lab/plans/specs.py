@@ -376,6 +376,8 @@ class Condition(Part):
 
     deals, repeats: how much of it is played, where that is not as in the rest. first_deal: the number of
     its first deal; games whose experience is to be collected are given deals of their own with it.
+    first_repeat: the number of its first repeat; the same players then meet the same cards with other luck,
+    which shows what luck alone does.
     """
 
     rules: dict[str, Any] = Field(default_factory=dict)
@@ -383,6 +385,7 @@ class Condition(Part):
     deals: int | None = Field(default=None, ge=1, le=MOST)
     repeats: int | None = Field(default=None, ge=1, le=MOST)
     first_deal: int = Field(default=0, ge=0, le=MOST)
+    first_repeat: int = Field(default=0, ge=0, le=MOST)
 
 
 class Became(Part):

@@ -62,15 +62,27 @@ def sources(experiment: Experiment) -> tuple[str, ...]:
     """The conditions that are there for others to learn from and for nothing else."""
     lent = {spec.games_of for name in experiment.conditions for spec in experiment.experience(name)}
     drawn = [*experiment.curve.points, experiment.curve.baseline] if experiment.curve else []
-    wanted = {experiment.baseline, *drawn, *(experiment.planted.conditions if experiment.planted else ())}
+    wanted = {*_compared(experiment), *drawn, *(experiment.planted.conditions if experiment.planted else ())}
     return tuple(name for name in experiment.conditions if name in lent and name not in wanted)
 
 
 def baseline_of(experiment: Experiment) -> str:
-    """The condition that others are compared with: as said, or the first that is no source alone."""
+    """The condition that others are compared with: as said, or the first that is no source alone. Where they
+    are compared in pairs, the first that another is compared with.
+    """
     alone = sources(experiment)
     named = [name for name in experiment.conditions if name not in alone]
-    return experiment.baseline or [*named, *experiment.conditions][0]
+    base = experiment.baseline
+    said = next(iter(base.values()), None) if isinstance(base, dict) else base
+    return said or [*named, *experiment.conditions][0]
+
+
+def _compared(experiment: Experiment) -> list[str]:
+    """The conditions that the file names among those compared."""
+    base = experiment.baseline
+    if isinstance(base, dict):
+        return [*base, *base.values()]
+    return [] if base is None else [base]
 
 
 def differences(arms: Sequence[Arm], baseline: str) -> tuple[Differs, ...]:
@@ -97,6 +109,7 @@ def _amount(arm: Arm) -> PlainSettings:
         "deals": condition.deals or arm.experiment.deals,
         "repeats": condition.repeats or arm.experiment.repeats,
         "first deal": condition.first_deal,
+        "first repeat": condition.first_repeat,
     } | {name.replace("_", " "): getattr(arm.experiment, name) for name in _PROBES}
 
 

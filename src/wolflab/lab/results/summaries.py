@@ -65,7 +65,7 @@ def summary(store: Store) -> Summary:
             "knob": experiment.planted.knob,
             "values": experiment.truths(),
         },
-        baseline=baseline_of(experiment),
+        baseline=experiment.baseline if isinstance(experiment.baseline, dict) else baseline_of(experiment),
         sources=sources(experiment),
         contrasts=experiment.contrasts,
         curve=_curve(experiment),

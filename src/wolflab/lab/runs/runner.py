@@ -66,10 +66,20 @@ def _build(company: Company) -> None:
         company.cast(condition)
 
 
+def _build_measuring(company: Company) -> None:
+    """Embedders that only the report asks: what they lack would be told after the last game."""
+    experiment = company.experiment
+    if experiment.diversity:
+        for condition in experiment.conditions:
+            for spec in experiment.proposers(condition)[:1]:
+                company.embedder(spec.embedder)
+
+
 async def preflight(company: Company) -> None:
     """Build every player, reach every model once, load embedders; ModelError before any game starts."""
     _build(company)
     company.pools.check(company.embedder)
+    _build_measuring(company)
     await check_models(company.models)
     await company.check_embedders()
 
@@ -152,7 +162,8 @@ def _redraw(store: Store, experiment: Experiment) -> None:
             continue
         missing = target - sum(row.status == "done" for row in rows)
         deal = max(row.deal for row in rows) + 1
-        fresh.extend((condition, deal + n, 0) for n in range(missing))
+        repeat = experiment.conditions[condition].first_repeat
+        fresh.extend((condition, deal + n, repeat) for n in range(missing))
     store.plan(fresh)
 
 

@@ -82,7 +82,9 @@ def card(rules: Switches) -> str:
     )
     if any(ROLES[name].shields for name in rules.roles if rules.count(name)):
         text += SHIELDED[rules.shield_and_antidote]
-    text += "; she may poison any player, whom no protection saves, or pass"
+        text += "; she may poison any player, whom no protection saves, or pass"
+    else:
+        text += "; she may poison any player, or pass"
     return f"{text}; she may{'' if rules.witch_may_use_both else ' not'} use both in one night"
 
 

@@ -33,6 +33,10 @@ _ANY_VERB = ("choose", "pick", "select", "target", "action")
 _READ = 2000
 """Characters read of a chosen action: beyond that it is an essay, not a choice."""
 
+_NOT_LEGAL = "is not a legal choice now"
+_CHOOSE = "; choose one of: "
+"""Parts of the sentence about a choice that cannot be taken. Records hold it, so these words stay."""
+
 _NEAR = 60
 """Characters before a name within which its verb is looked for."""
 
@@ -59,8 +63,15 @@ def read_action(text: str, ask: Ask, ruleset: Ruleset) -> Action | str:
     if isinstance(choice, str):
         return _problem(text, choice, ask, ruleset)
     if choice not in ask.options:
-        return _problem(text, "is not a legal choice now", ask, ruleset)
+        return _problem(text, _NOT_LEGAL, ask, ruleset)
     return choice
+
+
+def is_illegal(reason: str) -> bool:
+    """Whether a reply could not be used because what it names is not allowed then (a vote for a dead player),
+    of the reason that `read_action` gave; False where no choice could be read at all.
+    """
+    return reason.rpartition(_CHOOSE)[0].endswith(f'" {_NOT_LEGAL}')
 
 
 def _cut_short(flat: str, ask: Ask, ruleset: Ruleset) -> Action | None:
@@ -104,7 +115,7 @@ def _flat(text: str) -> str:
 
 def _problem(text: str, why: str, ask: Ask, ruleset: Ruleset) -> str:
     shown = clean(text, 80) or "(nothing)"
-    return f'the action "{shown}" {why}; choose one of: {", ".join(labels(ask, ruleset))}'
+    return f'the action "{shown}" {why}{_CHOOSE}{", ".join(labels(ask, ruleset))}'
 
 
 # -- yes or no, left or right -----------------------------------------------------------------

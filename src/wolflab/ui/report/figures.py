@@ -209,13 +209,16 @@ def _ends_of(row: ForestRow) -> list[float]:
     return [x for x in known if x is not None]
 
 
-def on_one_scale(panels: Sequence[Panel]) -> list[Panel]:
-    """The panels, those in percent with the same limits, so that lengths can be compared across."""
-    alike = [panel.extent for panel in panels if panel.percent]
+def on_one_scale(panels: Sequence[Panel], always: bool = False) -> list[Panel]:
+    """The panels, those in percent with the same limits, so that lengths can be compared across.
+
+    always: all of them, for they are of one measure.
+    """
+    alike = [panel.extent for panel in panels if panel.percent or always]
     if len(alike) < 2:
         return list(panels)
     bounds = min(low for low, _ in alike), max(high for _, high in alike)
-    return [replace(panel, bounds=bounds) if panel.percent else panel for panel in panels]
+    return [replace(panel, bounds=bounds) if panel.percent or always else panel for panel in panels]
 
 
 _TITLE_LENGTH = 90
@@ -232,13 +235,13 @@ def forest(name: str, panels: Sequence[Panel], alt: str, across: int | None = No
     with drawing(name, alt, height, len(panels), wide, sharey=True) as made:
         made.figure.get_layout_engine().set(w_pad=0.12)  # type: ignore[union-attr, call-arg]
         for panel, axis in zip(on_one_scale(panels), made.axes, strict=False):
-            _forest(axis, panel, _TITLE_LENGTH // wide)
+            _forest(axis, panel, _TITLE_LENGTH // wide, 4 if wide > 2 else 7)
         made.axes[0].set_yticks(range(lines), [row.label for row in panels[0].rows])
         made.axes[0].set_ylim(lines - 0.4, -0.6)
     return made.done
 
 
-def _forest(axis: Axes, panel: Panel, title_length: int) -> None:
+def _forest(axis: Axes, panel: Panel, title_length: int, steps: int) -> None:
     bare_axis(axis)
     axis.use_sticky_edges = False
     title = "\n".join(wrap(panel.title, title_length))
@@ -264,7 +267,7 @@ def _forest(axis: Axes, panel: Panel, title_length: int) -> None:
         )
     if panel.bounds is not None:
         axis.set_xlim(*panel.bounds)
-        axis.locator_params(axis="x", nbins=4)
+        axis.locator_params(axis="x", nbins=steps)
     else:
         axis.margins(x=0.08)
     if panel.percent:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 
 from ...metrics.measure import PartKey
@@ -23,7 +23,7 @@ from ..measures import (
 from ..wording import counted
 from . import prose
 from .blocks import PagePart, Passage, joined
-from .figures import ForestRow, Panel, forest, on_page
+from .figures import ForestRow, Panel, forest, on_one_scale, on_page
 from .numbers import NO_NUMBER, heat, led_by_sheriff, p_value
 from .table import Cell
 
@@ -93,15 +93,7 @@ def roles(summary: Summary) -> PagePart:
     if not led:
         return ""
     drawn = Passage()
-    for place, condition in enumerate(led):
-        others, twice = condition.split("standing_by_role"), condition.split("dc_retest_by_role")
-        panels = [
-            Panel(title, _by_role(condition.split(split), nulls), reference, percent)
-            for title, split, nulls, reference, percent in (
-                ("Ratio", "ratio_by_role", others, 1.0, False),
-                ("DC", "dc_by_role", twice, None, True),
-            )
-        ]
+    for place, (condition, panels) in enumerate(zip(led, _panels_by_role(led), strict=True)):
         picture = forest(f"roles-{place}", panels, f"Ratio and DC by the Sheriff's role, {condition.name}")
         drawn += f"<h3>{escape(condition.name)}</h3>" + on_page(picture)
     by_role = [measure for measure in splits_in("roles") if measure.split == ("role",)]
@@ -112,6 +104,16 @@ def roles(summary: Summary) -> PagePart:
         + parts(summary, "By the role of the day's Sheriff", led, by_role)
         + section(summary, "All roles", led, "roles", *(measure.name for measure in by_role))
     )
+
+
+def _panels_by_role(led: Sequence[ConditionResult]) -> list[list[Panel]]:
+    """Ratio and DC of each condition; their pictures are compared, so each measure has one scale."""
+    ratios, changes = [], []
+    for condition in led:
+        others, twice = condition.split("standing_by_role"), condition.split("dc_retest_by_role")
+        ratios.append(Panel("Ratio", _by_role(condition.split("ratio_by_role"), others), 1.0))
+        changes.append(Panel("DC", _by_role(condition.split("dc_by_role"), twice), percent=True))
+    return [list(pair) for pair in zip(on_one_scale(ratios, always=True), on_one_scale(changes), strict=True)]
 
 
 def _by_role(

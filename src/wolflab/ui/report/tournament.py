@@ -219,7 +219,8 @@ def _differences(standings: Standings) -> PagePart:
         ]
         if rows:
             heads = ["", "difference", "p", "p (Holm)"]
-            made += ReportTable(PART_NAMES[part].capitalize(), heads, rows, instrument=standings.instrument)
+            caption = PART_NAMES[part][0].upper() + PART_NAMES[part][1:]
+            made += ReportTable(caption, heads, rows, instrument=standings.instrument)
     return _DIFFERENCES + made if made else ""
 
 

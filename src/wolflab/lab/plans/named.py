@@ -1,0 +1,81 @@
+"""Players that a file names once (`named`) and seats in several conditions by that name.
+
+It works on plain values, before they are validated: where a player is expected, a name stands for all of
+that player's fields. So an experiment in which two players meet the same games in several seats says each
+once, and one change (``-o NAME.model=…``) goes wherever the player sits.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ...errors import ExperimentError
+from ...rules import ROLES
+
+_TAKEN = frozenset(("others", "sheriff", "werewolves", "village", *ROLES))
+"""Places, which ``-o`` would confuse with a player's name."""
+
+
+def is_named(data: Mapping[str, Any], path: str) -> bool:
+    """Whether a place of a file's plain values, with dots, is that of a named player or of its fields."""
+    first, named = path.partition(".")[0], data.get("named")
+    return first == "named" or (isinstance(named, dict) and first in named)
+
+
+def with_seated(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The same without `named`, with its players where their names stand.
+
+    Raises ExperimentError for a name that cannot be one, that nobody is, or that has no seat.
+    """
+    made, named = dict(data), data.get("named")
+    if "named" not in made:
+        return made
+    del made["named"]
+    if not named:
+        return made
+    if not isinstance(named, dict) or not all(isinstance(player, dict) for player in named.values()):
+        raise ExperimentError("named: use a mapping {name: {model: …, recipe: …}, …}")
+    _check_names(named)
+    used: set[str] = set()
+
+    def player(given: Any) -> Any:
+        if not isinstance(given, str):
+            return given
+        if given not in named:
+            known = ", ".join(named)
+            raise ExperimentError(f"players: nobody is named {given!r}; named are {known}")
+        used.add(given)
+        return copy.deepcopy(named[given])
+
+    def players(given: Any) -> Any:
+        return {place: player(one) for place, one in given.items()} if isinstance(given, dict) else given
+
+    made["players"] = players(made.get("players"))
+    if isinstance(conditions := made.get("conditions"), dict):
+        made["conditions"] = {
+            name: {**arm, "players": players(arm["players"])}
+            if isinstance(arm, dict) and "players" in arm
+            else arm
+            for name, arm in conditions.items()
+        }
+    for name in named:
+        if name not in used:
+            raise ExperimentError(
+                f"named: {name} has no seat; write it in place of a player, players: {{sheriff: {name}}}, or "
+                "remove it"
+            )
+    return made
+
+
+def _check_names(named: Mapping[Any, Any]) -> None:
+    for name in named:
+        if not re.fullmatch(r"[A-Za-z0-9_-]+", str(name)):
+            raise ExperimentError(f"named: got {name!r}; use letters, digits, dashes and underscores")
+        if name in _TAKEN:
+            raise ExperimentError(f"named: {name} is a place; give the player another name")
+
+
+__all__ = ["is_named", "with_seated"]

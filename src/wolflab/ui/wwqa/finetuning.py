@@ -1,0 +1,300 @@
+"""What `wolflab wwqa finetune` does and prints: the trainings one after another, then before and after."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import Progress, TaskID
+
+from ...errors import WolflabError
+from ...files import write
+from ...lab.plans.overrides import changes_of, override
+from ...lab.plans.sources import checking
+from ...lab.storage.run_files import held, new_directory
+from ...models.weights import find_weights, plain_folder, weights_made_from
+from ...wwqa.evaluating import (
+    TEST_SPLITS,
+    EvalRow,
+    EvalRun,
+    EvalSettings,
+    answer_lines,
+    choose_rows,
+    evaluate_by_name,
+)
+from ...wwqa.finetuning.card import write_card
+from ...wwqa.finetuning.gains import Gain, gains
+from ...wwqa.finetuning.plan import (
+    SETTINGS,
+    About,
+    Cell,
+    FinetunePlan,
+    FinetuneSettings,
+    Questions,
+    begin_plan,
+    chosen,
+    example,
+    grid,
+    read_training,
+)
+from ...wwqa.finetuning.training import ADAPTER, FinetuneStep, Outlook, is_trained, log_of, train
+from ...wwqa.results import results
+from ..commands import bar, goes_on_with, write_numbers
+from ..console import say
+from ..report.numbers import interval, number
+from ..tables import print_fitted
+from ..wording import counted
+from .eval_page import render_evaluation
+from .evaluating import ANSWERS, PAGE, RESULTS, warnings
+from .finetune_page import in_points, render_finetuning, row_words
+
+EVALUATION = "eval"
+"""The folder of the evaluation, in a run's directory."""
+
+
+@dataclass(frozen=True)
+class FinetuneWanted:
+    """What the command line asks for. changes: of the settings, as written there. limit: of the questions of
+    each test row. rules_text: in front of test questions.
+    """
+
+    files: tuple[Path, ...]
+    model: str
+    out: Path | None = None
+    setting: str = "paper"
+    changes: tuple[str, ...] = ()
+    about: tuple[str, ...] = ("both",)
+    n: tuple[int, ...] = ()
+    seeds: tuple[int, ...] = (1,)
+    tests: tuple[Path, ...] = ()
+    limit: int | None = None
+    rules_text: str = "no"
+    evaluate: bool = True
+
+
+def finetune(console: Console, wanted: FinetuneWanted) -> bool:
+    """Train what is not trained yet, ask what is not answered yet, and show all. Whether all is done."""
+    settings = _settings(wanted)
+    for about in wanted.about:
+        if about not in get_args(About):
+            raise WolflabError(f"--about: got {about!r}; write rules, situations or both")
+    if wanted.rules_text not in ("yes", "no", "both"):
+        raise WolflabError(f"--rules-text: got {wanted.rules_text!r}; write yes, no or both")
+    cells = grid(wanted.about, wanted.n, wanted.seeds, settings)  # type: ignore[arg-type]  # just checked
+    questions = read_training(wanted.files)
+    drawn = {cell: chosen(questions, cell, settings) for cell in cells}
+    asked = EvalSettings(
+        rules_text=wanted.rules_text,  # type: ignore[arg-type]  # just checked
+        plain=settings.form == "plain",
+    )
+    rows = _rows(console, wanted, asked)
+    path = wanted.out or new_directory(Path("runs"), "finetune")
+    again = shlex.join(["wolflab", *sys.argv[1:], *([] if wanted.out else ["-o", str(path)])])
+    goes_on_with(again)
+    path.mkdir(parents=True, exist_ok=True)
+    with held(path):
+        base, made_from = _base(console, wanted.model, path)
+        plan = FinetunePlan(wanted.model, base, questions.files, settings, cells, made_from)
+        begin_plan(path, plan)
+        _tell(console, questions, cells, path)
+        outlooks: dict[Cell, Outlook] = {}
+        for at, cell in enumerate(cells, 1):
+            seen, kept = drawn[cell]
+            if not is_trained(path / cell.name):
+                _train(console, path, plan, cell, (seen, kept), f"{at} of {len(cells)}", outlooks)
+                write_card(path / cell.name, plan, cell, seen, again)
+        found, run = _evaluated(console, path, plan, rows, asked) if rows else ((), None)
+        _leave(console, path, plan, found, run, outlooks)
+    return run is None or not run.waiting
+
+
+def _settings(wanted: FinetuneWanted) -> FinetuneSettings:
+    if wanted.setting not in SETTINGS:
+        raise WolflabError(f"--settings: got {wanted.setting!r}; write {' or '.join(SETTINGS)}")
+    data: dict[str, Any] = SETTINGS[wanted.setting].model_dump()
+    for change in changes_of(wanted.changes):
+        override(data, change, FinetuneSettings, None)
+    with checking("the settings of the fine-tuning", FinetuneSettings, "docs/wwqa-finetune.md"):
+        return FinetuneSettings(**data)
+
+
+def _rows(console: Console, wanted: FinetuneWanted, asked: EvalSettings) -> tuple[EvalRow, ...]:
+    """What base and tuned models are asked afterwards; empty where it is not wanted or there is nothing."""
+    if not wanted.evaluate:
+        return ()
+    files = [*wanted.files, *wanted.tests]
+    try:
+        return choose_rows(
+            files, asked, TEST_SPLITS, wanted.files, wanted.limit, lambda trouble: say(console, trouble)
+        )
+    except WolflabError as error:
+        say(console, f"Nothing is asked after the training: {error}", "yellow")
+        return ()
+
+
+def _base(console: Console, model: str, path: Path) -> tuple[str, dict[str, str] | None]:
+    """The weights that are trained: a GGUF becomes a plain folder first, once, beside the runs."""
+    name = model.removeprefix("hf/")
+    if not name.endswith(".gguf"):
+        place = find_weights(name)
+        if place.adapter is not None:
+            raise WolflabError(f"{model}: that is an adapter; name the base that is to be trained")
+        return place.base, weights_made_from(place.base)
+    gguf = Path(name).expanduser()
+    into = path.parent / "weights" / gguf.stem
+    if not into.exists():
+        say(console, f"{gguf.name} is turned into a plain folder, once: {into}")
+    folder = plain_folder(gguf, into)
+    return str(folder), weights_made_from(str(folder))
+
+
+def _tell(console: Console, questions: Questions, cells: Sequence[Cell], path: Path) -> None:
+    for sentence in questions.left_out:
+        say(console, sentence)
+    there = counted(len(questions.training), "question")
+    say(console, f"{counted(len(cells), 'training')} on {there} at most  →  {path}")
+
+
+# -- training ---------------------------------------------------------------------------------
+
+
+def _train(
+    console: Console,
+    path: Path,
+    plan: FinetunePlan,
+    cell: Cell,
+    items: tuple[Sequence[Any], Sequence[Any]],
+    which: str,
+    outlooks: dict[Cell, Outlook],
+) -> None:
+    seen, kept = ([example(item, plan.settings) for item in some] for some in items)
+    with bar(console) as shown:
+        task = shown.add_task(f"{cell.name} ({which})", total=None)
+
+        def watch(step: FinetuneStep | Outlook) -> None:
+            if isinstance(step, Outlook):
+                outlooks[cell] = step
+                say(shown.console, _outlook(step))
+                shown.update(task, total=step.steps)
+            else:
+                _advance(shown, task, cell, which, step)
+
+        train(path / cell.name, plan.base, seen, kept, plan.settings, cell.seed, watch)
+
+
+def _advance(shown: Progress, task: TaskID, cell: Cell, which: str, step: FinetuneStep) -> None:
+    losses = {name: line[name] for line in step.lines for name in ("loss", "eval_loss") if name in line}
+    told = "".join(
+        f", {what} loss {losses[name]:.3f}"
+        for name, what in (("loss", "training"), ("eval_loss", "validation"))
+        if name in losses
+    )
+    shown.update(task, completed=step.step, total=step.steps)
+    if told:
+        shown.update(task, description=f"{cell.name} ({which}){told}")
+    if "eval_loss" in losses:
+        say(shown.console, f"{cell.name}, step {step.step} of {step.steps}{told}")
+
+
+def _outlook(look: Outlook) -> str:
+    """Memory and time, before the first step."""
+    minutes = look.seconds / 60
+    took = f"{minutes:,.0f} minutes" if minutes < 100 else f"{minutes / 60:,.1f} hours"
+    return (
+        f"{look.steps:,} steps take about {took} on {look.device} ({look.dtype}, as busy as it is now) and "
+        f"{look.memory / 2**30:,.1f} GiB of memory. {look.trained:,} of {look.parameters:,} parameters "
+        f"learn; the longest question has {look.longest:,} tokens, all together {look.tokens:,} an epoch."
+    )
+
+
+# -- before and after -------------------------------------------------------------------------
+
+
+def _evaluated(
+    console: Console, path: Path, plan: FinetunePlan, rows: tuple[EvalRow, ...], asked: EvalSettings
+) -> tuple[tuple[Gain, ...], EvalRun]:
+    """Base and tuned models, one after another, so that one at a time is in memory; then all from the
+    file.
+    """
+    base = f"hf/{plan.base}"
+    tuned = {cell: f"hf/{os.path.normpath(path / cell.name / ADAPTER)}" for cell in plan.cells}
+    home, names = path / EVALUATION, [base, *tuned.values()]
+    if plan.settings.form == "plain":  # what the adapters were trained with; the base is asked in its own
+        say(console, "The base is asked in its own chat template, adapters in theirs (form: plain)")
+    with bar(console) as shown:
+        for name in names:
+            task = shown.add_task(f"asking {escape(name)}", total=None)
+
+            def watch(model: str, over: int, planned: int, task: TaskID = task) -> None:
+                shown.update(task, completed=over, total=planned)
+
+            asyncio.run(evaluate_by_name(home, [name], rows, asked, watch=watch))
+        run = asyncio.run(evaluate_by_name(home, names, rows, asked))
+    found = results(run)
+    write(home / ANSWERS, answer_lines(run))
+    write_numbers(home / RESULTS, found.as_dict())
+    page = render_evaluation(run, found, warnings(run, found), [Path(name) for name in plan.files], {})
+    write(home / PAGE, page.encode())
+    return gains(run, base, tuned), run
+
+
+def _leave(
+    console: Console,
+    path: Path,
+    plan: FinetunePlan,
+    found: Sequence[Gain],
+    run: EvalRun | None,
+    outlooks: Mapping[Cell, Outlook],
+) -> None:
+    """Print before and after, write the page and its numbers, and say what comes next."""
+    for (about, questions), inside in _by_training(found).items():
+        n = "all" if questions is None else f"{questions:,}"
+        words = "" if about == "both" else f" about {about}"
+        title = f"[bold]{n} training questions{words}, {counted(len(inside[0].seeds), 'seed')}[/]"
+        heads = ["", "before,\n95 % interval", "after", "gain in points", "readable,\nbefore and after"]
+        print_fitted(console, title, heads, [_line(gain) for gain in inside])
+    notes = dict.fromkeys(gain.gain.note for gain in found if gain.gain.note)
+    for note in notes:
+        say(console, note)
+    logs = {cell: log_of(path / cell.name) for cell in plan.cells}
+    numbers = {
+        **plan.as_plain(),
+        "gains": [gain.as_dict() for gain in found],
+        "losses": {cell.name: log for cell, log in logs.items()},
+        "outlooks": {cell.name: asdict(look) for cell, look in outlooks.items()},
+    }
+    write_numbers(path / RESULTS, numbers)
+    html, pictures = render_finetuning(plan, found, logs, run is not None)
+    write(path / PAGE, html.encode())
+    for picture in pictures:
+        picture.save(path / f"{picture.name}.svg")
+    say(console, f"page: {path / PAGE}\nits numbers as data: {path / RESULTS}")
+    for cell in plan.cells:
+        say(console, f"adapter: {path / cell.name / ADAPTER} (README.md says how it is served)")
+
+
+def _by_training(found: Sequence[Gain]) -> dict[tuple[str, int | None], list[Gain]]:
+    parted: dict[tuple[str, int | None], list[Gain]] = {}
+    for gain in found:
+        parted.setdefault((gain.about, gain.questions), []).append(gain)
+    return parted
+
+
+def _line(gain: Gain) -> list[str]:
+    before, after = (
+        "–" if one.value is None else f"{number(one.value, 'share')}\n[dim]{interval(one, 'share')}[/]"
+        for one in (gain.before, gain.after)
+    )
+    read = " → ".join(
+        "–" if one.value is None else number(one.value, "share")
+        for one in (gain.read_before, gain.read_after)
+    )
+    return [escape(row_words(gain)), before, after, "\n".join(in_points(gain.gain)), read]

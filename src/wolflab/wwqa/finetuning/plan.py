@@ -1,0 +1,284 @@
+"""What is trained: on which questions, from which weights, with which settings.
+
+A plan is a grid of trainings: (about × questions × seed). It stands in the run's directory, so that the same
+command goes on, and another command is refused. Nothing here imports a library that trains.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from pydantic import Field
+
+from ... import __version__
+from ...errors import StoreError, WolflabError
+from ...fields import Part
+from ...files import reading_file, write
+from ..asking import prompt
+from ..evaluating import TEST_SPLITS, drawn
+from ..exporting import right_reply
+from ..items import Item
+from ..reply_parser import normal_form
+from ..sources import read_questions
+
+PLAN = "finetune.json"
+About = Literal["both", "rules", "situations"]
+"""Which questions are trained on: about the rules themselves, about situations, or both (002 §8)."""
+
+VALIDATION_SHARE = 100 / 1553
+"""Of questions without splits, what is kept for validation (002 §9.2: 100 of 1,553)."""
+
+PLAIN_TEMPLATE = "{% for message in messages %}{{ message['content'] }}\n{% endfor %}"
+"""The chat template of `form: plain`: texts alone, a line end after each. 002's release puts question and
+answer together without any template.
+"""
+
+
+class FinetuneSettings(Part):
+    """How a training goes. The defaults are those of 002 §9.2 and of its released scripts, as far as they
+    say.
+
+    questions: of training, drawn by the seed; None: all. validation: at most so many, which choose the
+    checkpoint. rank, alpha, dropout: of LoRA; targets: the layers that get it (peft's names).
+    learning_rate falls to 0 by `schedule`, after a rise over the share `warmup` of all steps.
+    batch: questions a step. epochs: passes through them. look_every: steps between two looks at the
+    validation loss; the checkpoint with the lowest is kept. form: "chat", the model's own template; "plain",
+    question and answer alone, as in 002's release. rules_text: the rules stand in front. longest: tokens;
+    longer questions are left out. dtype: of the arithmetic ("auto": bfloat16 where the processor has it, else
+    float32). recompute: save memory by doing the forward pass twice (gradient checkpointing).
+    """
+
+    questions: Annotated[int, Field(ge=1)] | None = 1453
+    validation: Annotated[int, Field(ge=0)] = 100
+    rank: Annotated[int, Field(ge=1, le=1024)] = 8
+    alpha: Annotated[int, Field(ge=1)] = 32
+    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    targets: str | tuple[str, ...] = "all-linear"
+    learning_rate: Annotated[float, Field(gt=0, le=1)] = 1e-4
+    schedule: Literal["linear", "cosine", "constant"] = "linear"
+    warmup: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    batch: Annotated[int, Field(ge=1)] = 4
+    epochs: Annotated[int, Field(ge=1)] = 4
+    look_every: Annotated[int, Field(ge=1)] = 25
+    form: Literal["chat", "plain"] = "chat"
+    rules_text: bool = False
+    longest: Annotated[int, Field(ge=16)] = 2048
+    dtype: Literal["auto", "float32", "bfloat16"] = "auto"
+    recompute: bool = False
+
+
+SETTINGS: Mapping[str, FinetuneSettings] = {
+    "paper": FinetuneSettings(),
+    "small": FinetuneSettings(
+        questions=400, validation=40, rank=16, learning_rate=1e-3, warmup=0.05, batch=8, epochs=2
+    ),
+}
+"""Settings by name. "small" is for a very small model on a processor without a graphics card."""
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Cell:
+    """One training of the grid. questions: None for all that there are."""
+
+    about: About
+    questions: int | None
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """Of its folder, and in tables."""
+        return f"{self.about}-{'all' if self.questions is None else self.questions}-seed{self.seed}"
+
+
+@dataclass(frozen=True)
+class FinetunePlan:
+    """Everything that decides what a run trains.
+
+    model: as given. base: the folder or hub name that is trained from; made_from: the GGUF that the folder
+    was made of (name and SHA-256), or None. files: name → SHA-256 of each file of questions.
+    """
+
+    model: str
+    base: str
+    files: Mapping[str, str]
+    settings: FinetuneSettings
+    cells: tuple[Cell, ...]
+    made_from: Mapping[str, str] | None = None
+
+    def as_plain(self) -> dict[str, Any]:
+        """JSON values."""
+        return {
+            "wolflab": __version__,
+            "model": self.model,
+            "base": self.base,
+            **({} if self.made_from is None else {"made_from": dict(self.made_from)}),
+            "files": dict(self.files),
+            "settings": self.settings.model_dump(mode="json"),
+            "trainings": [cell.name for cell in self.cells],
+        }
+
+
+def grid(
+    about: Sequence[About], questions: Sequence[int], seeds: Sequence[int], settings: FinetuneSettings
+) -> tuple[Cell, ...]:
+    """Every training, small ones first. questions: empty for the settings' own number."""
+    sizes: Sequence[int | None] = questions or (settings.questions,)
+    return tuple(
+        Cell(one, n, seed)
+        for n in dict.fromkeys(sizes)
+        for one in dict.fromkeys(about)
+        for seed in dict.fromkeys(seeds)
+    )
+
+
+def begin_plan(path: Path, plan: FinetunePlan) -> None:
+    """Keep the plan in a run's directory; StoreError where another one was begun there.
+
+    More trainings may join those of the plan that is there; everything else has to be as it was.
+    """
+    file, wanted = path / PLAN, plan.as_plain()
+    if file.is_file():
+        with reading_file(file):
+            there = _decoded(file)
+        decides = [name for name in ("model", "files", "settings") if there.get(name) != wanted[name]]
+        if decides:
+            raise StoreError(
+                f"{path}: another fine-tuning was begun there (its {' and '.join(decides)} differ: {file}); "
+                "go on with the command that it was begun with, or name another directory"
+            )
+        wanted["trainings"] = list(dict.fromkeys((*there.get("trainings", ()), *wanted["trainings"])))
+        wanted["wolflab"] = there.get("wolflab", __version__)
+    write(file, msgspec.json.format(msgspec.json.encode(wanted), indent=1) + b"\n")
+
+
+def _decoded(file: Path) -> dict[str, Any]:
+    try:
+        there = msgspec.json.decode(file.read_bytes())
+    except msgspec.DecodeError:
+        there = None
+    if not isinstance(there, dict):
+        raise StoreError(f"{file}: it is damaged; name another directory with -o")
+    return there
+
+
+# -- questions --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Questions:
+    """What may be trained on. left_out: sentences on what may not, and why."""
+
+    training: tuple[Item, ...]
+    validation: tuple[Item, ...]
+    files: Mapping[str, str]
+    left_out: tuple[str, ...] = ()
+
+
+def read_training(files: Sequence[Path], seed: int = 0) -> Questions:
+    """The questions of these files that are for training and for validation.
+
+    A file with splits says which they are. One without is parted by the seed (`VALIDATION_SHARE`). A question
+    that stands, letter by letter, in a test split of one of the files is left out, and so is a double and a
+    row that cannot be used. WolflabError where nothing is left.
+    """
+    training: list[Item] = []
+    validation: list[Item] = []
+    tests: set[str] = set()
+    told: list[str] = []
+    digests = {}
+    for path in dict.fromkeys(files):
+        read = read_questions(path)
+        told += read.troubles()
+        digests[path.name] = sha256(path.read_bytes()).hexdigest()
+        loose = [item for item in read.items if not item.split]
+        kept = (
+            {id(item) for item in drawn(loose, round(len(loose) * VALIDATION_SHARE), seed)} if loose else ()
+        )
+        for item in read.items:
+            if item.split in TEST_SPLITS:
+                tests.add(normal_form(item.question))
+            elif item.split == "validation" or id(item) in kept:
+                validation.append(item)
+            else:
+                training.append(item)
+    training, why = _clean(training, tests, "training")
+    told += why
+    validation, why = _clean(validation, tests, "validation")
+    told += why
+    if not training:
+        names = ", ".join(map(str, files))
+        raise WolflabError(
+            f"{names}: no question is for training; name a file that `wolflab wwqa build` made, or one "
+            "without splits"
+        )
+    return Questions(tuple(training), tuple(validation), digests, tuple(told))
+
+
+def _clean(items: Iterable[Item], tests: Collection[str], what: str) -> tuple[list[Item], list[str]]:
+    """Those that stand in no test, once each and with an answer in the form asked for."""
+    kept: dict[str, Item] = {}
+    doubles = leaks = unanswered = 0
+    for item in items:
+        if normal_form(item.question) in tests:
+            leaks += 1
+        elif item.id in kept:
+            doubles += 1
+        elif not right_reply(item):
+            unanswered += 1
+        else:
+            kept[item.id] = item
+    reasons = (
+        (leaks, "stand in a test split too"),
+        (doubles, "stand in the files before"),
+        (unanswered, "have no answer in the form that is asked for"),
+    )
+    told = [f"{n:,} questions of {what} are left out: they {why}" for n, why in reasons if n]
+    return list(kept.values()), told
+
+
+def chosen(questions: Questions, cell: Cell, settings: FinetuneSettings) -> tuple[list[Item], list[Item]]:
+    """What one training learns from, and by what its checkpoint is chosen; WolflabError where that is
+    nothing.
+
+    A pair of questions is drawn together or not at all. Both sets are about the same.
+    """
+    wanted = {"rules": "rule", "situations": "situation"}.get(cell.about, "")
+
+    def fitting(items: Iterable[Item]) -> list[Item]:
+        return [item for item in items if not wanted or item.category == wanted]
+
+    training = fitting(questions.training)
+    if not training:
+        raise WolflabError(
+            f"no training question is about {cell.about}: the questions do not say so (`category`); leave "
+            "--about out"
+        )
+    n = len(training) if cell.questions is None else cell.questions
+    if n > len(training):
+        about = "" if cell.about == "both" else f" about {cell.about}"
+        raise WolflabError(
+            f"{n:,} training questions{about} are wanted and there are {len(training):,}; build more with "
+            "`wolflab wwqa build --n …`, or ask for fewer: --n, or -o questions=null for all"
+        )
+    seen = list(drawn(training, n, cell.seed))
+    random.Random(f"{cell.seed}/order").shuffle(seen)
+    return seen, list(drawn(fitting(questions.validation), settings.validation, cell.seed))
+
+
+def example(item: Item, settings: FinetuneSettings) -> dict[str, list[dict[str, str]]]:
+    """A question as trl's `SFTTrainer` takes it: the message, and the right reply.
+
+    It is what an evaluation puts with the same settings: `prompt` to the byte.
+    """
+    front = settings.rules_text or item.split == "ruleset"
+    told = prompt(item, front and bool(item.rules), told=settings.form == "chat")
+    return {
+        "prompt": [{"role": "user", "content": told}],
+        "completion": [{"role": "assistant", "content": right_reply(item)}],
+    }

@@ -1,0 +1,401 @@
+"""One training: LoRA on a causal language model by trl's `SFTTrainer`, stopped and gone on with at any step.
+
+What it leaves in its folder: a log (a JSON line for each look at a loss), checkpoints while it goes on, and
+at its end the adapter whose validation loss was lowest. A checkpoint that was cut off in the middle is thrown
+away. torch, transformers, peft and trl are imported when a training
+begins. It may not know what the questions are about.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...errors import ModelError, StoreError
+from ...files import reading_file, write
+from ...models.weights import Weights, libraries, load_weights, quiet
+from .plan import PLAIN_TEMPLATE, FinetuneSettings
+
+LOG, ADAPTER, CHECKPOINTS = "log.jsonl", "adapter", "checkpoints"
+_STATE = "trainer_state.json"
+"""What transformers writes last of a checkpoint."""
+Example = Mapping[str, Sequence[Mapping[str, str]]]
+"""One question as `plan.example` makes it."""
+LogLine = Mapping[str, float]
+"""step, epoch, and loss with learning_rate, or eval_loss."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What a training takes, measured on its own questions before its first step.
+
+    steps: in all. seconds: of the whole training on this machine as busy as it is now. memory: bytes, with
+    the longest questions together. tokens: of all questions, once. padding: the share of what is computed
+    that is filled up to the longest question of a step. longest: tokens.
+    """
+
+    steps: int
+    seconds: float
+    memory: int
+    tokens: int
+    padding: float
+    longest: int
+    device: str
+    dtype: str
+    parameters: int
+    trained: int
+
+
+@dataclass(frozen=True, slots=True)
+class FinetuneStep:
+    """A step that was made. lines: what was logged at it."""
+
+    step: int
+    steps: int
+    lines: tuple[LogLine, ...] = ()
+
+
+Watch = Callable[[FinetuneStep | Outlook], None]
+
+
+def is_trained(folder: Path) -> bool:
+    """Whether the training of that folder has come to its end."""
+    return (folder / ADAPTER / "adapter_model.safetensors").is_file()
+
+
+def train(
+    folder: Path,
+    base: str,
+    training: Sequence[Example],
+    validation: Sequence[Example],
+    settings: FinetuneSettings,
+    seed: int,
+    watch: Watch = lambda step: None,
+) -> Path:
+    """Train, or go on from the last whole checkpoint; the folder of the adapter.
+
+    base: folder or hub name of the weights. watch: told of what it will take, then of every step. The same
+    seed gives the same adapter on one machine, however often it was cut. ModelError for weights that cannot
+    be trained; StoreError where the folder cannot be used.
+    """
+    if is_trained(folder):
+        return folder / ADAPTER
+    libraries("torch", "transformers", "peft", "trl", "datasets")
+    folder.mkdir(parents=True, exist_ok=True)
+    with _still():
+        trainer = _trainer(folder, base, training, validation, settings, seed)
+        last = _last_checkpoint(folder / CHECKPOINTS)
+        _cut_log(folder / LOG, 0 if last is None else int(last.name.rpartition("-")[2]))
+        watch(_outlook(trainer, settings))
+        trainer.add_callback(_follower(folder, watch))
+        try:
+            trainer.train(resume_from_checkpoint=None if last is None else str(last))
+        except RuntimeError as error:
+            if "out of memory" not in str(error) and "can't allocate memory" not in str(error):
+                raise
+            raise ModelError(
+                f"{base}: there is not enough memory to train it with these settings; take -o "
+                "recompute=true, a smaller batch or rank, or a shorter `longest`"
+            ) from None
+        _keep(trainer, folder / ADAPTER)
+    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+    return folder / ADAPTER
+
+
+@contextmanager
+def _still() -> Iterator[None]:
+    """The libraries print nothing into our terminal, and write nothing about themselves anywhere."""
+    os.environ.setdefault("WANDB_DISABLED", "true")
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    import datasets
+
+    shown = datasets.is_progress_bar_enabled()
+    datasets.disable_progress_bars()
+    try:
+        with quiet(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        if shown:
+            datasets.enable_progress_bars()
+
+
+# -- the trainer ------------------------------------------------------------------------------
+
+
+def arithmetic(settings: FinetuneSettings, device: str) -> str:
+    """The dtype that a training computes in: "bfloat16" (weights that learn stay in float32) or "float32"."""
+    if settings.dtype != "auto":
+        return settings.dtype
+    import torch
+
+    if device == "cuda":
+        return "bfloat16" if torch.cuda.is_bf16_supported() else "float32"
+    return "bfloat16" if device == "cpu" and _has_bfloat16() else "float32"
+
+
+def _has_bfloat16() -> bool:
+    """Whether this processor multiplies bfloat16 faster than float32 (Linux tells)."""
+    try:
+        told = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return "avx512_bf16" in told or "amx_bf16" in told
+
+
+def _loaded(base: str, settings: FinetuneSettings) -> Weights:
+    """The weights, in float32 where they are trained on a processor."""
+    import torch
+
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    dtype = arithmetic(settings, device) if device == "cuda" else "float32"
+    weights = load_weights(base, dtype=dtype, device=device)
+    if weights.adapter is not None:
+        raise ModelError(
+            f"{base}: that is an adapter; merge it with its base first, or name the base that is to be "
+            "trained"
+        )
+    if settings.form == "plain":
+        weights.tokenizer.chat_template = PLAIN_TEMPLATE
+    if not weights.tokenizer.chat_template:
+        raise ModelError(
+            f"{base}: its tokenizer has no chat template, so nobody knows how it is talked to; take "
+            "-o form=plain, or name weights that were made for talking (Instruct, Chat)"
+        )
+    if weights.tokenizer.pad_token is None:
+        weights.tokenizer.pad_token = weights.tokenizer.eos_token
+    return weights
+
+
+def _trainer(
+    folder: Path,
+    base: str,
+    training: Sequence[Example],
+    validation: Sequence[Example],
+    settings: FinetuneSettings,
+    seed: int,
+) -> Any:
+    from datasets import Dataset
+    from peft import LoraConfig
+    from transformers import PrinterCallback, set_seed
+    from trl import SFTTrainer
+
+    weights = _loaded(base, settings)
+    set_seed(seed)
+    targets = settings.targets
+    lora = LoraConfig(
+        r=settings.rank,
+        lora_alpha=settings.alpha,
+        lora_dropout=settings.dropout,
+        target_modules=targets if isinstance(targets, str) else list(targets),
+        task_type="CAUSAL_LM",
+    )
+    seen = _fitting(weights.tokenizer, training, settings.longest)
+    held = _fitting(weights.tokenizer, validation, settings.longest)
+    if not seen:
+        raise ModelError(
+            f"no training question has {settings.longest:,} tokens or fewer; take -o longest=… higher"
+        )
+    try:
+        trainer = SFTTrainer(
+            model=weights.model,
+            args=_arguments(folder / CHECKPOINTS, settings, seed, weights, bool(held)),
+            train_dataset=Dataset.from_list(seen),
+            eval_dataset=Dataset.from_list(held) if held else None,
+            processing_class=weights.tokenizer,
+            peft_config=lora,
+        )
+    except ValueError as error:
+        raise ModelError(
+            f"{base}: it cannot be trained ({' '.join(str(error).split())[:200]}); -o targets=… names the "
+            "layers that get LoRA"
+        ) from None
+    trainer.remove_callback(PrinterCallback)
+    return trainer
+
+
+def _fitting(tokenizer: Any, examples: Sequence[Example], longest: int) -> list[Example]:
+    def tokens(example: Example) -> int:
+        messages = [*example["prompt"], *example["completion"]]
+        return len(tokenizer.apply_chat_template(messages, tokenize=True, return_dict=False))
+
+    return [example for example in examples if tokens(example) <= longest]
+
+
+def _arguments(folder: Path, settings: FinetuneSettings, seed: int, weights: Weights, looks: bool) -> Any:
+    from trl import SFTConfig
+
+    device = weights.model.device.type
+    return SFTConfig(
+        output_dir=str(folder),
+        use_cpu=device == "cpu",
+        bf16=arithmetic(settings, device) == "bfloat16",
+        fp16=False,
+        max_length=settings.longest,
+        completion_only_loss=True,
+        per_device_train_batch_size=settings.batch,
+        per_device_eval_batch_size=settings.batch,
+        num_train_epochs=settings.epochs,
+        learning_rate=settings.learning_rate,
+        lr_scheduler_type=settings.schedule,
+        warmup_steps=settings.warmup,
+        gradient_checkpointing=settings.recompute,
+        train_sampling_strategy="group_by_length",
+        logging_steps=5,
+        eval_strategy="steps" if looks else "no",
+        eval_steps=settings.look_every,
+        save_strategy="steps",
+        save_steps=settings.look_every,
+        save_total_limit=1,
+        load_best_model_at_end=looks,
+        metric_for_best_model="eval_loss" if looks else None,
+        greater_is_better=False if looks else None,
+        seed=seed,
+        data_seed=seed,
+        report_to=[],
+        disable_tqdm=True,
+        dataloader_pin_memory=device != "cpu",
+    )
+
+
+def _keep(trainer: Any, folder: Path) -> None:
+    """Write the adapter with its tokenizer and chat template, whole or not at all."""
+    half = folder.with_name(folder.name + ".part")
+    shutil.rmtree(half, ignore_errors=True)
+    trainer.model.save_pretrained(half)
+    trainer.processing_class.save_pretrained(half)
+    (half / "README.md").unlink(missing_ok=True)  # peft's, which tells nothing
+    shutil.rmtree(folder, ignore_errors=True)
+    half.rename(folder)
+
+
+# -- what it takes ----------------------------------------------------------------------------
+
+
+def _outlook(trainer: Any, settings: FinetuneSettings) -> Outlook:
+    """Measured: one pass of a typical step and one of the longest, which change nothing."""
+    import psutil
+    import torch
+
+    rows = [trainer.train_dataset[at] for at in range(len(trainer.train_dataset))]
+    rows.sort(key=lambda row: len(row["input_ids"]))
+    lengths = [len(row["input_ids"]) for row in rows]
+    batch, device = settings.batch, trainer.model.device.type
+    middle = max(0, min(len(rows) // 2, len(rows) - batch))
+    with torch.random.fork_rng(devices=None if device == "cuda" else []):
+        _pass(trainer, rows[:1])  # what the first one takes longer does not count
+        seconds = _pass(trainer, rows[middle : middle + batch])
+        _pass(trainer, rows[-batch:])
+    typical = len(rows[middle : middle + batch]) * max(lengths[middle : middle + batch])
+    computed = sum(
+        max(lengths[at : at + batch]) * len(lengths[at : at + batch]) for at in range(0, len(rows), batch)
+    )
+    steps = -(-len(rows) // batch) * settings.epochs
+    held = trainer.eval_dataset
+    looked = 0 if held is None else sum(len(row["input_ids"]) for row in held)
+    work = computed * settings.epochs + looked * (steps // settings.look_every) / 3  # no backward pass
+    memory = (
+        torch.cuda.max_memory_allocated() if device == "cuda" else int(psutil.Process().memory_info().rss)
+    )
+    trained = sum(one.numel() for one in trainer.model.parameters() if one.requires_grad)
+    return Outlook(
+        steps,
+        seconds / typical * work,
+        memory + 8 * trained,  # two averages of the optimizer
+        sum(lengths),
+        1 - sum(lengths) / computed,
+        lengths[-1],
+        device,
+        arithmetic(settings, device),
+        sum(one.numel() for one in trainer.model.parameters()),
+        trained,
+    )
+
+
+def _pass(trainer: Any, rows: Sequence[Any]) -> float:
+    """Seconds of forward and backward on these questions; gradients are thrown away."""
+    started = time.perf_counter()
+    model = trainer.model.train()
+    inputs = trainer._prepare_inputs(trainer.data_collator(list(rows)))
+    with trainer.compute_loss_context_manager():
+        loss = trainer.compute_loss(model, inputs)
+    loss.backward()
+    model.zero_grad(set_to_none=True)
+    trainer._metrics["train"].clear()
+    return time.perf_counter() - started
+
+
+# -- log and checkpoints ----------------------------------------------------------------------
+
+
+def _follower(folder: Path, watch: Watch) -> Any:
+    """Writes the log, and tells of every step."""
+    from transformers import TrainerCallback
+
+    class Follower(TrainerCallback):  # type: ignore[misc]  # transformers is imported when needed
+        def __init__(self) -> None:
+            self.lines: list[LogLine] = []
+
+        def on_log(self, args: Any, state: Any, control: Any, logs: Mapping[str, Any], **more: Any) -> None:
+            wanted = ("epoch", "loss", "eval_loss", "learning_rate")
+            told = {name: round(float(logs[name]), 6) for name in wanted if name in logs}
+            if "loss" in told or "eval_loss" in told:
+                line = {"step": state.global_step, **told}
+                _append(folder / LOG, line)
+                self.lines.append(line)
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+            watch(FinetuneStep(state.global_step, state.max_steps, tuple(self.lines)))
+            self.lines.clear()
+
+        def on_train_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+            self.on_step_end(args, state, control)
+
+    return Follower()
+
+
+def _append(file: Path, line: LogLine) -> None:
+    with file.open("a", encoding="utf-8") as log:
+        log.write(json.dumps(line) + "\n")
+        log.flush()
+        os.fsync(log.fileno())
+
+
+def log_of(folder: Path) -> list[dict[str, float]]:
+    """The lines of a training's log. A last line cut short is none yet."""
+    file = folder / LOG
+    if not file.exists():
+        return []
+    with reading_file(file):
+        whole = file.read_bytes().rpartition(b"\n")[0]
+    try:
+        return [json.loads(line) for line in whole.splitlines()]
+    except ValueError:
+        raise StoreError(f"{file}: it is damaged; delete the folder {folder}, and train again") from None
+
+
+def _cut_log(file: Path, step: int) -> None:
+    """Drop what was logged after the checkpoint that a training goes on from."""
+    kept = [line for line in log_of(file.parent) if line["step"] <= step]
+    write(file, "".join(json.dumps(line) + "\n" for line in kept).encode())
+
+
+def _last_checkpoint(folder: Path) -> Path | None:
+    """The last whole checkpoint; what was cut off in the middle is deleted, and None where there is none."""
+    whole: dict[int, Path] = {}
+    for one in folder.glob("checkpoint-*"):
+        try:
+            json.loads((one / _STATE).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            shutil.rmtree(one)
+        else:
+            whole[int(one.name.rpartition("-")[2])] = one
+    return whole[max(whole)] if whole else None
