@@ -76,7 +76,7 @@ class FinetuneSettings(Part):
 SETTINGS: Mapping[str, FinetuneSettings] = {
     "paper": FinetuneSettings(),
     "small": FinetuneSettings(
-        questions=400, validation=40, rank=16, learning_rate=1e-3, warmup=0.05, batch=8, epochs=2
+        questions=400, validation=40, rank=16, dropout=0.0, learning_rate=1e-3, warmup=0.05, epochs=2
     ),
 }
 """Settings by name. "small" is for a very small model on a processor without a graphics card."""
@@ -189,7 +189,7 @@ def read_training(files: Sequence[Path], seed: int = 0) -> Questions:
     """
     training: list[Item] = []
     validation: list[Item] = []
-    tests: set[str] = set()
+    tests: set[tuple[str, str]] = set()
     told: list[str] = []
     digests = {}
     for path in dict.fromkeys(files):
@@ -202,7 +202,7 @@ def read_training(files: Sequence[Path], seed: int = 0) -> Questions:
         )
         for item in read.items:
             if item.split in TEST_SPLITS:
-                tests.add(normal_form(item.question))
+                tests.add(_asked(item))
             elif item.split == "validation" or id(item) in kept:
                 validation.append(item)
             else:
@@ -220,12 +220,19 @@ def read_training(files: Sequence[Path], seed: int = 0) -> Questions:
     return Questions(tuple(training), tuple(validation), digests, tuple(told))
 
 
-def _clean(items: Iterable[Item], tests: Collection[str], what: str) -> tuple[list[Item], list[str]]:
+def _asked(item: Item) -> tuple[str, str]:
+    """The question in its letters and digits, and the rules that it is about: other rules make another one."""
+    return str(item.rules), normal_form(item.question)
+
+
+def _clean(
+    items: Iterable[Item], tests: Collection[tuple[str, str]], what: str
+) -> tuple[list[Item], list[str]]:
     """Those that stand in no test, once each and with an answer in the form asked for."""
     kept: dict[str, Item] = {}
     doubles = leaks = unanswered = 0
     for item in items:
-        if normal_form(item.question) in tests:
+        if _asked(item) in tests:
             leaks += 1
         elif item.id in kept:
             doubles += 1
