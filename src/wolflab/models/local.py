@@ -27,7 +27,7 @@ from ..usage import Usage
 from .base import Request, Response, Sampling
 from .budget import Budget
 from .weights import (
-    Weights,
+    LoadedWeights,
     base_folder,
     dtype_name,
     find_weights,
@@ -44,7 +44,7 @@ SAMPLED = ("temperature", "top_p", "max_tokens", "seed")
 _WORDS_ALONE = "replies cannot be held to a schema here; they are asked for in words alone"
 _NO_SYSTEM = "the chat template takes no system message; its text is put before the first message of the user"
 
-Messages = tuple[tuple[str, str], ...]
+SentMessages = tuple[tuple[str, str], ...]
 """(role, text) each."""
 
 
@@ -165,7 +165,7 @@ class LocalModel:
             self._log(_WORDS_ALONE)
         return await self.converse(chat.messages, request.sampling, request.key)
 
-    async def converse(self, messages: Messages, sampling: Sampling, key: str) -> Response:
+    async def converse(self, messages: SentMessages, sampling: Sampling, key: str) -> Response:
         """The same for messages in words. key: draws are drawn from it, unless a seed is given."""
         if self._budget is not None:
             self._budget.check()
@@ -236,7 +236,7 @@ class LocalModel:
             )
         return template
 
-    def _written(self, messages: Messages, loaded: _Loaded) -> tuple[list[int], Messages]:
+    def _written(self, messages: SentMessages, loaded: _Loaded) -> tuple[list[int], SentMessages]:
         """The prompt in tokens, and the messages as they went into it."""
         from jinja2 import TemplateError
 
@@ -255,7 +255,7 @@ class LocalModel:
         return list(tokenizer(text, add_special_tokens=False)["input_ids"]), messages
 
 
-def _rendered(tokenizer: Any, template: str, messages: Messages, begin: bool = True) -> str:
+def _rendered(tokenizer: Any, template: str, messages: SentMessages, begin: bool = True) -> str:
     """begin: the words that begin the reply stand at the end."""
     said = [{"role": role, "content": text} for role, text in messages]
     return str(
@@ -265,7 +265,7 @@ def _rendered(tokenizer: Any, template: str, messages: Messages, begin: bool = T
     )
 
 
-def _without_system(messages: Messages) -> Messages:
+def _without_system(messages: SentMessages) -> SentMessages:
     """What the system says stands before the first message of the user."""
     if len(messages) < 2 or messages[0][0] != "system" or messages[1][0] != "user":
         return messages
@@ -298,7 +298,7 @@ class _Loaded:
     what the makers advise. kept: the last text in tokens, with what was made of it (transformers' cache).
     """
 
-    weights: Weights
+    weights: LoadedWeights
     device: str
     window: int | None
     ends: tuple[int, ...]

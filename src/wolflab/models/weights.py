@@ -42,7 +42,7 @@ _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
 @dataclass(frozen=True)
-class Weights:
+class LoadedWeights:
     """A loaded model: what `generate` or a trainer needs.
 
     model: transformers' causal language model (with peft's around it where there is an adapter), ready for
@@ -167,7 +167,7 @@ def base_folder(place: WeightsPlace, fetch: bool = True) -> Path:
 
 def load_weights(
     name: str, *, dtype: str = "auto", device: str = "auto", adapter: Path | None = None
-) -> Weights:
+) -> LoadedWeights:
     """The weights that `name` stands for, in memory.
 
     name: see the module. dtype: "float32", "bfloat16", "float16"; "auto" is float32 on a cpu and bfloat16
@@ -192,7 +192,7 @@ def load_weights(
             raise ModelError(
                 f"weights {name!r}: device {device!r} cannot take them ({_short(error)})"
             ) from None
-    return Weights(model.eval(), tokenizer, name, place.base, place.adapter)
+    return LoadedWeights(model.eval(), tokenizer, name, place.base, place.adapter)
 
 
 def tokenizer_of(name: str, *, device: str = "auto", dtype: str = "auto") -> Any:
@@ -214,6 +214,8 @@ def libraries(*names: str) -> None:
     try:
         for name in names:
             import_module(name)
+        # Whoever imported the hub's library before us has had it read the environment then.
+        import_module("huggingface_hub.constants").HF_HUB_DISABLE_TELEMETRY = True
     except ImportError as error:
         raise ModelError(
             f"weights on this machine need a package that is not installed ({error}): {INSTALL}"
@@ -491,7 +493,7 @@ __all__ = [
     "ADAPTER_CONFIG",
     "INSTALL",
     "MADE_FROM",
-    "Weights",
+    "LoadedWeights",
     "WeightsPlace",
     "base_folder",
     "dtype_name",

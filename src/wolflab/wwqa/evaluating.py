@@ -221,7 +221,7 @@ def choose_rows(
             inside = [item for item in items if item.split == split and split in {"", *wanted}]
             if not inside:
                 continue
-            asked = tuple(drawn(inside, limit, settings.seed))
+            asked = tuple(draw_items(inside, limit, settings.seed))
             called = f"{split} ({name})" if split and many else split or name
             found = tuple(normal_form(item.question) in known for item in asked) if train else None
             learned = own if split else trained
@@ -242,7 +242,7 @@ def _as_rows(row: EvalRow, split: str) -> list[EvalRow]:
     return [told, untold] if True in row.conditions else [untold]
 
 
-def drawn(items: Sequence[Item], limit: int | None, seed: int) -> Sequence[Item]:
+def draw_items(items: Sequence[Item], limit: int | None, seed: int) -> Sequence[Item]:
     """So many of them, a Yes with its No, in their order; `seed` decides which. limit: None for all."""
     if limit is None or len(items) <= limit:
         return items

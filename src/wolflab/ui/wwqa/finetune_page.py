@@ -8,14 +8,13 @@ from html import escape
 import msgspec
 
 from ...stats.intervals import Estimate
-from ...wwqa.finetuning.gains import Gain
-from ...wwqa.finetuning.plan import Cell, FinetunePlan
+from ...wwqa.finetuning.gains import Gained
+from ...wwqa.finetuning.plan import FinetunePlan, TuningCell
 from ..report.blocks import PagePart
 from ..report.figures import Chart, ChartLine, Picture, curves, on_page
 from ..report.numbers import interval, shown, value_of
 from ..report.page import PageSection, ReportPage
-from ..report.table import Cell as TableCell
-from ..report.table import ReportTable
+from ..report.table import Cell, ReportTable
 from ..wording import counted
 
 _TITLE = "Fine-tuning on the rules"
@@ -48,15 +47,15 @@ def in_points(gain: Estimate) -> tuple[str, str]:
     return f"{sign}{value_of(gain, 'points')}", interval(gain, "points")
 
 
-def row_words(gain: Gain) -> str:
+def row_words(gain: Gained) -> str:
     """Which questions: the row, the form, and whether the rules stood in front."""
     return f"{gain.row}{_WHICH[gain.which]}{', rules in front' if gain.rules else ''}"
 
 
 def render_finetuning(
     plan: FinetunePlan,
-    found: Sequence[Gain],
-    logs: Mapping[Cell, Sequence[Mapping[str, float]]],
+    found: Sequence[Gained],
+    logs: Mapping[TuningCell, Sequence[Mapping[str, float]]],
     evaluated: bool,
 ) -> tuple[str, tuple[Picture, ...]]:
     """The page as text, and its figures."""
@@ -76,10 +75,10 @@ def render_finetuning(
     return ReportPage(_TITLE, head, kept).html, tuple(pictures)
 
 
-def _gains(found: Sequence[Gain]) -> ReportTable:
+def _gains(found: Sequence[Gained]) -> ReportTable:
     heads = ["training questions", "about", "seeds", "test questions", "before", "after", "gain"]
     heads += ["readable before", "readable after"]
-    rows: list[list[TableCell | str]] = [
+    rows: list[list[Cell | str]] = [
         [
             "all" if gain.questions is None else f"{gain.questions:,}",
             gain.about,
@@ -94,7 +93,7 @@ def _gains(found: Sequence[Gain]) -> ReportTable:
     return ReportTable("Right answers before and after", heads, rows, instrument=False, left=[1, 2, 3])
 
 
-def _curve(found: Sequence[Gain]) -> Picture | None:
+def _curve(found: Sequence[Gained]) -> Picture | None:
     """Accuracy by training questions, a panel a row; None with fewer than two sizes."""
     whole = [gain for gain in found if gain.which == "all" and gain.questions is not None]
     if len({gain.questions for gain in whole}) < 2:
@@ -113,7 +112,7 @@ def _curve(found: Sequence[Gain]) -> Picture | None:
     return curves("learning-curve", charts, "training questions", _CURVE)
 
 
-def _losses(logs: Mapping[Cell, Sequence[Mapping[str, float]]]) -> Picture | None:
+def _losses(logs: Mapping[TuningCell, Sequence[Mapping[str, float]]]) -> Picture | None:
     shown_logs = {cell: lines for cell, lines in logs.items() if lines}
     shown_logs = dict(list(shown_logs.items())[:_MOST_LINES])
     charts = []

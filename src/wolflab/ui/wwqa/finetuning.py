@@ -20,7 +20,6 @@ from ...files import write
 from ...lab.plans.overrides import changes_of, override
 from ...lab.plans.sources import checking
 from ...lab.storage.run_files import held, new_directory
-from ...models.weights import find_weights, plain_folder, weights_made_from
 from ...wwqa.evaluating import (
     TEST_SPLITS,
     EvalRow,
@@ -30,22 +29,23 @@ from ...wwqa.evaluating import (
     choose_rows,
     evaluate_by_name,
 )
+from ...wwqa.finetuning.base import trained_base
 from ...wwqa.finetuning.card import write_card
-from ...wwqa.finetuning.gains import Gain, gains
+from ...wwqa.finetuning.gains import Gained, gained
 from ...wwqa.finetuning.plan import (
     SETTINGS,
     About,
-    Cell,
     FinetunePlan,
     FinetuneSettings,
     Questions,
+    TuningCell,
     begin_plan,
-    chosen,
-    example,
+    chosen_questions,
     grid,
     read_training,
+    training_example,
 )
-from ...wwqa.finetuning.training import ADAPTER, FinetuneStep, Outlook, is_trained, log_of, train
+from ...wwqa.finetuning.training import ADAPTER, FinetuneStep, Forecast, is_trained, losses_of, train_adapter
 from ...wwqa.results import results
 from ..commands import bar, goes_on_with, write_numbers
 from ..console import say
@@ -90,7 +90,7 @@ def finetune(console: Console, wanted: FinetuneWanted) -> bool:
         raise WolflabError(f"--rules-text: got {wanted.rules_text!r}; write yes, no or both")
     cells = grid(wanted.about, wanted.n, wanted.seeds, settings)  # type: ignore[arg-type]  # just checked
     questions = read_training(wanted.files)
-    drawn = {cell: chosen(questions, cell, settings) for cell in cells}
+    drawn = {cell: chosen_questions(questions, cell, settings) for cell in cells}
     asked = EvalSettings(
         rules_text=wanted.rules_text,  # type: ignore[arg-type]  # just checked
         plain=settings.form == "plain",
@@ -101,11 +101,13 @@ def finetune(console: Console, wanted: FinetuneWanted) -> bool:
     goes_on_with(again)
     path.mkdir(parents=True, exist_ok=True)
     with held(path):
-        base, made_from = _base(console, wanted.model, path)
+        base, made_from = trained_base(
+            wanted.model, path.parent / "weights", lambda sentence: say(console, sentence)
+        )
         plan = FinetunePlan(wanted.model, base, questions.files, settings, cells, made_from)
         begin_plan(path, plan)
         _tell(console, questions, cells, path)
-        outlooks: dict[Cell, Outlook] = {}
+        outlooks: dict[TuningCell, Forecast] = {}
         for at, cell in enumerate(cells, 1):
             seen, kept = drawn[cell]
             if not is_trained(path / cell.name):
@@ -140,23 +142,7 @@ def _rows(console: Console, wanted: FinetuneWanted, asked: EvalSettings) -> tupl
         return ()
 
 
-def _base(console: Console, model: str, path: Path) -> tuple[str, dict[str, str] | None]:
-    """The weights that are trained: a GGUF becomes a plain folder first, once, beside the runs."""
-    name = model.removeprefix("hf/")
-    if not name.endswith(".gguf"):
-        place = find_weights(name)
-        if place.adapter is not None:
-            raise WolflabError(f"{model}: that is an adapter; name the base that is to be trained")
-        return place.base, weights_made_from(place.base)
-    gguf = Path(name).expanduser()
-    into = path.parent / "weights" / gguf.stem
-    if not into.exists():
-        say(console, f"{gguf.name} is turned into a plain folder, once: {into}")
-    folder = plain_folder(gguf, into)
-    return str(folder), weights_made_from(str(folder))
-
-
-def _tell(console: Console, questions: Questions, cells: Sequence[Cell], path: Path) -> None:
+def _tell(console: Console, questions: Questions, cells: Sequence[TuningCell], path: Path) -> None:
     for sentence in questions.left_out:
         say(console, sentence)
     there = counted(len(questions.training), "question")
@@ -170,27 +156,27 @@ def _train(
     console: Console,
     path: Path,
     plan: FinetunePlan,
-    cell: Cell,
+    cell: TuningCell,
     items: tuple[Sequence[Any], Sequence[Any]],
     which: str,
-    outlooks: dict[Cell, Outlook],
+    outlooks: dict[TuningCell, Forecast],
 ) -> None:
-    seen, kept = ([example(item, plan.settings) for item in some] for some in items)
+    seen, kept = ([training_example(item, plan.settings) for item in some] for some in items)
     with bar(console) as shown:
         task = shown.add_task(f"{cell.name} ({which})", total=None)
 
-        def watch(step: FinetuneStep | Outlook) -> None:
-            if isinstance(step, Outlook):
+        def watch(step: FinetuneStep | Forecast) -> None:
+            if isinstance(step, Forecast):
                 outlooks[cell] = step
                 say(shown.console, _outlook(step))
                 shown.update(task, total=step.steps)
             else:
                 _advance(shown, task, cell, which, step)
 
-        train(path / cell.name, plan.base, seen, kept, plan.settings, cell.seed, watch)
+        train_adapter(path / cell.name, plan.base, seen, kept, plan.settings, cell.seed, watch)
 
 
-def _advance(shown: Progress, task: TaskID, cell: Cell, which: str, step: FinetuneStep) -> None:
+def _advance(shown: Progress, task: TaskID, cell: TuningCell, which: str, step: FinetuneStep) -> None:
     losses = {name: line[name] for line in step.lines for name in ("loss", "eval_loss") if name in line}
     told = "".join(
         f", {what} loss {losses[name]:.3f}"
@@ -204,7 +190,7 @@ def _advance(shown: Progress, task: TaskID, cell: Cell, which: str, step: Finetu
         say(shown.console, f"{cell.name}, step {step.step} of {step.steps}{told}")
 
 
-def _outlook(look: Outlook) -> str:
+def _outlook(look: Forecast) -> str:
     """Memory and time, before the first step."""
     minutes = look.seconds / 60
     took = f"{minutes:,.0f} minutes" if minutes < 100 else f"{minutes / 60:,.1f} hours"
@@ -220,7 +206,7 @@ def _outlook(look: Outlook) -> str:
 
 def _evaluated(
     console: Console, path: Path, plan: FinetunePlan, rows: tuple[EvalRow, ...], asked: EvalSettings
-) -> tuple[tuple[Gain, ...], EvalRun]:
+) -> tuple[tuple[Gained, ...], EvalRun]:
     """Base and tuned models, one after another, so that one at a time is in memory; then all from the
     file.
     """
@@ -243,16 +229,16 @@ def _evaluated(
     write_numbers(home / RESULTS, found.as_dict())
     page = render_evaluation(run, found, warnings(run, found), [Path(name) for name in plan.files], {})
     write(home / PAGE, page.encode())
-    return gains(run, base, tuned), run
+    return gained(run, base, tuned), run
 
 
 def _leave(
     console: Console,
     path: Path,
     plan: FinetunePlan,
-    found: Sequence[Gain],
+    found: Sequence[Gained],
     run: EvalRun | None,
-    outlooks: Mapping[Cell, Outlook],
+    outlooks: Mapping[TuningCell, Forecast],
 ) -> None:
     """Print before and after, write the page and its numbers, and say what comes next."""
     for (about, questions), inside in _by_training(found).items():
@@ -264,7 +250,7 @@ def _leave(
     notes = dict.fromkeys(gain.gain.note for gain in found if gain.gain.note)
     for note in notes:
         say(console, note)
-    logs = {cell: log_of(path / cell.name) for cell in plan.cells}
+    logs = {cell: losses_of(path / cell.name) for cell in plan.cells}
     numbers = {
         **plan.as_plain(),
         "gains": [gain.as_dict() for gain in found],
@@ -281,14 +267,14 @@ def _leave(
         say(console, f"adapter: {path / cell.name / ADAPTER} (README.md says how it is served)")
 
 
-def _by_training(found: Sequence[Gain]) -> dict[tuple[str, int | None], list[Gain]]:
-    parted: dict[tuple[str, int | None], list[Gain]] = {}
+def _by_training(found: Sequence[Gained]) -> dict[tuple[str, int | None], list[Gained]]:
+    parted: dict[tuple[str, int | None], list[Gained]] = {}
     for gain in found:
         parted.setdefault((gain.about, gain.questions), []).append(gain)
     return parted
 
 
-def _line(gain: Gain) -> list[str]:
+def _line(gain: Gained) -> list[str]:
     before, after = (
         "–" if one.value is None else f"{number(one.value, 'share')}\n[dim]{interval(one, 'share')}[/]"
         for one in (gain.before, gain.after)

@@ -15,18 +15,20 @@ from ...files import write
 from ...models.weights import base_folder, find_weights, weights_digest
 from ..adapters import serving_lines
 from ..items import Item
-from .plan import Cell, FinetunePlan
-from .training import ADAPTER, log_of
+from .plan import FinetunePlan, TuningCell
+from .training import ADAPTER, losses_of
 
 CARD = "README.md"
 
 
-def write_card(folder: Path, plan: FinetunePlan, cell: Cell, seen: Sequence[Item], command: str) -> None:
+def write_card(
+    folder: Path, plan: FinetunePlan, cell: TuningCell, seen: Sequence[Item], command: str
+) -> None:
     """Write the card into the adapter's folder. folder: of the training. seen: the questions it was trained
     on. command: by which it was made.
     """
     adapter = folder / ADAPTER
-    looks = {line["step"]: line["eval_loss"] for line in log_of(folder) if "eval_loss" in line}
+    looks = {line["step"]: line["eval_loss"] for line in losses_of(folder) if "eval_loss" in line}
     best = min(looks, key=lambda step: looks[step]) if looks else None
     text = files("wolflab.wwqa").joinpath("templates/adapter.md.txt").read_text(encoding="utf-8")
     made_from = plan.made_from
@@ -72,6 +74,6 @@ def _questions(seen: Sequence[Item]) -> str:
     return ", ".join(parts)
 
 
-def _settings(plan: FinetunePlan, cell: Cell) -> str:
+def _settings(plan: FinetunePlan, cell: TuningCell) -> str:
     told = {**plan.settings.model_dump(mode="json"), "questions": cell.questions, "seed": cell.seed}
     return "\n".join(f"| {name} | {value} |" for name, value in told.items())

@@ -14,14 +14,14 @@ from ...stats.intervals import UNIT, Estimate, quotient, resampled_estimate
 from ..evaluating import EvalAnswer, EvalPlayer, EvalRow, EvalRun
 from ..items import Form
 from ..scores import UNITS, in_clusters
-from .plan import Cell
+from .plan import TuningCell
 
 Which = Form | Literal["all"]
 """Which of a row's questions: those of one form, or all of them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Gain:
+class Gained:
     """One row's questions of one form, before and after the trainings that differ in their seed alone.
 
     about, questions: of the trainings. rules: the rules stood in front. before, after: shares of right
@@ -46,7 +46,7 @@ class Gain:
         return asdict(self)
 
 
-def gains(run: EvalRun, base: str, tuned: Mapping[Cell, str]) -> tuple[Gain, ...]:
+def gained(run: EvalRun, base: str, tuned: Mapping[TuningCell, str]) -> tuple[Gained, ...]:
     """All of them. base: the base's name in the evaluation; tuned: each training's."""
     together: dict[tuple[str, int | None], dict[int, str]] = {}
     for cell, name in sorted(tuned.items(), key=lambda one: (one[0].about, one[0].questions or 0)):
@@ -67,7 +67,7 @@ def _of_row(
     base: str,
     by_seed: Mapping[int, str],
     what: tuple[str, int | None],
-) -> Iterator[Gain]:
+) -> Iterator[Gained]:
     before = run.answers.get((row.name, EvalPlayer(base, rules)))
     after = {seed: run.answers.get((row.name, EvalPlayer(name, rules))) for seed, name in by_seed.items()}
     if before is None:
@@ -96,7 +96,7 @@ def _gain(
     which: Which,
     what: tuple[str, int | None],
     seeds: tuple[int, ...],
-) -> Gain:
+) -> Gained:
     numbers: dict[str, int] = {}
     clusters = [numbers.setdefault(one.item.cluster, len(numbers)) for one, _, _ in pairs]
     draws = [seed for _, _, seed in pairs]
@@ -109,7 +109,7 @@ def _gain(
             )
         )
 
-    return Gain(
+    return Gained(
         row.name,
         rules,
         which,

@@ -21,7 +21,7 @@ from ...errors import StoreError, WolflabError
 from ...fields import Part
 from ...files import reading_file, write
 from ..asking import prompt
-from ..evaluating import TEST_SPLITS, drawn
+from ..evaluating import TEST_SPLITS, draw_items
 from ..exporting import right_reply
 from ..items import Item
 from ..reply_parser import normal_form
@@ -83,7 +83,7 @@ SETTINGS: Mapping[str, FinetuneSettings] = {
 
 
 @dataclass(frozen=True, order=True, slots=True)
-class Cell:
+class TuningCell:
     """One training of the grid. questions: None for all that there are."""
 
     about: About
@@ -108,7 +108,7 @@ class FinetunePlan:
     base: str
     files: Mapping[str, str]
     settings: FinetuneSettings
-    cells: tuple[Cell, ...]
+    cells: tuple[TuningCell, ...]
     made_from: Mapping[str, str] | None = None
 
     def as_plain(self) -> dict[str, Any]:
@@ -126,11 +126,11 @@ class FinetunePlan:
 
 def grid(
     about: Sequence[About], questions: Sequence[int], seeds: Sequence[int], settings: FinetuneSettings
-) -> tuple[Cell, ...]:
+) -> tuple[TuningCell, ...]:
     """Every training, small ones first. questions: empty for the settings' own number."""
     sizes: Sequence[int | None] = questions or (settings.questions,)
     return tuple(
-        Cell(one, n, seed)
+        TuningCell(one, n, seed)
         for n in dict.fromkeys(sizes)
         for one in dict.fromkeys(about)
         for seed in dict.fromkeys(seeds)
@@ -198,7 +198,9 @@ def read_training(files: Sequence[Path], seed: int = 0) -> Questions:
         digests[path.name] = sha256(path.read_bytes()).hexdigest()
         loose = [item for item in read.items if not item.split]
         kept = (
-            {id(item) for item in drawn(loose, round(len(loose) * VALIDATION_SHARE), seed)} if loose else ()
+            {id(item) for item in draw_items(loose, round(len(loose) * VALIDATION_SHARE), seed)}
+            if loose
+            else ()
         )
         for item in read.items:
             if item.split in TEST_SPLITS:
@@ -221,37 +223,38 @@ def read_training(files: Sequence[Path], seed: int = 0) -> Questions:
 
 
 def _asked(item: Item) -> tuple[str, str]:
-    """The question in its letters and digits, and the rules that it is about: other rules make another one."""
+    """The question in its letters and digits, and the rules that it is about: other rules make another
+    one.
+    """
     return str(item.rules), normal_form(item.question)
 
 
 def _clean(
     items: Iterable[Item], tests: Collection[tuple[str, str]], what: str
 ) -> tuple[list[Item], list[str]]:
-    """Those that stand in no test, once each and with an answer in the form asked for."""
+    """Those that stand in no test, once each."""
     kept: dict[str, Item] = {}
-    doubles = leaks = unanswered = 0
+    doubles = leaks = 0
     for item in items:
         if _asked(item) in tests:
             leaks += 1
         elif item.id in kept:
             doubles += 1
-        elif not right_reply(item):
-            unanswered += 1
         else:
             kept[item.id] = item
     reasons = (
         (leaks, "stand in a test split too"),
         (doubles, "stand in the files before"),
-        (unanswered, "have no answer in the form that is asked for"),
     )
     told = [f"{n:,} questions of {what} are left out: they {why}" for n, why in reasons if n]
     return list(kept.values()), told
 
 
-def chosen(questions: Questions, cell: Cell, settings: FinetuneSettings) -> tuple[list[Item], list[Item]]:
-    """What one training learns from, and by what its checkpoint is chosen; WolflabError where that is
-    nothing.
+def chosen_questions(
+    questions: Questions, cell: TuningCell, settings: FinetuneSettings
+) -> tuple[list[Item], list[Item]]:
+    """What one training learns from, and by what its checkpoint is chosen; WolflabError where that
+    is nothing.
 
     A pair of questions is drawn together or not at all. Both sets are about the same.
     """
@@ -273,12 +276,12 @@ def chosen(questions: Questions, cell: Cell, settings: FinetuneSettings) -> tupl
             f"{n:,} training questions{about} are wanted and there are {len(training):,}; build more with "
             "`wolflab wwqa build --n …`, or ask for fewer: --n, or -o questions=null for all"
         )
-    seen = list(drawn(training, n, cell.seed))
+    seen = list(draw_items(training, n, cell.seed))
     random.Random(f"{cell.seed}/order").shuffle(seen)
-    return seen, list(drawn(fitting(questions.validation), settings.validation, cell.seed))
+    return seen, list(draw_items(fitting(questions.validation), settings.validation, cell.seed))
 
 
-def example(item: Item, settings: FinetuneSettings) -> dict[str, list[dict[str, str]]]:
+def training_example(item: Item, settings: FinetuneSettings) -> dict[str, list[dict[str, str]]]:
     """A question as trl's `SFTTrainer` takes it: the message, and the right reply.
 
     It is what an evaluation puts with the same settings: `prompt` to the byte.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import time
 import warnings
@@ -21,20 +22,22 @@ from typing import Any
 
 from ...errors import ModelError, StoreError
 from ...files import reading_file, write
-from ...models.weights import Weights, libraries, load_weights, quiet
+from ...models.weights import LoadedWeights, libraries, load_weights, quiet
 from .plan import PLAIN_TEMPLATE, FinetuneSettings
 
 LOG, ADAPTER, CHECKPOINTS = "log.jsonl", "adapter", "checkpoints"
 _STATE = "trainer_state.json"
 """What transformers writes last of a checkpoint."""
-Example = Mapping[str, Sequence[Mapping[str, str]]]
-"""One question as `plan.example` makes it."""
+_POOLED = 50
+"""Steps whose questions are sorted by length together."""
+TrainingExample = Mapping[str, Sequence[Mapping[str, str]]]
+"""One question as `plan.training_example` makes it."""
 LogLine = Mapping[str, float]
-"""step, epoch, and loss with learning_rate, or eval_loss."""
+"""step, and loss with learning_rate, or eval_loss."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class Forecast:
     """What a training takes, measured on its own questions before its first step.
 
     steps: in all. seconds: of the whole training on this machine as busy as it is now. memory: bytes, with
@@ -63,7 +66,7 @@ class FinetuneStep:
     lines: tuple[LogLine, ...] = ()
 
 
-Watch = Callable[[FinetuneStep | Outlook], None]
+FinetuneWatch = Callable[[FinetuneStep | Forecast], None]
 
 
 def is_trained(folder: Path) -> bool:
@@ -71,14 +74,14 @@ def is_trained(folder: Path) -> bool:
     return (folder / ADAPTER / "adapter_model.safetensors").is_file()
 
 
-def train(
+def train_adapter(
     folder: Path,
     base: str,
-    training: Sequence[Example],
-    validation: Sequence[Example],
+    training: Sequence[TrainingExample],
+    validation: Sequence[TrainingExample],
     settings: FinetuneSettings,
     seed: int,
-    watch: Watch = lambda step: None,
+    watch: FinetuneWatch = lambda step: None,
 ) -> Path:
     """Train, or go on from the last whole checkpoint; the folder of the adapter.
 
@@ -94,7 +97,7 @@ def train(
         trainer = _trainer(folder, base, training, validation, settings, seed)
         last = _last_checkpoint(folder / CHECKPOINTS)
         _cut_log(folder / LOG, 0 if last is None else int(last.name.rpartition("-")[2]))
-        watch(_outlook(trainer, settings))
+        watch(_forecast(trainer, settings))
         trainer.add_callback(_follower(folder, watch))
         try:
             trainer.train(resume_from_checkpoint=None if last is None else str(last))
@@ -151,7 +154,7 @@ def _has_bfloat16() -> bool:
     return "avx512_bf16" in told or "amx_bf16" in told
 
 
-def _loaded(base: str, settings: FinetuneSettings) -> Weights:
+def _loaded(base: str, settings: FinetuneSettings) -> LoadedWeights:
     """The weights, in float32 where they are trained on a processor."""
     import torch
 
@@ -178,8 +181,8 @@ def _loaded(base: str, settings: FinetuneSettings) -> Weights:
 def _trainer(
     folder: Path,
     base: str,
-    training: Sequence[Example],
-    validation: Sequence[Example],
+    training: Sequence[TrainingExample],
+    validation: Sequence[TrainingExample],
     settings: FinetuneSettings,
     seed: int,
 ) -> Any:
@@ -198,8 +201,15 @@ def _trainer(
         target_modules=targets if isinstance(targets, str) else list(targets),
         task_type="CAUSAL_LM",
     )
-    seen = _fitting(weights.tokenizer, training, settings.longest)
-    held = _fitting(weights.tokenizer, validation, settings.longest)
+    lengths = _lengths(weights.tokenizer, training)
+    fit = [place for place, length in enumerate(lengths) if length <= settings.longest]
+    order = order_of([lengths[place] for place in fit], settings.batch, settings.epochs, seed)
+    seen = [training[fit[place]] for place in order]
+    held = [
+        one
+        for one, length in zip(validation, _lengths(weights.tokenizer, validation), strict=True)
+        if length <= settings.longest
+    ]
     if not seen:
         raise ModelError(
             f"no training question has {settings.longest:,} tokens or fewer; take -o longest=… higher"
@@ -222,15 +232,41 @@ def _trainer(
     return trainer
 
 
-def _fitting(tokenizer: Any, examples: Sequence[Example], longest: int) -> list[Example]:
-    def tokens(example: Example) -> int:
-        messages = [*example["prompt"], *example["completion"]]
-        return len(tokenizer.apply_chat_template(messages, tokenize=True, return_dict=False))
+def _lengths(tokenizer: Any, examples: Sequence[TrainingExample]) -> list[int]:
+    """Tokens of each, question and answer."""
+    return [
+        len(
+            tokenizer.apply_chat_template(
+                [*one["prompt"], *one["completion"]], tokenize=True, return_dict=False
+            )
+        )
+        for one in examples
+    ]
 
-    return [example for example in examples if tokens(example) <= longest]
+
+def order_of(lengths: Sequence[int], batch: int, epochs: int, seed: int) -> list[int]:
+    """Which question comes when, over all epochs: steps of questions of much the same length, by lot.
+
+    lengths: tokens of each question. A place stands in it once an epoch. The order follows from the seed
+    alone, so that a training which goes on after a cut goes on with the question that is next.
+    """
+    lots, left, order = random.Random(f"{seed}/order"), list[int](), list[int]()
+    for _ in range(epochs):
+        pool = [*left, *lots.sample(range(len(lengths)), len(lengths))]
+        steps: list[list[int]] = []
+        for at in range(0, len(pool), batch * _POOLED):
+            some = sorted(pool[at : at + batch * _POOLED], key=lambda place: lengths[place])
+            steps += [some[k : k + batch] for k in range(0, len(some), batch)]
+        left = [place for step in steps if len(step) < batch for place in step]
+        whole = [step for step in steps if len(step) == batch]
+        lots.shuffle(whole)
+        order += [place for step in whole for place in step]
+    return order + left
 
 
-def _arguments(folder: Path, settings: FinetuneSettings, seed: int, weights: Weights, looks: bool) -> Any:
+def _arguments(
+    folder: Path, settings: FinetuneSettings, seed: int, weights: LoadedWeights, looks: bool
+) -> Any:
     from trl import SFTConfig
 
     device = weights.model.device.type
@@ -243,13 +279,13 @@ def _arguments(folder: Path, settings: FinetuneSettings, seed: int, weights: Wei
         completion_only_loss=True,
         per_device_train_batch_size=settings.batch,
         per_device_eval_batch_size=settings.batch,
-        num_train_epochs=settings.epochs,
+        num_train_epochs=1,  # all epochs stand one after another (`order_of`)
         learning_rate=settings.learning_rate,
         lr_scheduler_type=settings.schedule,
         warmup_steps=settings.warmup,
         gradient_checkpointing=settings.recompute,
-        train_sampling_strategy="group_by_length",
-        logging_steps=5,
+        train_sampling_strategy="sequential",
+        logging_steps=1,
         eval_strategy="steps" if looks else "no",
         eval_steps=settings.look_every,
         save_strategy="steps",
@@ -280,39 +316,35 @@ def _keep(trainer: Any, folder: Path) -> None:
 # -- what it takes ----------------------------------------------------------------------------
 
 
-def _outlook(trainer: Any, settings: FinetuneSettings) -> Outlook:
+def _forecast(trainer: Any, settings: FinetuneSettings) -> Forecast:
     """Measured: one pass of a typical step and one of the longest, which change nothing."""
     import psutil
     import torch
 
-    rows = [trainer.train_dataset[at] for at in range(len(trainer.train_dataset))]
-    rows.sort(key=lambda row: len(row["input_ids"]))
-    lengths = [len(row["input_ids"]) for row in rows]
-    batch, device = settings.batch, trainer.model.device.type
-    middle = max(0, min(len(rows) // 2, len(rows) - batch))
+    rows = list(trainer.train_dataset)
+    steps = [rows[at : at + settings.batch] for at in range(0, len(rows), settings.batch)]
+    sizes = [len(step) * max(len(row["input_ids"]) for row in step) for step in steps]
+    by_size = sorted(range(len(steps)), key=lambda at: sizes[at])
+    typical, largest, device = by_size[len(steps) // 2], by_size[-1], trainer.model.device.type
     with torch.random.fork_rng(devices=None if device == "cuda" else []):
-        _pass(trainer, rows[:1])  # what the first one takes longer does not count
-        seconds = _pass(trainer, rows[middle : middle + batch])
-        _pass(trainer, rows[-batch:])
-    typical = len(rows[middle : middle + batch]) * max(lengths[middle : middle + batch])
-    computed = sum(
-        max(lengths[at : at + batch]) * len(lengths[at : at + batch]) for at in range(0, len(rows), batch)
-    )
-    steps = -(-len(rows) // batch) * settings.epochs
+        _pass(trainer, steps[by_size[0]])  # what the first one takes longer does not count
+        seconds = _pass(trainer, steps[typical])
+        _pass(trainer, steps[largest])
     held = trainer.eval_dataset
     looked = 0 if held is None else sum(len(row["input_ids"]) for row in held)
-    work = computed * settings.epochs + looked * (steps // settings.look_every) / 3  # no backward pass
+    work = sum(sizes) + looked * (len(steps) // settings.look_every) / 3  # no backward pass
+    tokens = sum(len(row["input_ids"]) for row in rows)
     memory = (
         torch.cuda.max_memory_allocated() if device == "cuda" else int(psutil.Process().memory_info().rss)
     )
     trained = sum(one.numel() for one in trainer.model.parameters() if one.requires_grad)
-    return Outlook(
-        steps,
-        seconds / typical * work,
+    return Forecast(
+        len(steps),
+        seconds / sizes[typical] * work,
         memory + 8 * trained,  # two averages of the optimizer
-        sum(lengths),
-        1 - sum(lengths) / computed,
-        lengths[-1],
+        tokens // settings.epochs,
+        1 - tokens / sum(sizes),
+        max(len(row["input_ids"]) for row in rows),
         device,
         arithmetic(settings, device),
         sum(one.numel() for one in trainer.model.parameters()),
@@ -336,7 +368,7 @@ def _pass(trainer: Any, rows: Sequence[Any]) -> float:
 # -- log and checkpoints ----------------------------------------------------------------------
 
 
-def _follower(folder: Path, watch: Watch) -> Any:
+def _follower(folder: Path, watch: FinetuneWatch) -> Any:
     """Writes the log, and tells of every step."""
     from transformers import TrainerCallback
 
@@ -345,7 +377,7 @@ def _follower(folder: Path, watch: Watch) -> Any:
             self.lines: list[LogLine] = []
 
         def on_log(self, args: Any, state: Any, control: Any, logs: Mapping[str, Any], **more: Any) -> None:
-            wanted = ("epoch", "loss", "eval_loss", "learning_rate")
+            wanted = ("loss", "eval_loss", "learning_rate")
             told = {name: round(float(logs[name]), 6) for name in wanted if name in logs}
             if "loss" in told or "eval_loss" in told:
                 line = {"step": state.global_step, **told}
@@ -369,7 +401,7 @@ def _append(file: Path, line: LogLine) -> None:
         os.fsync(log.fileno())
 
 
-def log_of(folder: Path) -> list[dict[str, float]]:
+def losses_of(folder: Path) -> list[dict[str, float]]:
     """The lines of a training's log. A last line cut short is none yet."""
     file = folder / LOG
     if not file.exists():
@@ -384,7 +416,7 @@ def log_of(folder: Path) -> list[dict[str, float]]:
 
 def _cut_log(file: Path, step: int) -> None:
     """Drop what was logged after the checkpoint that a training goes on from."""
-    kept = [line for line in log_of(file.parent) if line["step"] <= step]
+    kept = [line for line in losses_of(file.parent) if line["step"] <= step]
     write(file, "".join(json.dumps(line) + "\n" for line in kept).encode())
 
 

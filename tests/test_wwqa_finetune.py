@@ -1,0 +1,434 @@
+"""Fine-tuning on questions: what is trained on, that it learns, that no cut changes what comes out, what is
+told before and after. A tiny random model is trained for real.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import shlex
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from command_line import wolflab
+from tiny_models import tiny_adapter, tiny_base
+from wolflab.errors import ModelError, StoreError, WolflabError
+from wolflab.rules import SHERIFF
+from wolflab.wwqa.asking import prompt
+from wolflab.wwqa.building import build_items
+from wolflab.wwqa.evaluating import EvalAnswer, EvalPlayer, EvalRow, EvalRun, EvalSettings
+from wolflab.wwqa.finetuning.gains import gained
+from wolflab.wwqa.finetuning.plan import (
+    SETTINGS,
+    FinetunePlan,
+    FinetuneSettings,
+    TuningCell,
+    begin_plan,
+    chosen_questions,
+    grid,
+    read_training,
+    training_example,
+)
+from wolflab.wwqa.finetuning.training import (
+    FinetuneStep,
+    FinetuneWatch,
+    Forecast,
+    is_trained,
+    losses_of,
+    order_of,
+    train_adapter,
+)
+from wolflab.wwqa.items import Item, write_items
+from wolflab.wwqa.reply_parser import Reading
+
+for needed in ("torch", "trl", "peft"):
+    pytest.importorskip(needed)
+
+Examples = tuple[list[Any], list[Any]]
+"""Of training and of validation."""
+TINY = FinetuneSettings(
+    questions=8,
+    validation=4,
+    rank=4,
+    learning_rate=0.1,
+    dropout=0.1,
+    batch=2,
+    epochs=3,
+    look_every=2,
+    dtype="float32",
+)
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_base(tmp_path_factory.mktemp("tiny") / "base")
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("questions") / "sheriff.jsonl"
+    write_items(path, build_items(SHERIFF, 60, seed=2).items)
+    return path
+
+
+@pytest.fixture(scope="module")
+def examples(file: Path) -> Examples:
+    seen, kept = chosen_questions(read_training([file]), TuningCell("both", 8, 1), TINY)
+    return [training_example(one, TINY) for one in seen], [training_example(one, TINY) for one in kept]
+
+
+# -- what is trained on -----------------------------------------------------------------------
+
+
+def test_training_has_nothing_of_the_tests(file: Path) -> None:
+    read = read_training([file])
+    every = [msgspec.json.decode(line) for line in file.read_bytes().splitlines()]
+    split = {one["id"]: one.get("split") for one in every}
+    assert {split[one.id] for one in read.training} == {"train"}
+    assert {split[one.id] for one in read.validation} == {"validation"}
+    assert len(read.training) == sum(one == "train" for one in split.values())
+
+
+def test_leaks_and_doubles_are_left_out_and_told(tmp_path: Path) -> None:
+    def item(question: str, split: str, **more: Any) -> Item:
+        return Item(question=question, answer="Yes", split=split, rules="sheriff", **more)  # type: ignore[arg-type]
+
+    kept = item("Is it so?", "train")
+    leak, test = item("Does it leak?", "train"), item("does it LEAK", "kinds")
+    other_rules = msgspec.structs.replace(kept, split="ruleset", rules="witch")
+    write_items(tmp_path / "q.jsonl", [kept, leak, test, other_rules])
+    write_items(tmp_path / "more.jsonl", [kept])
+    read = read_training([tmp_path / "q.jsonl", tmp_path / "more.jsonl"])
+    assert [one.question for one in read.training] == ["Is it so?"]
+    told = " ".join(read.left_out)
+    assert "1 questions of training are left out: they stand in a test split too" in told
+    assert "they stand in the files before" in told
+
+
+def test_files_without_splits_are_parted_by_the_paper_s_share(tmp_path: Path) -> None:
+    items = [Item(question=f"Question {n}?", answer="Yes") for n in range(1553)]
+    write_items(tmp_path / "q.jsonl", items)
+    read = read_training([tmp_path / "q.jsonl"])
+    assert (len(read.training), len(read.validation)) == (1453, 100)
+    assert read_training([tmp_path / "q.jsonl"]).validation == read.validation
+
+
+def test_a_file_of_tests_alone_is_refused(tmp_path: Path) -> None:
+    write_items(tmp_path / "q.jsonl", [Item(question="So?", answer="No", split="kinds")])
+    with pytest.raises(WolflabError, match="no question is for training"):
+        read_training([tmp_path / "q.jsonl"])
+
+
+def test_draws_are_of_one_category_seeded_and_keep_pairs(file: Path) -> None:
+    read = read_training([file])
+    rules, _ = chosen_questions(read, TuningCell("rules", None, 1), TINY)
+    situations, _ = chosen_questions(read, TuningCell("situations", None, 1), TINY)
+    assert {one.category for one in rules} == {"rule"}
+    assert {one.category for one in situations} == {"situation"}
+    assert len(rules) + len(situations) == len(read.training)
+    drawn = {
+        seed: [one.id for one in chosen_questions(read, TuningCell("both", 10, seed), TINY)[0]]
+        for seed in (1, 2)
+    }
+    assert drawn[1] != drawn[2]
+    assert drawn[1] == [one.id for one in chosen_questions(read, TuningCell("both", 10, 1), TINY)[0]]
+    pairs = [one.pair for one in chosen_questions(read, TuningCell("both", 10, 1), TINY)[0] if one.pair]
+    assert all(pairs.count(pair) == 2 for pair in pairs)
+    with pytest.raises(WolflabError, match="are wanted and there are"):
+        chosen_questions(read, TuningCell("both", 10_000, 1), TINY)
+
+
+def test_an_example_is_what_an_evaluation_asks(file: Path) -> None:
+    for item in read_training([file]).training:
+        plain = TINY.model_copy(update={"form": "plain"})
+        in_front = TINY.model_copy(update={"rules_text": True})
+        assert training_example(item, TINY)["prompt"] == [{"role": "user", "content": prompt(item, False)}]
+        assert training_example(item, plain)["prompt"][0]["content"] == prompt(item, False, told=False)
+        assert training_example(item, in_front)["prompt"][0]["content"] == prompt(item, True)
+
+
+def test_the_paper_s_settings_are_the_defaults() -> None:
+    """002 §9.2, and its released scripts."""
+    paper = SETTINGS["paper"]
+    assert (paper.rank, paper.alpha, paper.dropout, paper.learning_rate) == (8, 32, 0.1, 1e-4)
+    assert (paper.batch, paper.epochs, paper.look_every, paper.schedule) == (4, 4, 25, "linear")
+    assert (paper.questions, paper.validation) == (1453, 100)
+
+
+# -- training ---------------------------------------------------------------------------------
+
+
+def run(
+    folder: Path, base: Path, examples: Examples, watch: FinetuneWatch = lambda step: None, seed: int = 1
+) -> Path:
+    return train_adapter(folder, str(base), *examples, TINY, seed, watch)
+
+
+def adapter_bytes(folder: Path) -> bytes:
+    return (folder / "adapter" / "adapter_model.safetensors").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def whole(base: Path, examples: Examples, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("whole") / "t"
+    told: list[FinetuneStep | Forecast] = []
+    run(folder, base, examples, told.append)
+    (folder / "told.json").write_text(json.dumps([type(one).__name__ for one in told]))
+    return folder
+
+
+def test_it_learns_and_keeps_the_checkpoint_with_the_lowest_validation_loss(
+    whole: Path, base: Path, examples: Examples
+) -> None:
+    log = losses_of(whole)
+    losses = [line["loss"] for line in log if "loss" in line]
+    looks = [line["eval_loss"] for line in log if "eval_loss" in line]
+    assert sum(losses[-3:]) < sum(losses[:3])
+    assert min(looks) < looks[0]
+    assert [line["step"] for line in log if "eval_loss" in line] == [2, 4, 6, 8, 10, 12]
+    assert not (whole / "checkpoints").exists()
+    assert answer_loss(whole / "adapter", examples[1]) == pytest.approx(min(looks), abs=0.02)
+
+
+def answer_loss(adapter: Path, examples: list[Any]) -> float:
+    """The mean loss of the answers' tokens, worked out by hand from the model alone."""
+    import torch
+
+    from wolflab.models.weights import load_weights
+
+    weights = load_weights(str(adapter), dtype="float32", device="cpu")
+    total, n = 0.0, 0
+    for one in examples:
+        told = weights.tokenizer.apply_chat_template(
+            one["prompt"], add_generation_prompt=True, tokenize=True, return_dict=False
+        )
+        both = weights.tokenizer.apply_chat_template(
+            one["prompt"] + one["completion"], tokenize=True, return_dict=False
+        )
+        assert both[: len(told)] == told
+        with torch.inference_mode():
+            logits = weights.model(input_ids=torch.tensor([both])).logits[0].float()
+        picked = torch.log_softmax(logits[len(told) - 1 : -1], -1)
+        total -= float(picked.gather(1, torch.tensor(both[len(told) :])[:, None]).sum())
+        n += len(both) - len(told)
+    return total / n
+
+
+def test_what_it_takes_is_told_before_the_first_step(whole: Path) -> None:
+    told = json.loads((whole / "told.json").read_text())
+    assert told[0] == "Forecast"
+    assert told.count("FinetuneStep") >= 12
+    assert set(told[1:]) == {"FinetuneStep"}
+
+
+def test_the_adapter_carries_tokenizer_and_template(whole: Path, base: Path) -> None:
+    template = (base / "chat_template.jinja").read_text(encoding="utf-8")
+    assert (whole / "adapter" / "chat_template.jinja").read_text(encoding="utf-8") == template
+    config = json.loads((whole / "adapter" / "adapter_config.json").read_text())
+    assert config["base_model_name_or_path"] == str(base)
+    assert is_trained(whole)
+
+
+def test_the_same_seed_gives_the_same_adapter(
+    whole: Path, base: Path, examples: Examples, tmp_path: Path
+) -> None:
+    assert adapter_bytes(whole) == adapter_bytes(run(tmp_path / "again", base, examples).parent)
+    assert adapter_bytes(whole) != adapter_bytes(run(tmp_path / "other", base, examples, seed=2).parent)
+
+
+class Cut(BaseException):
+    """The process is killed here."""
+
+
+def cut_at(step: int) -> Callable[[FinetuneStep | Forecast], None]:
+    def watch(told: FinetuneStep | Forecast) -> None:
+        if isinstance(told, FinetuneStep) and told.step == step:
+            raise Cut
+
+    return watch
+
+
+@pytest.mark.parametrize("step", [1, 2, 5, 11])
+def test_a_training_that_was_cut_ends_with_the_same_adapter_and_log(
+    step: int, whole: Path, base: Path, examples: Examples, tmp_path: Path
+) -> None:
+    folder = tmp_path / "cut"
+    with pytest.raises(Cut):
+        run(folder, base, examples, cut_at(step))
+    assert not is_trained(folder)
+    run(folder, base, examples)
+    assert adapter_bytes(folder) == adapter_bytes(whole)
+    assert losses_of(folder) == losses_of(whole)
+
+
+def test_a_checkpoint_that_was_cut_in_the_middle_is_thrown_away(
+    whole: Path, base: Path, examples: Examples, tmp_path: Path
+) -> None:
+    folder = tmp_path / "cut"
+    with pytest.raises(Cut):
+        run(folder, base, examples, cut_at(5))
+    last = max(
+        (folder / "checkpoints").glob("checkpoint-*"), key=lambda one: int(one.name.rpartition("-")[2])
+    )
+    half = last.with_name("checkpoint-6")
+    shutil.copytree(last, half)
+    (half / "trainer_state.json").write_text('{"epoch": 1.')
+    run(folder, base, examples)
+    assert adapter_bytes(folder) == adapter_bytes(whole)
+
+
+def test_what_is_trained_is_not_trained_again(whole: Path, base: Path, examples: Examples) -> None:
+    told: list[FinetuneStep | Forecast] = []
+    run(whole, base, examples, told.append)
+    assert not told
+
+
+def test_what_cannot_be_trained_is_refused(base: Path, examples: Examples, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="that is an adapter"):
+        run(tmp_path / "a", tiny_adapter(tmp_path / "adapter", base), examples)
+    short = TINY.model_copy(update={"longest": 16})
+    with pytest.raises(ModelError, match="no training question has 16 tokens or fewer"):
+        train_adapter(tmp_path / "b", str(base), *examples, short, 1)
+    odd = TINY.model_copy(update={"targets": ("no_such_layer",)})
+    with pytest.raises(ModelError, match="cannot be trained"):
+        train_adapter(tmp_path / "c", str(base), *examples, odd, 1)
+
+
+def test_the_plain_form_is_a_template_without_marks(base: Path, examples: Examples, tmp_path: Path) -> None:
+    plain = TINY.model_copy(update={"form": "plain", "epochs": 1})
+    folder = train_adapter(tmp_path / "plain", str(base), *examples, plain, 1)
+    from wolflab.models.weights import load_weights
+
+    tokenizer = load_weights(str(folder)).tokenizer
+    words = tokenizer.apply_chat_template([{"role": "user", "content": "So?"}], tokenize=False)
+    assert words == "So?\n"
+
+
+def test_every_question_comes_once_an_epoch_beside_others_of_its_length() -> None:
+    lengths = [random.Random(n).randint(10, 300) for n in range(103)]
+    order = order_of(lengths, 4, 3, 1)
+    assert sorted(order) == sorted([*range(103)] * 3)
+    assert order == order_of(lengths, 4, 3, 1)
+    assert order != order_of(lengths, 4, 3, 2)
+    steps = [order[at : at + 4] for at in range(0, len(order), 4)]
+    filled = sum(len(step) * max(lengths[place] for place in step) for step in steps)
+    assert filled < 1.15 * 3 * sum(lengths)
+
+
+# -- plans ------------------------------------------------------------------------------------
+
+
+def test_a_grid_is_every_combination_once() -> None:
+    cells = grid(["both", "rules"], [10, 20, 10], [1, 2], TINY)
+    assert len(cells) == len(set(cells)) == 8
+    assert cells[0].name == "both-10-seed1"
+    assert grid(["both"], [], [1], TINY) == (TuningCell("both", 8, 1),)
+
+
+def test_another_plan_is_refused_and_more_trainings_join(tmp_path: Path) -> None:
+    plan = FinetunePlan("m", "m", {"q.jsonl": "0"}, TINY, (TuningCell("both", 8, 1),))
+    begin_plan(tmp_path, plan)
+    begin_plan(tmp_path, replace(plan, cells=(TuningCell("both", 8, 2),)))
+    kept = json.loads((tmp_path / "finetune.json").read_text())
+    assert kept["trainings"] == ["both-8-seed1", "both-8-seed2"]
+    with pytest.raises(StoreError, match="its settings differ"):
+        begin_plan(tmp_path, replace(plan, settings=TINY.model_copy(update={"rank": 2})))
+    with pytest.raises(StoreError, match="its files differ"):
+        begin_plan(tmp_path, replace(plan, files={"q.jsonl": "1"}))
+
+
+# -- before and after -------------------------------------------------------------------------
+
+
+def test_gains_are_paired_by_question(tmp_path: Path) -> None:
+    """Ten clusters of two: the base has 4 of 20 right; seed 1 has 12, seed 2 has 8; by hand."""
+    items = tuple(
+        Item(question=f"{n}?", answer="Yes", situation=f"{n // 2}", category="situation") for n in range(20)
+    )
+    row = EvalRow("situations", items, (False,))
+    right = {"base": 4, "one": 12, "two": 8}
+    answers = {
+        ("situations", EvalPlayer(model, False)): tuple(
+            EvalAnswer(item, "", "", "stop", Reading("Yes" if n < k else "No", n < k, True))
+            for n, item in enumerate(items)
+        )
+        for model, k in right.items()
+    }
+    run = EvalRun(tmp_path, EvalSettings(), (row,), tuple(player for _, player in answers), answers)
+    [gain] = gained(run, "base", {TuningCell("both", 8, 1): "one", TuningCell("both", 8, 2): "two"})
+    assert gain.before.value == pytest.approx(4 / 20)
+    assert gain.after.value == pytest.approx(20 / 40)
+    assert gain.gain.value == pytest.approx(0.3)
+    assert gain.gain.low is not None
+    assert 0 < gain.gain.low < 0.3
+    assert gain.seeds == (1, 2)
+
+
+# -- the command ------------------------------------------------------------------------------
+
+
+def test_the_command_trains_asks_and_goes_on(base: Path, file: Path, tmp_path: Path) -> None:
+    words = ["wwqa", "finetune", str(file), "--model", f"hf/{base}", "-o", str(tmp_path / "run")]
+    words += shlex.split("--limit 4 --settings small --n 4 --n 8 --set questions=8 --set epochs=1")
+    words += shlex.split("--set look_every=2 --set dtype=float32")
+    done = wolflab(*words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = " ".join(done.stdout.split())
+    assert "steps take about" in told
+    assert "GiB of memory" in told
+    assert "gain in points" in told
+    run = tmp_path / "run"
+    numbers = json.loads((run / "results.json").read_text())
+    assert {gain["row"] for gain in numbers["gains"]} >= {"situations", "wordings", "kinds"}
+    assert {gain["questions"] for gain in numbers["gains"]} == {4, 8}
+    assert (run / "eval" / "report.html").is_file()
+    page = (run / "report.html").read_text(encoding="utf-8")
+    assert "Learning curve" in page
+    assert "Losses" in page
+    card = (run / "both-8-seed1" / "adapter" / "README.md").read_text(encoding="utf-8")
+    assert "$" not in card.replace("$(", "")
+    assert "8 questions on the rules" in card
+    before = adapter_bytes(run / "both-8-seed1")
+    again = wolflab(*words)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert "steps take about" not in again.stdout
+    assert adapter_bytes(run / "both-8-seed1") == before
+    refused = wolflab(*words, "--set", "rank=2")
+    assert refused.returncode == 2
+    assert "another fine-tuning was begun there" in " ".join(refused.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--settings", "large"], "write paper or small"),
+        (["--about", "wolves"], "write rules, situations or both"),
+        (["--set", "rank=0"], "rank"),
+        (["--set", "rnak=4"], "did you mean rank"),
+        (["--rules-text", "perhaps"], "write yes, no or both"),
+    ],
+)
+def test_what_is_asked_wrongly_is_told(words: list[str], sentence: str, file: Path, tmp_path: Path) -> None:
+    done = wolflab("wwqa", "finetune", str(file), "--model", "nowhere", "-o", str(tmp_path / "run"), *words)
+    assert done.returncode == 2
+    assert sentence in " ".join(done.stderr.split())
+    assert not (tmp_path / "run").exists()
+
+
+def test_random_kills_change_nothing(whole: Path, base: Path, examples: Examples, tmp_path: Path) -> None:
+    """The training is cut again and again, at steps by lot, until it ends."""
+    lots, folder = random.Random(7), tmp_path / "killed"
+    kills = 0
+    while not is_trained(folder) and kills < 20:
+        try:
+            run(folder, base, examples, cut_at(lots.randint(1, 12)))
+        except Cut:
+            kills += 1
+    run(folder, base, examples)
+    assert adapter_bytes(folder) == adapter_bytes(whole)
