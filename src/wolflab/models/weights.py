@@ -215,7 +215,7 @@ def libraries(*names: str) -> None:
         for name in names:
             import_module(name)
         # Whoever imported the hub's library before us has had it read the environment then.
-        import_module("huggingface_hub.constants").HF_HUB_DISABLE_TELEMETRY = True
+        vars(import_module("huggingface_hub.constants"))["HF_HUB_DISABLE_TELEMETRY"] = True
     except ImportError as error:
         raise ModelError(
             f"weights on this machine need a package that is not installed ({error}): {INSTALL}"
