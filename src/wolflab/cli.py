@@ -522,9 +522,22 @@ def wwqa_build(
     build_set(console(), rules, set_, n, seed, out, kind, overwrite)
 
 
+@wwqa.command("general", epilog="Example:  `wolflab wwqa general --n 200 -o general.jsonl`")
+def wwqa_general(
+    out: Annotated[Path, typer.Option("-o", "--out", help="The new file.", show_default=False)],
+    n: Annotated[int, typer.Option("--n", help="How many questions (1 to 2,000).")] = 200,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same questions.")] = 1,
+    overwrite: Overwrite = False,
+) -> None:
+    """Make questions of general ability (counting, comparing, copying, form), to see what training broke."""
+    from .ui.wwqa.building import build_general
+
+    build_general(console(), n, seed, out, overwrite)
+
+
 @wwqa.command("kinds", epilog="Example:  `wolflab wwqa kinds`")
 def wwqa_kinds() -> None:
-    """List the kinds of questions that `build` makes."""
+    """List the kinds of questions that `build` and `general` make."""
     from .ui.wwqa.building import list_kinds
 
     list_kinds(console())

@@ -33,7 +33,7 @@ from ..rules import Ruleset
 from ..usage import Usage
 from .answers import chance_of_yes, read_answer, read_as_released
 from .asking import prompt
-from .items import NO, YES, Item, Split
+from .items import GENERAL, NO, YES, Item, Split
 from .reply_parser import UNREADABLE, Reading, normal_form
 from .scores import Mark
 from .sources import read_questions
@@ -75,11 +75,13 @@ class EvalSettings:
 
 @dataclass(frozen=True, slots=True)
 class EvalRow:
-    """Questions that make one row of the results: a split of a file, or a file that has none.
+    """Questions that make one row of the results: a split of a file, a file that has none, or what a file has
+    on general ability.
 
-    conditions: with or without the rules in front. foreign: the file knows no splits. training: what its
+    conditions: with or without the rules in front. foreign: it is of a file of others. training: what its
     baselines learn from: the file's own split "train", or the training files. contaminated: whether each
-    question stands in one of these files; None where none is named.
+    question stands in one of these files; None where none is named. general: it is not about the game, so
+    that no rules are in front whatever the condition.
     """
 
     name: str
@@ -88,6 +90,7 @@ class EvalRow:
     foreign: bool = False
     training: tuple[Item, ...] = ()
     contaminated: tuple[bool, ...] | None = None
+    general: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +202,8 @@ def choose_rows(
     """The rows to be asked. train: training files. limit: questions of each row, drawn by the seed.
 
     The rules stand in front of the row `ruleset` but in a row of its own, "from memory", where questions
-    without them are wanted.
+    without them are wanted. Questions of general ability are a row "general" whatever `splits` says, and are
+    asked once; of contamination it tells where there is some.
     """
     wanted = set(splits)
     for split in wanted - set(get_args(Split)):
@@ -212,26 +216,38 @@ def choose_rows(
     trained = tuple(item for path in train for item in files_read[path].items)
     known = {normal_form(item.question) for item in trained}
     alike = Counter(path.name for path in read)
-    many = sum(any(item.split for item in items) for items in read.values()) > 1
+    built = sum(any(item.split for item in items) for items in read.values())
+    general = sum(any(_row_of(item) == GENERAL for item in items) for items in read.values())
     rows = []
     for path, items in read.items():
         own = tuple(item for item in items if item.split == "train")
         name = path.name if alike[path.name] == 1 else str(path)
-        for split in ("", *get_args(Split)):
-            inside = [item for item in items if item.split == split and split in {"", *wanted}]
+        for split in ("", GENERAL, *get_args(Split)):
+            inside = [item for item in items if _row_of(item) == split and split in {"", GENERAL, *wanted}]
             if not inside:
                 continue
             drawn = tuple(_drawn(inside, limit, settings.seed))
+            many = (general if split == GENERAL else built) > 1
             called = f"{split} ({name})" if split and many else split or name
             found = tuple(normal_form(item.question) in known for item in drawn) if train else None
+            if split == GENERAL:
+                met = found if any(found or ()) else None
+                rows.append(EvalRow(called, drawn, settings.conditions[:1], contaminated=met, general=True))
+                continue
             learned = own if split else trained
-            rows += _as_rows(EvalRow(called, drawn, settings.conditions, not split, learned, found), split)
+            row = EvalRow(called, drawn, settings.conditions, not split, learned, found)
+            rows += _as_rows(row, split)
     if not rows:
         raise WolflabError(
             f"{', '.join(map(str, files))}: no question is of the splits {', '.join(sorted(wanted))}; choose "
             "others with --split"
         )
     return tuple(rows)
+
+
+def _row_of(item: Item) -> str:
+    """What names the row that an item is in: its split, or "general"; "" in a file of others."""
+    return item.split or (GENERAL if item.category == GENERAL else "")
 
 
 def _as_rows(row: EvalRow, split: str) -> list[EvalRow]:
@@ -516,7 +532,7 @@ def answer_lines(run: EvalRun) -> bytes:
             "item": one.item.id,
             "row": row.name,
             "model": player.model,
-            "rules": player.rules,
+            "rules": player.rules and not row.general,
             "form": one.item.form,
             "prompt": one.prompt,
             "reply": one.reply,

@@ -148,7 +148,7 @@ def drawn_in_words(wanted: EvalWanted, run: EvalRun) -> dict[str, str]:
     return {
         "Files": ", ".join(map(str, wanted.files)),
         "Splits": ", ".join(wanted.splits or TEST_SPLITS)
-        if not all(row.foreign for row in run.rows)
+        if not all(row.foreign or row.general for row in run.rows)
         else "none",
         "Training files": trained,
         "Draw": f"{limit}, seed {run.settings.seed} (--seed)",
