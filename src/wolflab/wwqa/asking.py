@@ -19,9 +19,9 @@ _OPEN = {
     "side": "Answer with the name of a side: the village or the Werewolves.",
     "role": "Answer with the name of a role.",
     "text": "Answer in one sentence.",
-    "words": "Answer with nothing but the words asked for.",
-    "exact": "Answer with nothing else.",
-    "json": "Answer with nothing else.",
+    "words": "Write only the answer.",
+    "exact": "Write nothing else.",
+    "json": "Write nothing else.",
 }
 
 

@@ -11,7 +11,6 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -19,13 +18,13 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from ..errors import StoreError, WolflabError
+from ..errors import WolflabError
 from ..lab.plans.prices import Prices, unpriced
-from ..lab.runs.work import How, check_models, work
-from ..lab.storage.call_store import CallFile, CallStore
-from ..models.base import Chat, Model, Request, Response, Sampling
+from ..lab.runs.one_call import OneCall, Watch, keep_settings, overspent, work_through
+from ..lab.runs.work import check_models
+from ..lab.storage.call_store import CallStore
+from ..models.base import Chat, Model, Request, Sampling
 from ..models.budget import Budget
-from ..models.calls import answer
 from ..models.catalog import BUILT_IN, Spec, name_and_settings, resolve
 from ..models.endpoints import public_url
 from ..models.openai_api import OpenAIModel
@@ -40,15 +39,10 @@ from .sources import read_questions
 
 RulesText = Literal["yes", "no", "both"]
 TEST_SPLITS: tuple[Split, ...] = ("situations", "wordings", "kinds", "ruleset")
-AT_ONCE = 64
-"""Questions in work at once; calls in flight are limited for each endpoint as well."""
 MAX_TOKENS = 64
 TOP_LOGPROBS = 5
 _JUDGED = 2000
 """Characters of a reply that a judge is shown."""
-
-Watch = Callable[[str, int, int], None]
-"""(model or judge, questions done with, questions)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,27 +275,10 @@ _Answers = dict[tuple[str, EvalPlayer], tuple[EvalAnswer | None, ...]]
 # -- asking -----------------------------------------------------------------------------------
 
 
-class _Asked:
-    """One message to one model, as an asker (`work.Asker`)."""
-
-    def __init__(self, words: str, model: Model, home: CallStore, sampling: Sampling) -> None:
-        name = blake2b(words.encode(), digest_size=16).hexdigest()
-        asker = f"{model.name}/{name}"
-        filed = home.filed(asker)
-        self.file, self.model = CallFile(home, asker, filed), model
-        self.request = Request(Chat((("user", words),)), f"wwqa|{name}", sampling)
-        self.on_file = bool(filed)
-        self.response: Response | None = None
-        self.why = ""
-
-    async def go(self) -> None:
-        """Ask, unless the answer is on file."""
-        _, self.response = await answer(self.file, self.model, self.request)
-        self.file.keep()
-
-    def stop(self, how: How, why: str) -> None:
-        """Keep why there is no answer."""
-        self.why = why
+def _asked(words: str, model: Model, home: CallStore, sampling: Sampling) -> OneCall:
+    """One message to one model."""
+    name = blake2b(words.encode(), digest_size=16).hexdigest()
+    return OneCall(name, Request(Chat((("user", words),)), f"wwqa|{name}", sampling), model, home)
 
 
 def resolve_models(specs: Sequence[Spec], budget: Budget) -> list[Model]:
@@ -330,15 +307,7 @@ def begin_evaluation(path: Path, settings: EvalSettings, models: Iterable[Model]
         "probabilities": str(settings.probabilities),
     }
     home = CallStore.begin(path, decides)
-    for model in models:
-        described = msgspec.json.encode(model.describe(), order="sorted").decode()
-        home.remember(f"model {model.name}", described)
-        if home.meta(f"model {model.name}") != described:
-            home.close()
-            raise StoreError(
-                f"{path}: model {model.name!r} was asked with other settings there; go on with those, or "
-                "name another directory"
-            )
+    keep_settings(home, models)
     return home
 
 
@@ -363,7 +332,7 @@ async def evaluate(
     stating = replace(plain, top_logprobs=TOP_LOGPROBS) if settings.probabilities else plain
     whole = {
         model.name: {
-            words: _Asked(words, model, home, stating if words in binary else plain)
+            words: _asked(words, model, home, stating if words in binary else plain)
             for words in dict.fromkeys(asked.values())
         }
         for model in models
@@ -372,7 +341,7 @@ async def evaluate(
     if missing and not reached:
         await check_models([*missing, *([] if judge is None else [judge])])
     for model in models:
-        await _work(list(whole[model.name].values()), model.name, watch)
+        await work_through(list(whole[model.name].values()), model.name, watch)
     players = tuple(EvalPlayer(model.name, rules) for model in models for rules in settings.conditions)
     answers = _answers(rows, players, asked, whole, settings)
     whys = [one.why for askers in whole.values() for one in askers.values() if one.response is None]
@@ -420,21 +389,7 @@ def _messages(rows: Iterable[EvalRow], settings: EvalSettings) -> dict[tuple[str
     return {(name, rules, place): put(item, rules) for _, name, rules, place, item in every}
 
 
-async def _work(askers: Sequence[_Asked], who: str, watch: Watch) -> None:
-    """Let them go. Those on file come first: they cost nothing, so no spent budget may stop them."""
-    answered = 0
-
-    def over() -> None:
-        nonlocal answered
-        answered += 1
-        watch(who, answered, len(askers))
-
-    watch(who, 0, len(askers))
-    for on_file in (True, False):
-        await work([one for one in askers if one.on_file == on_file], AT_ONCE, over)
-
-
-def _answer(item: Item, asked: _Asked, settings: EvalSettings, player: EvalPlayer) -> EvalAnswer | None:
+def _answer(item: Item, asked: OneCall, settings: EvalSettings, player: EvalPlayer) -> EvalAnswer | None:
     response = asked.response
     if response is None:
         return None
@@ -452,7 +407,7 @@ def _answers(
     rows: Sequence[EvalRow],
     players: Sequence[EvalPlayer],
     messages: Mapping[tuple[str, bool, int], str],
-    asked: Mapping[str, Mapping[str, _Asked]],
+    asked: Mapping[str, Mapping[str, OneCall]],
     settings: EvalSettings,
 ) -> _Answers:
     """asked: model → message → who asked it."""
@@ -511,8 +466,8 @@ async def _judged(
         needed = given.item.answer_type != "text" or not given.reading.right
         if given.item.form == "open" and needed and given.reply.strip():
             prompts[id(given)] = judge_prompt(given.item, given.reply)
-    askers = {words: _Asked(words, judge, home, sampling) for words in prompts.values()}
-    await _work(list(askers.values()), f"judge {judge.name}", watch)
+    askers = {words: _asked(words, judge, home, sampling) for words in prompts.values()}
+    await work_through(list(askers.values()), f"judge {judge.name}", watch)
 
     def with_verdict(given: EvalAnswer | None) -> EvalAnswer | None:
         response = askers[prompts[id(given)]].response if id(given) in prompts else None
@@ -590,19 +545,6 @@ def _resolve_judge(judge: Spec | None, budget: Budget) -> list[Model]:
         raise WolflabError(f"--judge: {how}{error}") from None
 
 
-def _overspent(limits: tuple[int | None, float | None], tokens: int, usd: Decimal) -> dict[str, str]:
-    """The limits that are spent, with what calls in flight spent after the first was refused."""
-    most, dear = limits[0], None if limits[1] is None else Decimal(repr(float(limits[1])))
-    spent = {}
-    if most is not None and tokens >= most:
-        spent["--tokens"] = (
-            f"the budget of {most:,} tokens is spent: {tokens:,} are used, calls in flight too"
-        )
-    if dear is not None and usd >= dear:
-        spent["--usd"] = f"the budget of {dear:f} USD is spent: {usd:f} are used, calls in flight too"
-    return spent
-
-
 async def evaluate_by_name(
     path: Path,
     specs: Sequence[Spec],
@@ -624,9 +566,9 @@ async def evaluate_by_name(
         with begin_evaluation(path, settings, [*models, *judges]) as home:
             budget.spent_tokens, budget.spent_usd = home.spent()
             run = await evaluate(home, models, rows, settings, next(iter(judges), None), reached, watch)
-            overspent = _overspent(limits, *home.spent())
-            why = next(iter(overspent.values()), run.why) if run.waiting else ""
-            return replace(run, overspent=overspent, why=why)
+            spent = overspent(limits, *home.spent())
+            why = next(iter(spent.values()), run.why) if run.waiting else ""
+            return replace(run, overspent=spent, why=why)
     finally:
         for model in (*models, *judges):
             await model.close()

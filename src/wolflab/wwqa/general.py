@@ -38,8 +38,12 @@ _WORDS = _VOCABULARY.split()
 _PLACES = ("first", "second", "third", "fourth")
 _NAMES = ("Anna", "Ben", "Clara", "David", "Emma", "Frank", "Grace", "Henry")
 _THINGS = ("book", "key", "ball", "cup", "coat", "ring")
-_KEYS = ("name", "word", "thing", "answer", "place")
 _COLOURS = ("red", "green", "blue", "yellow", "black", "white")
+_VALUES = {
+    "colour": (*_COLOURS, "silver", "brown", "grey", "pink", "purple", "gold"),
+    "animal": ("donkey", "eagle", "goat", "horse", "lion", "monkey", "parrot", "rabbit", "tiger", "zebra"),
+    "fruit": ("apple", "banana", "cherry", "grape", "lemon", "melon", "orange", "peach", "pear", "plum"),
+}
 
 
 class _Asked(NamedTuple):
@@ -295,8 +299,8 @@ def _alphabet_first(rng: random.Random, number: int) -> tuple[_Asked, ...]:
 
 
 def _repeat_words(rng: random.Random, number: int) -> tuple[_Asked, ...]:
-    words = " ".join(_list(rng, 2, 4))
-    frames = ("Repeat after me: {}", "Say this again: {}", "Copy these words: {}")
+    words = " ".join(_list(rng, 1, 3))
+    frames = ("Repeat this: {}", "Write this again: {}", "Copy this line: {}")
     return (_Asked(_turn(frames, number).format(words), words),)
 
 
@@ -304,19 +308,19 @@ def _nth_item(rng: random.Random, number: int) -> tuple[_Asked, ...]:
     words = _list(rng, 3, 4)
     at = rng.randrange(len(words))
     frames = (
-        "What is the {} thing in this list?\n{}",
-        "Name the {} thing of this list: {}",
-        "Which word is the {} in this list: {}?",
+        "The list is: {}. What is the {} word?",
+        "Here is a list: {}. Name its {} word.",
+        "This is a list: {}. Which word is the {} one?",
     )
-    return (_Asked(_turn(frames, number).format(_PLACES[at], ", ".join(words)), words[at]),)
+    return (_Asked(_turn(frames, number).format(", ".join(words), _PLACES[at]), words[at]),)
 
 
 def _last_word(rng: random.Random, number: int) -> tuple[_Asked, ...]:
     words = _list(rng, 2, 4)
     frames = (
-        'What is the last word of this line?\n"{}"',
-        'Name the last word: "{}"',
-        'Which word is the last one in "{}"?',
+        'The line is "{}". What is its last word?',
+        'Here is a line: "{}". Name its last word.',
+        'This is a line: "{}". Which word is the last one?',
     )
     return (_Asked(_turn(frames, number).format(" ".join(words)), words[-1]),)
 
@@ -398,11 +402,12 @@ def _word_first(rng: random.Random, number: int) -> tuple[_Asked, ...]:
 
 
 def _json_object(rng: random.Random, number: int) -> tuple[_Asked, ...]:
-    key, value = rng.choice(_KEYS), rng.choice(_WORDS)
+    key = rng.choice(sorted(_VALUES))
+    value = rng.choice(_VALUES[key])
     frames = (
         'Write a JSON object with the key "{}" and the value "{}".',
-        'Answer with a JSON object that has one key, "{}". Its value is "{}".',
-        'Make a JSON object: its only key is "{}", and its value is "{}".',
+        'Give me a JSON object with the key "{}" and the value "{}".',
+        'Make a JSON object: its key is "{}", and its value is "{}".',
     )
     return (_Asked(_turn(frames, number).format(key, value), json.dumps({key: value})),)
 

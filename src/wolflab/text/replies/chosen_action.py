@@ -63,6 +63,13 @@ def read_action(text: str, ask: Ask, ruleset: Ruleset) -> Action | str:
     return choice
 
 
+def chooses_otherwise(text: str, ask: Ask, ruleset: Ruleset) -> bool:
+    """Whether `text` makes a choice that is none of the options: a dead player, or one whom there is not."""
+    flat = _flat(text)
+    choice = None if ask.options is None else _understand(flat, ask, ruleset)
+    return choice is not None and not isinstance(choice, str) and choice not in (ask.options or ())
+
+
 def _cut_short(flat: str, ask: Ask, ruleset: Ruleset) -> Action | None:
     """The one option whose label begins with the text, at least half of it standing there; None for none.
 

@@ -19,11 +19,13 @@ from ...rules import Action
 class Problem:
     """Why a reply cannot be used as it is: one sentence, fit to be shown to the model.
 
-    usable: what can be taken of it all the same, where no further try gives more.
+    usable: what can be taken of it all the same, where no further try gives more. illegal: it can be read,
+    but chooses what the rules do not allow now.
     """
 
     reason: str
     usable: Proposals | None = None
+    illegal: bool = False
 
 
 @dataclass(frozen=True, slots=True)

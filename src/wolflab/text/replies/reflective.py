@@ -30,7 +30,7 @@ from ..questions import (
     Question,
     Reflect,
 )
-from .chosen_action import read_action
+from .chosen_action import chooses_otherwise, read_action
 from .echo import repeats_options, unechoed, words_of
 from .extract import find_object, without_thinking
 from .parsed import REASONING, REASONING_LIMIT, Decided, Listed, Problem, Verdict, Written, field_of, text_of
@@ -245,7 +245,7 @@ def _responded(question: Question, task: Decide, text: str) -> Decided | Problem
             return Problem(f"all options are repeated; choose one of: {', '.join(labels(task.ask, ruleset))}")
         action = read_action(said, task.ask, ruleset)
         if isinstance(action, str):
-            return Problem(action)
+            return Problem(action, illegal=chooses_otherwise(said, task.ask, ruleset))
         return Decided(action, reasoning)
     if is_silence(said):
         return Decided(Say(""), reasoning)

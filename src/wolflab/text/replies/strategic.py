@@ -18,7 +18,7 @@ from ...rules import Ask, Ruleset, Say
 from ..asking.options import NUMBER_WORDS, label, labels
 from ..clean import clean, is_silence
 from ..questions import Choose, Propose
-from .chosen_action import mentions, read_action
+from .chosen_action import chooses_otherwise, mentions, read_action
 from .echo import is_echo, repeats_options, unechoed, words_of
 from .extract import find_object, without_thinking
 from .parsed import (
@@ -119,7 +119,9 @@ def read_decided(entry: Mapping[str, Any], ask: Ask, ruleset: Ruleset) -> Decide
     if chosen not in labels(ask, ruleset) and repeats_options(chosen, ask, ruleset):
         return Problem(f'the "action" repeats all options; choose one of: {", ".join(labels(ask, ruleset))}')
     action = read_action(chosen, ask, ruleset)
-    return Problem(action) if isinstance(action, str) else Decided(action, reasoning)
+    if isinstance(action, str):
+        return Problem(action, illegal=chooses_otherwise(chosen, ask, ruleset))
+    return Decided(action, reasoning)
 
 
 # -- candidates -------------------------------------------------------------------------------
