@@ -338,6 +338,41 @@ def export(
     export_as(console(), run, to, as_, texts, judge)
 
 
+@app.command(
+    "ask-again",
+    epilog="Example:  `wolflab ask-again runs/… --model ollama/llama3.1 --model openai/gpt-4o-mini`",
+)
+def ask_again(
+    run: RunPath,
+    model: Annotated[
+        list[str],
+        typer.Option(
+            help="Who is asked; others are compared with the first (repeatable).", show_default=False
+        ),
+    ],
+    set_: Annotated[
+        list[str], typer.Option("--set", help="A setting of the models: base_url=… (repeatable).")
+    ] = [],
+    n: Annotated[int, typer.Option("-n", "--n", min=1, help="How many prompts.")] = 100,
+    seed: Annotated[int, typer.Option(help="The seed of that draw.")] = 1,
+    task: Annotated[list[str], typer.Option(help="This kind of task alone: vote … (repeatable).")] = [],
+    free: Annotated[
+        bool, typer.Option("--free", help="Leave out the JSON schema, to which servers hold replies.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", help="A directory, new or to go on in (default: under runs/)."),
+    ] = None,
+    tokens: Annotated[int | None, typer.Option(help="Budget of tokens, earlier calls counted in.")] = None,
+    usd: Annotated[float | None, typer.Option(help="Budget of USD; models need a price.")] = None,
+) -> None:
+    """Put a run's recorded prompts to models: how many replies are valid, how many actions legal."""
+    from .ui.asking_again import PromptsWanted, ask_run_again
+
+    wanted = PromptsWanted(run, tuple(model), tuple(set_), n, seed, tuple(task), free, out, (tokens, usd))
+    raise typer.Exit(ExitCode.DONE if ask_run_again(console(), wanted) else ExitCode.NOT_OVER)
+
+
 @app.command(epilog="Examples:  `wolflab models`  ·  `wolflab models --check ollama/llama3.1`")
 def models(
     check: Annotated[str | None, typer.Option(help="Try to reach this model now.")] = None,
@@ -522,9 +557,22 @@ def wwqa_build(
     build_set(console(), rules, set_, n, seed, out, kind, overwrite)
 
 
+@wwqa.command("general", epilog="Example:  `wolflab wwqa general --n 200 -o general.jsonl`")
+def wwqa_general(
+    out: Annotated[Path, typer.Option("-o", "--out", help="The new file.", show_default=False)],
+    n: Annotated[int, typer.Option("--n", help="How many questions (1 to 2,000).")] = 200,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same questions.")] = 1,
+    overwrite: Overwrite = False,
+) -> None:
+    """Make questions of general ability (counting, comparing, copying, form), to see what training broke."""
+    from .ui.wwqa.building import build_general
+
+    build_general(console(), n, seed, out, overwrite)
+
+
 @wwqa.command("kinds", epilog="Example:  `wolflab wwqa kinds`")
 def wwqa_kinds() -> None:
-    """List the kinds of questions that `build` makes."""
+    """List the kinds of questions that `build` and `general` make."""
     from .ui.wwqa.building import list_kinds
 
     list_kinds(console())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,24 @@ def stopped() -> str:
     """What to tell after Ctrl-C: how to go on with what was begun."""
     command = _begun.get()
     return "Stopped." if command is None else f"Stopped. What was done is kept; go on with: {command}"
+
+
+def go_on_without(overspent: Collection[str], command: str) -> str:
+    """How to go on with a command: again, less each limit that is spent, for with it nothing would be asked.
+
+    overspent: the options of these limits.
+    """
+    if not overspent:
+        return f"Go on with: {command}"
+    words = iter(shlex.split(command))
+    kept = []
+    for word in words:
+        option, equals, _ = word.partition("=")
+        if option not in overspent:
+            kept.append(word)
+        elif not equals:
+            next(words)
+    return f"Go on, with a higher {' and '.join(overspent)} or without a limit, with: {shlex.join(kept)}"
 
 
 def _resumed(command: str, path: Path) -> str:

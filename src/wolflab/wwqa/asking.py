@@ -8,7 +8,7 @@ from ..errors import WolflabError
 from ..rules import Ruleset
 from ..text.asking.disguise import disguised
 from ..text.asking.rules_text import rules_text
-from .items import Item
+from .items import GENERAL, Item
 from .reply_parser import LETTERS
 
 _OPEN = {
@@ -19,6 +19,9 @@ _OPEN = {
     "side": "Answer with the name of a side: the village or the Werewolves.",
     "role": "Answer with the name of a role.",
     "text": "Answer in one sentence.",
+    "words": "Write only the answer.",
+    "exact": "Write nothing else.",
+    "json": "Write nothing else.",
 }
 
 
@@ -47,11 +50,12 @@ def options(item: Item) -> tuple[str, ...]:
 def prompt(item: Item, rules: bool | Ruleset, told: bool = True) -> str:
     """The message.
 
-    rules: whether the item's rules stand in front (WolflabError where they are unknown), or which ones do.
-    told: with the instruction. The released evaluation gives rules and question alone (facts of 002 §4.1).
+    rules: whether the item's rules stand in front (WolflabError where they are unknown), or which ones do;
+    never of general ability. told: with the instruction. The released evaluation gives rules and question
+    alone (facts of 002 §4.1).
     """
     parts = []
-    if rules:
+    if rules and item.category != GENERAL:
         ruleset = item.ruleset if rules is True else rules
         if ruleset is None:
             raise WolflabError("the questions do not say which rules they are about; name them with --rules")

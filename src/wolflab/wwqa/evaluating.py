@@ -11,7 +11,6 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -19,13 +18,13 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from ..errors import StoreError, WolflabError
+from ..errors import WolflabError
 from ..lab.plans.prices import Prices, unpriced
-from ..lab.runs.work import How, check_models, work
-from ..lab.storage.call_store import CallFile, CallStore
-from ..models.base import Chat, Model, Request, Response, Sampling
+from ..lab.runs.one_call import OneCall, Watch, keep_settings, overspent, work_through
+from ..lab.runs.work import check_models
+from ..lab.storage.call_store import CallStore
+from ..models.base import Chat, Model, Request, Sampling
 from ..models.budget import Budget
-from ..models.calls import answer
 from ..models.catalog import BUILT_IN, Spec, name_and_settings, resolve
 from ..models.endpoints import public_url
 from ..models.openai_api import OpenAIModel
@@ -33,22 +32,17 @@ from ..rules import Ruleset
 from ..usage import Usage
 from .answers import chance_of_yes, read_answer, read_as_released
 from .asking import prompt
-from .items import NO, YES, Item, Split
+from .items import GENERAL, NO, YES, Item, Split
 from .reply_parser import UNREADABLE, Reading, normal_form
 from .scores import Mark
 from .sources import read_questions
 
 RulesText = Literal["yes", "no", "both"]
 TEST_SPLITS: tuple[Split, ...] = ("situations", "wordings", "kinds", "ruleset")
-AT_ONCE = 64
-"""Questions in work at once; calls in flight are limited for each endpoint as well."""
 MAX_TOKENS = 64
 TOP_LOGPROBS = 5
 _JUDGED = 2000
 """Characters of a reply that a judge is shown."""
-
-Watch = Callable[[str, int, int], None]
-"""(model or judge, questions done with, questions)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +69,13 @@ class EvalSettings:
 
 @dataclass(frozen=True, slots=True)
 class EvalRow:
-    """Questions that make one row of the results: a split of a file, or a file that has none.
+    """Questions that make one row of the results: a split of a file, a file that has none, or what a file has
+    on general ability.
 
-    conditions: with or without the rules in front. foreign: the file knows no splits. training: what its
+    conditions: with or without the rules in front. foreign: it is of a file of others. training: what its
     baselines learn from: the file's own split "train", or the training files. contaminated: whether each
-    question stands in one of these files; None where none is named.
+    question stands in one of these files; None where none is named. general: it is not about the game, so
+    that no rules are in front whatever the condition.
     """
 
     name: str
@@ -88,6 +84,7 @@ class EvalRow:
     foreign: bool = False
     training: tuple[Item, ...] = ()
     contaminated: tuple[bool, ...] | None = None
+    general: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +196,8 @@ def choose_rows(
     """The rows to be asked. train: training files. limit: questions of each row, drawn by the seed.
 
     The rules stand in front of the row `ruleset` but in a row of its own, "from memory", where questions
-    without them are wanted.
+    without them are wanted. Questions of general ability are a row "general" whatever `splits` says, and are
+    asked once; of contamination it tells where there is some.
     """
     wanted = set(splits)
     for split in wanted - set(get_args(Split)):
@@ -212,26 +210,38 @@ def choose_rows(
     trained = tuple(item for path in train for item in files_read[path].items)
     known = {normal_form(item.question) for item in trained}
     alike = Counter(path.name for path in read)
-    many = sum(any(item.split for item in items) for items in read.values()) > 1
+    built = sum(any(item.split for item in items) for items in read.values())
+    general = sum(any(_row_of(item) == GENERAL for item in items) for items in read.values())
     rows = []
     for path, items in read.items():
         own = tuple(item for item in items if item.split == "train")
         name = path.name if alike[path.name] == 1 else str(path)
-        for split in ("", *get_args(Split)):
-            inside = [item for item in items if item.split == split and split in {"", *wanted}]
+        for split in ("", GENERAL, *get_args(Split)):
+            inside = [item for item in items if _row_of(item) == split and split in {"", GENERAL, *wanted}]
             if not inside:
                 continue
             asked = tuple(draw_items(inside, limit, settings.seed))
+            many = (general if split == GENERAL else built) > 1
             called = f"{split} ({name})" if split and many else split or name
             found = tuple(normal_form(item.question) in known for item in asked) if train else None
+            if split == GENERAL:
+                met = found if any(found or ()) else None
+                rows.append(EvalRow(called, asked, settings.conditions[:1], contaminated=met, general=True))
+                continue
             learned = own if split else trained
-            rows += _as_rows(EvalRow(called, asked, settings.conditions, not split, learned, found), split)
+            row = EvalRow(called, asked, settings.conditions, not split, learned, found)
+            rows += _as_rows(row, split)
     if not rows:
         raise WolflabError(
             f"{', '.join(map(str, files))}: no question is of the splits {', '.join(sorted(wanted))}; choose "
             "others with --split"
         )
     return tuple(rows)
+
+
+def _row_of(item: Item) -> str:
+    """What names the row that an item is in: its split, or "general"; "" in a file of others."""
+    return item.split or (GENERAL if item.category == GENERAL else "")
 
 
 def _as_rows(row: EvalRow, split: str) -> list[EvalRow]:
@@ -265,27 +275,10 @@ _Answers = dict[tuple[str, EvalPlayer], tuple[EvalAnswer | None, ...]]
 # -- asking -----------------------------------------------------------------------------------
 
 
-class _Asked:
-    """One message to one model, as an asker (`work.Asker`)."""
-
-    def __init__(self, words: str, model: Model, home: CallStore, sampling: Sampling) -> None:
-        name = blake2b(words.encode(), digest_size=16).hexdigest()
-        asker = f"{model.name}/{name}"
-        filed = home.filed(asker)
-        self.file, self.model = CallFile(home, asker, filed), model
-        self.request = Request(Chat((("user", words),)), f"wwqa|{name}", sampling)
-        self.on_file = bool(filed)
-        self.response: Response | None = None
-        self.why = ""
-
-    async def go(self) -> None:
-        """Ask, unless the answer is on file."""
-        _, self.response = await answer(self.file, self.model, self.request)
-        self.file.keep()
-
-    def stop(self, how: How, why: str) -> None:
-        """Keep why there is no answer."""
-        self.why = why
+def _asked(words: str, model: Model, home: CallStore, sampling: Sampling) -> OneCall:
+    """One message to one model."""
+    name = blake2b(words.encode(), digest_size=16).hexdigest()
+    return OneCall(name, Request(Chat((("user", words),)), f"wwqa|{name}", sampling), model, home)
 
 
 def resolve_models(specs: Sequence[Spec], budget: Budget) -> list[Model]:
@@ -314,15 +307,7 @@ def begin_evaluation(path: Path, settings: EvalSettings, models: Iterable[Model]
         "probabilities": str(settings.probabilities),
     }
     home = CallStore.begin(path, decides)
-    for model in models:
-        described = msgspec.json.encode(model.describe(), order="sorted").decode()
-        home.remember(f"model {model.name}", described)
-        if home.meta(f"model {model.name}") != described:
-            home.close()
-            raise StoreError(
-                f"{path}: model {model.name!r} was asked with other settings there; go on with those, or "
-                "name another directory"
-            )
+    keep_settings(home, models)
     return home
 
 
@@ -347,7 +332,7 @@ async def evaluate(
     stating = replace(plain, top_logprobs=TOP_LOGPROBS) if settings.probabilities else plain
     whole = {
         model.name: {
-            words: _Asked(words, model, home, stating if words in binary else plain)
+            words: _asked(words, model, home, stating if words in binary else plain)
             for words in dict.fromkeys(asked.values())
         }
         for model in models
@@ -356,7 +341,7 @@ async def evaluate(
     if missing and not reached:
         await check_models([*missing, *([] if judge is None else [judge])])
     for model in models:
-        await _work(list(whole[model.name].values()), model.name, watch)
+        await work_through(list(whole[model.name].values()), model.name, watch)
     players = tuple(EvalPlayer(model.name, rules) for model in models for rules in settings.conditions)
     answers = _answers(rows, players, asked, whole, settings)
     whys = [one.why for askers in whole.values() for one in askers.values() if one.response is None]
@@ -404,21 +389,7 @@ def _messages(rows: Iterable[EvalRow], settings: EvalSettings) -> dict[tuple[str
     return {(name, rules, place): put(item, rules) for _, name, rules, place, item in every}
 
 
-async def _work(askers: Sequence[_Asked], who: str, watch: Watch) -> None:
-    """Let them go. Those on file come first: they cost nothing, so no spent budget may stop them."""
-    answered = 0
-
-    def over() -> None:
-        nonlocal answered
-        answered += 1
-        watch(who, answered, len(askers))
-
-    watch(who, 0, len(askers))
-    for on_file in (True, False):
-        await work([one for one in askers if one.on_file == on_file], AT_ONCE, over)
-
-
-def _answer(item: Item, asked: _Asked, settings: EvalSettings, player: EvalPlayer) -> EvalAnswer | None:
+def _answer(item: Item, asked: OneCall, settings: EvalSettings, player: EvalPlayer) -> EvalAnswer | None:
     response = asked.response
     if response is None:
         return None
@@ -436,7 +407,7 @@ def _answers(
     rows: Sequence[EvalRow],
     players: Sequence[EvalPlayer],
     messages: Mapping[tuple[str, bool, int], str],
-    asked: Mapping[str, Mapping[str, _Asked]],
+    asked: Mapping[str, Mapping[str, OneCall]],
     settings: EvalSettings,
 ) -> _Answers:
     """asked: model → message → who asked it."""
@@ -495,8 +466,8 @@ async def _judged(
         needed = given.item.answer_type != "text" or not given.reading.right
         if given.item.form == "open" and needed and given.reply.strip():
             prompts[id(given)] = judge_prompt(given.item, given.reply)
-    askers = {words: _Asked(words, judge, home, sampling) for words in prompts.values()}
-    await _work(list(askers.values()), f"judge {judge.name}", watch)
+    askers = {words: _asked(words, judge, home, sampling) for words in prompts.values()}
+    await work_through(list(askers.values()), f"judge {judge.name}", watch)
 
     def with_verdict(given: EvalAnswer | None) -> EvalAnswer | None:
         response = askers[prompts[id(given)]].response if id(given) in prompts else None
@@ -516,7 +487,7 @@ def answer_lines(run: EvalRun) -> bytes:
             "item": one.item.id,
             "row": row.name,
             "model": player.model,
-            "rules": player.rules,
+            "rules": player.rules and not row.general,
             "form": one.item.form,
             "prompt": one.prompt,
             "reply": one.reply,
@@ -574,19 +545,6 @@ def _resolve_judge(judge: Spec | None, budget: Budget) -> list[Model]:
         raise WolflabError(f"--judge: {how}{error}") from None
 
 
-def _overspent(limits: tuple[int | None, float | None], tokens: int, usd: Decimal) -> dict[str, str]:
-    """The limits that are spent, with what calls in flight spent after the first was refused."""
-    most, dear = limits[0], None if limits[1] is None else Decimal(repr(float(limits[1])))
-    spent = {}
-    if most is not None and tokens >= most:
-        spent["--tokens"] = (
-            f"the budget of {most:,} tokens is spent: {tokens:,} are used, calls in flight too"
-        )
-    if dear is not None and usd >= dear:
-        spent["--usd"] = f"the budget of {dear:f} USD is spent: {usd:f} are used, calls in flight too"
-    return spent
-
-
 async def evaluate_by_name(
     path: Path,
     specs: Sequence[Spec],
@@ -608,9 +566,9 @@ async def evaluate_by_name(
         with begin_evaluation(path, settings, [*models, *judges]) as home:
             budget.spent_tokens, budget.spent_usd = home.spent()
             run = await evaluate(home, models, rows, settings, next(iter(judges), None), reached, watch)
-            overspent = _overspent(limits, *home.spent())
-            why = next(iter(overspent.values()), run.why) if run.waiting else ""
-            return replace(run, overspent=overspent, why=why)
+            spent = overspent(limits, *home.spent())
+            why = next(iter(spent.values()), run.why) if run.waiting else ""
+            return replace(run, overspent=spent, why=why)
     finally:
         for model in (*models, *judges):
             await model.close()

@@ -19,14 +19,20 @@ from ..files import write
 from ..rules import PRESETS, Ruleset, preset
 
 Form = Literal["yes_no", "choice", "open"]
-Category = Literal["rule", "situation"]
-"""002 §8: about the rules themselves, or about a situation of a game."""
+Category = Literal["rule", "situation", "general"]
+"""002 §8: about the rules themselves, or about a situation of a game. "general": not about the game at all
+(`general`), so that no rules are ever put in front.
+"""
+GENERAL: Category = "general"
 
 Split = Literal["train", "validation", "situations", "wordings", "kinds", "ruleset"]
 """What an item is for. The last four are test sets, each named after what training has none of."""
 
-AnswerType = Literal["player", "players", "order", "number", "side", "role", "text"]
-"""What the answer to an open question is. "players": a set; "order": a list whose order counts."""
+AnswerType = Literal["player", "players", "order", "number", "side", "role", "text", "words", "exact", "json"]
+"""What the answer to an open question is. "players": a set; "order": a list whose order counts; "words": some
+words in order; "exact": the same, and the reply is to be nothing else, capital letters counted; "json": an
+object that the reply is to be.
+"""
 
 YES, NO, NOBODY = "Yes", "No", "nobody"
 
@@ -69,7 +75,12 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def cluster(self) -> str:
-        """What its answer hangs together with: its situation, or its kind, or itself."""
+        """What its answer hangs together with: its situation, or its kind, or itself.
+
+        Of general ability it is the pair or itself: its kinds are a fixed list, and no draw from many.
+        """
+        if self.category == GENERAL:
+            return self.pair or self.id
         return self.situation or self.kind or self.id
 
     @property

@@ -7,6 +7,7 @@ programs read replies alike.
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -55,7 +56,12 @@ def read_reply(
     answer, form, choices, answer_type: the item's. words: of open answers that are a side or a role, every
     word for one (in lower case) → what it stands for.
     """
-    text = _without_thoughts(reply)
+    whole = _without_thoughts(reply)
+    if form == "open" and answer_type in ("exact", "json"):
+        read = _exact if answer_type == "exact" else _object
+        said = read(whole)
+        return Reading(said, said == read(answer)) if said else UNREADABLE
+    text = whole[_end(_LEAD, whole) :].rstrip()
     if form == "yes_no":
         said = _yes_no(text)
     elif form == "choice":
@@ -72,15 +78,13 @@ def read_reply(
 
 def normal_form(text: str) -> str:
     """A text as it is compared: letters and digits in one case and one spelling, parted by single spaces."""
-    plain = unicodedata.normalize("NFKC", text).casefold()
-    return " ".join("".join(letter if letter.isalnum() else " " for letter in plain).split())
+    return _exact(unicodedata.normalize("NFKC", text).casefold())
 
 
 def _without_thoughts(reply: str) -> str:
-    """The reply after its thoughts, before what it leads in with; "" where it only thinks."""
+    """The reply after its thoughts; "" where it only thinks."""
     text = unicodedata.normalize("NFKC", _TEX.sub(" ", reply))
-    text = _UNOPENED.sub("", _THOUGHT.sub("", text))
-    return text[_end(_LEAD, text) :].rstrip()
+    return _UNOPENED.sub("", _THOUGHT.sub("", text))
 
 
 def _end(pattern: re.Pattern[str], text: str, at: int = 0) -> int:
@@ -120,7 +124,7 @@ def _is_letter(found: re.Match[str], text: str) -> bool:
 # -- open answers -----------------------------------------------------------------------------
 
 _NOBODY = re.compile(r"(?:nobody|no[ -]?one|no players?|none|not any(?:one|body))\b", re.IGNORECASE)
-_ITEM = re.compile(r"^\s*+(?:[-*•]|\d{1,2}[.)])\s++(?=\D)", re.MULTILINE)
+_ITEM = re.compile(r"^\s*+(?:[-*•]|\d{1,2}[.)])[^\S\n]++(?=[^\d\n])", re.MULTILINE)
 _MARKS = str.maketrans("", "", '*`"“”[]{}()')
 _NAMED = re.compile(r"(?:players?|seats?|numbers?|p)[\s_#-]*+(\d{1,3})\b", re.IGNORECASE)
 _PLAYER = re.compile(rf"{_NAMED.pattern}|#?(\d{{1,3}})\b", re.IGNORECASE)
@@ -144,6 +148,8 @@ def _open(text: str, kind: str, words: Mapping[str, str]) -> str:
     """An open answer in the form that all its spellings share; "" where it cannot be read."""
     if kind == "text":
         return text.strip().partition("\n")[0].strip()
+    if kind == "words":
+        return _last_named(text)
     text = _ITEM.sub("", text.translate(_MARKS)).strip()
     if _NOBODY.match(text):
         return "0" if kind == "number" else "nobody"
@@ -211,3 +217,31 @@ def _thing(line: str, words: Mapping[str, str]) -> str:
     if named[0].start() == _end(_ARTICLE, line):
         return "" if len(things) > 1 and _OR.match(line, named[0].end()) else words[named[0][0].casefold()]
     return things.pop() if len(things) == 1 and not _NOT.search(line, 0, named[0].start()) else ""
+
+
+# -- answers in words, and in a form that was asked for ---------------------------------------
+
+_NAMING = re.compile(r".*(?:\b(?:is|are)\b|:)")
+"""What leads to the words in a sentence that names them: "The third word is", "In reverse order:"."""
+_FENCE = re.compile(r"\s*```\w*\n(.*)```\s*", re.DOTALL)
+
+
+def _last_named(text: str) -> str:
+    """The words of the first line, or those that it names at its end."""
+    line = text.strip().partition("\n")[0]
+    return normal_form(line[_end(_NAMING, line) :]) or normal_form(line)
+
+
+def _exact(text: str) -> str:
+    """Letters and digits as they stand, parted by single spaces: marks alone do not count."""
+    return " ".join("".join(letter if letter.isalnum() else " " for letter in text).split())
+
+
+def _object(text: str) -> str:
+    """The JSON object that the whole text is, in one spelling; "" where it is none. A fence may be around."""
+    fenced = _FENCE.fullmatch(text)
+    try:
+        found = json.loads(fenced[1] if fenced else text)
+    except (ValueError, RecursionError):
+        return ""
+    return json.dumps(found, sort_keys=True) if isinstance(found, dict) else ""

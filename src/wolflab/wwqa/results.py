@@ -93,7 +93,7 @@ class EvalTable:
 
     yes: how many of the answers are Yes. learned: what the baselines learned from; "" for nothing. groups:
     model → group → accuracy, by name of grouping. chances: model → (AUC, calibration error, reliability
-    table). matched: model → accuracy without the judge.
+    table). matched: model → accuracy without the judge. general: the row is of general ability.
     """
 
     row: str
@@ -107,6 +107,7 @@ class EvalTable:
     groups: Mapping[str, Mapping[str, Mapping[str, Estimate]]] = field(default_factory=dict)
     chances: Mapping[str, tuple[Estimate, Estimate, Sequence[ReliabilityBin]]] = field(default_factory=dict)
     matched: Mapping[str, Estimate] = field(default_factory=dict)
+    general: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +265,7 @@ def _table(run: EvalRun, row: EvalRow, inside: _OfForm) -> EvalTable:
         {name: by for name, group in GROUPS.items() if (by := _by_group(there, group))},
         {player.name: _chances(answers) for player, answers in there.items() if _has_chances(answers)},
         {player.name: _matched(answers) for player, answers in there.items() if form == "open" and run.judge},
+        row.general,
     )
 
 

@@ -119,7 +119,9 @@ def read_decided(entry: Mapping[str, Any], ask: Ask, ruleset: Ruleset) -> Decide
     if chosen not in labels(ask, ruleset) and repeats_options(chosen, ask, ruleset):
         return Problem(f'the "action" repeats all options; choose one of: {", ".join(labels(ask, ruleset))}')
     action = read_action(chosen, ask, ruleset)
-    return Problem(action) if isinstance(action, str) else Decided(action, reasoning)
+    if isinstance(action, str):
+        return Problem(action)
+    return Decided(action, reasoning)
 
 
 # -- candidates -------------------------------------------------------------------------------

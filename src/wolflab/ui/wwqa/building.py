@@ -1,4 +1,4 @@
-"""`wolflab wwqa build` and `kinds`: a question set made, and what can be asked."""
+"""`wolflab wwqa build`, `general` and `kinds`: a question set made, and what can be asked."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from pathlib import Path
 
 import yaml
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from ...errors import WolflabError
 from ...lab.plans.specs import ruleset_of
 from ...rules import Ruleset
 from ...wwqa.building import Built, Unasked, build_items
-from ...wwqa.items import write_items
+from ...wwqa.general import GENERAL_KINDS, general_items
+from ...wwqa.items import NO, YES, write_items
 from ...wwqa.kinds import KINDS
 from ..commands import bar
 from ..console import say
@@ -39,10 +41,7 @@ def build_set(
 ) -> None:
     """Build a question set, write it, and say what is in it. A file that is there is a WolflabError."""
     ruleset = ruleset_with(rules, changes)
-    if out.is_dir():
-        raise WolflabError(f"{out} is a directory; name a file in it with -o")
-    if out.is_file() and not overwrite:
-        raise WolflabError(f"{out} is there already; name another file with -o, or say --overwrite")
+    _must_be_new(out, overwrite)
     with bar(console) as shown:
         task = shown.add_task("items", total=n)
 
@@ -62,6 +61,32 @@ def build_set(
             say(console, f"{sentence}: {', '.join(names)}")
     if built.held_out:
         say(console, f"kinds that training has none of: {', '.join(built.held_out)}")
+
+
+def build_general(console: Console, n: int, seed: int, out: Path, overwrite: bool = False) -> None:
+    """Make questions of general ability, write them, and say what they are. A file that is there is a
+    WolflabError.
+    """
+    _must_be_new(out, overwrite)
+    items = general_items(n, seed)
+    write_items(out, items)
+    table = Table(title="questions of general ability", title_justify="left")
+    for at, head in enumerate(("kind", "form", "questions")):
+        table.add_column(head, justify="right" if at == 2 else "left")
+    counts = Counter(item.kind for item in items)
+    for kind in GENERAL_KINDS.values():
+        form = kind.answer_type if kind.form == "open" else kind.form.replace("_", "/")
+        table.add_row(kind.name, form, f"{counts[kind.name]:,}")
+    console.print(table)
+    said = Counter(item.answer for item in items if item.form == "yes_no")
+    say(console, f"{counted(len(items), 'item')} written to {out}; Yes {said[YES]:,}, No {said[NO]:,}")
+
+
+def _must_be_new(out: Path, overwrite: bool) -> None:
+    if out.is_dir():
+        raise WolflabError(f"{out} is a directory; name a file in it with -o")
+    if out.is_file() and not overwrite:
+        raise WolflabError(f"{out} is there already; name another file with -o, or say --overwrite")
 
 
 def ruleset_with(rules: str, changes: Sequence[str]) -> Ruleset:
@@ -93,11 +118,14 @@ def _splits(built: Built, rules: Ruleset) -> Table:
 
 
 def list_kinds(console: Console) -> None:
-    """Every kind: its form, what is asked, and one frame."""
-    table = Table(show_lines=False)
-    for head in ("kind", "form", "what is asked", "for example"):
-        table.add_column(head)
-    for kind in KINDS.values():
-        form = kind.answer_type if kind.form == "open" else kind.form.replace("_", "/")
-        table.add_row(kind.name, form, kind.about, kind.frames[0])
-    console.print(table)
+    """Every kind: its form, what is asked, and one frame; those of general ability with one question."""
+    on_rules = {kind: kind.frames[0] for kind in KINDS.values()}
+    general = {kind: kind.example for kind in GENERAL_KINDS.values()}
+    for title, kinds in (("on the rules: build", on_rules), ("of general ability: general", general)):
+        table = Table(title=title, title_justify="left", show_lines=False)
+        for head in ("kind", "form", "what is asked", "for example"):
+            table.add_column(head)
+        for kind, example in kinds.items():
+            form = kind.answer_type if kind.form == "open" else kind.form.replace("_", "/")
+            table.add_row(kind.name, form, kind.about, escape(example))
+        console.print(table)

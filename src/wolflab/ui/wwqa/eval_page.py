@@ -201,7 +201,7 @@ def _form(form: Form, tables: Sequence[EvalTable]) -> PagePart:
     )
     body = Passage() + on_page(figure, "Accuracy with 95 % intervals; baselines below the models.")
     body += joined(_table(table) for table in tables)
-    if form == "yes_no":
+    if form == "yes_no" and not all(table.general for table in tables):
         title, note, rows = published_lines(tables)
         heads = ["", "accuracy", "weighted F1"]
         body += _lead(f"{title}: {note}.") + ReportTable("Published", heads, rows, instrument=False)
@@ -398,7 +398,8 @@ accuracy 0.606 and weighted F1 0.457 on its questions.</dd>
 cluster. With fewer than five clusters there is no interval.</dd>
 <dt>Rows</dt><dd>situations: new situations; wordings: new ways to ask; kinds: new things to ask about;
 ruleset: other rules, which stand in front. “From memory” is the last one without them: who answers by what it
-has learned of the usual rules is right only where they agree.</dd>
+has learned of the usual rules is right only where they agree. general: not about the game; no rules stand in
+front.</dd>
 <dt>Contaminated</dt><dd>The question stands in a training file, letters and digits alike.</dd>
 <dt>Baselines</dt><dd>Always Yes; the most frequent answer; the words alone (naive Bayes on words and pairs of
 words); the longest option. None learns from a question that it is tested on. The best baseline of a row is

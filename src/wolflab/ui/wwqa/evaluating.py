@@ -32,7 +32,7 @@ from ...wwqa.evaluating import (
     judge_among,
 )
 from ...wwqa.results import EvalResults, RowScore, results
-from ..commands import bar, goes_on_with, write_numbers
+from ..commands import bar, go_on_without, goes_on_with, write_numbers
 from ..console import say
 from ..report.numbers import interval, number
 from ..tables import in_line, print_fitted
@@ -106,26 +106,11 @@ def evaluate_files(console: Console, wanted: EvalWanted, settings: EvalSettings)
     )
     if run.waiting:
         left = counted(run.waiting, "message waits", "messages wait")
-        say(console, f"{left} for a reply ({run.why}). {_how_to_go_on(run, again)}", "yellow")
+        say(console, f"{left} for a reply ({run.why}). {go_on_without(run.overspent, again)}", "yellow")
     else:
         for sentence in run.overspent.values():
             say(console, f"Every message has its reply, and {sentence}.", "yellow")
     return not run.waiting
-
-
-def _how_to_go_on(run: EvalRun, again: str) -> str:
-    """The command again, less each limit that is spent: with it nothing would be asked."""
-    if not run.overspent:
-        return f"Go on with: {again}"
-    words = iter(shlex.split(again))
-    kept = []
-    for word in words:
-        option, equals, _ = word.partition("=")
-        if option not in run.overspent:
-            kept.append(word)
-        elif not equals:
-            next(words)
-    return f"Go on, with a higher {' and '.join(run.overspent)} or without a limit, with: {shlex.join(kept)}"
 
 
 def eval_settings(rules_text: str, rules: str | None, **more: Any) -> EvalSettings:
@@ -148,7 +133,7 @@ def drawn_in_words(wanted: EvalWanted, run: EvalRun) -> dict[str, str]:
     return {
         "Files": ", ".join(map(str, wanted.files)),
         "Splits": ", ".join(wanted.splits or TEST_SPLITS)
-        if not all(row.foreign for row in run.rows)
+        if not all(row.foreign or row.general for row in run.rows)
         else "none",
         "Training files": trained,
         "Draw": f"{limit}, seed {run.settings.seed} (--seed)",

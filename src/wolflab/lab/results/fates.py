@@ -1,0 +1,131 @@
+"""What became of replies to recorded prompts: shares by kind of task, with intervals over games, and the
+differences between models on the same prompts.
+
+It knows what was asked and replied, and asks nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...models.catalog import BUILT_IN
+from ...stats.comparing import PairedTest, difference_of_pooled
+from ...stats.intervals import Estimate, quotient, share
+from ...stats.resampling import by_deal
+from ..runs.asked_again import FATES, AskedAgain, Fate
+
+ALL = "all tasks"
+VALID: frozenset[Fate] = frozenset(("legal", "illegal"))
+"""Fates of replies that have the form that was asked for."""
+LEGAL: frozenset[Fate] = frozenset(("legal",))
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFates:
+    """One kind of task (or all) as one model replied to it. counts: replies by fate. waiting: without one.
+
+    valid: the share of replies that have the form asked for. legal: of the replies that were to choose an
+    option, those that choose a legal one; of no unit where no task is to choose.
+    """
+
+    task: str
+    prompts: int
+    counts: Mapping[Fate, int]
+    waiting: int
+    valid: Estimate
+    legal: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFates:
+    """One model. tasks: all of them first, then each. valid, legal: its shares less those of the first model,
+    on the prompts that both replied to; None for the first model.
+    """
+
+    model: str
+    tasks: tuple[TaskFates, ...]
+    valid: PairedTest | None = None
+    legal: PairedTest | None = None
+
+    @property
+    def instrument(self) -> bool:
+        """Whether it is the built-in player: it shows that the instruments work, and no more."""
+        return self.model.partition("(")[0] == BUILT_IN
+
+
+def fates(asked: AskedAgain) -> tuple[ModelFates, ...]:
+    """The numbers of what was replied so far, by model."""
+    found: list[ModelFates] = []
+    names = list(asked.replies)
+    tasks = list(dict.fromkeys(prompt.task for prompt in asked.prompts))
+    for name in names:
+        rows = tuple(_task(asked, name, task) for task in (ALL, *sorted(tasks)))
+        if name == names[0]:
+            found.append(ModelFates(name, rows))
+            continue
+        tests = (_difference(asked, name, names[0], *which) for which in ((VALID, False), (LEGAL, True)))
+        found.append(ModelFates(name, rows, *tests))
+    return tuple(found)
+
+
+def fates_as_numbers(found: Sequence[ModelFates]) -> list[dict[str, Any]]:
+    """As JSON values."""
+    return [asdict(one) for one in found]
+
+
+def _task(asked: AskedAgain, model: str, task: str) -> TaskFates:
+    inside = [place for place, prompt in enumerate(asked.prompts) if task in (ALL, prompt.task)]
+    given = [one for place in inside if (one := asked.replies[model][place]) is not None]
+    return TaskFates(
+        task,
+        len(inside),
+        {fate: sum(one.fate == fate for one in given) for fate in FATES},
+        len(inside) - len(given),
+        _share(asked, model, inside, VALID),
+        _share(asked, model, [place for place in inside if asked.prompts[place].acts], LEGAL),
+    )
+
+
+def _share(asked: AskedAgain, model: str, places: Sequence[int], good: frozenset[Fate]) -> Estimate:
+    sums = _by_game(asked, [model], places, good)
+    rows = [(game, hits, n) for game, (hits, n) in sums[model].items()]
+    waiting = len(places) - int(sum(n for _, _, n in rows))
+    return _in_games(share(rows, "replies", missing=waiting))
+
+
+def _by_game(
+    asked: AskedAgain, models: Sequence[str], places: Sequence[int], good: frozenset[Fate]
+) -> dict[str, dict[int, tuple[float, float]]]:
+    """Model → game → (good replies, replies), of the prompts that all of these models replied to."""
+    sums: dict[str, dict[int, tuple[float, float]]] = {model: {} for model in models}
+    for place in places:
+        replies = {model: asked.replies[model][place] for model in models}
+        for model, reply in replies.items():
+            if reply is not None and None not in replies.values():
+                hits, n = sums[model].get(asked.prompts[place].game, (0.0, 0.0))
+                sums[model][asked.prompts[place].game] = (hits + (reply.fate in good), n + 1)
+    return sums
+
+
+def _difference(asked: AskedAgain, model: str, first: str, good: frozenset[Fate], acting: bool) -> PairedTest:
+    places = [place for place, prompt in enumerate(asked.prompts) if prompt.acts or not acting]
+    sums = _by_game(asked, [model, first], places, good)
+    rows = {name: sorted(by.items()) for name, by in sums.items()}
+    n = int(sum(n for _, n in sums[model].values()))
+    if not n:
+        none = Estimate(None, None, None, 0, len(places), "replies", 0, "no data")
+        return PairedTest(none, None)
+    ours, theirs = (np.asarray(by_deal(rows[name])) for name in (model, first))
+    test = difference_of_pooled(
+        ours, theirs, quotient, n=n, missing=len(places) - n, units="replies", bounds=(-1.0, 1.0)
+    )
+    return replace(test, difference=_in_games(test.difference))
+
+
+def _in_games(estimate: Estimate) -> Estimate:
+    """In words of games, which are what `stats` calls deals."""
+    return replace(estimate, note=estimate.note.replace("deal", "game"))

@@ -1,0 +1,88 @@
+"""Askers of one call each, for whatever puts many requests to models outside games: the reply that is on
+file, or the model's, put on file.
+
+It knows calls, models and budgets, and nothing of what is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
+
+import msgspec
+
+from ...errors import StoreError
+from ...models.base import Model, Request, Response
+from ...models.calls import answer
+from ..storage.call_store import CallFile, CallStore
+from .work import How, work
+
+AT_ONCE = 64
+"""Requests in work at once; calls in flight are limited for each endpoint as well."""
+
+Watch = Callable[[str, int, int], None]
+"""(model or judge, requests done with, requests)"""
+
+
+class OneCall:
+    """One request to one model, as an asker (`work.Asker`). name: of the request, within the model's."""
+
+    def __init__(self, name: str, request: Request, model: Model, home: CallStore) -> None:
+        asker = f"{model.name}/{name}"
+        filed = home.filed(asker)
+        self.file, self.model, self.request = CallFile(home, asker, filed), model, request
+        self.on_file = bool(filed)
+        self.response: Response | None = None
+        self.why = ""
+
+    async def go(self) -> None:
+        """Ask, unless the answer is on file."""
+        _, self.response = await answer(self.file, self.model, self.request)
+        self.file.keep()
+
+    def stop(self, how: How, why: str) -> None:
+        """Keep why there is no answer."""
+        self.why = why
+
+
+async def work_through(askers: Sequence[OneCall], who: str, watch: Watch) -> None:
+    """Let them go. Those on file come first: they cost nothing, so no spent budget may stop them."""
+    answered = 0
+
+    def over() -> None:
+        nonlocal answered
+        answered += 1
+        watch(who, answered, len(askers))
+
+    watch(who, 0, len(askers))
+    for on_file in (True, False):
+        await work([one for one in askers if one.on_file == on_file], AT_ONCE, over)
+
+
+def keep_settings(home: CallStore, models: Iterable[Model]) -> None:
+    """Keep with which settings each model is asked; where one was asked otherwise, close and StoreError."""
+    for model in models:
+        described = msgspec.json.encode(model.describe(), order="sorted").decode()
+        home.remember(f"model {model.name}", described)
+        if home.meta(f"model {model.name}") != described:
+            path = home.path
+            home.close()
+            raise StoreError(
+                f"{path}: model {model.name!r} was asked with other settings there; go on with those, or "
+                "name another directory"
+            )
+
+
+def overspent(limits: tuple[int | None, float | None], tokens: int, usd: Decimal) -> dict[str, str]:
+    """Option of each limit that is spent → a sentence with what calls in flight spent after the first was
+    refused.
+    """
+    most, dear = limits[0], None if limits[1] is None else Decimal(repr(float(limits[1])))
+    spent = {}
+    if most is not None and tokens >= most:
+        spent["--tokens"] = (
+            f"the budget of {most:,} tokens is spent: {tokens:,} are used, calls in flight too"
+        )
+    if dear is not None and usd >= dear:
+        spent["--usd"] = f"the budget of {dear:f} USD is spent: {usd:f} are used, calls in flight too"
+    return spent

@@ -1,0 +1,303 @@
+"""What `wolflab ask-again` does and shows: recorded prompts put to models, and what came of the replies."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from html import escape
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.markup import escape as plain
+
+from .. import __version__
+from ..files import write
+from ..lab.plans.overrides import model_given
+from ..lab.plans.sources import checking
+from ..lab.plans.specs import BudgetSpec
+from ..lab.results.fates import ALL, ModelFates, TaskFates, fates, fates_as_numbers
+from ..lab.runs.asked_again import (
+    FATES,
+    AskedAgain,
+    Fate,
+    ask_again_by_name,
+    check_askable,
+    sample_prompts,
+    without_schema,
+)
+from ..lab.storage.run_files import new_directory
+from ..lab.storage.store import Store
+from ..stats.comparing import PairedTest
+from ..stats.intervals import Estimate
+from .commands import bar, go_on_without, goes_on_with, leave
+from .console import say
+from .report.blocks import PagePart, Passage
+from .report.numbers import interval, number, number_cell, p_value, shown
+from .report.page import PageSection, ReportPage
+from .report.table import Cell, ReportTable, TableRow
+from .tables import in_line, print_fitted
+from .wording import counted, cut
+
+REPLIES, PAGE = "replies.jsonl", "report.html"
+IN_WORDS: dict[Fate, str] = {
+    "legal": "usable",
+    "illegal": "illegal",
+    "unreadable": "unreadable",
+    "none": "cut or\nnothing",
+}
+"""What fates are called; a statement has no options, and is usable or not."""
+_SHOWN = 3
+"""Replies of each fate and model that are shown."""
+_LONG = 500
+"""Characters of a reply that are shown."""
+_READING = """<dl>
+<dt>Valid</dt><dd>The reply can be read as what was asked for, by the reader that games use.</dd>
+<dt>Legal</dt><dd>Of the prompts that ask to choose an option (votes, night actions …): the reply chooses one
+of those that were legal then. Illegal is a reply that can be read and chooses something else, such as a vote
+for a dead player; it is valid all the same.</dd>
+<dt>Cut or nothing</dt><dd>The reply is empty, broke off before it could be read, or the prompt did not
+fit.</dd>
+<dt>First reply</dt><dd>In a game a player is told what was wrong and tries again. Here the first reply
+counts.</dd>
+<dt>JSON schema</dt><dd>Games send one along with most prompts, and many servers hold a reply to it: then
+nearly every reply is valid and legal, whatever the model knows. With --free it is left out.</dd>
+<dt>Interval</dt><dd>95 %, over games: the prompts of one game are a cluster. With few games there is
+none.</dd>
+<dt>Difference</dt><dd>In percentage points, on the prompts that both models replied to. p: how often a
+difference as large would come about if the models might as well have changed places in every game.</dd>
+</dl>"""
+
+
+@dataclass(frozen=True)
+class PromptsWanted:
+    """What the command line asks for. models: as written there. free: without a JSON schema. limits: tokens
+    and USD.
+    """
+
+    run: Path
+    models: tuple[str, ...]
+    set_: tuple[str, ...] = ()
+    n: int = 100
+    seed: int = 1
+    tasks: tuple[str, ...] = ()
+    free: bool = False
+    out: Path | None = None
+    limits: tuple[int | None, float | None] = (None, None)
+
+
+def ask_run_again(console: Console, wanted: PromptsWanted) -> bool:
+    """Put recorded prompts to models, print what became of the replies, write a page. Returns whether all
+    were answered.
+    """
+    with checking("the budget", BudgetSpec):
+        BudgetSpec(tokens=wanted.limits[0], usd=wanted.limits[1])
+    specs = [model_given(model, wanted.set_) for model in wanted.models]
+    with Store.open_for_reading(wanted.run) as store:
+        prompts = sample_prompts(store, wanted.n, wanted.seed, wanted.tasks)
+    if wanted.free:
+        prompts = without_schema(prompts, specs)
+    new = wanted.out is None or not (wanted.out / "run.sqlite").is_file()
+    if new:
+        asyncio.run(check_askable(specs))
+    path = wanted.out or new_directory(Path("runs"), "ask-again")
+    again = shlex.join(["wolflab", *sys.argv[1:], *([] if wanted.out else ["-o", str(path)])])
+    goes_on_with(again)
+    games = counted(len({prompt.game for prompt in prompts}), "game")
+    say(
+        console, f"{counted(len(prompts), 'prompt')} of {games}, to {counted(len(specs), 'model')}  →  {path}"
+    )
+    if len(prompts) < wanted.n:
+        say(console, f"There are no more: {wanted.n:,} were asked for.", "yellow")
+    shown_bar = bar(console)
+    tasks: dict[str, Any] = {}
+
+    def watch(model: str, over: int, planned: int) -> None:
+        if model not in tasks:
+            tasks[model] = shown_bar.add_task(plain(model), total=planned)
+        shown_bar.update(tasks[model], completed=over, total=planned)
+
+    with shown_bar:
+        asked = asyncio.run(ask_again_by_name(path, specs, prompts, wanted.limits, new, watch))
+    found = fates(asked)
+    write(path / REPLIES, reply_lines(asked))
+    _print(console, asked, found)
+    leave(console, "report", path / PAGE, render(asked, found, wanted), _numbers(asked, found, wanted))
+    say(console, f"replies: {path / REPLIES}")
+    if asked.waiting:
+        left = counted(asked.waiting, "prompt waits", "prompts wait")
+        say(console, f"{left} for a reply ({asked.why}). {go_on_without(asked.overspent, again)}", "yellow")
+    return not asked.waiting
+
+
+def reply_lines(asked: AskedAgain) -> bytes:
+    """A JSON line for each prompt and model: where it comes from, what was asked, what came of it."""
+    lines = [
+        {
+            "model": model,
+            "game": prompt.game,
+            "task": prompt.task,
+            "key": prompt.request.key,
+            "messages": prompt.request.words.messages,
+            "reply": reply.text,
+            "finish": reply.finish,
+            "fate": reply.fate,
+            "why": reply.why,
+        }
+        for model, replies in asked.replies.items()
+        for prompt, reply in zip(asked.prompts, replies, strict=True)
+        if reply is not None
+    ]
+    return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
+
+
+def _numbers(asked: AskedAgain, found: Sequence[ModelFates], wanted: PromptsWanted) -> dict[str, Any]:
+    return {
+        "wolflab": __version__,
+        "run": str(wanted.run),
+        "n": wanted.n,
+        "seed": wanted.seed,
+        "tasks": wanted.tasks,
+        "schema sent along": not wanted.free,
+        "games": len({prompt.game for prompt in asked.prompts}),
+        "models": asked.described,
+        "spent": {model: asdict(total) for model, total in asked.spent.items()},
+        "adaptations": asked.adaptations,
+        "waiting": asked.waiting,
+        "why": asked.why,
+        "fates": fates_as_numbers(found),
+    }
+
+
+# -- in the terminal --------------------------------------------------------------------------
+
+
+def _print(console: Console, asked: AskedAgain, found: Sequence[ModelFates]) -> None:
+    for one in found:
+        heads = ["", "prompts", "valid,\n95 % interval", "legal,\n95 % interval", *IN_WORDS.values()]
+        cells = [
+            [row.task, str(row.prompts), _cell(row.valid), _cell(row.legal), *_counts(row)]
+            for row in one.tasks
+        ]
+        print_fitted(console, f"[bold]{plain(one.model)}[/]", heads, cells)
+    for one in found[1:]:
+        for what, test in _tests(one):
+            chance = "" if test.p is None else f", p {p_value(test.p).text}"
+            gap = in_line(test.difference, "points", signed=True)
+            say(console, f"{what}, {one.model} − {found[0].model}: {gap}{chance}")
+    if any(one.instrument for one in found):
+        say(console, "The built-in player is no language model: its line is an instrument check.")
+    for model, total in asked.spent.items():
+        seconds = f", {total.latency / total.calls:.1f} s a call" if total.calls else ""
+        cost = f", {number(total.usage.cost, 'usd')}" if total.usage.cost else ""
+        say(console, f"{model}: {counted(total.calls, 'call')}, {total.usage.tokens:,} tokens{cost}{seconds}")
+
+
+def _tests(one: ModelFates) -> Iterator[tuple[str, PairedTest]]:
+    for what, test in (("valid", one.valid), ("legal", one.legal)):
+        if test is not None:
+            yield what, test
+
+
+def _cell(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return "–"
+    return f"{number(estimate.value, 'share')}\n[dim]{interval(estimate, 'share')}[/]"
+
+
+def _counts(row: TaskFates) -> list[str]:
+    return [str(row.counts[fate]) for fate in IN_WORDS]
+
+
+# -- on the page ------------------------------------------------------------------------------
+
+
+def render(asked: AskedAgain, found: Sequence[ModelFates], wanted: PromptsWanted) -> str:
+    """The page as text."""
+    parts: list[tuple[str, str, PagePart]] = [
+        ("fates", "What became of the replies", _tables(found)),
+        ("differences", "Differences on the same prompts", _differences(found)),
+        ("replies", "Some replies that could not be used", _quotes(asked)),
+        ("asked", "How it was asked", _how(asked, wanted)),
+        ("reading", "How to read this page", _READING),
+    ]
+    waiting = f"{counted(asked.waiting, 'prompt waits', 'prompts wait')} for a reply: {asked.why}"
+    top = f'<div class="banner">{escape(waiting)}</div>' if asked.waiting else ""
+    head = f"<h1>Prompts asked again</h1><p class=sub>{escape(str(wanted.run))}</p>"
+    kept = tuple(PageSection(*part) for part in parts if part[2])
+    return ReportPage("Prompts asked again", f"{head}{top}", kept).html
+
+
+def _tables(found: Sequence[ModelFates]) -> PagePart:
+    tables = Passage()
+    heads = ["", "prompts", "valid", "legal", *IN_WORDS.values(), "waiting"]
+    for one in found:
+        rows: list[TableRow] = [
+            [
+                row.task,
+                number_cell(row.prompts, "count"),
+                shown(row.valid, "share", cluster="game"),
+                shown(row.legal, "share", cluster="game"),
+                *(number_cell(row.counts[fate], "count") for fate in IN_WORDS),
+                number_cell(row.waiting, "count"),
+            ]
+            for row in one.tasks
+        ]
+        tables += ReportTable(one.model, heads, rows, instrument=one.instrument)
+    return tables
+
+
+def _differences(found: Sequence[ModelFates]) -> PagePart:
+    rows: list[TableRow] = [
+        [f"{one.model} − {found[0].model}", what, _gap(test), p_value(test.p)]
+        for one in found[1:]
+        for what, test in _tests(one)
+    ]
+    if not rows:
+        return ""
+    instrument = any(one.instrument for one in found)
+    return ReportTable(
+        ALL.capitalize(), ["", "share", "difference", "p"], rows, instrument=instrument, left=(1,)
+    )
+
+
+def _gap(test: PairedTest) -> Cell:
+    return shown(test.difference, "points", signed=True, cluster="game")
+
+
+def _quotes(asked: AskedAgain) -> str:
+    """A few of each fate and model."""
+    said = []
+    for model, replies in asked.replies.items():
+        quotes = []
+        for fate in FATES[1:]:
+            those = (
+                (prompt, reply)
+                for prompt, reply in zip(asked.prompts, replies, strict=True)
+                if reply is not None and reply.fate == fate
+            )
+            for prompt, reply in islice(those, _SHOWN):
+                who = f"{prompt.task}: {reply.why}"
+                text = escape(cut(reply.text, _LONG)) or "(nothing)"
+                quotes.append(f'<div class="quote"><p class="who">{escape(who)}</p><p>{text}</p></div>')
+        if quotes:
+            said.append(f"<details><summary>{escape(model)}</summary>{''.join(quotes)}</details>")
+    return "".join(said)
+
+
+def _how(asked: AskedAgain, wanted: PromptsWanted) -> str:
+    said = {
+        "Run": str(wanted.run),
+        "Draw": f"{len(asked.prompts):,} first attempts; tasks and games in turn; seed {wanted.seed}",
+        "JSON schema": "left out (--free)" if wanted.free else "sent along, as in games",
+        **{name: ", ".join(f"{k} {v}" for k, v in told.items()) for name, told in asked.described.items()},
+        "Changed for endpoints": "; ".join(asked.adaptations) or "nothing",
+        "Wolflab": __version__,
+    }
+    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in said.items())
+    return f"<dl>{rows}</dl>"
