@@ -16,6 +16,7 @@ from looks import PICTURES, SCHEMES, SIZES, is_too_wide, what_keeps_people_out
 from typer.testing import CliRunner
 
 import http_server
+from tiny_models import tiny_base
 from wolflab.cli import app
 
 if TYPE_CHECKING:
@@ -36,6 +37,15 @@ PAGES = {
         "wwqa eval questions.jsonl --model wolf-1 --set base_url={server} --limit 20 -o asked",
         "asked/report.html",
     ),
+    "fine-tuning": (
+        "wwqa finetune questions.jsonl --model tiny --settings small --n 4 --n 8 --seed 1 --seed 2 "
+        "--set epochs=1 --set look_every=1 --limit 6 -o tuned",
+        "tuned/report.html",
+    ),
+    "asked-again": (
+        "ask-again run --model wolf-1 --set base_url={server} -n 10 -o again",
+        "again/report.html",
+    ),
     "review": ("wwqa review questions.jsonl", "questions-review.html"),
 }
 """Each page: the command that writes it, and where."""
@@ -48,6 +58,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(home)
         command("wwqa build --n 60 -o questions.jsonl")
+        tiny_base(home / "tiny")
         command("run quickstart --out other -o deals=3 -o others.model.noise=0.5")
         with http_server.running() as server:
             for words, _ in PAGES.values():

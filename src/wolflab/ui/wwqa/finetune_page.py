@@ -62,7 +62,7 @@ def render_finetuning(
     pictures = [picture for picture in (_curve(found), _losses(logs)) if picture is not None]
     captions = {"learning-curve": _CURVE, "losses": _LOSSES}
     drawn = {picture.name: on_page(picture, captions[picture.name]) for picture in pictures}
-    link = '<p>Every number of the evaluation, and some replies: <a href="eval/report.html">eval</a>.</p>'
+    link = '<p><a href="eval/report.html">Every number of the evaluation, and some replies</a></p>'
     sections: list[tuple[str, str, PagePart]] = [
         ("gains", "Before and after", _gains(found) + link if found else ""),
         ("curve", "Learning curve", drawn.get("learning-curve", "")),
