@@ -31,6 +31,7 @@ import command_line
 import http_server
 from test_benchmarks import TINY, printed
 from test_docs import PAGES, ROOT, Block, blocks, name
+from tiny_models import tiny_base
 from wolflab.cli import app
 from wolflab.lab.plans import sources
 from wolflab.models import endpoints
@@ -56,6 +57,7 @@ ALSO: Mapping[str, tuple[str, ...]] = {
     "exploit": shlex.split(
         "--updates 1 --episodes 4 --deals 1 -o workers=1 -o training.cloning.episodes=4 -o evaluation.deals=1"
     ),
+    "wwqa finetune": shlex.split("--set questions=4 --set epochs=1 --set look_every=1 --limit 2"),
     "serve": ("--port", "0"),
 }
 """What is said to a command beside its own words."""
@@ -68,6 +70,12 @@ NOT_RUN: Mapping[str, str] = {
             "wolflab wwqa adapter tuned/adapter --to merged-gguf --llama-cpp llama -o tuned.gguf",
             "wolflab wwqa parity tuned/adapter questions.jsonl --model llamacpp/tuned "
             "--set base_url=http://localhost:8000/v1 --set max_in_flight=1 --gguf tuned.gguf",
+            "wolflab wwqa adapter runs/weights/smollm2 --to merged-gguf --llama-cpp llama -o base.gguf",
+            "wolflab wwqa adapter runs/tuned/both-400-seed1/adapter --to merged-gguf --llama-cpp llama "
+            "-o tuned.gguf",
+            "wolflab wwqa parity runs/tuned/both-400-seed1/adapter sheriff.jsonl --model "
+            "llamacpp/smollm2-tuned --set base_url=http://localhost:8001/v1 --set max_in_flight=1 "
+            "--gguf tuned.gguf --rules-text no",
             "wolflab wwqa parity tuned/adapter questions.jsonl --model vllm/tuned",
             "wolflab wwqa parity tuned/adapter questions.jsonl --model vllm/tuned "
             "--set base_url=http://gpu-box:8000/v1",
@@ -271,9 +279,11 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
             writer = csv.DictWriter(file, list(rows[0]))
             writer.writeheader()
             writer.writerows(row | {"reasonable": "yes"} for row in rows)
+    weights = str(tiny_base(home / "weights"))
     for file in ("questions", "binary", "rules", "situations"):
         write_items(home / f"{file}.jsonl", QUESTIONS)
-    wolflab("wwqa", "build", "--n", "20", "-o", str(home / "sheriff.jsonl"))
+    for n, file in ((20, "sheriff.jsonl"), (60, "large.jsonl")):
+        wolflab("wwqa", "build", "--n", str(n), "-o", str(home / file))
     asked = home / "questions" / "to_label.jsonl"
     wolflab("wwqa", "generate", "--model", "openai/gpt-4o-mini", "-o", str(asked.parent), "--n", "8")
     wolflab("wwqa", "review", str(asked))
@@ -313,6 +323,7 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
         "ben.csv": str(home / "ben.csv"),
         "questions.jsonl": str(home / "questions.jsonl"),
         "sheriff.jsonl": str(home / "sheriff.jsonl"),
+        "large.jsonl": str(home / "large.jsonl"),
         "binary_qa_raw.json": str(home / "binary.jsonl"),
         "rule_based_qa.csv": str(home / "rules.jsonl"),
         "situation_based_qa.csv": str(home / "situations.jsonl"),
@@ -321,6 +332,9 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
         "FOLDER": ".",
         "http://gpu-box:8000/v1": patched.base_url,
         "http://localhost:8000/v1": patched.base_url,
+        "http://localhost:8001/v1": patched.base_url,
+        "smollm2.gguf": weights,
+        "HuggingFaceTB/SmolLM2-135M-Instruct": weights,
     }
 
 
@@ -340,7 +354,8 @@ def worded(command: str, world: Mapping[str, str]) -> list[str]:
         words[at] = f"{place}{equals}{value}"
         for address in (one for one in world if one.startswith("http://")):
             words[at] = words[at].replace(address, world[address])
-    return [program, kind, *words, *ALSO.get(kind, ())]
+    also = ALSO.get(kind, ALSO.get(shlex.join((kind, *words[:1])), ()))
+    return [program, kind, *words, *also]
 
 
 # -- running --------------------------------------------------------------------------------

@@ -30,8 +30,8 @@ from wolflab.wwqa.finetuning.plan import (
     FinetuneSettings,
     TuningCell,
     begin_plan,
-    chosen_questions,
     grid,
+    questions_for,
     read_training,
     training_example,
 )
@@ -79,7 +79,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def examples(file: Path) -> Examples:
-    seen, kept = chosen_questions(read_training([file]), TuningCell("both", 8, 1), TINY)
+    seen, kept = questions_for(read_training([file]), TuningCell("both", 8, 1), TINY)
     return [training_example(one, TINY) for one in seen], [training_example(one, TINY) for one in kept]
 
 
@@ -127,21 +127,21 @@ def test_a_file_of_tests_alone_is_refused(tmp_path: Path) -> None:
 
 def test_draws_are_of_one_category_seeded_and_keep_pairs(file: Path) -> None:
     read = read_training([file])
-    rules, _ = chosen_questions(read, TuningCell("rules", None, 1), TINY)
-    situations, _ = chosen_questions(read, TuningCell("situations", None, 1), TINY)
+    rules, _ = questions_for(read, TuningCell("rules", None, 1), TINY)
+    situations, _ = questions_for(read, TuningCell("situations", None, 1), TINY)
     assert {one.category for one in rules} == {"rule"}
     assert {one.category for one in situations} == {"situation"}
     assert len(rules) + len(situations) == len(read.training)
     drawn = {
-        seed: [one.id for one in chosen_questions(read, TuningCell("both", 10, seed), TINY)[0]]
+        seed: [one.id for one in questions_for(read, TuningCell("both", 10, seed), TINY)[0]]
         for seed in (1, 2)
     }
     assert drawn[1] != drawn[2]
-    assert drawn[1] == [one.id for one in chosen_questions(read, TuningCell("both", 10, 1), TINY)[0]]
-    pairs = [one.pair for one in chosen_questions(read, TuningCell("both", 10, 1), TINY)[0] if one.pair]
+    assert drawn[1] == [one.id for one in questions_for(read, TuningCell("both", 10, 1), TINY)[0]]
+    pairs = [one.pair for one in questions_for(read, TuningCell("both", 10, 1), TINY)[0] if one.pair]
     assert all(pairs.count(pair) == 2 for pair in pairs)
     with pytest.raises(WolflabError, match="are wanted and there are"):
-        chosen_questions(read, TuningCell("both", 10_000, 1), TINY)
+        questions_for(read, TuningCell("both", 10_000, 1), TINY)
 
 
 def test_an_example_is_what_an_evaluation_asks(file: Path) -> None:

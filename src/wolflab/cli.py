@@ -753,7 +753,8 @@ def wwqa_adapter(
     to: Annotated[
         str,
         typer.Option(
-            help="merged (a folder of whole weights), gguf (an adapter for llama.cpp) or merged-gguf.",
+            help="merged (a folder of whole weights), gguf (an adapter for llama.cpp) or merged-gguf (of a "
+            "base, too).",
             show_default=False,
         ),
     ],

@@ -143,6 +143,19 @@ def save_gguf(adapter: AdapterFolder, out: Path, llama_cpp: Path | None, whole: 
             _convert(folder / _LORA, adapter.path, "--base", base, "--outfile", half)
 
 
+def save_base_gguf(base: str, out: Path, llama_cpp: Path | None) -> None:
+    """Whole weights without an adapter as a GGUF file in 16-bit numbers, made as `save_gguf` makes a tuned
+    one: served side by side, both are calculated alike.
+
+    base: a folder or hub name. Raises what `save_gguf` does, and ModelError for weights that are not there.
+    """
+    if out.exists():
+        raise WolflabError(f"{out}: there is something already; name a new file")
+    place, folder = find_weights(base), converters(llama_cpp)
+    with aside(out) as half:
+        _convert(folder / _WHOLE, base_folder(place), "--outfile", half, "--outtype", "f16")
+
+
 def converters(llama_cpp: Path | None) -> Path:
     """The folder with llama.cpp's converters: a checkout, or the unpacked source of llama-cpp-python.
 

@@ -15,7 +15,7 @@ from ... import __version__
 from ...errors import WolflabError
 from ...lab.plans.overrides import model_given
 from ...rules import preset
-from ...wwqa.adapters import AdapterTarget, read_adapter, save_gguf, save_merged
+from ...wwqa.adapters import AdapterTarget, read_adapter, save_base_gguf, save_gguf, save_merged
 from ...wwqa.parity import (
     AnswerPair,
     Gap,
@@ -52,6 +52,10 @@ def hand_on(console: Console, adapter: Path, to: str, out: Path, llama_cpp: Path
     """Write an adapter as `to` says, and tell what can be done with it."""
     if to not in get_args(AdapterTarget):
         raise WolflabError(f"--to: got {to!r}; write {', '.join(get_args(AdapterTarget))}")
+    if to == "merged-gguf" and not (adapter / "adapter_config.json").is_file():
+        save_base_gguf(str(adapter), out, llama_cpp)
+        say(console, f"{_WRITTEN[to]} ({adapter}, without an adapter) written to {out}")
+        return
     known = read_adapter(adapter)
     if to == "merged":
         save_merged(known, out)

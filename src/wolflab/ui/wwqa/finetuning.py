@@ -40,8 +40,8 @@ from ...wwqa.finetuning.plan import (
     Questions,
     TuningCell,
     begin_plan,
-    chosen_questions,
     grid,
+    questions_for,
     read_training,
     training_example,
 )
@@ -90,7 +90,7 @@ def finetune(console: Console, wanted: FinetuneWanted) -> bool:
         raise WolflabError(f"--rules-text: got {wanted.rules_text!r}; write yes, no or both")
     cells = grid(wanted.about, wanted.n, wanted.seeds, settings)  # type: ignore[arg-type]  # just checked
     questions = read_training(wanted.files)
-    drawn = {cell: chosen_questions(questions, cell, settings) for cell in cells}
+    drawn = {cell: questions_for(questions, cell, settings) for cell in cells}
     asked = EvalSettings(
         rules_text=wanted.rules_text,  # type: ignore[arg-type]  # just checked
         plain=settings.form == "plain",

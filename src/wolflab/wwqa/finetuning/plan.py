@@ -250,7 +250,7 @@ def _clean(
     return list(kept.values()), told
 
 
-def chosen_questions(
+def questions_for(
     questions: Questions, cell: TuningCell, settings: FinetuneSettings
 ) -> tuple[list[Item], list[Item]]:
     """What one training learns from, and by what its checkpoint is chosen; WolflabError where that
@@ -274,7 +274,7 @@ def chosen_questions(
         about = "" if cell.about == "both" else f" about {cell.about}"
         raise WolflabError(
             f"{n:,} training questions{about} are wanted and there are {len(training):,}; build more with "
-            "`wolflab wwqa build --n …`, or ask for fewer: --n, or -o questions=null for all"
+            "`wolflab wwqa build --n …`, or ask for fewer: --n, or --set questions=null for all"
         )
     seen = list(draw_items(training, n, cell.seed))
     random.Random(f"{cell.seed}/order").shuffle(seen)

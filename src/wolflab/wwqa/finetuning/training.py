@@ -105,7 +105,7 @@ def train_adapter(
             if "out of memory" not in str(error) and "can't allocate memory" not in str(error):
                 raise
             raise ModelError(
-                f"{base}: there is not enough memory to train it with these settings; take -o "
+                f"{base}: there is not enough memory to train it with these settings; take --set "
                 "recompute=true, a smaller batch or rank, or a shorter `longest`"
             ) from None
         _keep(trainer, folder / ADAPTER)
@@ -171,7 +171,7 @@ def _loaded(base: str, settings: FinetuneSettings) -> LoadedWeights:
     if not weights.tokenizer.chat_template:
         raise ModelError(
             f"{base}: its tokenizer has no chat template, so nobody knows how it is talked to; take "
-            "-o form=plain, or name weights that were made for talking (Instruct, Chat)"
+            "--set form=plain, or name weights that were made for talking (Instruct, Chat)"
         )
     if weights.tokenizer.pad_token is None:
         weights.tokenizer.pad_token = weights.tokenizer.eos_token
@@ -212,7 +212,7 @@ def _trainer(
     ]
     if not seen:
         raise ModelError(
-            f"no training question has {settings.longest:,} tokens or fewer; take -o longest=… higher"
+            f"no training question has {settings.longest:,} tokens or fewer; take --set longest=… higher"
         )
     try:
         trainer = SFTTrainer(
@@ -225,7 +225,7 @@ def _trainer(
         )
     except ValueError as error:
         raise ModelError(
-            f"{base}: it cannot be trained ({' '.join(str(error).split())[:200]}); -o targets=… names the "
+            f"{base}: it cannot be trained ({' '.join(str(error).split())[:200]}); --set targets=… names the "
             "layers that get LoRA"
         ) from None
     trainer.remove_callback(PrinterCallback)
