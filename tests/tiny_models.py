@@ -1,6 +1,7 @@
 """A tiny random language model and an adapter for it, as folders: made in a second, off the network.
 
-Its tokenizer knows every byte, so it reads any text.
+Its tokenizer knows every byte, so it reads any text; a prompt on the rules has about one token for every
+three letters.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ CHAT = (
 )
 """A template like those of real models."""
 SPECIAL = ["<s>", "<|im_start|>", "<|im_end|>"]
+WINDOW = 16384
+RULES = Path(__file__).parent.parent / "docs" / "rules.md"
 
 
 def tiny_tokenizer(template: str | None = CHAT) -> Any:
-    """transformers' tokenizer: bytes, and a few merges."""
+    """transformers' tokenizer: bytes, and merges of a page of these docs."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
@@ -30,12 +33,13 @@ def tiny_tokenizer(template: str | None = CHAT) -> Any:
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     made.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=300,
+        vocab_size=600,
         special_tokens=SPECIAL,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    made.train_from_iterator(["Answer with Yes or No. player_1 votes for player_2. "] * 3, trainer)
+    said = ["Answer with Yes or No. player_1 votes for player_2. "] * 3
+    made.train_from_iterator([*said, RULES.read_text(encoding="utf-8")], trainer)
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=made, bos_token="<s>", eos_token="<|im_end|>", pad_token="<|im_end|>"
     )
@@ -43,13 +47,12 @@ def tiny_tokenizer(template: str | None = CHAT) -> Any:
     return tokenizer
 
 
-def tiny_base(folder: Path) -> Path:
-    """The folder, with a random model in it."""
+def tiny_base(folder: Path, template: str | None = CHAT, spread: float = 0.02) -> Path:
+    """The folder, with a random model in it. spread: of its weights; from 0.2 on replies differ by prompt."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    tokenizer = tiny_tokenizer()
-    torch.manual_seed(7)
+    tokenizer = tiny_tokenizer(template)
     config = LlamaConfig(
         vocab_size=len(tokenizer),
         hidden_size=16,
@@ -57,13 +60,15 @@ def tiny_base(folder: Path) -> Path:
         num_hidden_layers=2,
         num_attention_heads=2,
         num_key_value_heads=2,
-        max_position_embeddings=8192,
+        max_position_embeddings=WINDOW,
+        initializer_range=spread,
         bos_token_id=0,
         eos_token_id=2,
         pad_token_id=2,
         tie_word_embeddings=True,
     )
-    with quiet():
+    with quiet(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(7)
         LlamaForCausalLM(config).save_pretrained(folder)
         tokenizer.save_pretrained(folder)
     return folder
@@ -75,7 +80,6 @@ def tiny_adapter(folder: Path, base: Path, rank: int = 4) -> Path:
     from peft import LoraConfig, get_peft_model
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    torch.manual_seed(11)
     settings = LoraConfig(
         r=rank,
         lora_alpha=64,
@@ -83,7 +87,8 @@ def tiny_adapter(folder: Path, base: Path, rank: int = 4) -> Path:
         task_type="CAUSAL_LM",
         init_lora_weights=False,
     )
-    with quiet():
+    with quiet(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(11)
         get_peft_model(AutoModelForCausalLM.from_pretrained(base), settings).save_pretrained(folder)
         AutoTokenizer.from_pretrained(base).save_pretrained(folder)
     return folder

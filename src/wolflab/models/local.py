@@ -474,7 +474,7 @@ def _read(
     said = ids if end is None else ids[:end]
     text = tokenizer.decode(said, skip_special_tokens=True, clean_up_tokenization_spaces=False)
     spoken = any(_is_word(tokenizer, token) for token in said)
-    likeliest = tuple({tokenizer.decode([token]): value for token, value in listed}.items()) if spoken else ()
+    likeliest = tuple((tokenizer.decode([token]), value) for token, value in listed) if spoken else ()
     return _Reply(text, len(said) + (end is not None), cached, end is not None, likeliest)
 
 

@@ -1,0 +1,548 @@
+"""A model whose weights lie on this machine: the same reply to the same call, alone or among others; what is
+known of weights without loading them; what is said where something is missing. The weights are random.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command_line import wolflab
+from tiny_models import CHAT, WINDOW, tiny_adapter, tiny_base
+from wolflab.errors import ModelError, ModelRefused
+from wolflab.lab.plans.experiment import REACHED_BY
+from wolflab.models import local
+from wolflab.models.base import Chat, Request, Response, Sampling
+from wolflab.models.budget import Budget
+from wolflab.models.catalog import check_model, resolve
+from wolflab.models.local import LocalModel, LocalSettings
+from wolflab.models.weights import find_weights, load_weights, plain_folder, weights_digest
+from wolflab.text.replies.parse import NO_FIT
+from wolflab.wwqa.items import Item, write_items
+
+for needed in ("torch", "transformers", "peft"):
+    pytest.importorskip(needed)
+
+SAID = ("Who is dead?", "Who votes for player_2, and why?", "Does the Seer check in the first night? " * 5)
+COLD, HOT = Sampling(0.0, 12), Sampling(1.0, 12)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that holds a `base` and an `adapter` for it."""
+    folder = tmp_path_factory.mktemp("weights")
+    tiny_adapter(folder / "adapter", tiny_base(folder / "base", spread=0.2))
+    return folder
+
+
+@pytest.fixture
+def batches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many calls each batch had."""
+    seen: list[int] = []
+    write = local._written_by
+
+    def written(calls: Sequence[Any], stop: Any) -> Any:
+        seen.append(len(calls))
+        return write(calls, stop)
+
+    monkeypatch.setattr(local, "_written_by", written)
+    return seen
+
+
+def model(folder: Path, budget: Budget | None = None, **settings: Any) -> LocalModel:
+    made = resolve({"model": f"hf/{folder}", **settings}, budget)
+    assert isinstance(made, LocalModel)
+    return made
+
+
+def asked(
+    one: LocalModel, said: Sequence[str] = SAID, sampling: Sampling = COLD, keys: str = "call"
+) -> list[Response]:
+    """Replies to messages that are put at the same time."""
+
+    async def go() -> list[Response]:
+        calls = [
+            Request(Chat((("system", "You play."), ("user", text))), f"{keys}|{at}", sampling)
+            for at, text in enumerate(said)
+        ]
+        return await asyncio.gather(*(one.generate(call) for call in calls))
+
+    return asyncio.run(go())
+
+
+def texts(replies: Sequence[Response]) -> list[str]:
+    return [reply.text for reply in replies]
+
+
+# -- replies --------------------------------------------------------------------------------
+
+
+def test_a_question_is_put_and_kept(home: Path, tmp_path: Path, batches: list[int]) -> None:
+    file, out = tmp_path / "questions.jsonl", tmp_path / "out"
+    items = [Item(question=f"Is rule {k} so?", answer="No", rules="sheriff") for k in range(3)]
+    write_items(file, items)
+    words = ["wwqa", "eval", str(file), "--model", f"hf/{home / 'base'}", "-o", str(out)]
+    done = wolflab(*words)
+    assert done.returncode == 0, done.stderr
+    assert sum(batches) == 3
+    again = wolflab(*words)
+    assert again.returncode == 0, again.stderr
+    assert sum(batches) == 3, "asked once"
+    other = wolflab(*words[:-1], str(tmp_path / "other"), "--model", f"hf/{home / 'adapter'}")
+    assert other.returncode == 0, other.stderr
+    assert sum(batches) > 6
+
+
+@pytest.mark.parametrize("sampling", [COLD, HOT, Sampling(1.0, 12, top_p=0.5)])
+def test_a_reply_is_the_same_alone_and_among_others(
+    home: Path, batches: list[int], sampling: Sampling
+) -> None:
+    alone = asked(model(home / "base", batch=1, cache=False), sampling=sampling)
+    cached = asked(model(home / "base", batch=1), sampling=sampling)
+    assert batches == [1] * 6
+    together = asked(model(home / "base", batch=8), sampling=sampling)
+    assert batches[6:] == [3]
+    assert texts(alone) == texts(cached) == texts(together)
+    assert len({*texts(alone)}) > 1
+    counts = [(one.usage.prompt_tokens, one.usage.completion_tokens, one.finish) for one in alone]
+    assert counts == [(one.usage.prompt_tokens, one.usage.completion_tokens, one.finish) for one in together]
+    assert any(reply.usage.cached_tokens for reply in cached)
+    assert not any(reply.usage.cached_tokens for reply in (*alone, *together))
+
+
+def test_draws_are_those_of_the_call(home: Path) -> None:
+    base, same = model(home / "base"), ["Speak."] * 3
+    first = asked(base, same, HOT)
+    assert texts(first) == texts(asked(base, same, HOT)), "a resumed call gets the reply it would have had"
+    assert len({*texts(first)}) == 3, "repeats are not one reply over again"
+    assert texts(first) != texts(asked(base, same, HOT, "other"))
+    assert len({*texts(asked(base, same))}) == 1, "nothing is drawn at temperature 0"
+    assert len({*texts(asked(base, same, Sampling(1.0, 12, seed=5)))}) == 1
+    assert texts(asked(model(home / "base", temperature=0), same, HOT)) == texts(asked(base, same))
+
+
+def test_replies_end_where_the_model_ends_them_or_are_cut(home: Path) -> None:
+    replies = asked(model(home / "base", batch=16), ["Speak."] * 16, Sampling(1.0, 200))
+    assert {reply.finish for reply in replies} == {"stop", "length"}
+    for reply in replies:
+        assert (reply.usage.completion_tokens < 200) == (reply.finish == "stop")
+        assert "<|im_end|>" not in reply.text
+
+
+def test_a_prompt_beyond_the_window_is_not_put(home: Path, batches: list[int]) -> None:
+    for one, window in ((model(home / "base", context=20), "20"), (model(home / "base"), f"{WINDOW:,}")):
+        [reply] = asked(one, ["player_1 " * WINDOW])
+        assert (reply.finish, reply.text) == (f"{NO_FIT} of {window} tokens", "")
+        assert reply.usage.tokens == 0
+    assert not batches
+
+
+def test_the_likeliest_first_words_are_told(home: Path) -> None:
+    import torch
+
+    [reply] = asked(model(home / "base"), SAID[:1], Sampling(0.0, 12, top_logprobs=5))
+    loaded = load_weights(str(home / "base"))
+    said = [{"role": role, "content": text} for role, text in reply.prompt]
+    ids = loaded.tokenizer.apply_chat_template(said, add_generation_prompt=True, return_dict=False)
+    while True:  # up to the first word
+        with torch.inference_mode():
+            chances = loaded.model(torch.tensor([ids])).logits[0, -1].log_softmax(-1)
+        taken = int(chances.argmax())
+        if any(letter.isalnum() for letter in loaded.tokenizer.decode([taken])):
+            break
+        ids.append(taken)
+    values, tokens = chances.topk(5)
+    assert [word for word, _ in reply.likeliest] == [loaded.tokenizer.decode([one]) for one in tokens]
+    assert [value for _, value in reply.likeliest] == pytest.approx(values.tolist(), abs=1e-4)
+    assert asked(model(home / "base"), SAID[:1])[0].likeliest == ()
+
+
+def test_an_adapter_changes_the_replies_and_what_is_described(home: Path) -> None:
+    base, tuned = model(home / "base"), model(home / "adapter")
+    assert texts(asked(base)) != texts(asked(tuned))
+    told = tuned.describe()
+    assert told["weights"] == base.describe()["weights"]
+    assert told["adapter"] == weights_digest(home / "adapter")
+    assert "adapter" not in base.describe()
+
+
+def test_what_it_is_told_and_what_is_left_out_is_written_down(home: Path) -> None:
+    one = model(home / "base")
+    asked(one)
+    assert one.adaptations == []
+    asking = Request(Chat((("user", "Speak."),), {"type": "object"}), "key", COLD)
+    asyncio.run(one.generate(asking))
+    assert [line.partition(": ")[2] for line in one.adaptations] == [local._WORDS_ALONE]
+
+
+def test_a_template_without_a_system_message_gets_it_before_the_first_words(
+    home: Path, tmp_path: Path
+) -> None:
+    refusing = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system') }}{% endif %}"
+    (tmp_path / "chat.jinja").write_text(refusing + CHAT, encoding="utf-8")
+    one = model(home / "base", chat_template=str(tmp_path / "chat.jinja"))
+    [reply] = asked(one, ["Speak."])
+    assert reply.prompt == (("user", "You play.\n\nSpeak."),)
+    assert [line.partition(": ")[2] for line in one.adaptations] == [local._NO_SYSTEM]
+    assert one.describe()["chat template"] != model(home / "base").describe()["chat template"]
+
+
+def test_it_costs_nothing_and_counts_in_the_budget(home: Path) -> None:
+    budget = Budget(tokens=1)
+    one = model(home / "base", budget)
+    [reply] = asked(one, ["Speak."])
+    assert reply.usage.cost == 0
+    assert reply.usage.prompt_tokens > 10
+    with pytest.raises(Exception, match="budget"):
+        asked(one, ["Speak."])
+
+
+def test_the_weights_are_shared_given_back_and_loaded_again(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loads = []
+    monkeypatch.setattr(local, "load_weights", lambda *a, **k: loads.append(a) or load_weights(*a, **k))
+    shutil.copytree(home / "base", home / "shared")
+    one, other = model(home / "shared"), model(home / "shared", temperature=0.5)
+    first = texts(asked(one))
+    asked(other)
+    assert len(loads) == 1
+    asyncio.run(one.close())
+    assert texts(asked(one)) == first
+    assert len(loads) == 2
+
+
+# -- what is known of weights ---------------------------------------------------------------
+
+
+def test_every_setting_decides_what_is_answered_or_how_it_is_reached(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "chat.jinja").write_text("{{ messages }}", encoding="utf-8")
+    sampled = {"temperature": 0, "top_p": 1, "max_tokens": 9, "seed": 1, "context": 99}
+    described = {*model(home / "base", **sampled).describe()} - {"kind", "name", "weights"}
+    known = {field.name.replace("_", " ") for field in fields(LocalSettings)}
+    reached = {"device", "batch", "cache"}
+    assert reached <= REACHED_BY
+    assert {one.replace("_", " ") for one in described} | reached == known
+
+
+def test_a_description_names_no_place(home: Path, tmp_path: Path) -> None:
+    """The same weights in another place are described alike, but for the name that was given."""
+    shutil.copytree(home, tmp_path / "moved")
+    config = tmp_path / "moved" / "adapter" / "adapter_config.json"
+    written = json.loads(config.read_text(encoding="utf-8"))
+    config.write_text(json.dumps(written | {"base_model_name_or_path": "../base"}), encoding="utf-8")
+    for name in ("base", "adapter"):
+        here, there = (model(folder / name).describe() for folder in (home, tmp_path / "moved"))
+        assert here.pop("name") == f"hf/{home / name}"
+        assert there.pop("name") != here
+        assert here == there
+        assert str(home) not in repr(here)
+    assert texts(asked(model(tmp_path / "moved" / "adapter"))) == texts(asked(model(home / "adapter")))
+
+
+def test_a_digest_follows_weights_and_config_alone(home: Path, tmp_path: Path) -> None:
+    first = weights_digest(home / "base")
+    copy = Path(shutil.copytree(home / "base", tmp_path / "copy"))
+    (copy / "README.md").write_text("A card.", encoding="utf-8")
+    assert weights_digest(copy) == first
+    told = json.loads((copy / "config.json").read_text(encoding="utf-8"))
+    (copy / "config.json").write_text(json.dumps(told | {"_name_or_path": "/elsewhere"}), encoding="utf-8")
+    assert weights_digest(copy) == first
+    (copy / "config.json").write_text(json.dumps(told | {"rope_theta": 7.0}), encoding="utf-8")
+    assert weights_digest(copy) != first
+    (copy / "config.json").write_text(json.dumps(told), encoding="utf-8")
+    assert weights_digest(copy) == first
+    data = bytearray((copy / "model.safetensors").read_bytes())
+    data[-1] ^= 1
+    (copy / "model.safetensors").write_bytes(data)
+    assert weights_digest(copy) != first
+    with pytest.raises(ModelError, match="no weights"):
+        weights_digest(tmp_path)
+
+
+# -- what is missing ------------------------------------------------------------------------
+
+
+def without(folder: Path, *names: str) -> Path:
+    for name in names:
+        (folder / name).unlink()
+    return folder
+
+
+def rewritten(file: Path, **changed: Any) -> None:
+    told = json.loads(file.read_text(encoding="utf-8")) | changed
+    file.write_text(json.dumps(told), encoding="utf-8")
+
+
+def no_weights(at: Path) -> Path:
+    return without(at / "base", "model.safetensors")
+
+
+def no_config(at: Path) -> Path:
+    return without(at / "base", "config.json")
+
+
+def no_adapter_weights(at: Path) -> Path:
+    return without(at / "adapter", "adapter_model.safetensors")
+
+
+def base_gone(at: Path) -> Path:
+    rewritten(at / "adapter" / "adapter_config.json", base_model_name_or_path=str(at / "gone"))
+    return at / "adapter"
+
+
+def no_base_named(at: Path) -> Path:
+    rewritten(at / "adapter" / "adapter_config.json", base_model_name_or_path=None)
+    return at / "adapter"
+
+
+def broken_config(at: Path) -> Path:
+    (at / "adapter" / "adapter_config.json").write_text("{", encoding="utf-8")
+    return at / "adapter"
+
+
+def no_template(at: Path) -> Path:
+    return without(at / "base", "chat_template.jinja")
+
+
+def no_tokenizer(at: Path) -> Path:
+    return without(at / "base", "tokenizer.json", "tokenizer_config.json")
+
+
+@pytest.mark.parametrize(
+    ("broken", "sentence"),
+    [
+        (lambda at: at / "nowhere", "there is no folder .*nowhere; correct its name"),
+        (lambda at: at / "base" / "config.json", "is a file; name the folder"),
+        (no_weights, r"there are no weights \(\*.safetensors\) in "),
+        (no_config, "there is no config.json in "),
+        (no_adapter_weights, "there is no adapter_model.safetensors in it"),
+        (base_gone, "its base is .*gone .*there is no folder"),
+        (no_base_named, "names no base; write its folder or hub name there"),
+        (broken_config, "adapter_config.json: it is not a JSON object"),
+        (no_template, "no chat template.*put chat_template.jinja into its folder"),
+        (no_tokenizer, "the tokenizer cannot be loaded"),
+    ],
+)
+def test_what_is_missing_is_said_before_the_first_game(
+    home: Path, tmp_path: Path, broken: Any, sentence: str
+) -> None:
+    shutil.copytree(home, tmp_path / "all")
+    one = model(broken(tmp_path / "all"))
+    with pytest.raises(ModelError, match=f"(?s)^[^\n]*{sentence}"):
+        asyncio.run(check_model(one))
+    with pytest.raises(ModelError, match=sentence):
+        asked(one)
+
+
+def cut_weights(at: Path) -> Path:
+    file = at / "base" / "model.safetensors"
+    file.write_bytes(file.read_bytes()[:-100])
+    return at / "base"
+
+
+def half_the_weights(at: Path) -> Path:
+    from safetensors.torch import load_file, save_file
+
+    file = at / "base" / "model.safetensors"
+    kept = {name: value for name, value in load_file(file).items() if "layers.1.mlp" not in name}
+    save_file(kept, file, {"format": "pt"})
+    return at / "base"
+
+
+def another_base(at: Path) -> Path:
+    rewritten(at / "base" / "config.json", hidden_size=8, head_dim=8)
+    return at / "adapter"
+
+
+def foreign_adapter(at: Path) -> Path:
+    from safetensors.torch import load_file, save_file
+
+    file = at / "adapter" / "adapter_model.safetensors"
+    save_file({f"other.{name}": value for name, value in load_file(file).items()}, file)
+    return at / "adapter"
+
+
+@pytest.mark.parametrize(
+    ("broken", "sentence"),
+    [
+        (cut_weights, "they cannot be loaded"),
+        (half_the_weights, r"3 parts of the model are in none of its files"),
+        (another_base, "they cannot be loaded"),
+        (foreign_adapter, "it does not fit its base"),
+    ],
+)
+def test_weights_that_cannot_be_loaded_stop_the_run(
+    home: Path, tmp_path: Path, broken: Any, sentence: str
+) -> None:
+    shutil.copytree(home, tmp_path / "all")
+    rewritten(tmp_path / "all" / "adapter" / "adapter_config.json", base_model_name_or_path="../base")
+    with pytest.raises(ModelRefused, match=sentence) as caught:
+        asked(model(broken(tmp_path / "all")))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"device": "abacus"}, "'abacus' is no device; use auto, cpu, cuda"),
+        ({"device": "cuda:77"}, "cannot take them"),
+        ({"dtype": "int3"}, "'dtype': got 'int3'"),
+        ({"batch": 0}, "'batch': got 0"),
+        ({"chat_template": "/nowhere/chat.jinja"}, "/nowhere/chat.jinja cannot be read"),
+        ({"base_url": "http://x/v1"}, "'base_url': there is no such field"),
+    ],
+)
+def test_settings_that_cannot_be_meant_are_refused(
+    home: Path, settings: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(ModelError, match=sentence):
+        asked(model(home / "base", **settings))
+
+
+def test_a_hub_name_is_not_asked_for_by_a_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody reaches for the network but who was told to get weights."""
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    assert find_weights("someone/some-model").base == "someone/some-model"
+    with pytest.raises(ModelError, match=r"get them by wolflab models --check hf/someone/some-model"):
+        model(Path("someone/some-model")).describe()
+
+
+# -- from GGUF ------------------------------------------------------------------------------
+
+
+def write_gguf(path: Path, base: Path) -> Path:
+    """The base as a GGUF file, in float32, as llama.cpp's converter lays it out."""
+    import gguf
+    from safetensors.numpy import load_file
+
+    told = json.loads((base / "config.json").read_text(encoding="utf-8"))
+    tokens = json.loads((base / "tokenizer.json").read_text(encoding="utf-8"))
+    heads, vocabulary = told["num_attention_heads"], tokens["model"]["vocab"]
+    kinds = [gguf.TokenType.CONTROL if one < 3 else gguf.TokenType.NORMAL for one in range(len(vocabulary))]
+    out = gguf.GGUFWriter(str(path), "llama")
+    out.add_context_length(told["max_position_embeddings"])
+    out.add_embedding_length(told["hidden_size"])
+    out.add_block_count(told["num_hidden_layers"])
+    out.add_feed_forward_length(told["intermediate_size"])
+    out.add_head_count(heads)
+    out.add_head_count_kv(heads)
+    out.add_layer_norm_rms_eps(told["rms_norm_eps"])
+    out.add_rope_freq_base(10000.0)
+    out.add_rope_dimension_count(told["hidden_size"] // heads)
+    out.add_vocab_size(len(vocabulary))
+    out.add_tokenizer_model("gpt2")
+    out.add_token_list(sorted(vocabulary, key=vocabulary.__getitem__))
+    out.add_token_types(kinds)
+    out.add_token_merges([" ".join(pair) for pair in tokens["model"]["merges"]])
+    out.add_bos_token_id(0)
+    out.add_eos_token_id(2)
+    out.add_chat_template(CHAT)
+    names = {
+        "model.embed_tokens": "token_embd",
+        "model.norm": "output_norm",
+        **{f"self_attn.{one}_proj": f"attn_{one}" for one in "qkv"},
+        "self_attn.o_proj": "attn_output",
+        **{f"mlp.{one}_proj": f"ffn_{one}" for one in ("gate", "up", "down")},
+        "input_layernorm": "attn_norm",
+        "post_attention_layernorm": "ffn_norm",
+        "model.layers": "blk",
+    }
+    for name, value in load_file(base / "model.safetensors").items():
+        if name.endswith(("q_proj.weight", "k_proj.weight")):
+            halves = value.reshape(heads, 2, value.shape[0] // heads // 2, value.shape[1])
+            value = halves.swapaxes(1, 2).reshape(value.shape)
+        for theirs, ours in names.items():
+            name = name.replace(theirs, ours)
+        out.add_tensor(name, value)
+    out.write_header_to_file()
+    out.write_kv_data_to_file()
+    out.write_tensors_to_file()
+    out.close()
+    return path
+
+
+def test_a_plain_folder_answers_as_the_weights_that_the_gguf_was_made_of(home: Path, tmp_path: Path) -> None:
+    pytest.importorskip("gguf")
+    import torch
+
+    made = plain_folder(write_gguf(tmp_path / "tiny.gguf", home / "base"), tmp_path / "plain")
+    ids = torch.tensor([[0, 1, 40, 50, 60, 70, 300]])
+    with torch.inference_mode():
+        logits = [load_weights(str(one)).model(ids).logits for one in (home / "base", made)]
+    assert torch.equal(*logits), "to the bit"
+    assert texts(asked(model(made))) == texts(asked(model(home / "base")))
+    before = weights_digest(made)
+    stamp = (made / "model.safetensors").stat().st_mtime_ns
+    assert plain_folder(tmp_path / "tiny.gguf", made) == made, "made once"
+    assert (made / "model.safetensors").stat().st_mtime_ns == stamp
+    assert weights_digest(made) == before
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["plain", "tiny.gguf"]
+    shutil.copy(tmp_path / "tiny.gguf", tmp_path / "other.gguf")
+    with (tmp_path / "other.gguf").open("ab") as file:
+        file.write(b"more")
+    with pytest.raises(ModelError, match="made from another file"):
+        plain_folder(tmp_path / "other.gguf", made)
+
+
+def test_what_is_no_gguf_is_refused_and_nothing_is_left(home: Path, tmp_path: Path) -> None:
+    pytest.importorskip("gguf")
+    other, broken = tmp_path / "other.gguf", tmp_path / "broken.gguf"
+    other.write_bytes(b"something else")
+    broken.write_bytes(b"GGUF" + bytes(100))
+    for file, into, sentence in (
+        (tmp_path / "gone.gguf", "new", "there is no file"),
+        (other, "new", "it is no GGUF file"),
+        (broken, "new", "transformers cannot read it"),
+        (broken, str(home / "base"), "is there already, and was not made from a GGUF"),
+    ):
+        with pytest.raises(ModelError, match=sentence):
+            plain_folder(file, tmp_path / into)
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["broken.gguf", "other.gguf"]
+    with pytest.raises(ModelError, match=r"is a file; name the folder .* by wolflab wwqa finetune"):
+        find_weights(str(broken))
+
+
+# -- games and commands ---------------------------------------------------------------------
+
+
+def test_a_game_is_played_and_verified(home: Path, tmp_path: Path, batches: list[int]) -> None:
+    told = {
+        "name": "local",
+        "rules": {"preset": "witch", "max_rounds": 1},
+        "players": {
+            "others": {"model": "village"},
+            "Player 1": {
+                "model": {"model": f"hf/{home / 'adapter'}", "max_tokens": 8},
+                "recipe": {"name": "vanilla", "retries": 1},
+            },
+        },
+        "deals": 1,
+        "budget": {"usd": 1},
+    }
+    (tmp_path / "local.yaml").write_text(json.dumps(told), encoding="utf-8")
+    done = wolflab("run", str(tmp_path / "local.yaml"), "--out", str(tmp_path / "run"))
+    assert done.returncode == 3, "its replies are no use: " + done.stdout + done.stderr
+    assert sum(batches) > 3
+    played = sum(batches)
+    checked = wolflab("verify", str(tmp_path / "run"), "--agents")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert sum(batches) == played, "no record is checked by asking again"
+
+
+def test_it_is_listed_and_checked(home: Path) -> None:
+    assert "hf/…" in wolflab("models").stdout
+    good = wolflab("models", "--check", f"hf/{home / 'base'}")
+    assert good.returncode == 0, good.stderr
+    bad = wolflab("models", "--check", f"hf/{home / 'nowhere'}")
+    assert bad.returncode != 0
+    assert "there is no folder" in " ".join(bad.stderr.split())
