@@ -16,7 +16,7 @@ import pytest
 
 from command_line import wolflab
 from tiny_models import CHAT, WINDOW, tiny_adapter, tiny_base
-from wolflab.errors import ModelError, ModelRefused
+from wolflab.errors import ModelError, ModelRefused, ServerError
 from wolflab.lab.plans.experiment import REACHED_BY
 from wolflab.models import local
 from wolflab.models.base import Chat, Request, Response, Sampling
@@ -217,6 +217,47 @@ def test_the_weights_are_shared_given_back_and_loaded_again(
     asyncio.run(one.close())
     assert texts(asked(one)) == first
     assert len(loads) == 2
+
+
+def test_a_batch_that_is_too_large_is_answered_one_by_one(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    write, most = local._written_by, 1
+
+    def written(calls: Sequence[Any], stop: Any) -> Any:
+        if len(calls) > most:
+            raise torch.OutOfMemoryError
+        return write(calls, stop)
+
+    expected = texts(asked(model(home / "base")))
+    monkeypatch.setattr(local, "_written_by", written)
+    assert texts(asked(model(home / "base", batch=8))) == expected
+    most = 0
+    with pytest.raises(ServerError, match=r"too small for a prompt of \d+ tokens; .* can be resumed"):
+        asked(model(home / "base"))
+
+
+def test_whoever_breaks_off_leaves_the_others_their_replies(home: Path) -> None:
+    """As by Ctrl-C, or by a game that ends: the thread stops with its next token."""
+    expected = texts(asked(model(home / "base")))
+
+    async def go() -> list[str]:
+        one = model(home / "base")
+        long = Request(Chat((("user", "Speak."),)), "long", Sampling(0.0, 15000))
+        task = asyncio.create_task(one.generate(long))
+        await asyncio.sleep(0.2)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        calls = [
+            Request(Chat((("system", "You play."), ("user", text))), f"call|{at}", COLD)
+            for at, text in enumerate(SAID)
+        ]
+        return texts(await asyncio.wait_for(asyncio.gather(*(one.generate(call) for call in calls)), 10))
+
+    assert asyncio.run(go()) == expected
 
 
 # -- what is known of weights ---------------------------------------------------------------
