@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import sys
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -23,7 +24,7 @@ from wolflab.models.base import Chat, Request, Response, Sampling
 from wolflab.models.budget import Budget
 from wolflab.models.catalog import check_model, resolve
 from wolflab.models.local import LocalModel, LocalSettings
-from wolflab.models.weights import find_weights, load_weights, plain_folder, weights_digest
+from wolflab.models.weights import INSTALL, find_weights, load_weights, plain_folder, weights_digest
 from wolflab.text.replies.parse import NO_FIT
 from wolflab.wwqa.items import Item, write_items
 
@@ -448,14 +449,58 @@ def test_settings_that_cannot_be_meant_are_refused(
         asked(model(home / "base", **settings))
 
 
-def test_a_hub_name_is_not_asked_for_by_a_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody reaches for the network but who was told to get weights."""
-    from huggingface_hub import constants
-
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
-    assert find_weights("someone/some-model").base == "someone/some-model"
+def test_the_hub_is_asked_by_whoever_is_to_get_weights_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, network_attempts: list[object]
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    one = model(Path("someone/some-model"))
+    assert find_weights(one.weights).base == "someone/some-model"
     with pytest.raises(ModelError, match=r"get them by wolflab models --check hf/someone/some-model"):
-        model(Path("someone/some-model")).describe()
+        one.describe()
+    assert not network_attempts
+    with pytest.raises(ModelError, match="nor are they in the hub's cache, and the hub does not give them"):
+        asyncio.run(check_model(one))
+    assert {*network_attempts} == {("huggingface.co",)}
+    network_attempts.clear()  # these were meant
+
+
+def test_what_lies_in_the_hubs_cache_is_taken_from_there(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    cache, commit = tmp_path / "models--someone--some-model", "a" * 40
+    shutil.copytree(home / "base", cache / "snapshots" / commit)
+    (cache / "refs").mkdir()
+    (cache / "refs" / "main").write_text(commit, encoding="utf-8")
+    one = model(Path("someone/some-model"))
+    asyncio.run(check_model(one))
+    assert texts(asked(one)) == texts(asked(model(home / "base")))
+    assert one.describe()["weights"] == weights_digest(home / "base")
+
+
+def test_a_missing_package_is_told_with_what_to_install(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(ModelError) as refused:
+        asyncio.run(check_model(model(home / "base")))
+    assert INSTALL in str(refused.value)
+
+
+def test_an_adapter_may_be_named_beside_its_base(
+    home: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    import torch
+
+    ids, base, adapter = torch.tensor([[0, 1, 40, 50]]), str(home / "base"), home / "adapter"
+    loaded = (load_weights(str(adapter)), load_weights(base, adapter=adapter), load_weights(base))
+    assert capfd.readouterr() == ("", "")
+    with torch.inference_mode():
+        by_name, beside, alone = (one.model(ids).logits for one in loaded)
+    assert torch.equal(by_name, beside)
+    assert not torch.equal(by_name, alone)
+    with pytest.raises(ModelError, match="that is an adapter itself"):
+        find_weights(str(adapter), adapter)
+    with pytest.raises(ModelError, match=r"there is no adapter_config\.json in it"):
+        find_weights(base, tmp_path)
 
 
 # -- from GGUF ------------------------------------------------------------------------------
