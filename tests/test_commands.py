@@ -31,7 +31,7 @@ import command_line
 import http_server
 from test_benchmarks import TINY, printed
 from test_docs import PAGES, ROOT, Block, blocks, name
-from tiny_models import tiny_base
+from tiny_models import tiny_adapter, tiny_base
 from wolflab.cli import app
 from wolflab.lab.plans import sources
 from wolflab.models import endpoints
@@ -280,6 +280,7 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
             writer.writeheader()
             writer.writerows(row | {"reasonable": "yes"} for row in rows)
     weights = str(tiny_base(home / "weights"))
+    adapter = str(tiny_adapter(home / "adapter", home / "weights"))
     for file in ("questions", "binary", "rules", "situations"):
         write_items(home / f"{file}.jsonl", QUESTIONS)
     for n, file in ((20, "sheriff.jsonl"), (60, "large.jsonl")):
@@ -334,6 +335,8 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
         "http://localhost:8000/v1": patched.base_url,
         "http://localhost:8001/v1": patched.base_url,
         "smollm2.gguf": weights,
+        "hf/runs/weights/smollm2": f"hf/{weights}",
+        "hf/runs/tuned/both-400-seed1/adapter": f"hf/{adapter}",
         "HuggingFaceTB/SmolLM2-135M-Instruct": weights,
     }
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import sys
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -16,14 +17,14 @@ import pytest
 
 from command_line import wolflab
 from tiny_models import CHAT, WINDOW, tiny_adapter, tiny_base
-from wolflab.errors import ModelError, ModelRefused
+from wolflab.errors import ModelError, ModelRefused, ServerError
 from wolflab.lab.plans.experiment import REACHED_BY
 from wolflab.models import local
 from wolflab.models.base import Chat, Request, Response, Sampling
 from wolflab.models.budget import Budget
 from wolflab.models.catalog import check_model, resolve
 from wolflab.models.local import LocalModel, LocalSettings
-from wolflab.models.weights import find_weights, load_weights, plain_folder, weights_digest
+from wolflab.models.weights import INSTALL, find_weights, load_weights, plain_folder, weights_digest
 from wolflab.text.replies.parse import NO_FIT
 from wolflab.wwqa.items import Item, write_items
 
@@ -219,6 +220,47 @@ def test_the_weights_are_shared_given_back_and_loaded_again(
     assert len(loads) == 2
 
 
+def test_a_batch_that_is_too_large_is_answered_one_by_one(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    write, most = local._written_by, 1
+
+    def written(calls: Sequence[Any], stop: Any) -> Any:
+        if len(calls) > most:
+            raise torch.OutOfMemoryError
+        return write(calls, stop)
+
+    expected = texts(asked(model(home / "base")))
+    monkeypatch.setattr(local, "_written_by", written)
+    assert texts(asked(model(home / "base", batch=8))) == expected
+    most = 0
+    with pytest.raises(ServerError, match=r"too small for a prompt of \d+ tokens; .* can be resumed"):
+        asked(model(home / "base"))
+
+
+def test_whoever_breaks_off_leaves_the_others_their_replies(home: Path) -> None:
+    """As by Ctrl-C, or by a game that ends: the thread stops with its next token."""
+    expected = texts(asked(model(home / "base")))
+
+    async def go() -> list[str]:
+        one = model(home / "base")
+        long = Request(Chat((("user", "Speak."),)), "long", Sampling(0.0, 15000))
+        task = asyncio.create_task(one.generate(long))
+        await asyncio.sleep(0.2)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        calls = [
+            Request(Chat((("system", "You play."), ("user", text))), f"call|{at}", COLD)
+            for at, text in enumerate(SAID)
+        ]
+        return texts(await asyncio.wait_for(asyncio.gather(*(one.generate(call) for call in calls)), 10))
+
+    assert asyncio.run(go()) == expected
+
+
 # -- what is known of weights ---------------------------------------------------------------
 
 
@@ -407,14 +449,58 @@ def test_settings_that_cannot_be_meant_are_refused(
         asked(model(home / "base", **settings))
 
 
-def test_a_hub_name_is_not_asked_for_by_a_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody reaches for the network but who was told to get weights."""
-    from huggingface_hub import constants
-
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
-    assert find_weights("someone/some-model").base == "someone/some-model"
+def test_the_hub_is_asked_by_whoever_is_to_get_weights_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, network_attempts: list[object]
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    one = model(Path("someone/some-model"))
+    assert find_weights(one.weights).base == "someone/some-model"
     with pytest.raises(ModelError, match=r"get them by wolflab models --check hf/someone/some-model"):
-        model(Path("someone/some-model")).describe()
+        one.describe()
+    assert not network_attempts
+    with pytest.raises(ModelError, match="nor are they in the hub's cache, and the hub does not give them"):
+        asyncio.run(check_model(one))
+    assert {*network_attempts} == {("huggingface.co",)}
+    network_attempts.clear()  # these were meant
+
+
+def test_what_lies_in_the_hubs_cache_is_taken_from_there(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    cache, commit = tmp_path / "models--someone--some-model", "a" * 40
+    shutil.copytree(home / "base", cache / "snapshots" / commit)
+    (cache / "refs").mkdir()
+    (cache / "refs" / "main").write_text(commit, encoding="utf-8")
+    one = model(Path("someone/some-model"))
+    asyncio.run(check_model(one))
+    assert texts(asked(one)) == texts(asked(model(home / "base")))
+    assert one.describe()["weights"] == weights_digest(home / "base")
+
+
+def test_a_missing_package_is_told_with_what_to_install(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(ModelError) as refused:
+        asyncio.run(check_model(model(home / "base")))
+    assert INSTALL in str(refused.value)
+
+
+def test_an_adapter_may_be_named_beside_its_base(
+    home: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    import torch
+
+    ids, base, adapter = torch.tensor([[0, 1, 40, 50]]), str(home / "base"), home / "adapter"
+    loaded = (load_weights(str(adapter)), load_weights(base, adapter=adapter), load_weights(base))
+    assert capfd.readouterr() == ("", "")
+    with torch.inference_mode():
+        by_name, beside, alone = (one.model(ids).logits for one in loaded)
+    assert torch.equal(by_name, beside)
+    assert not torch.equal(by_name, alone)
+    with pytest.raises(ModelError, match="that is an adapter itself"):
+        find_weights(str(adapter), adapter)
+    with pytest.raises(ModelError, match=r"there is no adapter_config\.json in it"):
+        find_weights(base, tmp_path)
 
 
 # -- from GGUF ------------------------------------------------------------------------------
