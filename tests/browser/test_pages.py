@@ -38,7 +38,7 @@ PAGES = {
         "asked/report.html",
     ),
     "fine-tuning": (
-        "wwqa finetune questions.jsonl --model tiny --settings small --n 4 --n 8 --seed 1 --seed 2 "
+        "wwqa finetune questions.jsonl --model tiny --settings small --n 4 --n 8 "
         "--set epochs=1 --set look_every=1 --limit 6 -o tuned",
         "tuned/report.html",
     ),
