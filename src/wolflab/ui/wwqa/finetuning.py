@@ -177,17 +177,14 @@ def _train(
 
 
 def _advance(shown: Progress, task: TaskID, cell: TuningCell, which: str, step: FinetuneStep) -> None:
-    losses = {name: line[name] for line in step.lines for name in ("loss", "eval_loss") if name in line}
-    told = "".join(
-        f", {what} loss {losses[name]:.3f}"
-        for name, what in (("loss", "training"), ("eval_loss", "validation"))
-        if name in losses
-    )
     shown.update(task, completed=step.step, total=step.steps)
-    if told:
-        shown.update(task, description=f"{cell.name} ({which}){told}")
-    if "eval_loss" in losses:
-        say(shown.console, f"{cell.name}, step {step.step} of {step.steps}{told}")
+    for line in step.lines:
+        for name, what in (("loss", "training"), ("eval_loss", "validation")):
+            if name in line:
+                told = f"{what} loss {line[name]:.3f}"
+                shown.update(task, description=f"{cell.name} ({which}), {told}")
+        if "eval_loss" in line:
+            say(shown.console, f"{cell.name}, step {line['step']:.0f} of {step.steps}, {told}")
 
 
 def _outlook(look: Forecast) -> str:
