@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
-from string import Template
 
 import yaml
 
@@ -14,6 +12,7 @@ from ... import __version__
 from ...files import write
 from ...models.weights import base_folder, find_weights, weights_digest
 from ..adapters import serving_lines
+from ..exporting import filled
 from ..items import Item
 from .plan import FinetunePlan, TuningCell
 from .training import ADAPTER, losses_of
@@ -30,9 +29,9 @@ def write_card(
     adapter = folder / ADAPTER
     looks = {line["step"]: line["eval_loss"] for line in losses_of(folder) if "eval_loss" in line}
     best = min(looks, key=lambda step: looks[step]) if looks else None
-    text = files("wolflab.wwqa").joinpath("templates/adapter.md.txt").read_text(encoding="utf-8")
     made_from = plan.made_from
-    card = Template(text).substitute(
+    card = filled(
+        "adapter.md",
         front=yaml.safe_dump(_front(plan), sort_keys=False).rstrip(),
         version=__version__,
         base=plan.base,
@@ -52,7 +51,7 @@ def write_card(
         else "texts alone, without a chat template (002's release)",
         serving=serving_lines(adapter, plan.base, None),
     )
-    write(adapter / CARD, card.encode())
+    write(adapter / CARD, card)
 
 
 def _front(plan: FinetunePlan) -> Mapping[str, object]:

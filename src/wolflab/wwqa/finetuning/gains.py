@@ -13,7 +13,7 @@ from typing import Any, Literal
 from ...stats.intervals import UNIT, Estimate, quotient, resampled_estimate
 from ..evaluating import EvalAnswer, EvalPlayer, EvalRow, EvalRun
 from ..items import Form
-from ..scores import UNITS, in_clusters
+from ..scores import UNITS, cluster_numbers, in_clusters
 from .plan import TuningCell
 
 Which = Form | Literal["all"]
@@ -97,8 +97,7 @@ def _gain(
     what: tuple[str, int | None],
     seeds: tuple[int, ...],
 ) -> Gained:
-    numbers: dict[str, int] = {}
-    clusters = [numbers.setdefault(one.item.cluster, len(numbers)) for one, _, _ in pairs]
+    clusters = cluster_numbers(one.mark for one, _, _ in pairs)
     draws = [seed for _, _, seed in pairs]
 
     def estimate(values: Sequence[float], of: Sequence[int] | None, bounds: tuple[float, float]) -> Estimate:

@@ -286,8 +286,7 @@ def training_example(item: Item, settings: FinetuneSettings) -> dict[str, list[d
 
     It is what an evaluation puts with the same settings: `prompt` to the byte.
     """
-    front = settings.rules_text or item.split == "ruleset"
-    told = prompt(item, front and bool(item.rules), told=settings.form == "chat")
+    told = prompt(item, settings.rules_text and bool(item.rules), told=settings.form == "chat")
     return {
         "prompt": [{"role": "user", "content": told}],
         "completion": [{"role": "assistant", "content": right_reply(item)}],
