@@ -394,11 +394,17 @@ def test_the_command_trains_asks_and_goes_on(base: Path, file: Path, tmp_path: P
     card = (run / "both-8-seed1" / "adapter" / "README.md").read_text(encoding="utf-8")
     assert "$" not in card.replace("$(", "")
     assert "8 questions on the rules" in card
+    asked = json.loads((run / "eval" / "results.json").read_text())["rows"]
+    in_training = [row["accuracy"]["n"] for row in asked if row["part"] == "contaminated"]
+    assert in_training
+    assert not any(in_training)  # a file's own tests are not what was trained on
+    (run / "both-8-seed1" / "adapter" / "README.md").unlink()  # killed before the card was written
     before = adapter_bytes(run / "both-8-seed1")
     again = wolflab(*words)
     assert again.returncode == 0, again.stdout + again.stderr
     assert "steps take about" not in again.stdout
     assert adapter_bytes(run / "both-8-seed1") == before
+    assert (run / "both-8-seed1" / "adapter" / "README.md").read_text(encoding="utf-8") == card
     refused = wolflab(*words, "--set", "rank=2")
     assert refused.returncode == 2
     assert "another fine-tuning was begun there" in " ".join(refused.stderr.split())

@@ -207,7 +207,9 @@ def choose_rows(
         for sentence in file.troubles():
             tell(sentence)
     read = {path: files_read[path].items for path in dict.fromkeys(files)}
-    trained = tuple(item for path in train for item in files_read[path].items)
+    trained = tuple(
+        item for path in train for item in files_read[path].items if item.split not in TEST_SPLITS
+    )
     known = {normal_form(item.question) for item in trained}
     alike = Counter(path.name for path in read)
     built = sum(any(item.split for item in items) for items in read.values())

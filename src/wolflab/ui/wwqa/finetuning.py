@@ -30,7 +30,7 @@ from ...wwqa.evaluating import (
     evaluate_by_name,
 )
 from ...wwqa.finetuning.base import trained_base
-from ...wwqa.finetuning.card import write_card
+from ...wwqa.finetuning.card import CARD, write_card
 from ...wwqa.finetuning.gains import Gained, gained
 from ...wwqa.finetuning.plan import (
     SETTINGS,
@@ -107,14 +107,15 @@ def finetune(console: Console, wanted: FinetuneWanted) -> bool:
         plan = FinetunePlan(wanted.model, base, questions.files, settings, cells, made_from)
         begin_plan(path, plan)
         _tell(console, questions, cells, path)
-        outlooks: dict[TuningCell, Forecast] = {}
+        forecasts: dict[TuningCell, Forecast] = {}
         for at, cell in enumerate(cells, 1):
             seen, kept = drawn[cell]
             if not is_trained(path / cell.name):
-                _train(console, path, plan, cell, (seen, kept), f"{at} of {len(cells)}", outlooks)
+                _train(console, path, plan, cell, (seen, kept), f"{at} of {len(cells)}", forecasts)
+            if not (path / cell.name / ADAPTER / CARD).is_file():
                 write_card(path / cell.name, plan, cell, seen, again)
         found, run = _evaluated(console, path, plan, rows, asked) if rows else ((), None)
-        _leave(console, path, plan, found, run, outlooks)
+        _leave(console, path, plan, found, run, forecasts)
     return run is None or not run.waiting
 
 
@@ -159,7 +160,7 @@ def _train(
     cell: TuningCell,
     items: tuple[Sequence[Any], Sequence[Any]],
     which: str,
-    outlooks: dict[TuningCell, Forecast],
+    forecasts: dict[TuningCell, Forecast],
 ) -> None:
     seen, kept = ([training_example(item, plan.settings) for item in some] for some in items)
     with bar(console) as shown:
@@ -167,8 +168,8 @@ def _train(
 
         def watch(step: FinetuneStep | Forecast) -> None:
             if isinstance(step, Forecast):
-                outlooks[cell] = step
-                say(shown.console, _outlook(step))
+                forecasts[cell] = step
+                say(shown.console, _in_words(step))
                 shown.update(task, total=step.steps)
             else:
                 _advance(shown, task, cell, which, step)
@@ -187,7 +188,7 @@ def _advance(shown: Progress, task: TaskID, cell: TuningCell, which: str, step: 
             say(shown.console, f"{cell.name}, step {line['step']:.0f} of {step.steps}, {told}")
 
 
-def _outlook(look: Forecast) -> str:
+def _in_words(look: Forecast) -> str:
     """Memory and time, before the first step."""
     minutes = look.seconds / 60
     took = f"{minutes:,.0f} minutes" if minutes < 100 else f"{minutes / 60:,.1f} hours"
@@ -235,7 +236,7 @@ def _leave(
     plan: FinetunePlan,
     found: Sequence[Gained],
     run: EvalRun | None,
-    outlooks: Mapping[TuningCell, Forecast],
+    forecasts: Mapping[TuningCell, Forecast],
 ) -> None:
     """Print before and after, write the page and its numbers, and say what comes next."""
     for (about, questions), inside in _by_training(found).items():
@@ -252,7 +253,7 @@ def _leave(
         **plan.as_plain(),
         "gains": [gain.as_dict() for gain in found],
         "losses": {cell.name: log for cell, log in logs.items()},
-        "outlooks": {cell.name: asdict(look) for cell, look in outlooks.items()},
+        "forecasts": {cell.name: asdict(look) for cell, look in forecasts.items()},
     }
     write_numbers(path / RESULTS, numbers)
     html, pictures = render_finetuning(plan, found, logs, run is not None)
