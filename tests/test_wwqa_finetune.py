@@ -227,6 +227,31 @@ def test_what_it_takes_is_told_before_the_first_step(whole: Path) -> None:
     assert set(told[1:]) == {"FinetuneStep"}
 
 
+def test_the_loss_is_that_of_trl(base: Path, examples: Examples, tmp_path: Path) -> None:
+    """Answers alone are scored; trl scores every token and leaves questions out afterwards."""
+    from trl import SFTTrainer
+
+    from wolflab.wwqa.finetuning.training import make_trainer, quiet_libraries
+
+    with quiet_libraries():
+        settings = TINY.model_copy(update={"dropout": 0.0})
+        trainer = make_trainer(tmp_path, str(base), *examples, settings, 1)
+        rows = list(trainer.train_dataset)
+        for at in (0, 2):
+            losses, slopes = [], []
+            for compute in (type(trainer).compute_loss, SFTTrainer.compute_loss):
+                inputs = trainer._prepare_inputs(trainer.data_collator(rows[at : at + 2]))
+                loss = compute(trainer, trainer.model, inputs)
+                loss.backward()
+                losses.append(float(loss))
+                trained = [one for one in trainer.model.parameters() if one.grad is not None]
+                slopes.append([float(one.grad.norm()) for one in trained])
+                trainer.model.zero_grad(set_to_none=True)
+            assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+            assert slopes[0] == pytest.approx(slopes[1], rel=1e-3, abs=1e-6)
+            assert any(slopes[0])
+
+
 def test_the_adapter_carries_tokenizer_and_template(whole: Path, base: Path) -> None:
     template = (base / "chat_template.jinja").read_text(encoding="utf-8")
     assert (whole / "adapter" / "chat_template.jinja").read_text(encoding="utf-8") == template
