@@ -78,6 +78,7 @@ INNER: dict[str, set[str]] = {
     "lab/results": {"lab/plans", "lab/storage", "lab/experience", "lab/runs"},
     "lab/training": {"lab/plans", "lab/storage", "lab/runs"},
     "lab/data": {"lab/plans", "lab/storage", "lab/runs", "lab/labels"},
+    "lab/transcripts": {"lab/plans", "lab/storage", "lab/runs", "lab/data"},
     "ui/report": {"ui"},
     "ui/wwqa": {"ui", "ui/report"},
     "ui/web": {"ui"},

@@ -414,7 +414,9 @@ def test_docs_data_has_every_column() -> None:
 def test_what_there_is_to_export_is_said(run: OpenedRun, tmp_path: Path) -> None:
     done = command_line.wolflab("export", str(run.path), str(tmp_path), "--as", "excel")
     assert done.returncode == 2
-    assert "--as excel: use records, data, tables, figures or all" in " ".join(done.stderr.split())
+    assert "--as excel: use records, data, tables, figures, inspect, scout or all" in " ".join(
+        done.stderr.split()
+    )
     done = command_line.wolflab("export", str(run.path), str(tmp_path), "--texts")
     assert done.returncode == 2
     assert "add --as data" in " ".join(done.stderr.split())

@@ -311,28 +311,35 @@ def verify(
 
 @app.command(
     epilog="Examples:  `wolflab export runs/… records`  ·  "
-    "`wolflab export runs/… paper --as tables --as figures`"
+    "`wolflab export runs/… paper --as tables --as figures`  ·  `wolflab export runs/… --to inspect`"
 )
 def export(
     run: RunPath,
-    to: Annotated[Path, typer.Argument(help="A directory.")],
+    to: Annotated[
+        Path | None,
+        typer.Argument(help="A directory (default: `exported` in the run's own).", show_default=False),
+    ] = None,
     as_: Annotated[
         list[str],
         typer.Option(
             "--as",
+            "--to",
             help="records: JSON lines of each game, and calls.jsonl; data: flat tables as Parquet and JSON "
-            "lines; tables: the report's as CSV and LaTeX; figures: the report's as SVG, PNG and PDF; all "
-            "(repeatable).",
+            "lines; tables: the report's as CSV and LaTeX; figures: the report's as SVG, PNG and PDF; all: "
+            "these four; inspect: eval logs of Inspect; scout: transcripts of Inspect Scout (repeatable).",
         ),
     ] = ["records"],
     texts: Annotated[
-        bool, typer.Option("--texts", help="Data with prompts, replies and what people said.")
+        bool,
+        typer.Option(
+            "--texts", help="Data with prompts, replies and what people said; transcripts with the latter."
+        ),
     ] = False,
     judge: Annotated[
         list[Path], typer.Option(help="Data with the calls of this judge: its directory (repeatable).")
     ] = [],
 ) -> None:
-    """Write a run's records, data, tables or figures to files."""
+    """Write a run's records, data, tables, figures or transcripts to files."""
     from .ui.exporting import export_as
 
     export_as(console(), run, to, as_, texts, judge)

@@ -16,6 +16,7 @@ from itertools import accumulate
 from typing import Any, Literal
 
 import msgspec
+import numpy as np
 
 from ..errors import RecordError
 from ..record import GameRecord
@@ -145,6 +146,19 @@ def row_of(
         ratio_null_of_game(game.days) if "sheriff" in groups else None,
         {} if void else {study: studied_decisions(record, study) for study in options.choices},
     )
+
+
+def game_values(row: MeasureRow) -> dict[str, float]:
+    """What each measure comes to in this one game, by name; those of which it has nothing are left out."""
+    values = {}
+    for name, measure in MEASURES.items():
+        sums = [math.nan if value is None else value for value in row.sums_of(name)]
+        if measure.how.either:
+            sums = sums[:2] if sums[1] else sums[2:]
+        value = float(measure.how.statistic(np.array([sums], np.float64))[0])
+        if math.isfinite(value):
+            values[name] = value
+    return values
 
 
 def groups_of_game(game: ObservedGame) -> frozenset[Group]:

@@ -1,4 +1,4 @@
-"""`wolflab export`: a run's records, data, tables and figures as files. docs/data.md says what is written."""
+"""`wolflab export`: a run's records, data, tables, figures and transcripts as files (docs/data.md)."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from ..lab.data.frames import check_packages, write_data
 from ..lab.data.rows import DataSource
 from ..lab.runs.export import export_run
 from ..lab.storage.store import Store
+from ..lab.transcripts.inspect_log import write_logs
+from ..lab.transcripts.scout import write_transcripts
 from .console import say
 from .notebook import OpenedRun, open_run
 from .report.figures import FIGURE_FILES
@@ -22,23 +24,39 @@ from .tables import INSTRUMENT
 from .wording import counted
 
 EVERYTHING = "all"
+FOR_OTHERS = ("inspect", "scout")
+"""Kinds that are not among all: files in another program's form, which hold every prompt once more."""
+HOME = "exported"
+"""The folder in a run's directory in which its files lie where none is named."""
 CONTENTS = "contents.md"
 """What each file of tables or figures shows; it stands beside them."""
 
 
 def export_as(
-    console: Console, run: Path, to: Path, kinds: Sequence[str], texts: bool, judges: Sequence[Path]
+    console: Console,
+    run: Path,
+    to: Path | None,
+    kinds: Sequence[str],
+    texts: bool,
+    judges: Sequence[Path],
 ) -> None:
-    """Write a run to the folder `to`. kinds: of `KINDS`, or `EVERYTHING`. texts, judges: see `DataSource`."""
+    """Write a run to the folder `to` (None: see `HOME`). kinds: of `KINDS`, or `EVERYTHING`. texts, judges:
+    see `DataSource`.
+    """
     unknown = [kind for kind in kinds if kind not in (*KINDS, EVERYTHING)]
     if unknown:
         raise ExperimentError(f"--as {unknown[0]}: use {', '.join(KINDS)} or {EVERYTHING}")
-    wanted = [kind for kind in KINDS if kind in kinds or EVERYTHING in kinds]
-    if (texts or judges) and "data" not in wanted:
-        raise ExperimentError("--texts and --judge change what is in the data: add --as data")
-    if "data" in wanted:
+    wanted = [kind for kind in KINDS if kind in kinds or (EVERYTHING in kinds and kind not in FOR_OTHERS)]
+    if judges and "data" not in wanted:
+        raise ExperimentError("--judge changes what is in the data: add --as data")
+    if texts and not {"data", *FOR_OTHERS} & {*wanted}:
+        raise ExperimentError(
+            "--texts changes what is in data and transcripts: add --as data, inspect or scout"
+        )
+    if {"data", "scout"} & {*wanted}:
         check_packages()  # before anything is written
     opened = open_run(run, judges)
+    to = run / HOME if to is None else to
     for kind in wanted:
         say(console, KINDS[kind](opened, to, texts))
 
@@ -60,6 +78,22 @@ def _tables(run: OpenedRun, to: Path, texts: bool) -> str:
 
 def _figures(run: OpenedRun, to: Path, texts: bool) -> str:
     return write_figures(run.pages, to)
+
+
+def _inspect(run: OpenedRun, to: Path, texts: bool) -> str:
+    folder = to / "inspect"
+    with Store.open_for_reading(run.path) as store:
+        written = write_logs(store, folder, texts)
+    samples = counted(sum(log.samples for log in written), "sample")
+    return f"{counted(len(written), 'log')} with {samples} written to {folder}"
+
+
+def _scout(run: OpenedRun, to: Path, texts: bool) -> str:
+    folder = to / "scout"
+    with Store.open_for_reading(run.path) as store:
+        written = write_transcripts(store, folder, texts)
+    transcripts = counted(sum(log.samples for log in written), "transcript")
+    return f"{transcripts} in {counted(len(written), 'file')} written to {folder}"
 
 
 def write_tables(pages: Sequence[ReportPage], to: Path) -> str:
@@ -95,5 +129,7 @@ KINDS: Mapping[str, Callable[[OpenedRun, Path, bool], str]] = {
     "data": _data,
     "tables": _tables,
     "figures": _figures,
+    "inspect": _inspect,
+    "scout": _scout,
 }
 """What a run can be written as."""

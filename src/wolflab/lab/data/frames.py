@@ -62,11 +62,11 @@ class DataTable:
 
     def arrow(self) -> pyarrow.Table:
         """The whole table in Arrow."""
-        return _needed("pyarrow").Table.from_batches(self.batches(), arrow_schema(self.columns))
+        return needed("pyarrow").Table.from_batches(self.batches(), arrow_schema(self.columns))
 
     def pandas(self) -> pandas.DataFrame:
         """The whole table in pandas. What is empty is `pandas.NA`, so that whole numbers stay whole."""
-        pandas_ = _needed("pandas")
+        pandas_ = needed("pandas")
         frame = self.arrow().to_pandas()
         kinds = {column.name: _PANDAS[column.kind] for column in self.columns if column.kind in _PANDAS}
         made: pandas.DataFrame = pandas_.DataFrame(frame).astype(kinds)
@@ -74,18 +74,18 @@ class DataTable:
 
     def polars(self) -> polars.DataFrame:
         """The whole table in polars."""
-        made: polars.DataFrame = _needed("polars").from_arrow(self.arrow())
+        made: polars.DataFrame = needed("polars").from_arrow(self.arrow())
         return made
 
 
 def check_packages() -> None:
     """Raise StoreError where `write_data` lacks a package."""
-    _needed("pyarrow")
+    needed("pyarrow")
 
 
 def write_data(source: DataSource, tables: Sequence[str], folder: Path) -> list[Path]:
     """Write these tables to `folder`: each as Parquet and as JSON lines. Every record is read once."""
-    parquet = _needed("pyarrow.parquet")
+    parquet = needed("pyarrow.parquet")
     written = [folder / f"{name}.{ending}" for name in tables for ending in ("parquet", "jsonl")]
     waiting: dict[str, list[DataRow]] = {name: [] for name in tables}
     with ExitStack() as stack:
@@ -116,7 +116,7 @@ def write_data(source: DataSource, tables: Sequence[str], folder: Path) -> list[
 
 def arrow_schema(columns: Sequence[Column]) -> pyarrow.Schema:
     """The schema in Arrow; a column's meaning and unit are its field's metadata."""
-    arrow = _needed("pyarrow")
+    arrow = needed("pyarrow")
     types = [getattr(arrow, _ARROW[column.kind])() for column in columns]
     told = [{"meaning": column.meaning, "unit": column.unit} for column in columns]
     return arrow.schema(
@@ -128,7 +128,7 @@ def arrow_schema(columns: Sequence[Column]) -> pyarrow.Schema:
 
 
 def _batches(columns: Sequence[Column], rows: Iterable[DataRow]) -> Iterator[pyarrow.RecordBatch]:
-    arrow, schema = _needed("pyarrow"), arrow_schema(columns)
+    arrow, schema = needed("pyarrow"), arrow_schema(columns)
     some: list[DataRow] = []
     for row in rows:
         some.append(row)
@@ -139,7 +139,7 @@ def _batches(columns: Sequence[Column], rows: Iterable[DataRow]) -> Iterator[pya
         yield arrow.RecordBatch.from_pylist(some, schema)
 
 
-def _needed(package: str) -> Any:
+def needed(package: str) -> Any:
     """A package of the extra; StoreError where it is not installed."""
     try:
         return import_module(package)

@@ -1,0 +1,316 @@
+"""A player's transcript as a sample of Inspect: messages, events, scores and usage, as plain JSON values.
+
+A sample is *one player in one game*. A user of Inspect expects of a sample one conversation, by one model,
+with a score that says how that model did. A whole game has several players with several models, prompts that
+the others must not see, and no one score: who won is a success for some of them and a failure for the rest.
+So samples are grouped by role, side, model or recipe without taking a game apart. Players of a game share its
+number, deal and repeat in their metadata; errors of means over them belong clustered by deal.
+
+The format is that of inspect_ai's log version 2: https://inspect.aisi.org.uk/eval-logs.html. Nothing of
+Inspect is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
+from typing import Any
+
+from ...metrics.play import PlayerLabel
+from ...usage import CallTotals
+from .seats import CallTold, DecisionAsked, SeatTranscript, WordsTold
+
+Json = dict[str, Any]
+_STOPS = {"stop": "stop", "length": "max_tokens", "filter": "content_filter", "refused": "content_filter"}
+"""What Inspect calls the ends of a reply. Others are those of prompts that did not fit."""
+_UNKNOWN_DAY = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def name_of(*purpose: object) -> str:
+    """22 letters and digits for these words, the same at every export. Inspect's own ids are as long."""
+    said = "|".join(map(str, purpose))
+    return blake2b(said.encode("utf-8", "replace"), digest_size=11, person=b"transcripts").hexdigest()
+
+
+def day_of(date: str) -> datetime:
+    """Midnight (UTC) of a date such as 2026-01-31; the first day of 1970 where none is known."""
+    return datetime.fromisoformat(date).replace(tzinfo=UTC) if date else _UNKNOWN_DAY
+
+
+@dataclass(frozen=True)
+class SampleMaker:
+    """Makes samples of one log. log: its name, from which those of samples follow. day: when the run was
+    begun: no clock time of a call is kept, so times count from that midnight, each call by how long it took.
+    facts: what every sample's metadata says beside its own.
+    """
+
+    log: str
+    day: datetime
+    facts: Mapping[str, Any]
+
+    def sample(self, told: SeatTranscript) -> Json:
+        """See the module."""
+        return _Sample(self, told).made()
+
+    @staticmethod
+    def id_of(told: SeatTranscript) -> str:
+        """The same for the same cards and seat in every condition, so that logs can be compared by it."""
+        return f"deal-{told.game.deal:04}-seat-{told.seat:02}"
+
+
+@dataclass
+class _Sample:
+    """A sample as it grows."""
+
+    maker: SampleMaker
+    told: SeatTranscript
+    messages: list[Json] = field(default_factory=list)
+    events: list[Json] = field(default_factory=list)
+    pool: list[Json] = field(default_factory=list)
+    """Every message that was sent, once; events name ranges of it."""
+    seconds: float = 0.0
+    span: str | None = None
+    _at: dict[tuple[str, str], int] = field(default_factory=dict)
+    _last: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def uuid(self) -> str:
+        """Of the sample."""
+        game = self.told.game
+        return name_of(self.maker.log, game.deal, game.repeat, self.told.seat)
+
+    def made(self) -> Json:
+        """The whole sample."""
+        told, game = self.told, self.told.game
+        start: Json = {"id": self.maker.id_of(told), "input": _task(told), "target": told.side}
+        start |= {"metadata": self._metadata()}
+        self._event("sample_init", sample=start, state={})
+        for entry in told.entries:
+            if isinstance(entry, WordsTold):
+                self._event("info", source="moderator", data=entry.text)
+            else:
+                self._decision(entry)
+        scores = _scores(told)
+        for name, score in scores.items():
+            self._event("score", scorer=name, score=score, target=told.side)
+        usage = usage_by_model(told.calls)
+        calls = list(told.calls)
+        sample: Json = {
+            **start,
+            "epoch": game.repeat + 1,
+            "messages": self.messages,
+            "output": _output(calls[-1]) if calls else {"model": told.model, "choices": []},
+            "scores": scores or None,
+            "store": {},
+            "events": self.events,
+            "events_data": {"messages": self.pool, "calls": []},
+            "attachments": {},
+            "model_usage": {model: model_usage(*used) for model, used in usage.items()},
+            "started_at": self._time(0.0),
+            "completed_at": self._time(self.seconds),
+            "total_time": round(self.seconds, 6),
+            "working_time": round(self.seconds, 6),
+            "turn_count": len(calls),
+            "uuid": self.uuid,
+        }
+        if not game.over:
+            sample |= {"error": _error(told)}
+        return sample
+
+    # -- what happened ----------------------------------------------------------------------
+
+    def _decision(self, asked: DecisionAsked) -> None:
+        span = f"{self.uuid}-{len(self.events)}"
+        round_, kind = [*asked.ask.split("/"), ""][:2]
+        name = f"round {round_}, {kind}{' (outside the game)' if asked.probe else ''}"
+        self._event("span_begin", id=span, name=name, type="ask")
+        self.span = span
+        for call in asked.calls:
+            self._call(call)
+        decided = {"action": asked.action, "invalid": asked.invalid, "notes": dict(_by_step(asked.notes))}
+        if any(decided.values()):
+            said = {key: value for key, value in decided.items() if value}
+            self._event("info", source="decision", data={"ask": asked.ask, **said})
+        self.span = None
+        self._event("span_end", id=span)
+
+    def _call(self, call: CallTold) -> None:
+        prompt = list(call.prompt.messages)
+        common = _common(prompt, self._last)
+        for message in prompt[common:]:
+            self.messages.append({"id": self._message_id()} | _message(message))
+        output = _output(call, self._message_id())
+        reply = output["choices"][0]["message"]
+        step, _, attempt = call.prompt.key.partition("|")[2].rpartition("|")
+        about = {"ask": call.prompt.ask, "step": step, "attempt": attempt}
+        self.messages.append(reply | {"metadata": about})
+        self._last = [*prompt, ("assistant", call.reply)]
+        start = self.seconds
+        self.seconds += call.latency
+        self._event(
+            "model",
+            start,
+            model=call.model,
+            input=[],
+            input_refs=_ranges(self._place(message) for message in prompt),
+            tools=[],
+            tool_choice="none",
+            config={},
+            output=output,
+            completed=self._time(self.seconds),
+            working_time=round(call.latency, 6),
+            metadata={**about, "finish": call.finish, "tokens_estimated": call.estimated},
+        )
+
+    def _message_id(self) -> str:
+        """Of the next message of the conversation."""
+        return f"{self.uuid}-{len(self.messages)}"
+
+    def _place(self, message: tuple[str, str]) -> int:
+        """Where a message stands in the pool."""
+        if message not in self._at:
+            self._at[message] = len(self.pool)
+            self.pool.append({"id": f"{self.uuid}-sent-{len(self.pool)}"} | _message(message))
+        return self._at[message]
+
+    def _event(self, kind: str, start: float | None = None, **fields: Any) -> None:
+        seconds = self.seconds if start is None else start
+        event: Json = {"event": kind, "uuid": f"{self.uuid}-e{len(self.events)}"}
+        event |= {"timestamp": self._time(seconds), "working_start": round(seconds, 6)}
+        if self.span is not None:
+            event |= {"span_id": self.span}
+        self.events.append(event | fields)
+
+    def _time(self, seconds: float) -> str:
+        return (self.maker.day + timedelta(seconds=seconds)).isoformat()
+
+    def _metadata(self) -> Json:
+        told, game = self.told, self.told.game
+        said: Json = {
+            **self.maker.facts,
+            "condition": game.condition,
+            "game": game.id,
+            "deal": game.deal,
+            "repeat": game.repeat,
+            "seat": told.seat,
+            "player": told.player,
+            "role": told.role,
+            "side": told.side,
+            "model": told.model,
+            "recipe": told.recipe,
+            "state": str(game.status),
+            "counts": told.counts,
+            "tokens_estimated": any(call.estimated for call in told.calls),
+        }
+        if told.ended is not None:
+            left = told.ended.left or (None, None)
+            said |= {"winner": told.ended.winner, "reason": told.ended.reason, "rounds": told.rounds}
+            said |= {"left_round": left[0], "left_by": left[1]}
+        if told.left_out:
+            said |= {"prompts_left_out": told.left_out}
+        return said | {"table": dict(told.table), "measures": dict(told.values)}
+
+
+def _message(message: tuple[str, str]) -> Json:
+    role, text = message
+    if role == "assistant":
+        return {"role": role, "content": text, "source": "generate"}
+    return {"role": role if role in ("system", "user") else "user", "content": text, "source": "input"}
+
+
+def _common(prompt: list[tuple[str, str]], last: list[tuple[str, str]]) -> int:
+    """How many messages a prompt begins with that the conversation has at its end already."""
+    together = zip(prompt, last, strict=False)
+    return next((at for at, (one, other) in enumerate(together) if one != other), min(len(prompt), len(last)))
+
+
+def _ranges(places: Iterable[int]) -> list[tuple[int, int]]:
+    """Places as (first, one behind the last) of each unbroken row."""
+    ranges: list[tuple[int, int]] = []
+    for place in places:
+        if ranges and ranges[-1][1] == place:
+            ranges[-1] = (ranges[-1][0], place + 1)
+        else:
+            ranges.append((place, place + 1))
+    return ranges
+
+
+def _by_step(notes: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """Notes by their step, those of one step together."""
+    steps: dict[str, list[Any]] = {}
+    for step, note in notes:
+        steps.setdefault(step, []).append(note)
+    return ((step, those[0] if len(those) == 1 else those) for step, those in steps.items())
+
+
+# -- scores, usage, errors ------------------------------------------------------------------------------
+
+
+def _task(told: SeatTranscript) -> str:
+    """The sample's input, in a list of samples: what the player is to do."""
+    who = f"{told.player} plays the {told.role}" if told.role else f"{told.player} plays"
+    return f"{who}. Game {told.game.id}: deal {told.game.deal}, repeat {told.game.repeat}."
+
+
+def _scores(told: SeatTranscript) -> Json:
+    """Whether the player's side won, and whether it lived. A game that does not count has none."""
+    if told.ended is None or not told.counts:
+        return {}
+    won = "N" if told.ended.won is None else "C" if told.ended.won else "I"
+    left = told.ended.left
+    gone = "lived to the end" if left is None else f"left in round {left[0]}, by {left[1]}"
+    winner = {"village": "the village won", "werewolves": "the Werewolves won"}.get(
+        told.ended.winner, "nobody won"
+    )
+    return {
+        "won": {"value": won, "answer": told.ended.winner, "explanation": f"{winner}: {told.ended.reason}"},
+        "survived": {"value": "C" if left is None else "I", "explanation": gone},
+    }
+
+
+def _output(call: CallTold, name: str | None = None) -> Json:
+    """A call's reply as Inspect's output. name: the message's id."""
+    stop = _STOPS.get(call.finish, "model_length" if call.finish else "unknown")
+    message: Json = {} if name is None else {"id": name}
+    message |= _message(("assistant", call.reply)) | {"model": call.model}
+    totals = CallTotals(1, call.usage, call.latency)
+    return {
+        "model": call.model,
+        "choices": [{"message": message, "stop_reason": stop}],
+        "usage": model_usage(totals, call.cost is not None),
+        "time": round(call.latency, 6),
+    }
+
+
+def usage_by_model(calls: Iterable[CallTold]) -> dict[str, tuple[CallTotals, bool]]:
+    """Model → what its calls come to, and whether all of their cost is known."""
+    found: dict[str, tuple[CallTotals, bool]] = {}
+    for call in calls:
+        totals, known = found.get(call.model, (CallTotals(), True))
+        more = CallTotals(1, call.usage, call.latency)
+        found[call.model] = totals + more, known and call.cost is not None
+    return found
+
+
+def model_usage(totals: CallTotals, priced: bool) -> Json:
+    """Tokens and cost in Inspect's words: its input tokens are those that no cache served."""
+    used = totals.usage
+    said: Json = {
+        "input_tokens": max(used.prompt_tokens - used.cached_tokens, 0),
+        "output_tokens": used.completion_tokens,
+        "total_tokens": used.tokens,
+        "input_tokens_cache_read": used.cached_tokens,
+    }
+    return said | {"total_cost": used.cost} if priced else said
+
+
+def _error(told: SeatTranscript) -> Json:
+    why = f"the game is {told.game.status}: {told.game.error or 'it is being played, or was stopped'}"
+    return {"message": why, "traceback": why, "traceback_ansi": why}
+
+
+def models_named(labels: Iterable[PlayerLabel]) -> str:
+    """One name for the models of a condition: a log of Inspect has one."""
+    return " + ".join(sorted({label.model for label in labels if label.model})) or "none/none"

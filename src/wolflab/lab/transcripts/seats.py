@@ -1,0 +1,319 @@
+"""A game as each of its players met it: what the player was told, what it was asked, what came of it.
+
+One game is held at a time. It knows nothing of the programs that read transcripts. Without `texts` nothing
+holds a word of a person: neither what the person said nor a prompt of a game at which people sit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from ...errors import WolflabError
+from ...metrics.play import player_label
+from ...metrics.rows import MeasureRow, game_values
+from ...models.person import PersonModel
+from ...record import GameRecord, PastTurn
+from ...record.codec import encode_note
+from ...record.sealed import ERASED
+from ...rules import ROLES, Action, Said, Say, told
+from ...text.asking.options import label
+from ...text.asking.sentences import sentence
+from ...text.notes import Exchanged
+from ...text.people import decode_answer
+from ...usage import Usage
+from ..plans.prices import Prices, prices_of, unpriced
+from ..plans.specs import PERSON
+from ..runs.counting import rows_of
+from ..runs.game import rules_of
+from ..runs.prompts import PromptShown, prompts_of
+from ..storage.store import GameRow, Place, Store
+
+LEFT_OUT = "(said by a person; --texts puts it here)"
+"""What stands in the place of a person's words."""
+NO_PROMPTS = "people sat at this table, and prompts quote what they said; --texts puts them here"
+
+
+@dataclass(frozen=True, slots=True)
+class CallTold:
+    """A call to a model. prompt: its messages are empty where they are not to be had. cost: USD; None where
+    it is not known. estimated: whether its tokens may be. finish, latency: as of `models.base.Response`.
+    """
+
+    prompt: PromptShown
+    model: str
+    usage: Usage
+    cost: float | None
+    estimated: bool
+    finish: str
+    latency: float
+
+    @property
+    def reply(self) -> str:
+        """What came."""
+        return self.prompt.reply
+
+
+@dataclass(frozen=True, slots=True)
+class WordsTold:
+    """Something that the player learned, as a sentence to it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionAsked:
+    """What the player was asked. ask: its id. probe: asked outside the game. calls: by which it was answered.
+    action: what was done, in words; "" where nothing is known of it. invalid: why the reply could not be
+    used. notes: (step, note as JSON values) each.
+    """
+
+    ask: str
+    probe: bool
+    calls: tuple[CallTold, ...]
+    action: str = ""
+    invalid: str | None = None
+    notes: tuple[tuple[str, Any], ...] = ()
+
+
+class WonOrLost(NamedTuple):
+    """How a game that is over ended for a player. won: None where neither side did. left: in which round and
+    how the player left ("night", "vote", "shot"); None for a survivor.
+    """
+
+    winner: str
+    reason: str
+    won: bool | None
+    left: tuple[int, str] | None
+
+
+@dataclass(frozen=True)
+class SeatTranscript:
+    """One player of a game.
+
+    player: what it is called. role, side: empty where the game is not over, for its record is written at the
+    end. model, recipe: who plays, at the beginning. described: the player as the record's header describes
+    it, nothing of a person. table: role by player. rounds: how many were begun. entries: in the order of the
+    game. ended: None where the game is not over. values: what the game contributes to each measure. left_out:
+    why prompts are missing; "" where none are.
+    """
+
+    game: GameRow
+    seat: int
+    player: str
+    role: str
+    side: str
+    model: str
+    recipe: str
+    described: Mapping[str, Any]
+    table: Mapping[str, str]
+    rounds: int | None
+    entries: tuple[WordsTold | DecisionAsked, ...]
+    ended: WonOrLost | None
+    values: Mapping[str, float]
+    left_out: str
+
+    @property
+    def counts(self) -> bool:
+        """Whether the game counts: it is done, and not void."""
+        return self.game.status == "done"
+
+    @property
+    def calls(self) -> Iterator[CallTold]:
+        """All its calls in order."""
+        return (call for one in self.entries if isinstance(one, DecisionAsked) for call in one.calls)
+
+
+def seats_of_condition(store: Store, condition: str, texts: bool) -> Iterator[SeatTranscript]:
+    """Every player of a condition's games that were begun, game by game. texts: with the words of people."""
+    rows = [row for row in store.games() if row.condition == condition]
+    prices, uncounted = prices_of(store.experiment, condition), frozenset(store.uncounted())
+    people = any(spec.recipe == PERSON for spec in store.experiment.cast(condition).values())
+    for row, measured in zip(rows, rows_of(store, rows), strict=True):
+        if row.status != "planned":
+            yield from _GameTold(store, row, measured, prices, uncounted, people and not texts).seats()
+
+
+@dataclass
+class _GameTold:
+    """One game. hidden: whether people sit there whose words are not to be told."""
+
+    store: Store
+    row: GameRow
+    measured: MeasureRow | None
+    prices: Prices
+    uncounted: frozenset[str]
+    hidden: bool
+
+    @cached_property
+    def record(self) -> GameRecord | None:
+        """None while the game is not over."""
+        return self.store.record(self.row.id) if self.row.over else None
+
+    @cached_property
+    def names(self) -> Sequence[str]:
+        """What its players are called."""
+        if self.record is not None:
+            return self.record.ruleset.names
+        return rules_of(self.store.experiment, Place.of(self.row)).names
+
+    @cached_property
+    def people(self) -> frozenset[int]:
+        """Seats at which a person sat for a while."""
+        if self.record is None:
+            return frozenset()
+        later = ((seat, player) for _, seat, player in self.record.takeovers)
+        players = (*enumerate(self.record.header["players"]), *later)
+        return frozenset(seat for seat, player in players if player_label(player).recipe == PERSON)
+
+    def seats(self) -> Iterator[SeatTranscript]:
+        """Each player of the game."""
+        asked, left_out = self._calls()
+        for seat in range(len(self.names)):
+            yield self._seat(seat, asked.get(seat, {}), left_out)
+
+    def _seat(self, seat: int, calls: dict[str, list[CallTold]], left_out: str) -> SeatTranscript:
+        record = self.record
+        mine = SeatTranscript(
+            self.row, seat, self.names[seat], "", "", "", "", {}, {}, None, (), None, {}, left_out
+        )
+        if record is None:
+            models = [call.model for asked in calls.values() for call in asked]
+            entries = tuple(DecisionAsked(ask, False, tuple(asked)) for ask, asked in calls.items())
+            return replace(mine, model=models[0] if models else "", entries=entries)
+        role = record.roles[seat]
+        described = record.header["players"][seat]
+        who = player_label(described)
+        return replace(
+            mine,
+            role=role,
+            side="werewolves" if ROLES[role].wolf else "village",
+            model=who.model,
+            recipe=who.recipe,
+            described={} if seat in self.people else described,
+            table=dict(zip(self.names, record.roles, strict=True)),
+            rounds=record.facts.round,
+            entries=tuple(self._entries(record, seat, calls)),
+            ended=_ended(record, seat),
+            values={} if self.measured is None else game_values(self.measured),
+        )
+
+    # -- what happened ----------------------------------------------------------------------
+
+    def _entries(
+        self, record: GameRecord, seat: int, calls: dict[str, list[CallTold]]
+    ) -> Iterator[WordsTold | DecisionAsked]:
+        """What the player learned and was asked, polls before what is asked at the same moment."""
+        turns = sorted(
+            (turn for turn in (*record.probes, *record.turns) if turn.seat == seat), key=lambda turn: turn.at
+        )
+        waiting = iter([*turns, None])
+        turn = next(waiting)
+        left = dict(calls)
+        for number, words in enumerate(self._learned(record, seat)):
+            while turn is not None and turn.at <= number:
+                yield self._asked(record, turn, left.pop(turn.ask, []))
+                turn = next(waiting)
+            if words:
+                yield WordsTold(words)
+        while turn is not None:
+            yield self._asked(record, turn, left.pop(turn.ask, []))
+            turn = next(waiting)
+        yield from (DecisionAsked(ask, False, tuple(asked)) for ask, asked in left.items())
+
+    def _learned(self, record: GameRecord, seat: int) -> Iterator[str]:
+        """Each event as a sentence to the player; "" for one of which it does not learn."""
+        for event, facts in told(record.ruleset, record.events):
+            if not event.audience >> seat & 1:
+                yield ""
+                continue
+            if isinstance(event, Said) and event.text and event.seat in self.people and self.hidden:
+                event = replace(event, text=LEFT_OUT)
+            yield sentence(event, seat, record.ruleset, facts.round, facts.phase)
+
+    def _asked(self, record: GameRecord, turn: PastTurn, calls: list[CallTold]) -> DecisionAsked:
+        hidden = self.hidden and turn.seat in self.people
+        action = LEFT_OUT if hidden and _speaks(turn.action) else _in_words(record, turn)
+        notes = tuple(
+            (step, encode_note(note)) for step, note in turn.notes if not isinstance(note, Exchanged)
+        )
+        return DecisionAsked(turn.ask, turn.probe is not None, tuple(calls), action, turn.invalid, notes)
+
+    # -- calls --------------------------------------------------------------------------------
+
+    def _calls(self) -> tuple[dict[int, dict[str, list[CallTold]]], str]:
+        """By seat and ask the calls, asks in order; and why prompts are missing."""
+        whole = {call["key"].split("|", 1)[1]: call for call in self.store.whole_calls(self.row.id)}
+        prompts, left_out = self._prompts(whole)
+        asked: dict[int, dict[str, list[CallTold]]] = {}
+        for prompt in prompts:
+            call = whole[prompt.key]
+            if call["model"] == PersonModel.name:
+                prompt = prompt._replace(reply=_persons_answer(prompt.reply, self.hidden))
+            if prompt.seat is not None:
+                asked.setdefault(prompt.seat, {}).setdefault(prompt.ask, []).append(self._told(prompt, call))
+        return asked, left_out
+
+    def _prompts(self, whole: Mapping[str, Mapping[str, Any]]) -> tuple[Iterable[PromptShown], str]:
+        bare = [_without_messages(key, call["text"]) for key, call in whole.items()]
+        if self.hidden:
+            return bare, NO_PROMPTS
+        try:
+            prompts = list(prompts_of(self.store, self.row.id))
+        except WolflabError as error:
+            return bare, str(error)
+        model = next((whole[one.key]["model"] for one in prompts if _is_missing(one, whole)), "")
+        return prompts, f"those of {model} were not kept, and cannot be made again" if model else ""
+
+    def _told(self, prompt: PromptShown, call: Mapping[str, Any]) -> CallTold:
+        model = call["model"]
+        names = ("prompt_tokens", "completion_tokens", "cached_tokens", "cost")
+        used = Usage(*(call[name] for name in names))
+        known = used.cost or not unpriced({model: used}, self.prices)
+        cost = used.cost if known else None
+        estimated = model in self.uncounted
+        return CallTold(prompt, model, used, cost, estimated, call["finish"], call["latency"])
+
+
+def _without_messages(key: str, reply: str) -> PromptShown:
+    seat = key.partition("|")[0].rpartition("/")[2]
+    return PromptShown(key, int(seat) if seat.isdecimal() else None, (), reply)
+
+
+def _is_missing(prompt: PromptShown, whole: Mapping[str, Mapping[str, Any]]) -> bool:
+    return not prompt.messages and whole[prompt.key]["model"] != PersonModel.name
+
+
+def _persons_answer(kept: str, hidden: bool) -> str:
+    """What a person answered, in words."""
+    answer = decode_answer(kept)
+    if answer is None:
+        return ERASED
+    if answer.said is not None:
+        return LEFT_OUT if hidden and answer.said else answer.said
+    if answer.rated is not None:
+        return "; ".join(f"{player}: {score}" for player, score in answer.rated.items())
+    if answer.chose is not None:
+        return answer.chose
+    return "(the built-in player answers)" if answer.stand_in else f"(no answer: {answer.missing})"
+
+
+def _speaks(action: Action | None) -> bool:
+    return isinstance(action, Say) and bool(action.text)
+
+
+def _in_words(record: GameRecord, turn: PastTurn) -> str:
+    return "" if turn.action is None else label(turn.action, turn.kind, record.ruleset)
+
+
+def _ended(record: GameRecord, seat: int) -> WonOrLost | None:
+    outcome = record.outcome
+    if outcome is None:
+        return None
+    wolf = ROLES[record.roles[seat]].wolf
+    village = outcome.village_won
+    left = next(((gone.round, gone.how) for gone in record.facts.departures if gone.seat == seat), None)
+    won = None if village is None else village is not wolf
+    return WonOrLost(outcome.winner.value, outcome.reason.value, won, left)
