@@ -237,7 +237,7 @@ def _spec(log: ConditionLog, counted: _Counted, epochs: int) -> Json:
         "model": models_named(log.labels),
         "model_roles": {
             place: {"model": model_name(spec) or "none/none", "args": {"recipe": spec.recipe_name}}
-            for place, spec in places.items()
+            for place, spec in (places.items() if len({*log.labels}) > 1 else ())
         },
         "config": {"epochs": epochs},
         "packages": {"wolflab": __version__},

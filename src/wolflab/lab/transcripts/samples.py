@@ -25,6 +25,7 @@ from .seats import CallTold, DecisionAsked, SeatTranscript, WordsTold
 Json = dict[str, Any]
 _STOPS = {"stop": "stop", "length": "max_tokens", "filter": "content_filter", "refused": "content_filter"}
 """What Inspect calls the ends of a reply. Others are those of prompts that did not fit."""
+_LEFT = {"night": "died at night", "vote": "was voted out", "shot": "was shot"}
 _UNKNOWN_DAY = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -74,6 +75,7 @@ class _Sample:
     span: str | None = None
     _at: dict[tuple[str, str], int] = field(default_factory=dict)
     _last: list[tuple[str, str]] = field(default_factory=list)
+    _replies: set[str] = field(default_factory=set)
 
     @property
     def uuid(self) -> str:
@@ -138,15 +140,15 @@ class _Sample:
 
     def _call(self, call: CallTold) -> None:
         prompt = list(call.prompt.messages)
-        common = _common(prompt, self._last)
-        for message in prompt[common:]:
+        for message in prompt[self._told_before(prompt) :]:
             self.messages.append({"id": self._message_id()} | _message(message))
         output = _output(call, self._message_id())
         reply = output["choices"][0]["message"]
         step, _, attempt = call.prompt.key.partition("|")[2].rpartition("|")
         about = {"ask": call.prompt.ask, "step": step, "attempt": attempt}
         self.messages.append(reply | {"metadata": about})
-        self._last = [*prompt, ("assistant", call.reply)]
+        self._last = prompt
+        self._replies.add(call.reply)
         start = self.seconds
         self.seconds += call.latency
         self._event(
@@ -163,6 +165,19 @@ class _Sample:
             working_time=round(call.latency, 6),
             metadata={**about, "finish": call.finish, "tokens_estimated": call.estimated},
         )
+
+    def _told_before(self, prompt: list[tuple[str, str]]) -> int:
+        """How many of a prompt's first messages the conversation has already: up to the last of its own
+        replies that it quotes, or else those with which the prompt before began too. Events hold all of it.
+        """
+        quoted = [
+            at for at, (role, text) in enumerate(prompt) if role == "assistant" and text in self._replies
+        ]
+        if quoted:
+            return quoted[-1] + 1
+        together = enumerate(zip(prompt, self._last, strict=False))
+        same = min(len(prompt), len(self._last))
+        return next((at for at, (one, other) in together if one != other), same)
 
     def _message_id(self) -> str:
         """Of the next message of the conversation."""
@@ -220,12 +235,6 @@ def _message(message: tuple[str, str]) -> Json:
     return {"role": role if role in ("system", "user") else "user", "content": text, "source": "input"}
 
 
-def _common(prompt: list[tuple[str, str]], last: list[tuple[str, str]]) -> int:
-    """How many messages a prompt begins with that the conversation has at its end already."""
-    together = zip(prompt, last, strict=False)
-    return next((at for at, (one, other) in enumerate(together) if one != other), min(len(prompt), len(last)))
-
-
 def _ranges(places: Iterable[int]) -> list[tuple[int, int]]:
     """Places as (first, one behind the last) of each unbroken row."""
     ranges: list[tuple[int, int]] = []
@@ -260,7 +269,7 @@ def _scores(told: SeatTranscript) -> Json:
         return {}
     won = "N" if told.ended.won is None else "C" if told.ended.won else "I"
     left = told.ended.left
-    gone = "lived to the end" if left is None else f"left in round {left[0]}, by {left[1]}"
+    gone = "lived to the end" if left is None else f"{_LEFT[left[1]]} in round {left[0]}"
     winner = {"village": "the village won", "werewolves": "the Werewolves won"}.get(
         told.ended.winner, "nobody won"
     )
