@@ -75,7 +75,9 @@ class _Sample:
     span: str | None = None
     _at: dict[tuple[str, str], int] = field(default_factory=dict)
     _last: list[tuple[str, str]] = field(default_factory=list)
-    _replies: set[str] = field(default_factory=set)
+    _replies: dict[str, str] = field(default_factory=dict)
+    _said: set[str] = field(default_factory=set)
+    """Ids of the conversation's messages."""
 
     @property
     def uuid(self) -> str:
@@ -141,14 +143,14 @@ class _Sample:
     def _call(self, call: CallTold) -> None:
         prompt = list(call.prompt.messages)
         for message in prompt[self._told_before(prompt) :]:
-            self.messages.append({"id": self._message_id()} | _message(message))
-        output = _output(call, self._message_id())
+            self._converse(self.pool[self._place(message)])
+        output = _output(call, f"{self.uuid}-{len(self.messages)}")
         reply = output["choices"][0]["message"]
         step, _, attempt = call.prompt.key.partition("|")[2].rpartition("|")
         about = {"ask": call.prompt.ask, "step": step, "attempt": attempt}
-        self.messages.append(reply | {"metadata": about})
+        self._converse(reply | {"metadata": about})
         self._last = prompt
-        self._replies.add(call.reply)
+        self._replies[call.reply] = reply["id"]
         start = self.seconds
         self.seconds += call.latency
         self._event(
@@ -179,15 +181,21 @@ class _Sample:
         same = min(len(prompt), len(self._last))
         return next((at for at, (one, other) in together if one != other), same)
 
-    def _message_id(self) -> str:
-        """Of the next message of the conversation."""
-        return f"{self.uuid}-{len(self.messages)}"
+    def _converse(self, message: Json) -> None:
+        """One more message of the conversation, under the id that events have it by, or, where the same words
+        stand there already, under one of its own.
+        """
+        again = message["id"] in self._said
+        self._said.add(message["id"])
+        self.messages.append(message | ({"id": f"{self.uuid}-{len(self.messages)}"} if again else {}))
 
     def _place(self, message: tuple[str, str]) -> int:
         """Where a message stands in the pool."""
         if message not in self._at:
             self._at[message] = len(self.pool)
-            self.pool.append({"id": f"{self.uuid}-sent-{len(self.pool)}"} | _message(message))
+            sent = f"{self.uuid}-sent-{len(self.pool)}"
+            name = self._replies.get(message[1], sent) if message[0] == "assistant" else sent
+            self.pool.append({"id": name} | _message(message))
         return self._at[message]
 
     def _event(self, kind: str, start: float | None = None, **fields: Any) -> None:
