@@ -101,6 +101,7 @@ OTHERS = {
     "pytest",
     "python3.11",
     "ruff",
+    "scout",
     "tar",
     "vllm",
 }

@@ -257,13 +257,13 @@ class _GameTold:
         return asked, left_out
 
     def _prompts(self, whole: Mapping[str, Mapping[str, Any]]) -> tuple[Iterable[PromptShown], str]:
-        bare = [_without_messages(key, call["text"]) for key, call in whole.items()]
-        if self.hidden:
-            return bare, NO_PROMPTS
         try:
             prompts = list(prompts_of(self.store, self.row.id))
         except WolflabError as error:
-            return bare, str(error)
+            bare = [_without_messages(key, call["text"]) for key, call in whole.items()]
+            return bare, NO_PROMPTS if self.hidden else str(error)
+        if self.hidden:
+            return [prompt._replace(messages=()) for prompt in prompts], NO_PROMPTS
         model = next((whole[one.key]["model"] for one in prompts if _is_missing(one, whole)), "")
         return prompts, f"those of {model} were not kept, and cannot be made again" if model else ""
 
