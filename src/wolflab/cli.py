@@ -799,12 +799,12 @@ def wwqa_parity(
     ] = None,
 ) -> None:
     """Hold a server against training: equal prompts, token by token, and equal first words of answers."""
-    from .ui.wwqa.adapters import check_parity
+    from .ui.wwqa.adapters import ParityWanted, check_parity
 
-    holds = check_parity(
-        console(), adapter, questions, model, set_, out, gguf, n, seed, least, rules_text, rules
+    wanted = ParityWanted(
+        adapter, questions, model, tuple(set_), out, gguf, n, seed, least, rules_text, rules
     )
-    raise typer.Exit(ExitCode.DONE if holds else ExitCode.NOT_OVER)
+    raise typer.Exit(ExitCode.DONE if check_parity(console(), wanted) else ExitCode.NOT_OVER)
 
 
 @wwqa.command(

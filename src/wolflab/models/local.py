@@ -228,7 +228,7 @@ class LocalModel:
 
         tokenizer, template = loaded.tokenizer, self._template(loaded.tokenizer)
         try:
-            text = _rendered(tokenizer, template, messages)
+            text = rendered(tokenizer, template, messages)
         except TemplateError as error:
             merged = _without_system(messages)
             if merged == messages:
@@ -238,17 +238,22 @@ class LocalModel:
                 ) from None
             self._log(_NO_SYSTEM)
             return self._written(merged, loaded)
-        return list(tokenizer(text, add_special_tokens=False)["input_ids"]), messages
+        return in_tokens(tokenizer, text), messages
 
 
-def _rendered(tokenizer: Any, template: str, messages: SentMessages, begin: bool = True) -> str:
-    """begin: the words that begin the reply stand at the end."""
+def rendered(tokenizer: Any, template: str, messages: SentMessages, begin: bool = True) -> str:
+    """Messages as the template writes them. begin: the words that begin the reply stand at the end."""
     said = [{"role": role, "content": text} for role, text in messages]
     return str(
         tokenizer.apply_chat_template(
             said, chat_template=template, tokenize=False, add_generation_prompt=begin
         )
     )
+
+
+def in_tokens(tokenizer: Any, text: str) -> list[int]:
+    """Ids of the tokens of a rendered text, to which nothing is added."""
+    return list(tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
 def _without_system(messages: SentMessages) -> SentMessages:
@@ -265,11 +270,11 @@ def _end_of_turn(tokenizer: Any, template: str) -> tuple[int, ...]:
 
     said = "a word that no template has"
     try:
-        text = _rendered(tokenizer, template, (("user", "say it"), ("assistant", said)), begin=False)
+        text = rendered(tokenizer, template, (("user", "say it"), ("assistant", said)), begin=False)
     except TemplateError:
         return ()
     _, found, rest = text.rpartition(said)
-    ids = tokenizer(rest.strip(), add_special_tokens=False)["input_ids"] if found else []
+    ids = in_tokens(tokenizer, rest.strip()) if found else []
     return tuple(ids[:1]) if set(ids[:1]) & set(tokenizer.all_special_ids) else ()
 
 
