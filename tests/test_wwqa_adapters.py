@@ -40,7 +40,7 @@ def test_merged_weights_answer_as_base_and_adapter(adapter: Path, tmp_path: Path
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    from wolflab.models.weights import load_weights
+    from wolflab.models.weights import load_weights, weights_digest
 
     out = tmp_path / "merged"
     done = wolflab("wwqa", "adapter", str(adapter), "--to", "merged", "-o", str(out))
@@ -58,6 +58,7 @@ def test_merged_weights_answer_as_base_and_adapter(adapter: Path, tmp_path: Path
     assert "Trained on nothing." in card
     assert "license: mit" not in card
     assert f'base_model: "{adapter.parent / "base"}"' in card
+    assert weights_digest(adapter) in card, "as the adapter's own card has it"
 
 
 def test_what_is_there_is_refused(adapter: Path, tmp_path: Path) -> None:
@@ -93,6 +94,9 @@ def test_what_is_no_adapter_is_refused(adapter: Path, tmp_path: Path) -> None:
     (tmp_path / "adapter_model.safetensors").write_bytes(b"")
     (tmp_path / "adapter_config.json").write_text(json.dumps(config | {"peft_type": "IA3"}))
     refused("of no LoRA adapter")
+    for odd in ({"r": "four"}, {"rank_pattern": [4]}, {"rank_pattern": {"q_proj": None}}):
+        (tmp_path / "adapter_config.json").write_text(json.dumps(config | odd))
+        refused("of no LoRA adapter")
     (tmp_path / "adapter_config.json").write_text(
         json.dumps(config | {"base_model_name_or_path": "/gone/base"})
     )

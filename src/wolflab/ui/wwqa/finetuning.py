@@ -45,7 +45,14 @@ from ...wwqa.finetuning.plan import (
     read_training,
     training_example,
 )
-from ...wwqa.finetuning.training import ADAPTER, FinetuneStep, Forecast, is_trained, losses_of, train_adapter
+from ...wwqa.finetuning.training import (
+    FinetuneStep,
+    Forecast,
+    adapter_of,
+    is_trained,
+    losses_of,
+    train_adapter,
+)
 from ...wwqa.results import results
 from ..commands import bar, goes_on_with, write_numbers
 from ..console import say
@@ -112,7 +119,7 @@ def finetune(console: Console, wanted: FinetuneWanted) -> bool:
             seen, kept = drawn[cell]
             if not is_trained(path / cell.name):
                 _train(console, path, plan, cell, (seen, kept), f"{at} of {len(cells)}", forecasts)
-            if not (path / cell.name / ADAPTER / CARD).is_file():
+            if not (adapter_of(path / cell.name) / CARD).is_file():
                 write_card(path / cell.name, plan, cell, seen, again)
         found, run = _evaluated(console, path, plan, rows, asked) if rows else ((), None)
         _leave(console, path, plan, found, run, forecasts)
@@ -209,7 +216,7 @@ def _evaluated(
     file.
     """
     base = f"hf/{plan.base}"
-    tuned = {cell: f"hf/{os.path.normpath(path / cell.name / ADAPTER)}" for cell in plan.cells}
+    tuned = {cell: f"hf/{os.path.normpath(adapter_of(path / cell.name))}" for cell in plan.cells}
     home, names = path / EVALUATION, [base, *tuned.values()]
     if plan.settings.form == "plain":  # what the adapters were trained with; the base is asked in its own
         say(console, "The base is asked in its own chat template, adapters in theirs (form: plain)")
@@ -262,7 +269,7 @@ def _leave(
         picture.save(path / f"{picture.name}.svg")
     say(console, f"page: {path / PAGE}\nits numbers as data: {path / RESULTS}")
     for cell in plan.cells:
-        say(console, f"adapter: {path / cell.name / ADAPTER} (README.md says how it is served)")
+        say(console, f"adapter: {adapter_of(path / cell.name)} (README.md says how it is served)")
 
 
 def _by_training(found: Sequence[Gained]) -> dict[tuple[str, int | None], list[Gained]]:

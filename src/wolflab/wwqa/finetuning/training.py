@@ -22,10 +22,10 @@ from typing import Any
 
 from ...errors import ModelError, StoreError
 from ...files import reading_file, write
-from ...models.weights import LoadedWeights, libraries, load_weights, quiet
+from ...models.weights import ADAPTER, ADAPTER_WEIGHTS, LoadedWeights, libraries, load_weights, quiet
 from .plan import PLAIN_TEMPLATE, FinetuneSettings
 
-LOG, ADAPTER, CHECKPOINTS = "log.jsonl", "adapter", "checkpoints"
+LOG, CHECKPOINTS = "log.jsonl", "checkpoints"
 _STATE = "trainer_state.json"
 """What transformers writes last of a checkpoint."""
 _SHORT = 512
@@ -73,9 +73,14 @@ class FinetuneStep:
 FinetuneWatch = Callable[[FinetuneStep | Forecast], None]
 
 
+def adapter_of(folder: Path) -> Path:
+    """Where the adapter of a training lies, in the training's folder."""
+    return folder / ADAPTER
+
+
 def is_trained(folder: Path) -> bool:
     """Whether the training of that folder has come to its end."""
-    return (folder / ADAPTER / "adapter_model.safetensors").is_file()
+    return (adapter_of(folder) / ADAPTER_WEIGHTS).is_file()
 
 
 def train_adapter(
@@ -94,7 +99,7 @@ def train_adapter(
     be trained; StoreError where the folder cannot be used.
     """
     if is_trained(folder):
-        return folder / ADAPTER
+        return adapter_of(folder)
     libraries("torch", "transformers", "peft", "trl", "datasets")
     folder.mkdir(parents=True, exist_ok=True)
     with quiet_libraries():
@@ -112,9 +117,9 @@ def train_adapter(
                 f"{base}: there is not enough memory to train it with these settings; take --set "
                 "recompute=true, a smaller batch or rank, or a shorter `longest`"
             ) from None
-        _keep(trainer, folder / ADAPTER)
+        _keep(trainer, adapter_of(folder))
     shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
-    return folder / ADAPTER
+    return adapter_of(folder)
 
 
 @contextmanager
