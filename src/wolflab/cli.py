@@ -827,7 +827,9 @@ def wwqa_finetune(
         list[str], typer.Option(help="Train on questions about rules, situations or both (repeatable).")
     ] = ["both"],
     n: Annotated[list[int], typer.Option("--n", min=1, help="Training questions (repeatable).")] = [],
-    seed: Annotated[list[int], typer.Option(help="A training for each (repeatable).")] = [1],
+    seed: Annotated[
+        list[int], typer.Option(min=0, max=2**32 - 1, help="A training for each (repeatable).")
+    ] = [1],
     test: Annotated[
         list[Path], typer.Option(help="A further file that is asked before and after (repeatable).")
     ] = [],

@@ -35,7 +35,7 @@ from .asking import prompt
 from .items import GENERAL, NO, YES, Item, Split
 from .reply_parser import UNREADABLE, Reading, normal_form
 from .scores import Mark
-from .sources import read_questions
+from .sources import read_questions, told_names
 
 RulesText = Literal["yes", "no", "both"]
 TEST_SPLITS: tuple[Split, ...] = ("situations", "wordings", "kinds", "ruleset")
@@ -211,13 +211,13 @@ def choose_rows(
         item for path in train for item in files_read[path].items if item.split not in TEST_SPLITS
     )
     known = {normal_form(item.question) for item in trained}
-    alike = Counter(path.name for path in read)
+    names = told_names(read)
     built = sum(any(item.split for item in items) for items in read.values())
     general = sum(any(_row_of(item) == GENERAL for item in items) for items in read.values())
     rows = []
     for path, items in read.items():
         own = tuple(item for item in items if item.split == "train")
-        name = path.name if alike[path.name] == 1 else str(path)
+        name = names[path]
         for split in ("", GENERAL, *get_args(Split)):
             inside = [item for item in items if _row_of(item) == split and split in {"", GENERAL, *wanted}]
             if not inside:
