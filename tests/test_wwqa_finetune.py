@@ -23,6 +23,7 @@ from wolflab.rules import SHERIFF
 from wolflab.wwqa.asking import prompt
 from wolflab.wwqa.building import build_items
 from wolflab.wwqa.evaluating import EvalAnswer, EvalPlayer, EvalRow, EvalRun, EvalSettings
+from wolflab.wwqa.finetuning.base import trained_base
 from wolflab.wwqa.finetuning.gains import gained
 from wolflab.wwqa.finetuning.plan import (
     SETTINGS,
@@ -117,6 +118,18 @@ def test_files_without_splits_are_parted_by_the_paper_s_share(tmp_path: Path) ->
     read = read_training([tmp_path / "q.jsonl"])
     assert (len(read.training), len(read.validation)) == (1453, 100)
     assert read_training([tmp_path / "q.jsonl"]).validation == read.validation
+
+
+def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    for place in ("a", "b"):
+        write_items(
+            tmp_path / place / "q.jsonl", [Item(question=f"In {place}?", answer="Yes", split="train")]
+        )
+    files = [tmp_path / place / "q.jsonl" for place in ("a", "b")]
+    read = read_training(files)
+    assert list(read.files) == [str(file) for file in files]
+    assert len({*read.files.values()}) == 2
+    assert list(read_training(files[:1]).files) == ["q.jsonl"]
 
 
 def test_a_file_of_tests_alone_is_refused(tmp_path: Path) -> None:
@@ -290,8 +303,10 @@ def test_what_is_trained_is_not_trained_again(whole: Path, base: Path, examples:
 
 
 def test_what_cannot_be_trained_is_refused(base: Path, examples: Examples, tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="that is an adapter"):
-        run(tmp_path / "a", tiny_adapter(tmp_path / "adapter", base), examples)
+    with pytest.raises(WolflabError, match="that is an adapter"):
+        trained_base(str(tiny_adapter(tmp_path / "adapter", base)), tmp_path)
+    with pytest.raises(ModelError, match="cannot be trained"):
+        run(tmp_path / "a", tmp_path / "adapter", examples)
     short = TINY.model_copy(update={"longest": 16})
     with pytest.raises(ModelError, match="no training question has 16 tokens or fewer"):
         train_adapter(tmp_path / "b", str(base), *examples, short, 1)
@@ -341,6 +356,24 @@ def test_another_plan_is_refused_and_more_trainings_join(tmp_path: Path) -> None
         begin_plan(tmp_path, replace(plan, settings=TINY.model_copy(update={"rank": 2})))
     with pytest.raises(StoreError, match="its files differ"):
         begin_plan(tmp_path, replace(plan, files={"q.jsonl": "1"}))
+
+
+@pytest.mark.parametrize("text", ['{"model": "m", "fil', "[]", "{}", '{"trainings": 5}', "\0"])
+def test_a_damaged_plan_is_told(text: str, tmp_path: Path) -> None:
+    (tmp_path / "finetune.json").write_text(text)
+    with pytest.raises(StoreError, match=r"finetune\.json: it is damaged; put a whole copy there"):
+        begin_plan(tmp_path, FinetunePlan("m", "m", {"q.jsonl": "0"}, TINY, (TuningCell("both", 8, 1),)))
+    assert (tmp_path / "finetune.json").read_text() == text
+
+
+@pytest.mark.parametrize("line", ["hello", "[1]", '{"loss": 1.0}', '{"step": "x"}', '{"step": 3'])
+def test_a_foreign_line_of_a_log_is_told_and_a_cut_one_is_none_yet(line: str, tmp_path: Path) -> None:
+    whole = '{"step": 1, "loss": 2.0}\n{"step": 2, "loss": NaN}\n'
+    (tmp_path / "log.jsonl").write_text(whole + line)
+    assert [one["step"] for one in losses_of(tmp_path)] == [1, 2]
+    (tmp_path / "log.jsonl").write_text(f"{whole}{line}\n")
+    with pytest.raises(StoreError, match=r"log\.jsonl, line 3: .* delete that line"):
+        losses_of(tmp_path)
 
 
 # -- before and after -------------------------------------------------------------------------
@@ -418,6 +451,8 @@ def test_the_command_trains_asks_and_goes_on(base: Path, file: Path, tmp_path: P
         (["--set", "rank=0"], "rank"),
         (["--set", "rnak=4"], "did you mean rank"),
         (["--rules-text", "perhaps"], "write yes, no or both"),
+        (["--set", "batch=99999999999999999999"], "batch"),
+        (["--seed", "-1"], "seed"),
     ],
 )
 def test_what_is_asked_wrongly_is_told(words: list[str], sentence: str, file: Path, tmp_path: Path) -> None:
