@@ -403,6 +403,20 @@ def test_gains_are_paired_by_question(tmp_path: Path) -> None:
     assert gain.seeds == (1, 2)
 
 
+def test_what_waits_is_missed_in_its_own_form_alone(tmp_path: Path) -> None:
+    forms = ("yes_no", "yes_no", "open", "open")
+    items = tuple(Item(question=f"{n}?", answer="Yes", form=form) for n, form in enumerate(forms))  # type: ignore[arg-type]
+    row = EvalRow("kinds", items, (False,))
+    given = [EvalAnswer(item, "", "", "stop", Reading("Yes", True, True)) for item in items]
+    answers = {
+        ("kinds", EvalPlayer("base", False)): tuple(given),
+        ("kinds", EvalPlayer("tuned", False)): (*given[:3], None),
+    }
+    run = EvalRun(tmp_path, EvalSettings(), (row,), tuple(player for _, player in answers), answers)
+    found = gained(run, "base", {TuningCell("both", 8, 1): "tuned"})
+    assert {gain.which: gain.gain.missing for gain in found} == {"all": 1, "yes_no": 0, "open": 1}
+
+
 # -- the command ------------------------------------------------------------------------------
 
 
@@ -460,6 +474,61 @@ def test_what_is_asked_wrongly_is_told(words: list[str], sentence: str, file: Pa
     assert done.returncode == 2
     assert sentence in " ".join(done.stderr.split())
     assert not (tmp_path / "run").exists()
+
+
+def refused_before_training(base: Path, run: Path, *words: str) -> str:
+    """What the command says, which leaves nothing."""
+    done = wolflab("wwqa", "finetune", *words, "--model", str(base), "-o", str(run), "--set", "questions=8")
+    assert done.returncode == 2, done.stdout
+    assert not run.exists()
+    return " ".join(done.stderr.split())
+
+
+def test_what_cannot_be_asked_afterwards_stops_before_the_training(
+    base: Path, file: Path, tmp_path: Path
+) -> None:
+    run, loose = tmp_path / "run", tmp_path / "loose.jsonl"
+    assert "there is no file" in refused_before_training(base, run, str(file), "--test", "gone.jsonl")
+    (tmp_path / "empty.jsonl").touch()
+    empty = str(tmp_path / "empty.jsonl")
+    assert "the file is empty" in refused_before_training(base, run, str(file), "--test", empty)
+    write_items(loose, [Item(question=f"{n}?", answer="Yes", pair=f"{n // 2}") for n in range(20)])
+    known = build_items(SHERIFF, 60, seed=2).items
+    write_items(tmp_path / "train.jsonl", [item for item in known if item.split == "train"])
+    words = [str(tmp_path / "train.jsonl"), "--test", str(loose)]
+    assert "no test question is drawn" in refused_before_training(base, run, *words, "--limit", "1")
+    assert "which rules they are about" in refused_before_training(base, run, *words, "--rules-text", "both")
+    assert "no config.json" in refused_before_training(tmp_path, run, str(file))
+
+
+def test_a_file_without_splits_is_not_asked_after_it_was_trained_on(base: Path, tmp_path: Path) -> None:
+    loose, run = tmp_path / "loose.jsonl", tmp_path / "run"
+    write_items(loose, [Item(question=f"Is it {n}?", answer="Yes") for n in range(20)])
+    words = ["wwqa", "finetune", str(loose), "--model", str(base), "-o", str(run), "--settings", "small"]
+    done = wolflab(*words, *shlex.split("--n 4 --set epochs=1 --set dtype=float32"))
+    assert done.returncode == 0, done.stderr
+    told = " ".join(done.stdout.split())
+    assert "loose.jsonl: all its questions are for training" in told
+    assert "Nothing is asked after the training" in told
+    assert not (run / "eval").exists()
+
+
+def test_an_adapter_that_cannot_answer_is_told_with_how_to_go_on(
+    base: Path, file: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    words = ["wwqa", "finetune", str(file), "--model", str(base), "-o", str(run), "--settings", "small"]
+    words += shlex.split("--n 4 --set epochs=1 --set dtype=float32 --limit 2")
+    assert wolflab(*words, "--no-eval").returncode == 0
+    weights = run / "both-4-seed1" / "adapter" / "adapter_model.safetensors"
+    whole = weights.read_bytes()
+    weights.write_bytes(whole[: len(whole) // 2])
+    done = wolflab(*words)
+    assert done.returncode == 1
+    told = " ".join(done.stdout.split())
+    assert "for a reply (" in told
+    assert "does not fit its base" in told
+    assert "Go on with: wolflab" in told
 
 
 def test_random_kills_change_nothing(whole: Path, base: Path, examples: Examples, tmp_path: Path) -> None:

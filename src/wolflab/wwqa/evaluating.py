@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -188,7 +188,25 @@ class EvalRun:
 def choose_rows(
     files: Sequence[Path],
     settings: EvalSettings,
-    splits: Iterable[str] = TEST_SPLITS,
+    splits: Collection[str] = TEST_SPLITS,
+    train: Sequence[Path] = (),
+    limit: int | None = None,
+    tell: Callable[[str], None] = lambda sentence: None,
+) -> tuple[EvalRow, ...]:
+    """`find_rows`; WolflabError where there is none."""
+    rows = find_rows(files, settings, splits, train, limit, tell)
+    if not rows:
+        raise WolflabError(
+            f"{', '.join(map(str, files))}: no question is of the splits {', '.join(sorted(set(splits)))}; "
+            "choose others with --split"
+        )
+    return rows
+
+
+def find_rows(
+    files: Sequence[Path],
+    settings: EvalSettings,
+    splits: Collection[str] = TEST_SPLITS,
     train: Sequence[Path] = (),
     limit: int | None = None,
     tell: Callable[[str], None] = lambda sentence: None,
@@ -233,11 +251,6 @@ def choose_rows(
             learned = own if split else trained
             row = EvalRow(called, asked, settings.conditions, not split, learned, found)
             rows += _as_rows(row, split)
-    if not rows:
-        raise WolflabError(
-            f"{', '.join(map(str, files))}: no question is of the splits {', '.join(sorted(wanted))}; choose "
-            "others with --split"
-        )
     return tuple(rows)
 
 
