@@ -168,7 +168,7 @@ def test_missing_converters_are_asked_for(adapter: Path, tmp_path: Path) -> None
 
 
 def test_the_lines_name_what_they_serve(adapter: Path) -> None:
-    lines = serving_lines(adapter, "org/base", Path("base.gguf"))
+    lines = serving_lines(adapter, "org/base", Path("base.gguf"), rules_text=True)
     template = adapter / "chat_template.jinja"
     vllm = f"vllm serve org/base --enable-lora --lora-modules tuned={adapter} --max-lora-rank 8"
     llama = "llama-server -m base.gguf --lora adapter.gguf --alias tuned --jinja --chat-template-file"
@@ -177,7 +177,14 @@ def test_the_lines_name_what_they_serve(adapter: Path) -> None:
     assert "python3.11 -m llama_cpp.server --model base.gguf --lora_path adapter.gguf" in lines
     assert "ollama create tuned" in lines
     assert lines.count("wolflab wwqa parity") == lines.count("wolflab wwqa eval") == 5
-    assert "BASE.gguf" in serving_lines(adapter, "org/base")
+    assert "--rules-text" not in lines
+    assert "BASE.gguf" in serving_lines(adapter, "org/base", rules_text=True)
+    told = serving_lines(adapter, "org/base", rules_text=False, plain=True).splitlines()
+    parity, asking = (
+        [one for one in told if one.startswith(f"wolflab wwqa {what}")] for what in ("parity", "eval")
+    )
+    assert all(one.endswith(" --rules-text no") for one in parity)
+    assert all(one.endswith(" --rules-text no --plain") for one in asking)
 
 
 @pytest.mark.parametrize(("rank", "named"), [(1, 8), (9, 16), (48, 64), (100, 128)])
@@ -187,4 +194,4 @@ def test_the_rank_is_one_that_vllm_takes(rank: int, named: int, adapter: Path, t
     pattern = {"q_proj": rank} if rank > 4 else {}
     changed = config | {"r": min(rank, 4), "rank_pattern": pattern}
     (tmp_path / "adapter_config.json").write_text(json.dumps(changed))
-    assert f"--max-lora-rank {named}\n" in serving_lines(tmp_path, "org/base")
+    assert f"--max-lora-rank {named}\n" in serving_lines(tmp_path, "org/base", rules_text=True)

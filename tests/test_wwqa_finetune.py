@@ -441,6 +441,7 @@ def test_the_command_trains_asks_and_goes_on(base: Path, file: Path, tmp_path: P
     card = (run / "both-8-seed1" / "adapter" / "README.md").read_text(encoding="utf-8")
     assert "$" not in card.replace("$(", "")
     assert "8 questions on the rules" in card
+    assert card.count("--rules-text no") == 10, "as training had it: parity and evaluation, five servers"
     asked = json.loads((run / "eval" / "results.json").read_text())["rows"]
     in_training = [row["accuracy"]["n"] for row in asked if row["part"] == "contaminated"]
     assert in_training

@@ -211,10 +211,14 @@ def _convert(program: Path, *words: object) -> None:
 # -- the lines ------------------------------------------------------------------------------
 
 
-def serving_lines(adapter: Path, base: str, gguf: Path | None = None) -> str:
+def serving_lines(
+    adapter: Path, base: str, gguf: Path | None = None, *, rules_text: bool, plain: bool = False
+) -> str:
     """Markdown: how to serve an adapter with vLLM, llama.cpp and Ollama, and how to use that here.
 
     base: the folder or the hub name of its base. gguf: a GGUF file of the same base; None: not known.
+    rules_text, plain: what training said, which parity and evaluation are to say as well: whether the rules
+    stood in front, and whether questions stood alone.
     """
     known = read_adapter(adapter)
     template = None if known.template is None else shlex.quote(str(known.template))
@@ -223,6 +227,8 @@ def serving_lines(adapter: Path, base: str, gguf: Path | None = None) -> str:
         adapter=shlex.quote(str(adapter)),
         base=shlex.quote(base),
         gguf="BASE.gguf" if gguf is None else shlex.quote(str(gguf)),
+        rules="" if rules_text else " --rules-text no",
+        plain=" --plain" if plain else "",
         rank=next((one for one in _RANKS if one >= known.rank), _RANKS[-1]),
         chat="" if template is None else f" --chat-template {template}",
         chat_file="" if template is None else f" --jinja --chat-template-file {template}",

@@ -49,7 +49,13 @@ def write_card(
         form="the model's own chat template"
         if plan.settings.form == "chat"
         else "texts alone, without a chat template (002's release)",
-        serving=serving_lines(adapter, plan.base, None),
+        serving=serving_lines(
+            adapter,
+            plan.base,
+            None if made_from is None else Path(plan.model.removeprefix("hf/")),
+            rules_text=plan.settings.rules_text,
+            plain=plan.settings.form == "plain",
+        ),
     )
     write(adapter / CARD, card)
 
