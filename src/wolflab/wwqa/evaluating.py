@@ -8,7 +8,6 @@ follows from its call, so reading a reply otherwise (`coin`) asks nobody.
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,12 +19,12 @@ import msgspec
 
 from ..errors import WolflabError
 from ..lab.plans.prices import Prices, unpriced
-from ..lab.runs.one_call import OneCall, Watch, keep_settings, overspent, work_through
+from ..lab.runs.one_call import OneCall, Watch, keep_settings, overspent, resolve_each, work_through
 from ..lab.runs.work import check_models
 from ..lab.storage.call_store import CallStore
 from ..models.base import Chat, Model, Request, Sampling
 from ..models.budget import Budget
-from ..models.catalog import BUILT_IN, Spec, name_and_settings, resolve
+from ..models.catalog import BUILT_IN, Spec, name_and_settings
 from ..models.endpoints import public_url
 from ..models.openai_api import OpenAIModel
 from ..rules import Ruleset
@@ -298,15 +297,11 @@ def _asked(words: str, model: Model, home: CallStore, sampling: Sampling) -> One
 
 def resolve_models(specs: Sequence[Spec], budget: Budget) -> list[Model]:
     """The models that are to answer, each once; WolflabError for one that cannot."""
-    names = [name_and_settings(spec)[0] for spec in specs]
-    for name, n in Counter(names).items():
-        if name == BUILT_IN:
-            raise WolflabError(
-                f"model {BUILT_IN!r}: the built-in player does not read questions; name a language model"
-            )
-        if n > 1:
-            raise WolflabError(f"model {name!r} is named {n} times; name each model once")
-    return [resolve(spec, budget) for spec in specs]
+    if any(name_and_settings(spec)[0] == BUILT_IN for spec in specs):
+        raise WolflabError(
+            f"model {BUILT_IN!r}: the built-in player does not read questions; name a language model"
+        )
+    return resolve_each(specs, budget)
 
 
 def begun_in(path: Path) -> bool:
