@@ -799,12 +799,12 @@ def wwqa_parity(
     ] = None,
 ) -> None:
     """Hold a server against training: equal prompts, token by token, and equal first words of answers."""
-    from .ui.wwqa.adapters import check_parity
+    from .ui.wwqa.adapters import ParityWanted, check_parity
 
-    holds = check_parity(
-        console(), adapter, questions, model, set_, out, gguf, n, seed, least, rules_text, rules
+    wanted = ParityWanted(
+        adapter, questions, model, tuple(set_), out, gguf, n, seed, least, rules_text, rules
     )
-    raise typer.Exit(ExitCode.DONE if holds else ExitCode.NOT_OVER)
+    raise typer.Exit(ExitCode.DONE if check_parity(console(), wanted) else ExitCode.NOT_OVER)
 
 
 @wwqa.command(
@@ -827,7 +827,9 @@ def wwqa_finetune(
         list[str], typer.Option(help="Train on questions about rules, situations or both (repeatable).")
     ] = ["both"],
     n: Annotated[list[int], typer.Option("--n", min=1, help="Training questions (repeatable).")] = [],
-    seed: Annotated[list[int], typer.Option(help="A training for each (repeatable).")] = [1],
+    seed: Annotated[
+        list[int], typer.Option(min=0, max=2**32 - 1, help="A training for each (repeatable).")
+    ] = [1],
     test: Annotated[
         list[Path], typer.Option(help="A further file that is asked before and after (repeatable).")
     ] = [],
