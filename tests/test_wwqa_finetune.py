@@ -5,9 +5,13 @@ told before and after. A tiny random model is trained for real.
 from __future__ import annotations
 
 import json
+import os
 import random
 import shlex
 import shutil
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -568,3 +572,55 @@ def test_random_kills_change_nothing(whole: Path, base: Path, examples: Examples
             kills += 1
     run(folder, base, examples)
     assert adapter_bytes(folder) == adapter_bytes(whole)
+
+
+KILLED = "questions=40 epochs=10 batch=2 look_every=3 rank=4 dropout=0.1 dtype=float32"
+"""A training of 200 steps."""
+KILLS = int(os.environ.get("WOLFLAB_KILLS", "1"))
+
+
+def process_of(home: Path, out: str) -> subprocess.Popen[bytes]:
+    words = ["-m", "wolflab", "wwqa", "finetune", "questions.jsonl", "--model", "base", "--settings", "small"]
+    words += [word for setting in KILLED.split() for word in ("--set", setting)]
+    return subprocess.Popen(
+        [sys.executable, *words, "--no-eval", "-o", out],
+        cwd=home,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def finished(home: Path, out: str) -> bytes:
+    """Let it come to its end; the adapter's bytes."""
+    assert process_of(home, out).wait(timeout=600) == 0
+    [adapter] = (home / out).glob("*/adapter/adapter_model.safetensors")
+    return adapter.read_bytes()
+
+
+def logged(home: Path, out: str) -> int:
+    """Lines of the training's log so far."""
+    logs = list((home / out).glob("*/log.jsonl"))
+    return logs[0].read_bytes().count(b"\n") if logs else 0
+
+
+def test_kills_of_the_process_change_nothing(tmp_path: Path) -> None:
+    tiny_base(tmp_path / "base")
+    write_items(tmp_path / "questions.jsonl", build_items(SHERIFF, 120, seed=2).items)
+    whole = finished(tmp_path, "whole")
+    lots, kills = random.Random(3), 0
+    while kills < KILLS:
+        process = process_of(tmp_path, "killed")
+        lowest = logged(tmp_path, "killed")  # a log is cut where the training goes on from
+        wanted = lots.randint(1, max(1, 150 // KILLS))
+        while process.poll() is None:
+            now = logged(tmp_path, "killed")
+            lowest = min(lowest, now)
+            if now - lowest >= wanted or lots.random() < 0.0002:  # also while it starts
+                process.kill()
+                process.wait()
+                kills += 1
+                break
+            time.sleep(0.002)
+        else:
+            pytest.fail(f"it came to its end ({process.returncode}) after {kills} kills")
+    assert finished(tmp_path, "killed") == whole
