@@ -108,7 +108,7 @@ function Ring({ n, as }) {
       const card = known[seat.seat];
       const claim = claimed[seat.seat];
       const lies = claim && card && claim !== card && !card.startsWith("no ");
-      return html`<li key=${seat.seat} class="sitter ${alive ? "" : "gone"} ${asked === seat.seat ? "acts" : ""}"
+      return html`<li key=${seat.seat} class="sitter ${alive ? "" : "gone"} ${asked === seat.seat ? "doing" : ""}"
         style=${`left:${x}%;top:${y}%`}>
         <span class="badge"><${Mark} seat=${seat} />${now.sheriff === seat.seat && html`<${Icon} name="sheriff" />`}
           ${!alive && html`<${Icon} name="out" />`}</span>
@@ -188,8 +188,9 @@ function Log({ n, as, go, query }) {
     if (current) {
       const frame = box.current;
       const top = current.offsetTop - frame.offsetTop;
-      if (top < frame.scrollTop + 60 || top + current.offsetHeight > frame.scrollTop + frame.clientHeight - 20) {
-        frame.scrollTop = top - frame.clientHeight * 0.6;
+      const foot = top + Math.min(current.offsetHeight, frame.clientHeight - 80);
+      if (top < frame.scrollTop + 40 || foot > frame.scrollTop + frame.clientHeight - 20) {
+        frame.scrollTop = Math.min(top - 40, foot - frame.clientHeight * 0.7);
       }
     }
   }, [n, as]);
@@ -406,16 +407,22 @@ function Signs({ go }) {
 
 // -- time
 
+/** An arrow, with a bar where it goes to the end of something. */
+function Move({ back, end }) {
+  return html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><g transform=${back ? "matrix(-1 0 0 1 24 0)" : null}>
+    <path class="solid" d=${end ? "M5 5l10 7-10 7zM18 5v14" : "M8 5l10 7-10 7z"} /></g></svg>`;
+}
+
 function Time({ n, as, go, playing, setPlaying, speed, setSpeed }) {
   const seen = items.map((item, at) => [item, at]).filter(([item]) => sees(item, as));
   const last = items.length - 1;
   const phases = seen.filter(([item]) => item.kind === "time");
   return html`<div class="time-box"><div class="buttons">
-      <button type="button" onClick=${() => go(phase(n, as, -1))} aria-label="To the day or night before" title="Page Up">⏮</button>
-      <button type="button" onClick=${() => go(step(n, as, -1))} aria-label="Back" title="Left arrow">◀</button>
+      <button type="button" onClick=${() => go(phase(n, as, -1))} aria-label="To the day or night before" title="Page Up"><${Move} back end /></button>
+      <button type="button" onClick=${() => go(step(n, as, -1))} aria-label="Back" title="Left arrow"><${Move} back /></button>
       <button type="button" class="main" onClick=${() => setPlaying(!playing)} aria-pressed=${playing} title="Space">${playing ? "Pause" : "Play"}</button>
-      <button type="button" onClick=${() => go(step(n, as, 1))} aria-label="On" title="Right arrow">▶</button>
-      <button type="button" onClick=${() => go(phase(n, as, 1))} aria-label="To the next day or night" title="Page Down">⏭</button>
+      <button type="button" onClick=${() => go(step(n, as, 1))} aria-label="On" title="Right arrow"><${Move} /></button>
+      <button type="button" onClick=${() => go(phase(n, as, 1))} aria-label="To the next day or night" title="Page Down"><${Move} end /></button>
       <label class="speed">Speed <select value=${speed} onChange=${(event) => setSpeed(Number(event.target.value))}>
         ${SPEEDS.map(([word, pause]) => html`<option key=${pause} value=${pause}>${word}×</option>`)}</select></label></div>
     <div class="slider"><input type="range" min="0" max=${last} value=${n} aria-label="Line" aria-valuetext=${`line ${n + 1} of ${last + 1}, ${phaseOf(items[n])}`}
@@ -572,5 +579,6 @@ function turnTab(event, show) {
 }
 
 const root = document.getElementById("page");
+root.textContent = "";
 if (items.length) render(html`<${App} />`, root);
 else root.textContent = "Nothing has happened in this game yet.";
