@@ -141,7 +141,7 @@ function Line({ item, at, known, onGo, signs }) {
     : item.kind === "vote" ? html`${item.target === null ? "does not vote" : html`votes for <b>${name(item.target)}</b>`}
       ${item.what === "elect" && html` <small>to be Sheriff</small>`}` : item.text;
   const by = item.kind === "said" ? item.seat : item.kind === "vote" ? item.voter : null;
-  if (head) return html`<h3 class="phase-line ${item.time}" data-n=${at}><${Icon} name=${item.time === "night" ? "night" : "day"} />${item.text}</h3>`;
+  if (head) return html`<h2 class="phase-line ${item.time}" data-n=${at}><${Icon} name=${item.time === "night" ? "night" : "day"} />${item.text}</h2>`;
   const where = { election: "runs for Sheriff", "last words": "last words" }[item.where];
   return html`<div class="line k-${item.kind} ${secret ? "secret" : ""}" data-n=${at}>
     <button type="button" class="jump" aria-label=${`Go to line ${at + 1}`} onClick=${() => onGo(at)}>${at + 1}</button>
@@ -227,9 +227,9 @@ function Calls({ ask }) {
   return html`<details class="calls" open=${open} onToggle=${(event) => setOpen(event.target.open)}>
     <summary>Prompts and replies</summary>
     ${open && (!told ? html`<p>One moment …</p>` : told.length === 0 ? html`<p>No prompt is kept of this turn.</p>`
-      : told.map((call, at) => html`<section key=${at}><h4>${call.step}${call.attempt > 0 && `, attempt ${call.attempt + 1}`}</h4>
-        ${call.messages.map(([role, text], k) => html`<h5 key=${k}>${role}</h5><pre key=${`${k}t`} tabindex="0">${text}</pre>`)}
-        <h5>reply</h5><pre class="reply" tabindex="0">${call.reply}</pre></section>`))}</details>`;
+      : told.map((call, at) => html`<section key=${at}><h3>${call.step}${call.attempt > 0 && `, attempt ${call.attempt + 1}`}</h3>
+        ${call.messages.map(([role, text], k) => html`<h4 key=${k}>${role}</h4><pre key=${`${k}t`} tabindex="0">${text}</pre>`)}
+        <h4>reply</h4><pre class="reply" tabindex="0">${call.reply}</pre></section>`))}</details>`;
 }
 
 function Beliefs({ rows }) {
@@ -252,14 +252,14 @@ const probeWords = (probe) => PROBES[probe.replace(/\d+$/, "")] || `asked outsid
 
 function Turn({ turn }) {
   const seat = seats[turn.seat];
-  return html`<section class="turn-card"><h3><${Mark} seat=${seat} /><bdi>${seat.name}</bdi>
-      <span class="tag">${turn.probe ? "probe" : turn.kind}</span></h3>
+  return html`<section class="turn-card"><h2><${Mark} seat=${seat} /><bdi>${seat.name}</bdi>
+      <span class="tag">${turn.probe ? "probe" : turn.kind}</span></h2>
     ${turn.probe && html`<p class="soft">${probeWords(turn.probe)}</p>`}
     ${turn.bad && html`<p class="notice">No usable reply: ${turn.bad}</p>`}
     ${turn.did && html`<p>Answer: <b><bdi>${turn.did}</bdi></b></p>`}
     ${turn.lines && turn.lines.map((line, at) => html`<p key=${at} class="thought"><bdi>${line}</bdi></p>`)}
-    ${turn.could && html`<h4>Candidates${turn.worth !== undefined && `; expects ${turn.worth.toFixed(2)}`}</h4><${Candidates} turn=${turn} />`}
-    ${turn.beliefs && html`<h4>Beliefs</h4><${Beliefs} rows=${turn.beliefs} />`}
+    ${turn.could && html`<h3>Candidates${turn.worth !== undefined && `; expects ${turn.worth.toFixed(2)}`}</h3><${Candidates} turn=${turn} />`}
+    ${turn.beliefs && html`<h3>Beliefs</h3><${Beliefs} rows=${turn.beliefs} />`}
     ${game.calls > 0 && html`<${Calls} ask=${turn.ask} />`}</section>`;
 }
 
@@ -393,13 +393,13 @@ function Signs({ go }) {
     (what === "tells" && told !== "" && (told === "Werewolf") !== (seats[about].role === "Werewolf"))).map((act) => [at, item.by, act]));
   const words = ([what, about, told]) => (what === "claims" ? `claimed to be ${about}` : `said that a look at ${name(about)} had shown: ${told}`);
   return html`${end && html`<p class="lead"><b><bdi>${end.text}</bdi></b></p>`}
-    <h3>Who left the game</h3><ol class="plain-list">${out.map(([at, seat, voted]) => html`<li key=${at + seat}>
+    <h2>Who left the game</h2><ol class="plain-list">${out.map(([at, seat, voted]) => html`<li key=${at + seat}>
       <button type="button" class="quiet" onClick=${() => go(at)}>${phaseOf(items[at])}</button>
       <bdi>${name(seat)}</bdi>, ${seats[seat].role}: ${voted ? "voted out" : "died in the night"}</li>`)}</ol>
-    <h3>Claims that were not true</h3>${lies.length ? html`<ol class="plain-list">${lies.map(([at, seat, act], k) => html`<li key=${k}>
+    <h2>Claims that were not true</h2>${lies.length ? html`<ol class="plain-list">${lies.map(([at, seat, act], k) => html`<li key=${k}>
       <button type="button" class="quiet" onClick=${() => go(at)}>${phaseOf(items[at])}</button>
       <bdi>${name(seat)}</bdi>, ${seats[seat].role}, ${words(act)}</li>`)}</ol>` : html`<p class="soft">None were found.</p>`}
-    <h3>What else was seen</h3>${game.signs.length ? html`<ol class="plain-list">${game.signs.map(([at, seat, what, why], k) => html`<li key=${k}>
+    <h2>What else was seen</h2>${game.signs.length ? html`<ol class="plain-list">${game.signs.map(([at, seat, what, why], k) => html`<li key=${k}>
       <button type="button" class="quiet" onClick=${() => go(Math.min(at, items.length - 1))}>${phaseOf(items[Math.min(at, items.length - 1)])}</button>
       <span class="tag" title=${game.behaviours[what]}>${what}</span> <bdi>${name(seat)}: ${why}</bdi></li>`)}</ol>` : html`<p class="soft">Nothing.</p>`}
     <p class="soft">Found by rules in what was said; a sentence may be read wrongly.</p>`;
