@@ -291,10 +291,13 @@ def replay(
     game: Annotated[int, typer.Argument(help="The game's number: `wolflab show` lists them.")],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="The file (default: replay/NUMBER.html in the run).", show_default=False),
+        typer.Option(
+            "--out", "-o", help="The file (default: replay/NUMBER.html in the run).", show_default=False
+        ),
     ] = None,
     as_: Annotated[
-        str | None, typer.Option("--as", help="What this player may know, and nothing else.", show_default=False)
+        str | None,
+        typer.Option("--as", help="What this player may know, and nothing else.", show_default=False),
     ] = None,
 ) -> None:
     """Write a game as a page to watch: it opens from disk, and needs no server."""

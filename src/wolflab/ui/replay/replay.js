@@ -168,7 +168,7 @@ function Line({ item, at, known, onGo, signs }) {
 }
 
 const signsAt = new Map();
-for (const sign of game.signs) signsAt.set(sign[0], [...(signsAt.get(sign[0]) || []), sign]);
+for (const sign of game.signs) if (sign[4] !== "vote") signsAt.set(sign[0], [...(signsAt.get(sign[0]) || []), sign]);
 
 const WINDOW = 60; // lines in the log unless more are asked for: a browser lays out few quickly
 
