@@ -19,7 +19,7 @@ from wolflab.lab.storage.store import Store
 from wolflab.record import GameRecord, PastTurn
 from wolflab.rules import DOCTOR, NINE, SHERIFF, WITCH, Log, Ruleset, Said
 from wolflab.rules.engine import begin, step
-from wolflab.text.notes import Belief, Deduced, Proposed, Thought
+from wolflab.text.notes import Belief, Content, Deduced, Proposed, Thought
 from wolflab.text.notes import Candidate as OnePossible
 from wolflab.ui.replay.page import replay_page
 from wolflab.ui.replay.story import packed_prompts, story_of
@@ -132,7 +132,7 @@ def recorded(game: Game, seat: int, secret: str) -> GameRecord:
             own = ask.seat == seat
             text = f"I am in seat {ask.seat}" if own else secret
             other = 0 if ask.seat else 1
-            notes = [
+            notes: list[tuple[str, Content]] = [
                 ("act", Thought(text)),
                 ("deduce", Deduced((Belief(other, "Seer", 7, 7, (), text),))),
                 ("act", Proposed((OnePossible(text, text),))),
