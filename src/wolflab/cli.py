@@ -285,6 +285,28 @@ def show(
             print_game(console(), store, game, wanted)
 
 
+@app.command(epilog="Examples:  `wolflab replay runs/… 3`  ·  `wolflab replay runs/… 3 --as player_2`")
+def replay(
+    run: RunPath,
+    game: Annotated[int, typer.Argument(help="The game's number: `wolflab show` lists them.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="The file (default: replay/NUMBER.html in the run).", show_default=False
+        ),
+    ] = None,
+    as_: Annotated[
+        str | None,
+        typer.Option("--as", help="What this player may know, and nothing else.", show_default=False),
+    ] = None,
+) -> None:
+    """Write a game as a page to watch: it opens from disk, and needs no server."""
+    from .ui.replay.writing import write_replay
+
+    with _reading(run) as store:
+        write_replay(console(), store, game, out, as_)
+
+
 @app.command(epilog="Example:  `wolflab errors runs/…`")
 def errors(run: RunPath) -> None:
     """List a run's unusable replies, failed games and what endpoints made us change."""
