@@ -23,10 +23,9 @@ from wolflab.lab.runs.asked_again import (
     RecordedPrompt,
     ask_again,
     fate_of,
-    resolve_askable,
     sample_prompts,
 )
-from wolflab.lab.runs.one_call import keep_settings
+from wolflab.lab.runs.one_call import keep_settings, resolve_each
 from wolflab.lab.storage.call_store import CallStore
 from wolflab.lab.storage.store import Store
 from wolflab.models.base import Request, Response
@@ -301,7 +300,7 @@ def test_other_settings_and_doubles_are_refused(run: Path, tmp_path: Path) -> No
     with pytest.raises(StoreError, match="asked with other settings"):
         put(tmp_path / "out", prompts, other)
     with pytest.raises(WolflabError, match="'village' is named 2 times"):
-        resolve_askable(["village", "village"], Budget())
+        resolve_each(["village", "village"], Budget())
 
 
 # -- the command ------------------------------------------------------------------------------

@@ -203,6 +203,24 @@ def test_two_names_at_one_address_and_one_model_twice() -> None:
     assert same.baseline == {}, "other seats are no baseline"
 
 
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("hf/runs/tuned/both-400-seed1/adapter", "both-400-seed1"),
+        ("hf//runs/tuned/both-400-seed1/adapter/", "both-400-seed1"),
+        ("hf/adapter", "adapter"),
+        ("hf/runs/weights/smollm2", "smollm2"),
+        ("hf/org/some-model", "some-model"),
+        ("vllm/adapter", "adapter"),
+    ],
+)
+def test_weights_on_this_machine_are_called_after_their_folder_and_adapters_after_their_training(
+    model: str, name: str
+) -> None:
+    made = load_experiment("helmsman-table2", [f"base.model={model}", TUNED])
+    assert next(iter(made.conditions)) == f"{name}-vanilla"
+
+
 def test_published_rows_stand_beside_the_models_that_are_theirs() -> None:
     made = load_experiment("helmsman-table2", ["base.model=vllm/mistralai/Mistral-7B-Instruct-v0.2", TUNED])
     (found,) = alike_rows(made, made.published).values()

@@ -40,7 +40,7 @@ def test_merged_weights_answer_as_base_and_adapter(adapter: Path, tmp_path: Path
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    from wolflab.models.weights import load_weights
+    from wolflab.models.weights import load_weights, weights_digest
 
     out = tmp_path / "merged"
     done = wolflab("wwqa", "adapter", str(adapter), "--to", "merged", "-o", str(out))
@@ -58,6 +58,7 @@ def test_merged_weights_answer_as_base_and_adapter(adapter: Path, tmp_path: Path
     assert "Trained on nothing." in card
     assert "license: mit" not in card
     assert f'base_model: "{adapter.parent / "base"}"' in card
+    assert weights_digest(adapter) in card, "as the adapter's own card has it"
 
 
 def test_what_is_there_is_refused(adapter: Path, tmp_path: Path) -> None:
@@ -93,6 +94,9 @@ def test_what_is_no_adapter_is_refused(adapter: Path, tmp_path: Path) -> None:
     (tmp_path / "adapter_model.safetensors").write_bytes(b"")
     (tmp_path / "adapter_config.json").write_text(json.dumps(config | {"peft_type": "IA3"}))
     refused("of no LoRA adapter")
+    for odd in ({"r": "four"}, {"rank_pattern": [4]}, {"rank_pattern": {"q_proj": None}}):
+        (tmp_path / "adapter_config.json").write_text(json.dumps(config | odd))
+        refused("of no LoRA adapter")
     (tmp_path / "adapter_config.json").write_text(
         json.dumps(config | {"base_model_name_or_path": "/gone/base"})
     )
@@ -164,7 +168,7 @@ def test_missing_converters_are_asked_for(adapter: Path, tmp_path: Path) -> None
 
 
 def test_the_lines_name_what_they_serve(adapter: Path) -> None:
-    lines = serving_lines(adapter, "org/base", Path("base.gguf"))
+    lines = serving_lines(adapter, "org/base", Path("base.gguf"), rules_text=True)
     template = adapter / "chat_template.jinja"
     vllm = f"vllm serve org/base --enable-lora --lora-modules tuned={adapter} --max-lora-rank 8"
     llama = "llama-server -m base.gguf --lora adapter.gguf --alias tuned --jinja --chat-template-file"
@@ -173,7 +177,14 @@ def test_the_lines_name_what_they_serve(adapter: Path) -> None:
     assert "python3.11 -m llama_cpp.server --model base.gguf --lora_path adapter.gguf" in lines
     assert "ollama create tuned" in lines
     assert lines.count("wolflab wwqa parity") == lines.count("wolflab wwqa eval") == 5
-    assert "BASE.gguf" in serving_lines(adapter, "org/base")
+    assert "--rules-text" not in lines
+    assert "BASE.gguf" in serving_lines(adapter, "org/base", rules_text=True)
+    told = serving_lines(adapter, "org/base", rules_text=False, plain=True).splitlines()
+    parity, asking = (
+        [one for one in told if one.startswith(f"wolflab wwqa {what}")] for what in ("parity", "eval")
+    )
+    assert all(one.endswith(" --rules-text no") for one in parity)
+    assert all(one.endswith(" --rules-text no --plain") for one in asking)
 
 
 @pytest.mark.parametrize(("rank", "named"), [(1, 8), (9, 16), (48, 64), (100, 128)])
@@ -183,4 +194,4 @@ def test_the_rank_is_one_that_vllm_takes(rank: int, named: int, adapter: Path, t
     pattern = {"q_proj": rank} if rank > 4 else {}
     changed = config | {"r": min(rank, 4), "rank_pattern": pattern}
     (tmp_path / "adapter_config.json").write_text(json.dumps(changed))
-    assert f"--max-lora-rank {named}\n" in serving_lines(tmp_path, "org/base")
+    assert f"--max-lora-rank {named}\n" in serving_lines(tmp_path, "org/base", rules_text=True)

@@ -5,9 +5,13 @@ told before and after. A tiny random model is trained for real.
 from __future__ import annotations
 
 import json
+import os
 import random
 import shlex
 import shutil
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +27,7 @@ from wolflab.rules import SHERIFF
 from wolflab.wwqa.asking import prompt
 from wolflab.wwqa.building import build_items
 from wolflab.wwqa.evaluating import EvalAnswer, EvalPlayer, EvalRow, EvalRun, EvalSettings
+from wolflab.wwqa.finetuning.base import trained_base
 from wolflab.wwqa.finetuning.gains import gained
 from wolflab.wwqa.finetuning.plan import (
     SETTINGS,
@@ -117,6 +122,18 @@ def test_files_without_splits_are_parted_by_the_paper_s_share(tmp_path: Path) ->
     read = read_training([tmp_path / "q.jsonl"])
     assert (len(read.training), len(read.validation)) == (1453, 100)
     assert read_training([tmp_path / "q.jsonl"]).validation == read.validation
+
+
+def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    for place in ("a", "b"):
+        write_items(
+            tmp_path / place / "q.jsonl", [Item(question=f"In {place}?", answer="Yes", split="train")]
+        )
+    files = [tmp_path / place / "q.jsonl" for place in ("a", "b")]
+    read = read_training(files)
+    assert list(read.files) == [str(file) for file in files]
+    assert len({*read.files.values()}) == 2
+    assert list(read_training(files[:1]).files) == ["q.jsonl"]
 
 
 def test_a_file_of_tests_alone_is_refused(tmp_path: Path) -> None:
@@ -315,8 +332,10 @@ def test_what_is_trained_is_not_trained_again(whole: Path, base: Path, examples:
 
 
 def test_what_cannot_be_trained_is_refused(base: Path, examples: Examples, tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="that is an adapter"):
-        run(tmp_path / "a", tiny_adapter(tmp_path / "adapter", base), examples)
+    with pytest.raises(WolflabError, match="that is an adapter"):
+        trained_base(str(tiny_adapter(tmp_path / "adapter", base)), tmp_path)
+    with pytest.raises(ModelError, match="cannot be trained"):
+        run(tmp_path / "a", tmp_path / "adapter", examples)
     short = TINY.model_copy(update={"longest": 16})
     with pytest.raises(ModelError, match="no training question has 16 tokens or fewer"):
         train_adapter(tmp_path / "b", str(base), *examples, short, 1)
@@ -368,6 +387,24 @@ def test_another_plan_is_refused_and_more_trainings_join(tmp_path: Path) -> None
         begin_plan(tmp_path, replace(plan, files={"q.jsonl": "1"}))
 
 
+@pytest.mark.parametrize("text", ['{"model": "m", "fil', "[]", "{}", '{"trainings": 5}', "\0"])
+def test_a_damaged_plan_is_told(text: str, tmp_path: Path) -> None:
+    (tmp_path / "finetune.json").write_text(text)
+    with pytest.raises(StoreError, match=r"finetune\.json: it is damaged; put a whole copy there"):
+        begin_plan(tmp_path, FinetunePlan("m", "m", {"q.jsonl": "0"}, TINY, (TuningCell("both", 8, 1),)))
+    assert (tmp_path / "finetune.json").read_text() == text
+
+
+@pytest.mark.parametrize("line", ["hello", "[1]", '{"loss": 1.0}', '{"step": "x"}', '{"step": 3'])
+def test_a_foreign_line_of_a_log_is_told_and_a_cut_one_is_none_yet(line: str, tmp_path: Path) -> None:
+    whole = '{"step": 1, "loss": 2.0}\n{"step": 2, "loss": NaN}\n'
+    (tmp_path / "log.jsonl").write_text(whole + line)
+    assert [one["step"] for one in losses_of(tmp_path)] == [1, 2]
+    (tmp_path / "log.jsonl").write_text(f"{whole}{line}\n")
+    with pytest.raises(StoreError, match=r"log\.jsonl, line 3: .* delete that line"):
+        losses_of(tmp_path)
+
+
 # -- before and after -------------------------------------------------------------------------
 
 
@@ -395,6 +432,20 @@ def test_gains_are_paired_by_question(tmp_path: Path) -> None:
     assert gain.seeds == (1, 2)
 
 
+def test_what_waits_is_missed_in_its_own_form_alone(tmp_path: Path) -> None:
+    forms = ("yes_no", "yes_no", "open", "open")
+    items = tuple(Item(question=f"{n}?", answer="Yes", form=form) for n, form in enumerate(forms))  # type: ignore[arg-type]
+    row = EvalRow("kinds", items, (False,))
+    given = [EvalAnswer(item, "", "", "stop", Reading("Yes", True, True)) for item in items]
+    answers = {
+        ("kinds", EvalPlayer("base", False)): tuple(given),
+        ("kinds", EvalPlayer("tuned", False)): (*given[:3], None),
+    }
+    run = EvalRun(tmp_path, EvalSettings(), (row,), tuple(player for _, player in answers), answers)
+    found = gained(run, "base", {TuningCell("both", 8, 1): "tuned"})
+    assert {gain.which: gain.gain.missing for gain in found} == {"all": 1, "yes_no": 0, "open": 1}
+
+
 # -- the command ------------------------------------------------------------------------------
 
 
@@ -419,6 +470,7 @@ def test_the_command_trains_asks_and_goes_on(base: Path, file: Path, tmp_path: P
     card = (run / "both-8-seed1" / "adapter" / "README.md").read_text(encoding="utf-8")
     assert "$" not in card.replace("$(", "")
     assert "8 questions on the rules" in card
+    assert card.count("--rules-text no") == 10, "as training had it: parity and evaluation, five servers"
     asked = json.loads((run / "eval" / "results.json").read_text())["rows"]
     in_training = [row["accuracy"]["n"] for row in asked if row["part"] == "contaminated"]
     assert in_training
@@ -443,6 +495,8 @@ def test_the_command_trains_asks_and_goes_on(base: Path, file: Path, tmp_path: P
         (["--set", "rank=0"], "rank"),
         (["--set", "rnak=4"], "did you mean rank"),
         (["--rules-text", "perhaps"], "write yes, no or both"),
+        (["--set", "batch=99999999999999999999"], "batch"),
+        (["--seed", "-1"], "seed"),
     ],
 )
 def test_what_is_asked_wrongly_is_told(words: list[str], sentence: str, file: Path, tmp_path: Path) -> None:
@@ -450,6 +504,61 @@ def test_what_is_asked_wrongly_is_told(words: list[str], sentence: str, file: Pa
     assert done.returncode == 2
     assert sentence in " ".join(done.stderr.split())
     assert not (tmp_path / "run").exists()
+
+
+def refused_before_training(base: Path, run: Path, *words: str) -> str:
+    """What the command says, which leaves nothing."""
+    done = wolflab("wwqa", "finetune", *words, "--model", str(base), "-o", str(run), "--set", "questions=8")
+    assert done.returncode == 2, done.stdout
+    assert not run.exists()
+    return " ".join(done.stderr.split())
+
+
+def test_what_cannot_be_asked_afterwards_stops_before_the_training(
+    base: Path, file: Path, tmp_path: Path
+) -> None:
+    run, loose = tmp_path / "run", tmp_path / "loose.jsonl"
+    assert "there is no file" in refused_before_training(base, run, str(file), "--test", "gone.jsonl")
+    (tmp_path / "empty.jsonl").touch()
+    empty = str(tmp_path / "empty.jsonl")
+    assert "the file is empty" in refused_before_training(base, run, str(file), "--test", empty)
+    write_items(loose, [Item(question=f"{n}?", answer="Yes", pair=f"{n // 2}") for n in range(20)])
+    known = build_items(SHERIFF, 60, seed=2).items
+    write_items(tmp_path / "train.jsonl", [item for item in known if item.split == "train"])
+    words = [str(tmp_path / "train.jsonl"), "--test", str(loose)]
+    assert "no test question is drawn" in refused_before_training(base, run, *words, "--limit", "1")
+    assert "which rules they are about" in refused_before_training(base, run, *words, "--rules-text", "both")
+    assert "no config.json" in refused_before_training(tmp_path, run, str(file))
+
+
+def test_a_file_without_splits_is_not_asked_after_it_was_trained_on(base: Path, tmp_path: Path) -> None:
+    loose, run = tmp_path / "loose.jsonl", tmp_path / "run"
+    write_items(loose, [Item(question=f"Is it {n}?", answer="Yes") for n in range(20)])
+    words = ["wwqa", "finetune", str(loose), "--model", str(base), "-o", str(run), "--settings", "small"]
+    done = wolflab(*words, *shlex.split("--n 4 --set epochs=1 --set dtype=float32"))
+    assert done.returncode == 0, done.stderr
+    told = " ".join(done.stdout.split())
+    assert "loose.jsonl: all its questions are for training" in told
+    assert "Nothing is asked after the training" in told
+    assert not (run / "eval").exists()
+
+
+def test_an_adapter_that_cannot_answer_is_told_with_how_to_go_on(
+    base: Path, file: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    words = ["wwqa", "finetune", str(file), "--model", str(base), "-o", str(run), "--settings", "small"]
+    words += shlex.split("--n 4 --set epochs=1 --set dtype=float32 --limit 2")
+    assert wolflab(*words, "--no-eval").returncode == 0
+    weights = run / "both-4-seed1" / "adapter" / "adapter_model.safetensors"
+    whole = weights.read_bytes()
+    weights.write_bytes(whole[: len(whole) // 2])
+    done = wolflab(*words)
+    assert done.returncode == 1
+    told = " ".join(done.stdout.split())
+    assert "for a reply (" in told
+    assert "does not fit its base" in told
+    assert "Go on with: wolflab" in told
 
 
 def test_random_kills_change_nothing(whole: Path, base: Path, examples: Examples, tmp_path: Path) -> None:
@@ -463,3 +572,55 @@ def test_random_kills_change_nothing(whole: Path, base: Path, examples: Examples
             kills += 1
     run(folder, base, examples)
     assert adapter_bytes(folder) == adapter_bytes(whole)
+
+
+KILLED = "questions=40 epochs=10 batch=2 look_every=3 rank=4 dropout=0.1 dtype=float32"
+"""A training of 200 steps."""
+KILLS = int(os.environ.get("WOLFLAB_KILLS", "1"))
+
+
+def process_of(home: Path, out: str) -> subprocess.Popen[bytes]:
+    words = ["-m", "wolflab", "wwqa", "finetune", "questions.jsonl", "--model", "base", "--settings", "small"]
+    words += [word for setting in KILLED.split() for word in ("--set", setting)]
+    return subprocess.Popen(
+        [sys.executable, *words, "--no-eval", "-o", out],
+        cwd=home,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def finished(home: Path, out: str) -> bytes:
+    """Let it come to its end; the adapter's bytes."""
+    assert process_of(home, out).wait(timeout=600) == 0
+    [adapter] = (home / out).glob("*/adapter/adapter_model.safetensors")
+    return adapter.read_bytes()
+
+
+def logged(home: Path, out: str) -> int:
+    """Lines of the training's log so far."""
+    logs = list((home / out).glob("*/log.jsonl"))
+    return logs[0].read_bytes().count(b"\n") if logs else 0
+
+
+def test_kills_of_the_process_change_nothing(tmp_path: Path) -> None:
+    tiny_base(tmp_path / "base")
+    write_items(tmp_path / "questions.jsonl", build_items(SHERIFF, 120, seed=2).items)
+    whole = finished(tmp_path, "whole")
+    lots, kills = random.Random(3), 0
+    while kills < KILLS:
+        process = process_of(tmp_path, "killed")
+        lowest = logged(tmp_path, "killed")  # a log is cut where the training goes on from
+        wanted = lots.randint(1, max(1, 150 // KILLS))
+        while process.poll() is None:
+            now = logged(tmp_path, "killed")
+            lowest = min(lowest, now)
+            if now - lowest >= wanted or lots.random() < 0.0002:  # also while it starts
+                process.kill()
+                process.wait()
+                kills += 1
+                break
+            time.sleep(0.002)
+        else:
+            pytest.fail(f"it came to its end ({process.returncode}) after {kills} kills")
+    assert finished(tmp_path, "killed") == whole

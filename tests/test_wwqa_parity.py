@@ -15,10 +15,11 @@ import pytest
 import http_server
 from command_line import Ended, wolflab
 from tiny_models import CHAT, tiny_adapter, tiny_base, tiny_tokenizer
+from wolflab.models.weights import load_weights, quiet
 from wolflab.rules import SHERIFF
 from wolflab.wwqa.building import build_items
 from wolflab.wwqa.items import write_items
-from wolflab.wwqa.parity import AnswerPair, Gap, Parity, PromptPair, answering_here, first_word, gap_of
+from wolflab.wwqa.parity import AnswerPair, Gap, Parity, PromptPair, first_word, gap_of
 
 pytest.importorskip("peft")
 pytest.importorskip("transformers")
@@ -61,9 +62,20 @@ def encode() -> Callable[[str], list[int]]:
 
 @pytest.fixture(scope="module")
 def says(adapter: Path, encode: Callable[[str], list[int]]) -> Callable[[str], str]:
-    """The replies of base and adapter."""
-    reply, render = answering_here(adapter), rendering()
-    return lambda prompt: reply(tuple(encode(render([{"role": "user", "content": prompt}])))).text
+    """The likeliest replies of base and adapter, as transformers alone makes them."""
+    import torch
+
+    weights, render = load_weights(str(adapter)), rendering()
+
+    def reply(prompt: str) -> str:
+        ids = torch.tensor([encode(render([{"role": "user", "content": prompt}]))])
+        with torch.inference_mode(), quiet():
+            said = weights.model.generate(
+                input_ids=ids, attention_mask=torch.ones_like(ids), do_sample=False, max_new_tokens=16
+            )
+        return str(weights.tokenizer.decode(said[0, ids.shape[1] :], skip_special_tokens=True))
+
+    return reply
 
 
 def checked(
@@ -189,6 +201,11 @@ def test_what_cannot_be_compared_is_said(
         assert "there is no file nowhere.gguf" in done.stderr
         done, _ = checked(adapter, questions, tmp_path, server, "--rules-text", "both")
         assert "write yes or no" in done.stderr
+        (tmp_path / "parity.json").mkdir()
+        before = server.answered
+        done, _ = checked(adapter, questions, tmp_path, server)
+        assert "parity.json: that is a folder" in " ".join(done.stderr.split())
+        assert server.answered == before, "nobody was asked"
     done = wolflab("wwqa", "parity", str(adapter), str(questions), "--model", "village")
     assert "name a model behind one" in done.stderr
 

@@ -285,6 +285,28 @@ def show(
             print_game(console(), store, game, wanted)
 
 
+@app.command(epilog="Examples:  `wolflab replay runs/… 3`  ·  `wolflab replay runs/… 3 --as player_2`")
+def replay(
+    run: RunPath,
+    game: Annotated[int, typer.Argument(help="The game's number: `wolflab show` lists them.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="The file (default: replay/NUMBER.html in the run).", show_default=False
+        ),
+    ] = None,
+    as_: Annotated[
+        str | None,
+        typer.Option("--as", help="What this player may know, and nothing else.", show_default=False),
+    ] = None,
+) -> None:
+    """Write a game as a page to watch: it opens from disk, and needs no server."""
+    from .ui.replay.writing import write_replay
+
+    with _reading(run) as store:
+        write_replay(console(), store, game, out, as_)
+
+
 @app.command(epilog="Example:  `wolflab errors runs/…`")
 def errors(run: RunPath) -> None:
     """List a run's unusable replies, failed games and what endpoints made us change."""
@@ -806,12 +828,12 @@ def wwqa_parity(
     ] = None,
 ) -> None:
     """Hold a server against training: equal prompts, token by token, and equal first words of answers."""
-    from .ui.wwqa.adapters import check_parity
+    from .ui.wwqa.adapters import ParityWanted, check_parity
 
-    holds = check_parity(
-        console(), adapter, questions, model, set_, out, gguf, n, seed, least, rules_text, rules
+    wanted = ParityWanted(
+        adapter, questions, model, tuple(set_), out, gguf, n, seed, least, rules_text, rules
     )
-    raise typer.Exit(ExitCode.DONE if holds else ExitCode.NOT_OVER)
+    raise typer.Exit(ExitCode.DONE if check_parity(console(), wanted) else ExitCode.NOT_OVER)
 
 
 @wwqa.command(
@@ -834,7 +856,9 @@ def wwqa_finetune(
         list[str], typer.Option(help="Train on questions about rules, situations or both (repeatable).")
     ] = ["both"],
     n: Annotated[list[int], typer.Option("--n", min=1, help="Training questions (repeatable).")] = [],
-    seed: Annotated[list[int], typer.Option(help="A training for each (repeatable).")] = [1],
+    seed: Annotated[
+        list[int], typer.Option(min=0, max=2**32 - 1, help="A training for each (repeatable).")
+    ] = [1],
     test: Annotated[
         list[Path], typer.Option(help="A further file that is asked before and after (repeatable).")
     ] = [],

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -31,6 +32,7 @@ pytestmark = [pytest.mark.inspect, pytest.mark.filterwarnings("default")]
 SAID = "\x00\x1b[31m<script>alert(1)</script>\u202e\r\n]]>\u2028 attachment://no data:image/png;base64,AA"
 """What the model behind the server says, beside what it is asked for: nothing of it is an attachment."""
 SEATS = 7
+ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +87,15 @@ def calls_of(events: list[Any]) -> list[tuple[tuple[tuple[str, str], ...], str]]
         for event in events
         if event.event == "model"
     ]
+
+
+@pytest.fixture
+def locked(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """The environment of a program whose network is locked; what it tried fails the test."""
+    attempts = tmp_path / "attempts"
+    path = [str(ROOT / "tests" / "locked"), str(ROOT / "tests"), str(ROOT / "src")]
+    yield os.environ | {"PYTHONPATH": os.pathsep.join(path), "NETWORK_ATTEMPTS": str(attempts)}
+    assert not attempts.exists(), attempts.read_text()
 
 
 # -- Inspect ------------------------------------------------------------------------------------------
@@ -146,7 +157,7 @@ def test_inspect_makes_data_frames_of_them(store: Store, folder: Path) -> None:
     assert len(events_df(logs)) > len(samples)
 
 
-def test_inspects_viewer_serves_them(folder: Path) -> None:
+def test_inspects_viewer_serves_them(folder: Path, locked: dict[str, str]) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -155,6 +166,7 @@ def test_inspects_viewer_serves_them(folder: Path) -> None:
         [sys.executable, "-m", *words, "--port", str(port)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        env=locked,
     ) as viewer:
         try:
             files = json.loads(_served(f"http://127.0.0.1:{port}/api/logs"))["files"]
@@ -178,13 +190,13 @@ def _served(url: str) -> bytes:
 # -- Scout --------------------------------------------------------------------------------------------
 
 
-def test_scout_finds_nothing_wrong_with_the_schema(folder: Path) -> None:
+def test_scout_finds_nothing_wrong_with_the_schema(folder: Path, locked: dict[str, str]) -> None:
     from inspect_scout import transcripts_db_schema
 
     ours = {name for path in (folder / "scout").iterdir() for name in _columns(path)}
     assert {field.name for field in transcripts_db_schema("pyarrow")} - ours == {"limit", "timelines"}
     command = [str(Path(sys.executable).parent / "scout"), "db", "validate", str(folder / "scout")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=locked)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "passed" in done.stdout
 

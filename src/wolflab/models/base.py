@@ -5,12 +5,17 @@ Each adapter imports its own library; nothing here imports any.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
+from zlib import crc32
+
+from annotated_types import Ge, Gt
 
 from ..defaults import fields_stated
 from ..errors import ModelError
+from ..fields import Amount
 from ..text.asking.prompts import corrected, messages, shared_ends
 from ..text.digest import question_digest, words_digest
 from ..text.questions import Question
@@ -31,6 +36,40 @@ class Sampling:
     top_p: float | None = None
     seed: int | None = None
     top_logprobs: int | None = None
+
+
+SAMPLED = ("temperature", "top_p", "max_tokens", "seed")
+"""What of a `Sampling` a model's settings may say too."""
+
+
+@dataclass(frozen=True)
+class WordSettings:
+    """What can be set for every model that is told in words.
+
+    temperature, top_p, max_tokens, seed: take precedence over what the recipe asks for. context: the window
+    in tokens. It has no slots, so that settings may inherit from others beside it.
+    """
+
+    temperature: Amount | None = None
+    top_p: Amount | None = None
+    max_tokens: Annotated[int, Gt(0)] | None = None
+    seed: Annotated[int, Ge(0)] | None = None
+    context: Annotated[int, Gt(0)] | None = None
+
+    def given(self, names: Iterable[str]) -> dict[str, Any]:
+        """Those of the settings that have a value."""
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+    def sampled(self, asked: Sampling) -> dict[str, Any]:
+        """How to sample a reply: `SAMPLED` by name, None where neither side says."""
+        return {name: getattr(asked, name) for name in SAMPLED} | self.given(SAMPLED)
+
+
+def seed_of_call(key: str) -> int:
+    """The seed of a call that is given none: repeats of a deal must not be one reply over again (002 §9.1),
+    and a resumed call not another.
+    """
+    return crc32(key.encode()) >> 1
 
 
 _settings = lru_cache(256)(fields_stated)

@@ -16,15 +16,13 @@ from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary, WeakValueDictionary
-from zlib import crc32
 
-from annotated_types import Ge, Gt, MinLen
+from annotated_types import Ge, MinLen
 
 from ..errors import ModelError, ModelRefused, ServerError
-from ..fields import Amount
 from ..text.replies.parse import NO_FIT
 from ..usage import Usage
-from .base import Request, Response, Sampling
+from .base import SAMPLED, Request, Response, Sampling, WordSettings, seed_of_call
 from .budget import Budget
 from .weights import (
     LoadedWeights,
@@ -40,7 +38,6 @@ from .weights import (
 DEFAULT_TOKENS = 1024
 """Of a reply, where nobody says how long it may be."""
 BATCH_ON_GPU = 8
-SAMPLED = ("temperature", "top_p", "max_tokens", "seed")
 _WORDS_ALONE = "replies cannot be held to a schema here; they are asked for in words alone"
 _NO_SYSTEM = "the chat template takes no system message; its text is put before the first message of the user"
 
@@ -49,25 +46,19 @@ SentMessages = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class LocalSettings:
-    """What can be set for a model on this machine. Raises ModelError, naming the setting.
+class LocalSettings(WordSettings):
+    """What can be set for a model on this machine, beside `WordSettings`.
 
     device: "cpu", "cuda", "cuda:1", "mps"; auto: cuda where there is one. dtype: auto is float32 on a cpu and
-    bfloat16 elsewhere. batch: replies written at once (None: 1 on a cpu, `BATCH_ON_GPU` elsewhere).
-    temperature, top_p, max_tokens, seed: take precedence over what the recipe asks for. context: the window
-    in tokens, where it is to be less than the model's. cache: what was made of a prompt is kept for the next
-    one, if that begins alike (with batch 1). chat_template: a file (Jinja) in place of the one that lies with
-    the weights.
+    bfloat16 elsewhere. batch: replies written at once (None: 1 on a cpu, `BATCH_ON_GPU` elsewhere). cache:
+    what was made of a prompt is kept for the next one, if that begins alike (with batch 1). chat_template: a
+    file (Jinja) in place of the one that lies with the weights. A `context` wider than the model's own window
+    changes nothing.
     """
 
     device: Annotated[str, MinLen(1)] = "auto"
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     batch: Annotated[int, Ge(1)] | None = None
-    temperature: Amount | None = None
-    top_p: Amount | None = None
-    max_tokens: Annotated[int, Gt(0)] | None = None
-    seed: Annotated[int, Ge(0)] | None = None
-    context: Annotated[int, Gt(0)] | None = None
     cache: bool = True
     chat_template: Annotated[str, MinLen(1)] | None = None
 
@@ -144,7 +135,7 @@ class LocalModel:
             **adapter,
             "chat template": sha256(template.encode()).hexdigest(),
             "dtype": dtype_name(self.weights, self.settings.dtype, self.settings.device),
-            **self._set((*SAMPLED, "context")),
+            **self.settings.given((*SAMPLED, "context")),
         }
 
     async def check(self) -> None:
@@ -184,7 +175,7 @@ class LocalModel:
 
     def _call(self, prompt: list[int], sampling: Sampling, key: str, loaded: _Loaded) -> _Call | str:
         """What is asked of the weights; NO_FIT's words where the window is too small for it."""
-        asked = {name: getattr(sampling, name) for name in SAMPLED} | self._set(SAMPLED)
+        asked = self.settings.sampled(sampling)
         windows = [size for size in (self.settings.context, loaded.window) if size is not None]
         room = min(windows) - len(prompt) if windows else DEFAULT_TOKENS
         longest = asked["max_tokens"] or min(DEFAULT_TOKENS, room)
@@ -197,14 +188,9 @@ class LocalModel:
         stops = {*loaded.ends, *_end_of_turn(loaded.tokenizer, self._template(loaded.tokenizer))}
         top_p = 1.0 if top_p is None else float(top_p)
         kind = _Kind(loaded, longest, float(temperature), top_p, tuple(sorted(stops)))
-        # Repeats of a deal must not be one reply over again (002 §9.1), and a resumed call not another.
-        seed = crc32(key.encode()) >> 1 if asked["seed"] is None else asked["seed"]
+        seed = seed_of_call(key) if asked["seed"] is None else asked["seed"]
         batch = self.settings.batch or (1 if loaded.device == "cpu" else BATCH_ON_GPU)
         return _Call(prompt, kind, seed, sampling.top_logprobs or 0, batch, self.settings.cache)
-
-    def _set(self, names: Sequence[str]) -> dict[str, Any]:
-        """Those of the settings that have a value."""
-        return {name: value for name in names if (value := getattr(self.settings, name)) is not None}
 
     def _log(self, what: str) -> None:
         sentence = f"{self.name}: {what}"
@@ -242,7 +228,7 @@ class LocalModel:
 
         tokenizer, template = loaded.tokenizer, self._template(loaded.tokenizer)
         try:
-            text = _rendered(tokenizer, template, messages)
+            text = rendered(tokenizer, template, messages)
         except TemplateError as error:
             merged = _without_system(messages)
             if merged == messages:
@@ -252,17 +238,22 @@ class LocalModel:
                 ) from None
             self._log(_NO_SYSTEM)
             return self._written(merged, loaded)
-        return list(tokenizer(text, add_special_tokens=False)["input_ids"]), messages
+        return in_tokens(tokenizer, text), messages
 
 
-def _rendered(tokenizer: Any, template: str, messages: SentMessages, begin: bool = True) -> str:
-    """begin: the words that begin the reply stand at the end."""
+def rendered(tokenizer: Any, template: str, messages: SentMessages, begin: bool = True) -> str:
+    """Messages as the template writes them. begin: the words that begin the reply stand at the end."""
     said = [{"role": role, "content": text} for role, text in messages]
     return str(
         tokenizer.apply_chat_template(
             said, chat_template=template, tokenize=False, add_generation_prompt=begin
         )
     )
+
+
+def in_tokens(tokenizer: Any, text: str) -> list[int]:
+    """Ids of the tokens of a rendered text, to which nothing is added."""
+    return list(tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
 def _without_system(messages: SentMessages) -> SentMessages:
@@ -279,11 +270,11 @@ def _end_of_turn(tokenizer: Any, template: str) -> tuple[int, ...]:
 
     said = "a word that no template has"
     try:
-        text = _rendered(tokenizer, template, (("user", "say it"), ("assistant", said)), begin=False)
+        text = rendered(tokenizer, template, (("user", "say it"), ("assistant", said)), begin=False)
     except TemplateError:
         return ()
     _, found, rest = text.rpartition(said)
-    ids = tokenizer(rest.strip(), add_special_tokens=False)["input_ids"] if found else []
+    ids = in_tokens(tokenizer, rest.strip()) if found else []
     return tuple(ids[:1]) if set(ids[:1]) & set(tokenizer.all_special_ids) else ()
 
 

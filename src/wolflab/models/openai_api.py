@@ -7,17 +7,13 @@ imported when the first call is made.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
-from zlib import crc32
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from annotated_types import Ge, Gt
-
-from ..fields import Amount
 from ..text.replies.parse import NO_FIT
-from .base import Request, Response, Sampling
+from .base import SAMPLED, Request, Response, Sampling, WordSettings, seed_of_call
 from .endpoints import LearnedQuirks
 from .exchange import HttpAnswer, Served, ServerSettings
 from .faults import Fault, of_status
@@ -41,23 +37,15 @@ from .wire import (
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-SAMPLED = ("temperature", "top_p", "max_tokens", "seed")
-
 
 @dataclass(frozen=True, slots=True)
-class HttpSettings(ServerSettings):
+class HttpSettings(WordSettings, ServerSettings):
     """What can be set for a model behind HTTP. Raises ModelError, naming the setting.
 
-    temperature, top_p, max_tokens, seed: take precedence over what the recipe asks for.
     context: the model's window in tokens; a longer prompt is an unusable reply, not a call.
     cache: the server is told which prompts begin alike, where it wants to be told.
     """
 
-    temperature: Amount | None = None
-    top_p: Amount | None = None
-    max_tokens: Annotated[int, Gt(0)] | None = None
-    seed: Annotated[int, Ge(0)] | None = None
-    context: Annotated[int, Gt(0)] | None = None
     cache: bool = True
 
 
@@ -111,12 +99,8 @@ class OpenAIModel(Served[HttpSettings]):
             "name": self.name,
             "provider": self.provider.name,
             "model": self.model,
-            **self._set((*SAMPLED, "context", "extra")),
+            **self.settings.given((*SAMPLED, "context", "extra")),
         }
-
-    def _set(self, names: Iterable[str]) -> dict[str, Any]:
-        """Those of the settings that have a value."""
-        return {name: value for name in names if (value := getattr(self.settings, name)) is not None}
 
     # -- one request ------------------------------------------------------------------------
 
@@ -126,8 +110,7 @@ class OpenAIModel(Served[HttpSettings]):
         messages = [{"role": role, "content": text} for role, text in chat.messages]
         sampling = request.sampling
         if sampling.seed is None:
-            # Repeats of a deal must not be one reply over again (002 §9.1), and a resumed call not another.
-            sampling = replace(sampling, seed=crc32(request.key.encode()) >> 1)
+            sampling = replace(sampling, seed=seed_of_call(request.key))
         game = blake2b(request.key.partition("|")[0].encode(), digest_size=16).hexdigest()
         reply = await self.converse(messages, sampling, chat.schema, ends=chat.ends, game=game)
         return reply._replace(prompt=tuple((message["role"], message["content"]) for message in messages))
@@ -146,7 +129,7 @@ class OpenAIModel(Served[HttpSettings]):
 
         ends, game: what the request has in common with others; see `_Call`.
         """
-        asked = {name: getattr(sampling, name) for name in SAMPLED} | self._set(SAMPLED)
+        asked = self.settings.sampled(sampling)
         window = self.settings.context
         if window is not None and estimate(messages) + (asked["max_tokens"] or 0) > window:
             return Response("", finish=f"{NO_FIT} of {window:,} tokens")

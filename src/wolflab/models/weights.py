@@ -29,7 +29,10 @@ from ..errors import ModelError
 from ..files import writing
 
 INSTALL = "pip install torch==2.13.0, then pip install 'wolflab[finetune]'"
-ADAPTER_CONFIG = "adapter_config.json"
+ADAPTER_CONFIG, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
+"""What peft saves of an adapter."""
+ADAPTER = "adapter"
+"""The folder in that of a training which the adapter lies in."""
 MADE_FROM = "made-from.json"
 """The file in a folder that was made from a GGUF, which says so."""
 
@@ -88,6 +91,8 @@ def find_weights(name: str, adapter: Path | None = None) -> WeightsPlace:
 
 def _base(name: str, owner: str = "") -> str:
     """A base by its folder or hub name. owner: whose base it is, for the sentence."""
+    if not name.strip():
+        raise ModelError("weights: no name is given; name a folder, or weights on the hub")
     folder, who = Path(name).expanduser(), owner or f"weights {name!r}"
     if folder.is_file():
         made = ", or make a folder of it by wolflab wwqa finetune" if folder.suffix == ".gguf" else ""
@@ -121,10 +126,8 @@ def _base_of(adapter: Path) -> str:
 
 def _adapter(folder: Path) -> Path:
     """The folder, if the adapter's weights lie in it."""
-    if not (folder / "adapter_model.safetensors").is_file():
-        raise ModelError(
-            f"adapter {folder}: there is no adapter_model.safetensors in it; put its weights there"
-        )
+    if not (folder / ADAPTER_WEIGHTS).is_file():
+        raise ModelError(f"adapter {folder}: there is no {ADAPTER_WEIGHTS} in it; put its weights there")
     return folder
 
 
@@ -490,7 +493,9 @@ def _converted(gguf: Path, folder: Path) -> None:
 
 
 __all__ = [
+    "ADAPTER",
     "ADAPTER_CONFIG",
+    "ADAPTER_WEIGHTS",
     "INSTALL",
     "MADE_FROM",
     "LoadedWeights",

@@ -13,14 +13,21 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
 from .. import __version__
 from ..errors import WolflabError
 from ..files import aside, new_folder, reading_file
-from ..models.weights import WeightsPlace, base_folder, find_weights, load_weights, quiet
+from ..models.weights import (
+    ADAPTER_CONFIG,
+    WeightsPlace,
+    base_folder,
+    find_weights,
+    load_weights,
+    quiet,
+    weights_digest,
+)
 from .exporting import filled
 
 AdapterTarget = Literal["merged", "gguf", "merged-gguf"]
@@ -53,22 +60,32 @@ class AdapterFolder:
         file = self.path / "chat_template.jinja"
         return file if file.is_file() else None
 
+    @property
+    def base_folder(self) -> Path:
+        """Where the base's files lie; got from the hub where they are not here yet."""
+        return base_folder(WeightsPlace(self.base))
+
+
+def is_adapter(path: Path) -> bool:
+    """Whether a folder says that an adapter lies in it."""
+    return (path / ADAPTER_CONFIG).is_file()
+
 
 def read_adapter(path: Path) -> AdapterFolder:
     """The adapter in that folder. Raises WolflabError for what is none, and ModelError for a lost base."""
-    file = path / "adapter_config.json"
-    if not file.is_file():
+    file = path / ADAPTER_CONFIG
+    if not is_adapter(path):
         raise WolflabError(
-            f"{path}: there is no adapter in it (no adapter_config.json); name the folder of one, as "
+            f"{path}: there is no adapter in it (no {ADAPTER_CONFIG}); name the folder of one, as "
             "`wolflab wwqa finetune` leaves it"
         )
     place = find_weights(str(path))
     with reading_file(file):
         config: dict[str, Any] = json.loads(file.read_bytes())
-    rank = config.get("r")
-    ranks = [rank, *(config.get("rank_pattern") or {}).values()]
+    pattern = config.get("rank_pattern") or {}
+    ranks = [config.get("r"), *(pattern.values() if isinstance(pattern, dict) else [None])]
     if config.get("peft_type") != "LORA" or not all(isinstance(one, int) for one in ranks):
-        raise WolflabError(f"{path}: its adapter_config.json is of no LoRA adapter; only these can be served")
+        raise WolflabError(f"{path}: its {ADAPTER_CONFIG} is of no LoRA adapter; only these can be served")
     return AdapterFolder(path, place.base, max(ranks))
 
 
@@ -101,7 +118,7 @@ def _saved_dtype(adapter: AdapterFolder) -> Any:
     from transformers import AutoConfig
 
     with quiet():
-        return AutoConfig.from_pretrained(base_folder(WeightsPlace(adapter.base))).dtype
+        return AutoConfig.from_pretrained(adapter.base_folder).dtype
 
 
 def merged_card(adapter: AdapterFolder) -> str:
@@ -110,11 +127,10 @@ def merged_card(adapter: AdapterFolder) -> str:
     own = file.read_text(encoding="utf-8") if file.is_file() else ""
     if own.startswith("---\n"):
         own = own[4:].partition("\n---\n")[2]
-    digest = sha256((adapter.path / "adapter_model.safetensors").read_bytes()).hexdigest()
     head = f"---\nbase_model: {json.dumps(adapter.base)}\nlibrary_name: transformers\n---\n\n"
     told = (
-        f"Whole weights: the base `{adapter.base}` and a LoRA adapter of rank {adapter.rank} (SHA-256 of its "
-        f"weights `{digest}`), merged by Wolflab {__version__}.\n"
+        f"Whole weights: the base `{adapter.base}` and a LoRA adapter of rank {adapter.rank} (SHA-256 over "
+        f"weights and config `{weights_digest(adapter.path)}`), merged by Wolflab {__version__}.\n"
     )
     rest = f"\n## The adapter's card\n\n{own.strip()}\n" if own.strip() else ""
     return f"{head}# Merged weights\n\n{told}{rest}"
@@ -139,8 +155,7 @@ def save_gguf(adapter: AdapterFolder, out: Path, llama_cpp: Path | None, whole: 
                 _save_merged(adapter, Path(merged))
                 _convert(folder / _WHOLE, merged, "--outfile", half, "--outtype", "f16")
         else:
-            base = base_folder(WeightsPlace(adapter.base))
-            _convert(folder / _LORA, adapter.path, "--base", base, "--outfile", half)
+            _convert(folder / _LORA, adapter.path, "--base", adapter.base_folder, "--outfile", half)
 
 
 def save_base_gguf(base: str, out: Path, llama_cpp: Path | None) -> None:
@@ -196,10 +211,14 @@ def _convert(program: Path, *words: object) -> None:
 # -- the lines ------------------------------------------------------------------------------
 
 
-def serving_lines(adapter: Path, base: str, gguf: Path | None = None) -> str:
+def serving_lines(
+    adapter: Path, base: str, gguf: Path | None = None, *, rules_text: bool, plain: bool = False
+) -> str:
     """Markdown: how to serve an adapter with vLLM, llama.cpp and Ollama, and how to use that here.
 
     base: the folder or the hub name of its base. gguf: a GGUF file of the same base; None: not known.
+    rules_text, plain: what training said, which parity and evaluation are to say as well: whether the rules
+    stood in front, and whether questions stood alone.
     """
     known = read_adapter(adapter)
     template = None if known.template is None else shlex.quote(str(known.template))
@@ -208,6 +227,8 @@ def serving_lines(adapter: Path, base: str, gguf: Path | None = None) -> str:
         adapter=shlex.quote(str(adapter)),
         base=shlex.quote(base),
         gguf="BASE.gguf" if gguf is None else shlex.quote(str(gguf)),
+        rules="" if rules_text else " --rules-text no",
+        plain=" --plain" if plain else "",
         rank=next((one for one in _RANKS if one >= known.rank), _RANKS[-1]),
         chat="" if template is None else f" --chat-template {template}",
         chat_file="" if template is None else f" --jinja --chat-template-file {template}",

@@ -8,8 +8,7 @@ follows from its call, so reading a reply otherwise (`coin`) asks nobody.
 from __future__ import annotations
 
 import random
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -20,12 +19,12 @@ import msgspec
 
 from ..errors import WolflabError
 from ..lab.plans.prices import Prices, unpriced
-from ..lab.runs.one_call import OneCall, Watch, keep_settings, overspent, work_through
+from ..lab.runs.one_call import OneCall, Watch, keep_settings, overspent, resolve_each, work_through
 from ..lab.runs.work import check_models
 from ..lab.storage.call_store import CallStore
 from ..models.base import Chat, Model, Request, Sampling
 from ..models.budget import Budget
-from ..models.catalog import BUILT_IN, Spec, name_and_settings, resolve
+from ..models.catalog import BUILT_IN, Spec, name_and_settings
 from ..models.endpoints import public_url
 from ..models.openai_api import OpenAIModel
 from ..rules import Ruleset
@@ -35,7 +34,7 @@ from .asking import prompt
 from .items import GENERAL, NO, YES, Item, Split
 from .reply_parser import UNREADABLE, Reading, normal_form
 from .scores import Mark
-from .sources import read_questions
+from .sources import read_questions, told_names
 
 RulesText = Literal["yes", "no", "both"]
 TEST_SPLITS: tuple[Split, ...] = ("situations", "wordings", "kinds", "ruleset")
@@ -188,7 +187,25 @@ class EvalRun:
 def choose_rows(
     files: Sequence[Path],
     settings: EvalSettings,
-    splits: Iterable[str] = TEST_SPLITS,
+    splits: Collection[str] = TEST_SPLITS,
+    train: Sequence[Path] = (),
+    limit: int | None = None,
+    tell: Callable[[str], None] = lambda sentence: None,
+) -> tuple[EvalRow, ...]:
+    """`find_rows`; WolflabError where there is none."""
+    rows = find_rows(files, settings, splits, train, limit, tell)
+    if not rows:
+        raise WolflabError(
+            f"{', '.join(map(str, files))}: no question is of the splits {', '.join(sorted(set(splits)))}; "
+            "choose others with --split"
+        )
+    return rows
+
+
+def find_rows(
+    files: Sequence[Path],
+    settings: EvalSettings,
+    splits: Collection[str] = TEST_SPLITS,
     train: Sequence[Path] = (),
     limit: int | None = None,
     tell: Callable[[str], None] = lambda sentence: None,
@@ -211,13 +228,13 @@ def choose_rows(
         item for path in train for item in files_read[path].items if item.split not in TEST_SPLITS
     )
     known = {normal_form(item.question) for item in trained}
-    alike = Counter(path.name for path in read)
+    names = told_names(read)
     built = sum(any(item.split for item in items) for items in read.values())
     general = sum(any(_row_of(item) == GENERAL for item in items) for items in read.values())
     rows = []
     for path, items in read.items():
         own = tuple(item for item in items if item.split == "train")
-        name = path.name if alike[path.name] == 1 else str(path)
+        name = names[path]
         for split in ("", GENERAL, *get_args(Split)):
             inside = [item for item in items if _row_of(item) == split and split in {"", GENERAL, *wanted}]
             if not inside:
@@ -233,11 +250,6 @@ def choose_rows(
             learned = own if split else trained
             row = EvalRow(called, asked, settings.conditions, not split, learned, found)
             rows += _as_rows(row, split)
-    if not rows:
-        raise WolflabError(
-            f"{', '.join(map(str, files))}: no question is of the splits {', '.join(sorted(wanted))}; choose "
-            "others with --split"
-        )
     return tuple(rows)
 
 
@@ -285,15 +297,11 @@ def _asked(words: str, model: Model, home: CallStore, sampling: Sampling) -> One
 
 def resolve_models(specs: Sequence[Spec], budget: Budget) -> list[Model]:
     """The models that are to answer, each once; WolflabError for one that cannot."""
-    names = [name_and_settings(spec)[0] for spec in specs]
-    for name, n in Counter(names).items():
-        if name == BUILT_IN:
-            raise WolflabError(
-                f"model {BUILT_IN!r}: the built-in player does not read questions; name a language model"
-            )
-        if n > 1:
-            raise WolflabError(f"model {name!r} is named {n} times; name each model once")
-    return [resolve(spec, budget) for spec in specs]
+    if any(name_and_settings(spec)[0] == BUILT_IN for spec in specs):
+        raise WolflabError(
+            f"model {BUILT_IN!r}: the built-in player does not read questions; name a language model"
+        )
+    return resolve_each(specs, budget)
 
 
 def begun_in(path: Path) -> bool:

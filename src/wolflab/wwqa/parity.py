@@ -12,15 +12,16 @@ import random
 import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import redirect_stderr
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from ..errors import WolflabError
+from ..errors import ModelError, WolflabError
 from ..models.base import Sampling
-from ..models.catalog import Spec, check_model, resolve
+from ..models.catalog import ON_THIS_MACHINE, Spec, check_model, resolve
+from ..models.local import LocalModel, LocalSettings, in_tokens, rendered
 from ..models.openai_api import OpenAIModel
-from ..models.weights import libraries, load_weights, quiet
+from ..models.weights import tokenizer_of
 from ..models.wire import UNCOUNTED
 from ..rules import Ruleset
 from .asking import prompt
@@ -32,6 +33,7 @@ and /tokenize; the GGUF file that is served, read here; or nowhere: the server t
 """
 MAX_TOKENS = 16
 """Of a reply, whose first word is compared."""
+_SHORT = Sampling(0.0, MAX_TOKENS)
 AROUND = 8
 """Tokens shown before and after a difference."""
 
@@ -75,8 +77,8 @@ class PromptPair:
 
 @dataclass(frozen=True, slots=True)
 class AnswerPair:
-    """The replies to a question. likeliest: the tokens, as text, that were likeliest to begin the one made
-    here, with their probabilities.
+    """The replies to a question. likeliest: the tokens, as text, that were likeliest where the first word of
+    the one made here begins, with their probabilities.
     """
 
     item: str
@@ -165,19 +167,12 @@ def drawn_messages(
 
 
 def adapter_tokenizer(adapter: Path) -> Any:
-    """The tokenizer in an adapter's folder. Raises WolflabError where there is none, or no chat template."""
-    libraries("transformers")
-    from transformers import AutoTokenizer
-
-    if not (adapter / "tokenizer_config.json").is_file():
-        raise WolflabError(f"{adapter}: there is no tokenizer in it; save the training's there")
-    with quiet():
-        try:
-            tokenizer = AutoTokenizer.from_pretrained(adapter, local_files_only=True)
-        except (OSError, ValueError) as error:
-            raise WolflabError(f"{adapter}: its tokenizer cannot be read ({error})") from None
+    """The tokenizer by which `hf/ADAPTER` is told here. Raises ModelError where there is none, or none with
+    a chat template.
+    """
+    tokenizer = tokenizer_of(str(adapter))
     if not tokenizer.chat_template:
-        raise WolflabError(
+        raise ModelError(
             f"{adapter}: its tokenizer has no chat template, so it says nothing of how a server is to put a "
             "message; put the training's there, as chat_template.jinja"
         )
@@ -186,8 +181,7 @@ def adapter_tokenizer(adapter: Path) -> Any:
 
 def training_tokens(tokenizer: Any, message: str) -> Tokens:
     """The prompt of a message, as training with trl's `prompt` and `completion` columns has it."""
-    chat = [{"role": "user", "content": message}]
-    return tuple(tokenizer.apply_chat_template(chat, add_generation_prompt=True, return_dict=False))
+    return tuple(in_tokens(tokenizer, rendered(tokenizer, tokenizer.chat_template, (("user", message),))))
 
 
 def tokens_in_words(tokenizer: Any, tokens: Iterable[int]) -> str:
@@ -202,38 +196,6 @@ def tokens_in_words(tokenizer: Any, tokens: Iterable[int]) -> str:
         parts.append("" if token is None else f"<unknown token {token}>")
         run = []
     return "".join(parts)
-
-
-class LocalReply(NamedTuple):
-    """What base and adapter answer here. likeliest: as in `AnswerPair`."""
-
-    text: str
-    likeliest: tuple[tuple[str, float], ...]
-
-
-def answering_here(adapter: Path) -> Callable[[Tokens], LocalReply]:
-    """Base and adapter, loaded by transformers: from a prompt's tokens to the likeliest reply."""
-    weights = load_weights(str(adapter))
-    import torch
-
-    def reply(tokens: Tokens) -> LocalReply:
-        ids = torch.tensor([tokens], device=weights.model.device)
-        with torch.inference_mode(), quiet():
-            made = weights.model.generate(
-                input_ids=ids,
-                attention_mask=torch.ones_like(ids),
-                do_sample=False,
-                max_new_tokens=MAX_TOKENS,
-                return_dict_in_generate=True,
-                output_logits=True,
-            )
-        said = made.sequences[0, len(tokens) :].tolist()
-        shares = torch.softmax(made.logits[0][0].float(), -1).topk(2)
-        likeliest = zip(shares.indices.tolist(), shares.values.tolist(), strict=True)
-        text = weights.tokenizer.decode(said, skip_special_tokens=True)
-        return LocalReply(text, tuple((tokens_in_words(weights.tokenizer, [one]), p) for one, p in likeliest))
-
-    return reply
 
 
 # -- the server's side ----------------------------------------------------------------------
@@ -269,7 +231,7 @@ class ParityServer:
 
     async def reply(self, message: str) -> tuple[str, int | None]:
         """The server's reply, and how many tokens it says the prompt had."""
-        said = await self.model.converse([{"role": "user", "content": message}], Sampling(0.0, MAX_TOKENS))
+        said = await self.model.converse([{"role": "user", "content": message}], _SHORT)
         uncounted = any(UNCOUNTED in sentence for sentence in self.model.adaptations)
         return said.text, None if uncounted else said.usage.prompt_tokens
 
@@ -368,10 +330,11 @@ async def compare(
     found = Parity(server.way or "count", least, tuple(pair for pair, _ in asked))
     if found.equal_prompts < len(asked):
         return found
-    here = answering_here(adapter)
+    here = LocalModel(f"{ON_THIS_MACHINE}/{adapter}", LocalSettings())
     answers = []
     for done, (pair, reply) in enumerate(asked, 1):
-        own = here(pair.training)
-        answers.append(AnswerPair(pair.item, pair.message, own.text, reply, own.likeliest))
+        own = await here.converse((("user", pair.message),), replace(_SHORT, top_logprobs=2), "parity")
+        likeliest = tuple((token, math.exp(value)) for token, value in own.likeliest)
+        answers.append(AnswerPair(pair.item, pair.message, own.text, reply, likeliest))
         watch("here", done)
     return Parity(found.way, least, found.prompts, tuple(answers))

@@ -146,6 +146,14 @@ def _plain(cell: str) -> str:
     return unguarded(cell) if guarded(unguarded(cell)) == cell else cell
 
 
+def told_names(files: Iterable[Path]) -> dict[Path, str]:
+    """What each file is called where several are told of: its name, or its whole path where others have the
+    same name.
+    """
+    alike = Counter(path.name for path in dict.fromkeys(files))
+    return {path: path.name if alike[path.name] == 1 else str(path) for path in dict.fromkeys(files)}
+
+
 def read_questions(path: Path, unanswered: bool = False) -> QuestionFile:
     """The questions of a file in any of the layouts; see the module.
 

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from ...errors import WolflabError
 from ...models.base import Model, Request, Response
 from ...models.budget import Budget
-from ...models.catalog import BUILT_IN, Spec, name_and_settings, resolve
+from ...models.catalog import BUILT_IN, Spec, name_and_settings
 from ...text.kinds import kind_of
 from ...text.questions import (
     AnswerQuestion,
@@ -41,7 +41,7 @@ from ...text.replies.parsed import Problem
 from ...usage import CallTotals
 from ..storage.call_store import CallStore
 from ..storage.store import GameRow, Store
-from .one_call import OneCall, Watch, keep_settings, overspent, work_through
+from .one_call import OneCall, Watch, keep_settings, overspent, resolve_each, work_through
 from .replay import requests
 from .work import check_models
 
@@ -224,18 +224,9 @@ def fate_of(question: Question, response: Response) -> tuple[Fate, str]:
     return "illegal" if is_illegal(answer.reason) else "unreadable", answer.reason
 
 
-def resolve_askable(specs: Sequence[Spec], budget: Budget) -> list[Model]:
-    """The models that are to reply, each once; WolflabError for one that is named twice."""
-    names = [name_and_settings(spec)[0] for spec in specs]
-    for name in names:
-        if names.count(name) > 1:
-            raise WolflabError(f"model {name!r} is named {names.count(name)} times; name each model once")
-    return [resolve(spec, budget) for spec in specs]
-
-
 async def check_askable(specs: Sequence[Spec]) -> None:
     """Whether these models can be asked, before anything is made; a WolflabError with a sentence."""
-    models = resolve_askable(specs, Budget())
+    models = resolve_each(specs, Budget())
     try:
         await check_models(models)
     finally:
@@ -299,7 +290,7 @@ async def ask_again_by_name(
     path: a directory, new or begun by this. limits: tokens and USD, what was spent in it before counted in.
     """
     budget = Budget(*limits)
-    models = resolve_askable(specs, budget)
+    models = resolve_each(specs, budget)
     try:
         with CallStore.begin(path, {"asked": "recorded prompts"}) as home:
             keep_settings(home, models)

@@ -6,14 +6,17 @@ It knows calls, models and budgets, and nothing of what is asked.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 
 import msgspec
 
-from ...errors import StoreError
+from ...errors import StoreError, WolflabError
 from ...models.base import Model, Request, Response
+from ...models.budget import Budget
 from ...models.calls import answer
+from ...models.catalog import Spec, name_and_settings, resolve
 from ..storage.call_store import CallFile, CallStore
 from .work import How, work
 
@@ -43,6 +46,14 @@ class OneCall:
     def stop(self, how: How, why: str) -> None:
         """Keep why there is no answer."""
         self.why = why
+
+
+def resolve_each(specs: Sequence[Spec], budget: Budget) -> list[Model]:
+    """The models that are to reply, each once; WolflabError for one that is named twice."""
+    for name, n in Counter(name_and_settings(spec)[0] for spec in specs).items():
+        if n > 1:
+            raise WolflabError(f"model {name!r} is named {n} times; name each model once")
+    return [resolve(spec, budget) for spec in specs]
 
 
 async def work_through(askers: Sequence[OneCall], who: str, watch: Watch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, get_args
 
@@ -15,7 +15,14 @@ from ... import __version__
 from ...errors import WolflabError
 from ...lab.plans.overrides import model_given
 from ...rules import preset
-from ...wwqa.adapters import AdapterTarget, read_adapter, save_base_gguf, save_gguf, save_merged
+from ...wwqa.adapters import (
+    AdapterTarget,
+    is_adapter,
+    read_adapter,
+    save_base_gguf,
+    save_gguf,
+    save_merged,
+)
 from ...wwqa.parity import (
     AnswerPair,
     Gap,
@@ -52,7 +59,7 @@ def hand_on(console: Console, adapter: Path, to: str, out: Path, llama_cpp: Path
     """Write an adapter as `to` says, and tell what can be done with it."""
     if to not in get_args(AdapterTarget):
         raise WolflabError(f"--to: got {to!r}; write {', '.join(get_args(AdapterTarget))}")
-    if to == "merged-gguf" and not (adapter / "adapter_config.json").is_file():
+    if to == "merged-gguf" and not is_adapter(adapter):
         save_base_gguf(str(adapter), out, llama_cpp)
         say(console, f"{_WRITTEN[to]} ({adapter}, without an adapter) written to {out}")
         return
@@ -64,29 +71,35 @@ def hand_on(console: Console, adapter: Path, to: str, out: Path, llama_cpp: Path
     say(console, f"{_WRITTEN[to]} (base {known.base}) written to {out}")
 
 
-def check_parity(
-    console: Console,
-    adapter: Path,
-    questions: Path,
-    model: str,
-    set_: Sequence[str],
-    out: Path,
-    gguf: Path | None,
-    n: int,
-    seed: int,
-    least: float,
-    rules_text: str,
-    rules: str | None,
-) -> bool:
+@dataclass(frozen=True)
+class ParityWanted:
+    """What the command line asks for. model: as written there. rules: of questions that do not say theirs."""
+
+    adapter: Path
+    questions: Path
+    model: str
+    set_: tuple[str, ...] = ()
+    out: Path = Path("parity.json")
+    gguf: Path | None = None
+    n: int = 50
+    seed: int = 1
+    least: float = 0.96
+    rules_text: str = "yes"
+    rules: str | None = None
+
+
+def check_parity(console: Console, wanted: ParityWanted) -> bool:
     """Compare prompts and answers, print and write what was found. Returns whether parity holds."""
-    if rules_text not in ("yes", "no"):
-        raise WolflabError(f"--rules-text: got {rules_text!r}; write yes or no")
-    read_adapter(adapter)
-    file = read_questions(questions)
+    if wanted.rules_text not in ("yes", "no"):
+        raise WolflabError(f"--rules-text: got {wanted.rules_text!r}; write yes or no")
+    if wanted.out.is_dir():  # said before anybody is asked, for the answers are on file nowhere else
+        raise WolflabError(f"-o {wanted.out}: that is a folder; name a file for prompts and answers")
+    read_adapter(wanted.adapter)
+    file = read_questions(wanted.questions)
     for sentence in file.troubles():
         say(console, sentence)
-    known = None if rules is None else preset(rules)
-    messages = drawn_messages(file.items, n, seed, rules_text == "yes", known)
+    known = None if wanted.rules is None else preset(wanted.rules)
+    messages = drawn_messages(file.items, wanted.n, wanted.seed, wanted.rules_text == "yes", known)
     shown = bar(console)
     tasks = {side: shown.add_task(side, total=len(messages), visible=False) for side in ("server", "here")}
 
@@ -94,21 +107,21 @@ def check_parity(
         shown.update(tasks[side], completed=done, visible=True)
 
     with shown:
-        spec = model_given(model, set_)
-        found = asyncio.run(compare(adapter, spec, messages, gguf, least, watch))
-    tokenizer = adapter_tokenizer(adapter)
+        spec = model_given(wanted.model, wanted.set_)
+        found = asyncio.run(compare(wanted.adapter, spec, messages, wanted.gguf, wanted.least, watch))
+    tokenizer = adapter_tokenizer(wanted.adapter)
     given = {
-        "adapter": str(adapter),
-        "questions": str(questions),
-        "model": model,
-        "gguf": None if gguf is None else str(gguf),
-        "rules text": rules_text,
-        "seed": seed,
+        "adapter": str(wanted.adapter),
+        "questions": str(wanted.questions),
+        "model": wanted.model,
+        "gguf": None if wanted.gguf is None else str(wanted.gguf),
+        "rules text": wanted.rules_text,
+        "seed": wanted.seed,
     }
-    write_numbers(out, parity_data(found, given, tokenizer))
     for line, style in parity_lines(found, tokenizer):
         say(console, line, style)
-    say(console, f"all prompts and answers as data: {out}")
+    write_numbers(wanted.out, parity_data(found, given, tokenizer))
+    say(console, f"all prompts and answers as data: {wanted.out}")
     return found.holds
 
 
@@ -213,7 +226,7 @@ def _close_calls(found: Parity) -> str:
         if not pair.same and len(pair.likeliest) > 1
     ]
     return (
-        "Where answers differ, the likeliest first token led the next one here by "
+        "Where answers differ, the token that the first word begins with led the next one here by "
         f"{max(leads, default=0):.2f} of probability at most. Small leads are turned by rounding, as in a "
         "base of 4-bit numbers."
     )

@@ -8,6 +8,7 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -26,8 +27,8 @@ from ...wwqa.evaluating import (
     EvalRun,
     EvalSettings,
     answer_lines,
-    choose_rows,
     evaluate_by_name,
+    find_rows,
 )
 from ...wwqa.finetuning.base import trained_base
 from ...wwqa.finetuning.card import CARD, write_card
@@ -45,7 +46,14 @@ from ...wwqa.finetuning.plan import (
     read_training,
     training_example,
 )
-from ...wwqa.finetuning.training import ADAPTER, FinetuneStep, Forecast, is_trained, losses_of, train_adapter
+from ...wwqa.finetuning.training import (
+    FinetuneStep,
+    Forecast,
+    adapter_of,
+    is_trained,
+    losses_of,
+    train_adapter,
+)
 from ...wwqa.results import results
 from ..commands import bar, goes_on_with, write_numbers
 from ..console import say
@@ -53,7 +61,7 @@ from ..report.numbers import interval, number
 from ..tables import print_fitted
 from ..wording import counted
 from .eval_page import render_evaluation
-from .evaluating import ANSWERS, PAGE, RESULTS, warnings
+from .evaluating import ANSWERS, PAGE, RESULTS, eval_settings, warnings
 from .finetune_page import in_points, render_finetuning, row_words
 
 EVALUATION = "eval"
@@ -86,24 +94,18 @@ def finetune(console: Console, wanted: FinetuneWanted) -> bool:
     for about in wanted.about:
         if about not in get_args(About):
             raise WolflabError(f"--about: got {about!r}; write rules, situations or both")
-    if wanted.rules_text not in ("yes", "no", "both"):
-        raise WolflabError(f"--rules-text: got {wanted.rules_text!r}; write yes, no or both")
+    asked = eval_settings(wanted.rules_text, None, plain=settings.form == "plain")
     cells = grid(wanted.about, wanted.n, wanted.seeds, settings)  # type: ignore[arg-type]  # just checked
     questions = read_training(wanted.files)
     drawn = {cell: questions_for(questions, cell, settings) for cell in cells}
-    asked = EvalSettings(
-        rules_text=wanted.rules_text,  # type: ignore[arg-type]  # just checked
-        plain=settings.form == "plain",
-    )
-    rows = _rows(console, wanted, asked)
+    rows = _rows(console, wanted, asked) if wanted.evaluate else ()
+    home = Path("runs") if wanted.out is None else wanted.out.parent
+    base, made_from = trained_base(wanted.model, home / "weights", lambda sentence: say(console, sentence))
     path = wanted.out or new_directory(Path("runs"), "finetune")
     again = shlex.join(["wolflab", *sys.argv[1:], *([] if wanted.out else ["-o", str(path)])])
     goes_on_with(again)
     path.mkdir(parents=True, exist_ok=True)
     with held(path):
-        base, made_from = trained_base(
-            wanted.model, path.parent / "weights", lambda sentence: say(console, sentence)
-        )
         plan = FinetunePlan(wanted.model, base, questions.files, settings, cells, made_from)
         begin_plan(path, plan)
         _tell(console, questions, cells, path)
@@ -112,11 +114,15 @@ def finetune(console: Console, wanted: FinetuneWanted) -> bool:
             seen, kept = drawn[cell]
             if not is_trained(path / cell.name):
                 _train(console, path, plan, cell, (seen, kept), f"{at} of {len(cells)}", forecasts)
-            if not (path / cell.name / ADAPTER / CARD).is_file():
+            if not (adapter_of(path / cell.name) / CARD).is_file():
                 write_card(path / cell.name, plan, cell, seen, again)
-        found, run = _evaluated(console, path, plan, rows, asked) if rows else ((), None)
+        found, run = _evaluated(console, path, plan, rows, asked, wanted) if rows else ((), None)
         _leave(console, path, plan, found, run, forecasts)
-    return run is None or not run.waiting
+    if run is not None and run.waiting:
+        left = counted(run.waiting, "message waits", "messages wait")
+        say(console, f"{left} for a reply ({run.why}). Go on with: {again}", "yellow")
+        return False
+    return True
 
 
 def _settings(wanted: FinetuneWanted) -> FinetuneSettings:
@@ -130,17 +136,31 @@ def _settings(wanted: FinetuneWanted) -> FinetuneSettings:
 
 
 def _rows(console: Console, wanted: FinetuneWanted, asked: EvalSettings) -> tuple[EvalRow, ...]:
-    """What base and tuned models are asked afterwards; empty where it is not wanted or there is nothing."""
-    if not wanted.evaluate:
-        return ()
+    """What base and tuned models are asked afterwards; empty where the files have no test questions.
+
+    A file without splits is trained on as a whole, so it tells nothing. WolflabError for what cannot be
+    asked: it stops before the training, and not hours later.
+    """
+    rows = []
     files = [*wanted.files, *wanted.tests]
-    try:
-        return choose_rows(
-            files, asked, TEST_SPLITS, wanted.files, wanted.limit, lambda trouble: say(console, trouble)
+    for row in find_rows(files, asked, TEST_SPLITS, wanted.files, wanted.limit, partial(say, console)):
+        if row.contaminated and all(row.contaminated) and (row.foreign or row.general):
+            say(console, f"{row.name}: all its questions are for training, so that none is asked afterwards")
+        else:
+            rows.append(row)
+    if not rows:
+        say(console, "Nothing is asked after the training: no file has test questions (--test)", "yellow")
+    elif not any(row.items for row in rows):
+        raise WolflabError(
+            f"--limit {wanted.limit}: no test question is drawn, for a Yes is drawn with its No; take more"
         )
-    except WolflabError as error:
-        say(console, f"Nothing is asked after the training: {error}", "yellow")
-        return ()
+    told = [item for row in rows for item in row.items if True in row.conditions and not row.general]
+    if any(item.ruleset is None for item in told):
+        raise WolflabError(
+            f"--rules-text {wanted.rules_text}: some test questions do not say which rules they are about; "
+            "write no, or the rules into their file (`rules`)"
+        )
+    return tuple(rows)
 
 
 def _tell(console: Console, questions: Questions, cells: Sequence[TuningCell], path: Path) -> None:
@@ -203,13 +223,18 @@ def _in_words(look: Forecast) -> str:
 
 
 def _evaluated(
-    console: Console, path: Path, plan: FinetunePlan, rows: tuple[EvalRow, ...], asked: EvalSettings
+    console: Console,
+    path: Path,
+    plan: FinetunePlan,
+    rows: tuple[EvalRow, ...],
+    asked: EvalSettings,
+    wanted: FinetuneWanted,
 ) -> tuple[tuple[Gained, ...], EvalRun]:
     """Base and tuned models, one after another, so that one at a time is in memory; then all from the
     file.
     """
     base = f"hf/{plan.base}"
-    tuned = {cell: f"hf/{os.path.normpath(path / cell.name / ADAPTER)}" for cell in plan.cells}
+    tuned = {cell: f"hf/{os.path.normpath(adapter_of(path / cell.name))}" for cell in plan.cells}
     home, names = path / EVALUATION, [base, *tuned.values()]
     if plan.settings.form == "plain":  # what the adapters were trained with; the base is asked in its own
         say(console, "The base is asked in its own chat template, adapters in theirs (form: plain)")
@@ -225,8 +250,10 @@ def _evaluated(
     found = results(run)
     write(home / ANSWERS, answer_lines(run))
     write_numbers(home / RESULTS, found.as_dict())
-    page = render_evaluation(run, found, warnings(run, found), [Path(name) for name in plan.files], {})
-    write(home / PAGE, page.encode())
+    files = [*wanted.files, *wanted.tests]
+    limit = "all" if wanted.limit is None else f"at most {wanted.limit} of each row (--limit)"
+    drawn = {"Files": ", ".join(map(str, files)), "Test questions": limit}
+    write(home / PAGE, render_evaluation(run, found, warnings(run, found), files, drawn).encode())
     return gained(run, base, tuned), run
 
 
@@ -262,7 +289,7 @@ def _leave(
         picture.save(path / f"{picture.name}.svg")
     say(console, f"page: {path / PAGE}\nits numbers as data: {path / RESULTS}")
     for cell in plan.cells:
-        say(console, f"adapter: {path / cell.name / ADAPTER} (README.md says how it is served)")
+        say(console, f"adapter: {adapter_of(path / cell.name)} (README.md says how it is served)")
 
 
 def _by_training(found: Sequence[Gained]) -> dict[tuple[str, int | None], list[Gained]]:

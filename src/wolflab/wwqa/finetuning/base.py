@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ...errors import WolflabError
-from ...models.weights import find_weights, plain_folder, weights_made_from
+from ...models.weights import base_folder, find_weights, plain_folder, weights_made_from
 
 
 def trained_base(
@@ -15,7 +15,8 @@ def trained_base(
     """The folder or hub name of the base, and the GGUF that the folder was made from.
 
     model: as given ("hf/" in front may be left out). weights: where folders that are made of GGUF files lie,
-    each made once. WolflabError for an adapter, and for weights that are not there.
+    each made once. What lies on the hub is got. WolflabError for an adapter, and for weights that cannot be
+    had.
     """
     name = model.removeprefix("hf/")
     if name.endswith(".gguf"):
@@ -27,4 +28,5 @@ def trained_base(
     place = find_weights(name)
     if place.adapter is not None:
         raise WolflabError(f"{model}: that is an adapter; name the base that is to be trained")
+    base_folder(place)
     return place.base, weights_made_from(place.base)

@@ -15,7 +15,7 @@ from ..adapters import serving_lines
 from ..exporting import filled
 from ..items import Item
 from .plan import FinetunePlan, TuningCell
-from .training import ADAPTER, losses_of
+from .training import adapter_of, losses_of
 
 CARD = "README.md"
 
@@ -26,7 +26,7 @@ def write_card(
     """Write the card into the adapter's folder. folder: of the training. seen: the questions it was trained
     on. command: by which it was made.
     """
-    adapter = folder / ADAPTER
+    adapter = adapter_of(folder)
     looks = {line["step"]: line["eval_loss"] for line in losses_of(folder) if "eval_loss" in line}
     best = min(looks, key=lambda step: looks[step]) if looks else None
     made_from = plan.made_from
@@ -49,7 +49,13 @@ def write_card(
         form="the model's own chat template"
         if plan.settings.form == "chat"
         else "texts alone, without a chat template (002's release)",
-        serving=serving_lines(adapter, plan.base, None),
+        serving=serving_lines(
+            adapter,
+            plan.base,
+            None if made_from is None else Path(plan.model.removeprefix("hf/")),
+            rules_text=plan.settings.rules_text,
+            plain=plan.settings.form == "plain",
+        ),
     )
     write(adapter / CARD, card)
 

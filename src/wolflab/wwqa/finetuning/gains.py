@@ -78,12 +78,12 @@ def _of_row(
         for one, then in zip(before, answers or (), strict=False)
         if one is not None and then is not None
     ]
-    missing = len(before) * len(after) - len(both)
     forms = [
         form for form in ("yes_no", "choice", "open") if any(one.item.form == form for one, _, _ in both)
     ]
     for which in ("all", *(forms if len(forms) > 1 else ())):
         pairs = [pair for pair in both if which in ("all", pair[0].item.form)]
+        missing = sum(which in ("all", item.form) for item in row.items) * len(after) - len(pairs)
         if pairs:
             yield _gain(pairs, missing, row, rules, which, what, tuple(sorted(after)))
 

@@ -25,7 +25,7 @@ from ..evaluating import TEST_SPLITS, draw_items
 from ..exporting import right_reply
 from ..items import Item
 from ..reply_parser import normal_form
-from ..sources import read_questions
+from ..sources import read_questions, told_names
 
 PLAN = "finetune.json"
 About = Literal["both", "rules", "situations"]
@@ -63,8 +63,8 @@ class FinetuneSettings(Part):
     learning_rate: Annotated[float, Field(gt=0, le=1)] = 1e-4
     schedule: Literal["linear", "cosine", "constant"] = "linear"
     warmup: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    batch: Annotated[int, Field(ge=1)] = 4
-    epochs: Annotated[int, Field(ge=1)] = 4
+    batch: Annotated[int, Field(ge=1, le=1024)] = 4
+    epochs: Annotated[int, Field(ge=1, le=1000)] = 4
     look_every: Annotated[int, Field(ge=1)] = 25
     form: Literal["chat", "plain"] = "chat"
     rules_text: bool = False
@@ -101,7 +101,7 @@ class FinetunePlan:
     """Everything that decides what a run trains.
 
     model: as given. base: the folder or hub name that is trained from; made_from: the GGUF that the folder
-    was made of (name and SHA-256), or None. files: name → SHA-256 of each file of questions.
+    was made of (name and SHA-256), or None. files: SHA-256 of each file of questions by `told_names`.
     """
 
     model: str
@@ -152,7 +152,7 @@ def begin_plan(path: Path, plan: FinetunePlan) -> None:
                 f"{path}: another fine-tuning was begun there (its {' and '.join(decides)} differ: {file}); "
                 "go on with the command that it was begun with, or name another directory"
             )
-        wanted["trainings"] = list(dict.fromkeys((*there.get("trainings", ()), *wanted["trainings"])))
+        wanted["trainings"] = list(dict.fromkeys((*there["trainings"], *wanted["trainings"])))
         wanted["wolflab"] = there.get("wolflab", __version__)
     write(file, msgspec.json.format(msgspec.json.encode(wanted), indent=1) + b"\n")
 
@@ -162,9 +162,12 @@ def _decoded(file: Path) -> dict[str, Any]:
         there = msgspec.json.decode(file.read_bytes())
     except msgspec.DecodeError:
         there = None
-    if not isinstance(there, dict):
-        raise StoreError(f"{file}: it is damaged; name another directory with -o")
-    return there
+    if isinstance(there, dict) and isinstance(there.get("trainings"), list):
+        return there
+    raise StoreError(
+        f"{file}: it is damaged; put a whole copy there, or name another directory with -o (adapters that "
+        "lie here stay as they are)"
+    )
 
 
 # -- questions --------------------------------------------------------------------------------
@@ -192,10 +195,10 @@ def read_training(files: Sequence[Path], seed: int = 0) -> Questions:
     tests: set[tuple[str, str]] = set()
     told: list[str] = []
     digests = {}
-    for path in dict.fromkeys(files):
+    for path, name in told_names(files).items():
         read = read_questions(path)
         told += read.troubles()
-        digests[path.name] = sha256(path.read_bytes()).hexdigest()
+        digests[name] = sha256(path.read_bytes()).hexdigest()
         loose = [item for item in read.items if not item.split]
         kept = (
             {id(item) for item in draw_items(loose, round(len(loose) * VALIDATION_SHARE), seed)}

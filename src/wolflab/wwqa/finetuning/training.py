@@ -2,8 +2,8 @@
 
 What it leaves in its folder: a log (a JSON line for each look at a loss), checkpoints while it goes on, and
 at its end the adapter whose validation loss was lowest. A checkpoint that was cut off in the middle is thrown
-away. torch, transformers, peft and trl are imported when a training
-begins. It may not know what the questions are about.
+away. torch, transformers, peft and trl are imported when a training begins. It may not know what the
+questions are about.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from typing import Any
 
 from ...errors import ModelError, StoreError
 from ...files import reading_file, write
-from ...models.weights import LoadedWeights, libraries, load_weights, quiet
+from ...models.weights import ADAPTER, ADAPTER_WEIGHTS, LoadedWeights, libraries, load_weights, quiet
 from .plan import PLAIN_TEMPLATE, FinetuneSettings
 
-LOG, ADAPTER, CHECKPOINTS = "log.jsonl", "adapter", "checkpoints"
+LOG, CHECKPOINTS = "log.jsonl", "checkpoints"
 _STATE = "trainer_state.json"
 """What transformers writes last of a checkpoint."""
 _SHORT = 512
@@ -73,9 +73,14 @@ class FinetuneStep:
 FinetuneWatch = Callable[[FinetuneStep | Forecast], None]
 
 
+def adapter_of(folder: Path) -> Path:
+    """Where the adapter of a training lies, in the training's folder."""
+    return folder / ADAPTER
+
+
 def is_trained(folder: Path) -> bool:
     """Whether the training of that folder has come to its end."""
-    return (folder / ADAPTER / "adapter_model.safetensors").is_file()
+    return (adapter_of(folder) / ADAPTER_WEIGHTS).is_file()
 
 
 def train_adapter(
@@ -94,27 +99,45 @@ def train_adapter(
     be trained; StoreError where the folder cannot be used.
     """
     if is_trained(folder):
-        return folder / ADAPTER
+        return adapter_of(folder)
     libraries("torch", "transformers", "peft", "trl", "datasets")
     folder.mkdir(parents=True, exist_ok=True)
     with quiet_libraries():
         trainer = make_trainer(folder, base, training, validation, settings, seed)
         last = _last_checkpoint(folder / CHECKPOINTS)
         _cut_log(folder / LOG, 0 if last is None else int(last.name.rpartition("-")[2]))
-        watch(_forecast(trainer, settings))
-        trainer.add_callback(_follower(folder, watch))
-        try:
+        with _told_in_words(base, folder):
+            watch(_forecast(trainer, settings))
+            trainer.add_callback(_follower(folder, watch))
             trainer.train(resume_from_checkpoint=None if last is None else str(last))
-        except RuntimeError as error:
-            if "out of memory" not in str(error) and "can't allocate memory" not in str(error):
-                raise
+            _keep(trainer, adapter_of(folder))
+    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+    return adapter_of(folder)
+
+
+@contextmanager
+def _told_in_words(base: str, folder: Path) -> Iterator[None]:
+    """Turns what a machine that is too small, and files that are not whole, do to the libraries into
+    sentences.
+    """
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except (RuntimeError, SafetensorError) as error:
+        words = str(error)
+        if "out of memory" in words or "can't allocate memory" in words:
             raise ModelError(
                 f"{base}: there is not enough memory to train it with these settings; take --set "
                 "recompute=true, a smaller batch or rank, or a shorter `longest`"
             ) from None
-        _keep(trainer, folder / ADAPTER)
-    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
-    return folder / ADAPTER
+        if isinstance(error, SafetensorError) or "PytorchStream" in words:
+            raise StoreError(
+                f"{folder}: a file of the training cannot be read or written "
+                f"({' '.join(words.split())[:200]}); if the disk is full, make room, else delete "
+                f"{folder / CHECKPOINTS}; then give the same command"
+            ) from None
+        raise
 
 
 @contextmanager
@@ -165,11 +188,6 @@ def _loaded(base: str, settings: FinetuneSettings) -> LoadedWeights:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     dtype = arithmetic(settings, device) if device == "cuda" else "float32"
     weights = load_weights(base, dtype=dtype, device=device)
-    if weights.adapter is not None:
-        raise ModelError(
-            f"{base}: that is an adapter; merge it with its base first, or name the base that is to be "
-            "trained"
-        )
     if settings.form == "plain":
         weights.tokenizer.chat_template = PLAIN_TEMPLATE
     if not weights.tokenizer.chat_template:
@@ -433,16 +451,25 @@ def _append(file: Path, line: LogLine) -> None:
 
 
 def losses_of(folder: Path) -> list[dict[str, float]]:
-    """The lines of a training's log. A last line cut short is none yet."""
+    """The lines of a training's log. A last line cut short is none yet; StoreError for one that is no line of
+    a log.
+    """
     file = folder / LOG
     if not file.exists():
         return []
     with reading_file(file):
         whole = file.read_bytes().rpartition(b"\n")[0]
-    try:
-        return [json.loads(line) for line in whole.splitlines()]
-    except ValueError:
-        raise StoreError(f"{file}: it is damaged; delete the folder {folder}, and train again") from None
+    lines = []
+    for number, line in enumerate(whole.splitlines(), 1):
+        try:
+            read = json.loads(line)
+        except ValueError:
+            read = None
+        numbers = isinstance(read, dict) and all(isinstance(value, int | float) for value in read.values())
+        if not numbers or "step" not in read:
+            raise StoreError(f"{file}, line {number}: it is no line of a training's log; delete that line")
+        lines.append(read)
+    return lines
 
 
 def _cut_log(file: Path, step: int) -> None:

@@ -1,0 +1,78 @@
+"""The replay page as one file: the game, the page's modules and its style. No request leaves it."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+
+from .story import in_a_page
+
+_WEB, _HERE = "wolflab.ui.web", "wolflab.ui.replay"
+_MODULES = {
+    name.rpartition("/")[2]: (package, name)
+    for package, name in (
+        (_WEB, "static/vendor/preact.module.js"),
+        (_WEB, "static/vendor/hooks.module.js"),
+        (_WEB, "static/vendor/htm.module.js"),
+        (_WEB, "static/parts.js"),
+        (_HERE, "replay.js"),
+    )
+}
+"""The page's modules by file name; those of the table in the browser are used again."""
+_IMPORT = re.compile(r"""(\bfrom\s*|\bimport\s*)"\./(?:vendor/)?([\w.]+)\"""")
+
+
+def replay_page(story: Mapping[str, Any], prompts: str) -> str:
+    """A whole page. story: as `story.story_of` makes it; prompts: as `story.packed_prompts` packs them.
+
+    Its policy lets nothing in but what is within it: hostile text in a record can neither run nor send.
+    """
+    imports, start = _import_map(), 'import "wolflab/replay.js";'
+    policy = (
+        f"default-src 'none'; script-src {_digest(imports)} {_digest(start)} data:; "
+        "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+    )
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(story['title'])} – Wolflab</title>\n<style>\n{_style()}</style></head>\n<body>\n"
+        '<div id="page">This page needs a browser with JavaScript.</div>\n'
+        '<div id="polite" class="unseen" role="log" aria-live="polite"></div>\n'
+        f'<script id="game" type="application/json">{in_a_page(story)}</script>\n'
+        f'<script id="calls" type="text/plain">{prompts}</script>\n'
+        f'<script type="importmap">{imports}</script>\n<script type="module">{start}</script>\n'
+        "</body></html>\n"
+    )
+
+
+def _digest(script: str) -> str:
+    return f"'sha256-{base64.b64encode(sha256(script.encode()).digest()).decode()}'"
+
+
+def _text(package: str, name: str) -> str:
+    return files(package).joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def _style() -> str:
+    return _text(_WEB, "static/style.css") + _text(_HERE, "replay.css")
+
+
+@cache
+def _import_map() -> str:
+    """Every module as a data URL under a name of its own, for a file that opens from disk has no others."""
+    imports = {}
+    for short, (package, name) in _MODULES.items():
+        code = _IMPORT.sub(r'\1"wolflab/\2"', _text(package, name))
+        packed = base64.b64encode(code.encode()).decode()
+        imports[f"wolflab/{short}"] = f"data:text/javascript;base64,{packed}"
+    return msgspec.json.encode({"imports": imports}).decode()

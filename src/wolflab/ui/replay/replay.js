@@ -1,0 +1,579 @@
+// The replay of one game: the ring of players, the line of time, what was said, thought, believed and voted.
+
+import { render } from "./vendor/preact.module.js";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "./vendor/hooks.module.js";
+import { Dialog, Icon, Mark, count, html, say, useWide } from "./parts.js";
+
+const game = JSON.parse(document.getElementById("game").textContent);
+const { seats, items, turns } = game;
+const MODERATOR = "moderator";
+const PUBLIC = "public";
+const SPEEDS = [["0.5", 2600], ["1", 1300], ["2", 650], ["4", 300]];
+const TABS = [["log", "What happened"], ["thoughts", "Thoughts"], ["trust", "Trust"], ["votes", "Votes"],
+  ...(game.as === null ? [["signs", "Who lied"]] : [])];
+
+// -- what a viewer sees
+
+const sees = (item, as) => as === MODERATOR || item.sees === -1 ||
+  (as !== PUBLIC && Boolean((item.sees >> Number(as)) & 1));
+const mayThink = (turn, as) => as === MODERATOR || (as !== PUBLIC && turn.seat === Number(as));
+
+/** Seat → card or side, as far as the viewer knows it once line `n` has happened. */
+function cards(as, n) {
+  if (as === MODERATOR) return seats.map((seat) => seat.role);
+  const known = seats.map(() => "");
+  for (const [line, seat, word] of game.known[as === PUBLIC ? "-1" : as] || []) if (line <= n) known[seat] = word;
+  return known;
+}
+
+const nights = items.map((item) => item.time === "night");
+const phaseOf = (item) => (item.time === "setup" ? "Before the game" : `${nights[items.indexOf(item)] ? "Night" : "Day"} ${item.round}`);
+const name = (seat) => seats[seat].name;
+const ACTS = { kill: "wants to kill", see: "looks at", protect: "protects", antidote: "saves", poison: "poisons",
+  shot: "shoots", vote: "votes for", told: "is told of" };
+
+// -- links: every state has one
+
+function readLink() {
+  const told = new URLSearchParams(location.hash.slice(1));
+  const last = items.length - 1;
+  const n = Math.min(last, Math.max(0, Math.trunc(Number(told.get("turn") ?? 0)) || 0));
+  const allowed = new Set(game.as === null ? [MODERATOR, PUBLIC, ...seats.map((seat) => String(seat.seat))]
+    : [String(game.as), PUBLIC]);
+  const wanted = told.get("as");
+  const named = seats.find((seat) => seat.name === wanted);
+  const as = named ? String(named.seat) : wanted;
+  const tab = TABS.some(([key]) => key === told.get("tab")) ? told.get("tab") : "log";
+  return { n, as: allowed.has(as) ? as : [...allowed][0], tab };
+}
+
+function linkTo({ n, as, tab }) {
+  const who = as === MODERATOR || as === PUBLIC ? as : name(Number(as));
+  return `#${new URLSearchParams({ turn: n, as: who, ...(tab === "log" ? {} : { tab }) })}`;
+}
+
+// -- the ring
+
+function place(seat, radius = 38) {
+  const angle = (2 * Math.PI * seat) / seats.length - Math.PI / 2;
+  return [50 + radius * Math.cos(angle), 50 + radius * Math.sin(angle)];
+}
+
+function Arrow({ from, to, kind, faint }) {
+  const [x1, y1] = place(from, 31);
+  if (to === null || to === undefined) return null;
+  if (from === to) return html`<circle class="arrow a-${kind}" cx=${x1} cy=${y1} r="3" />`;
+  const [x2, y2] = place(to, 31);
+  const far = Math.hypot(x2 - x1, y2 - y1);
+  const [dx, dy] = [(x2 - x1) / far, (y2 - y1) / far];
+  const [ex, ey] = [x2 - dx * 1.5, y2 - dy * 1.5];
+  const head = `M${ex - dx * 3 - dy * 1.6} ${ey - dy * 3 + dx * 1.6}L${ex} ${ey}L${ex - dx * 3 + dy * 1.6} ${ey - dy * 3 - dx * 1.6}`;
+  return html`<g class="arrow a-${kind} ${faint ? "faint" : ""}"><path d=${`M${x1} ${y1}L${ex} ${ey}`} /><path d=${head} /></g>`;
+}
+
+/** What is to be drawn within the ring: the ballot so far, or what the line tells of. */
+function arrows(n, as) {
+  const now = items[n];
+  const drawn = [];
+  if (now.act === "vote") {
+    for (let at = n; at >= 0 && items[at].kind === "vote" && items[at].what === now.what; at -= 1) {
+      if (sees(items[at], as)) drawn.push({ from: items[at].by, to: items[at].to, kind: "vote", faint: at < n });
+    }
+  } else if (now.act === "said") {
+    for (const [what, to] of now.acts) if (what === "accuses" || what === "defends") drawn.push({ from: now.by, to, kind: what });
+  } else if (now.act) drawn.push({ from: now.by, to: now.to, kind: now.act });
+  return drawn;
+}
+
+/** Who has claimed which card by line `n`: the last claim counts. */
+function claims(n, as) {
+  const claimed = seats.map(() => "");
+  for (let at = 0; at <= n; at += 1) {
+    if (items[at].acts && sees(items[at], as)) for (const [what, role] of items[at].acts) if (what === "claims") claimed[items[at].by] = role;
+  }
+  return claimed;
+}
+
+function Ring({ n, as }) {
+  const now = items[n];
+  const known = cards(as, n);
+  const claimed = claims(n, as);
+  const asked = now.by;
+  return html`<ul class="ring" aria-label="The players">
+    <li class="ring-lines" aria-hidden="true"><svg viewBox="0 0 100 100">
+      ${arrows(n, as).map((one, at) => html`<${Arrow} key=${at} ...${one} />`)}</svg></li>
+    ${seats.map((seat) => {
+      const [x, y] = place(seat.seat, 40);
+      const alive = Boolean((now.alive >> seat.seat) & 1);
+      const card = known[seat.seat];
+      const claim = claimed[seat.seat];
+      const lies = claim && card && claim !== card && !card.startsWith("no ");
+      return html`<li key=${seat.seat} class="sitter ${alive ? "" : "gone"} ${asked === seat.seat ? "doing" : ""}"
+        style=${`left:${x}%;top:${y}%`}>
+        <span class="badge"><${Mark} seat=${seat} />${now.sheriff === seat.seat && html`<${Icon} name="sheriff" />`}
+          ${!alive && html`<${Icon} name="out" />`}</span>
+        <bdi class="name">${seat.name}</bdi>
+        ${card && html`<span class="tag role-name"><${Icon} name=${card} />${card}</span>`}
+        ${claim && html`<span class="claim ${lies ? "lie" : ""}">says: ${claim}${lies ? ", a lie" : ""}</span>`}
+        <span class="unseen">${alive ? "in the game" : "out of the game"}${now.sheriff === seat.seat ? ", Sheriff" : ""}</span></li>`;
+    })}
+    <li class="ring-now" aria-hidden="true"><${Icon} name=${now.time === "night" ? "night" : "day"} />
+      <b>${phaseOf(now)}</b></li></ul>`;
+}
+
+// -- words, however many: a browser takes seconds for a line of a megabyte
+
+const LONG = 20000;
+const begun = (text, most) => (text.length > most ? `${text.slice(0, most)} …` : text);
+
+function Words({ text }) {
+  const [whole, setWhole] = useState(false);
+  if (text.length <= LONG) return text;
+  const part = text.slice(0, LONG).replace(/[\ud800-\udbff]$/, "");
+  if (!whole) return html`${part} … <button type="button" class="quiet" onClick=${() => setWhole(true)}>Show all ${text.length} characters</button>`;
+  return html`<textarea readonly rows="12" aria-label="All of it" value=${text}></textarea>`;
+}
+
+// -- one line of the log
+
+function Acts({ item, known }) {
+  const words = item.acts.map(([what, about, told]) => {
+    if (what === "claims") return [`claims ${about}`, known[item.by] && known[item.by] !== about];
+    if (what === "tells") return [`tells of a look at ${name(about)}: ${told}`, known[about] && told !== "" &&
+      (told === "Werewolf") !== (known[about] === "Werewolf")];
+    return [`${what} ${name(about)}`, false];
+  });
+  return words.length > 0 && html`<span class="acts">${words.map(([word, lie]) => html`<span class="tag ${lie ? "lie" : ""}"
+    key=${word}>${word}${lie ? " (not true)" : ""}</span>`)}</span>`;
+}
+
+function Line({ item, at, known, onGo, signs }) {
+  const secret = item.sees !== -1;
+  const head = item.kind === "time";
+  const words = item.kind === "said" ? html`<${Words} text=${item.text || "says nothing"} />`
+    : item.kind === "vote" ? html`${item.target === null ? "does not vote" : html`votes for <b>${name(item.target)}</b>`}
+      ${item.what === "elect" && html` <small>to be Sheriff</small>`}` : html`<${Words} text=${item.text} />`;
+  const by = item.kind === "said" ? item.seat : item.kind === "vote" ? item.voter : null;
+  if (head) return html`<h2 class="phase-line ${item.time}" data-n=${at}><${Icon} name=${item.time === "night" ? "night" : "day"} />${item.text}</h2>`;
+  const where = { election: "runs for Sheriff", "last words": "last words" }[item.where];
+  return html`<div class="line k-${item.kind} ${secret ? "secret" : ""}" data-n=${at}>
+    <button type="button" class="jump" aria-label=${`Go to line ${at + 1}`} onClick=${() => onGo(at)}>${at + 1}</button>
+    ${by === null ? html`<span class="mark none" aria-hidden="true"></span>` : html`<${Mark} seat=${seats[by]} />`}
+    <div class="words">${by !== null && html`<bdi class="name">${name(by)}</bdi> `}
+      ${where && html`<span class="tag">${where}</span> `}${secret && html`<span class="tag"><${Icon} name="lock" />secret</span> `}
+      <bdi class=${item.kind === "said" ? "speech" : ""}>${words}</bdi>
+      ${item.acts && html`<${Acts} item=${item} known=${known} />`}
+      ${signs && signs.map(([, seat, what, why]) => html`<small class="sign" key=${what + why}
+        title=${game.behaviours[what]}>${what}: ${why}</small>`)}</div></div>`;
+}
+
+const signsAt = new Map();
+for (const sign of game.signs) if (sign[4] !== "vote") signsAt.set(sign[0], [...(signsAt.get(sign[0]) || []), sign]);
+
+const WINDOW = 60; // lines in the log unless more are asked for: a browser lays out few quickly
+
+/** The lines up to this one, the latest at the end. What a line looks like is worked out once for a viewer. */
+function Log({ n, as, go }) {
+  const box = useRef(null);
+  const [most, setMost] = useState(WINDOW);
+  const rows = useMemo(() => {
+    const all = as === MODERATOR ? cards(as, 0) : null;
+    return items.map((item, at) => sees(item, as) && [at, html`<${Line} key=${at} item=${item} at=${at} onGo=${go}
+      known=${all || cards(as, at)} signs=${as === MODERATOR && signsAt.get(at)} />`]).filter(Boolean);
+  }, [as]);
+  const upTo = rows.findLastIndex(([at]) => at <= n) + 1;
+  useLayoutEffect(() => {
+    const current = box.current.lastElementChild;
+    box.current.querySelector("[aria-current]")?.removeAttribute("aria-current");
+    current?.setAttribute("aria-current", "step");
+    box.current.scrollTop = box.current.scrollHeight;
+  }, [n, as]);
+  return html`<div class="log-box" ref=${box} tabindex="0" role="region" aria-label="What happened">
+    ${upTo > most && html`<button type="button" key="earlier" class="quiet" onClick=${() => setMost(items.length)}>Show all ${upTo} lines</button>`}
+    ${rows.slice(Math.max(0, upTo - most), upTo).map(([, row]) => row)}</div>`;
+}
+
+// -- thoughts
+
+let unpacked = null;
+/** The prompts, unpacked when they are first asked for. */
+function prompts() {
+  unpacked = unpacked || (async () => {
+    const packed = Uint8Array.from(atob(document.getElementById("calls").textContent.trim()), (c) => c.charCodeAt(0));
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return JSON.parse(await new Response(stream).text());
+  })();
+  return unpacked;
+}
+
+function Calls({ ask }) {
+  const [told, setTold] = useState(null);
+  const [open, setOpen] = useState(false);
+  useEffect(() => { setTold(null); setOpen(false); }, [ask]);
+  useEffect(() => {
+    let here = true;
+    if (open && !told) {
+      prompts().then(({ lines, asks }) => here && setTold((asks[ask] || []).map(([step, attempt, messages, reply]) => ({
+        step, attempt, reply, messages: messages.map(([role, text]) => [role, text.map((at) => lines[at]).join("\n")]),
+      }))), () => here && setTold([]));
+    }
+    return () => { here = false; };
+  }, [open, ask]);
+  return html`<details class="calls" open=${open} onToggle=${(event) => setOpen(event.target.open)}>
+    <summary>Prompts and replies</summary>
+    ${open && (!told ? html`<p>One moment …</p>` : told.length === 0 ? html`<p>No prompt is kept of this turn.</p>`
+      : told.map((call, at) => html`<section key=${at}><h3>${call.step}${call.attempt > 0 && `, attempt ${call.attempt + 1}`}</h3>
+        ${call.messages.map(([role, text], k) => html`<h4 key=${k}>${role}</h4><pre key=${`${k}t`} tabindex="0"><${Words} text=${text} /></pre>`)}
+        <h4>reply</h4><pre class="reply" tabindex="0"><${Words} text=${call.reply} /></pre></section>`))}</details>`;
+}
+
+function Beliefs({ rows }) {
+  return html`<div class="scrolls" tabindex="0" role="group" aria-label="Beliefs"><table><thead><tr><th>about</th><th>guess</th><th>sure</th><th>trust</th></tr></thead>
+    <tbody>${rows.map(([target, role, sure, trust, why]) => html`<tr key=${target}><th scope="row">${name(target)}</th>
+      <td>${role || "–"}</td><td>${sure || "–"}</td><td><${Trust} value=${trust} /></td></tr>
+      ${why && html`<tr class="why"><td colspan="4"><bdi><${Words} text=${why} /></bdi></td></tr>`}`)}</tbody></table></div>`;
+}
+
+function Candidates({ turn }) {
+  return html`<ol class="could">${turn.could.map(([action, why], at) => html`<li key=${at} class=${turn.took === at ? "took" : ""}>
+    <bdi><${Words} text=${action} /></bdi>${turn.took === at && html` <span class="tag"><${Icon} name="done" />taken</span>`}
+    ${turn.odds?.length > at && html`<span class="odds"><meter min="0" max="1" value=${turn.odds[at]} aria-label="probability"></meter>
+      ${(100 * turn.odds[at]).toFixed(0)} %</span>`}${why && html`<small><bdi><${Words} text=${why} /></bdi></small>`}</li>`)}</ol>`;
+}
+
+const PROBES = { straw: "asked outside the game: whom would you vote for now?",
+  rate: "asked outside the game: whom do you believe?", interview: "asked outside the game: why did you say that?" };
+const probeWords = (probe) => PROBES[probe.replace(/\d+$/, "")] || `asked outside the game: ${probe}`;
+
+function Turn({ turn }) {
+  const seat = seats[turn.seat];
+  return html`<section class="turn-card"><h2><${Mark} seat=${seat} /><bdi>${seat.name}</bdi>
+      <span class="tag">${turn.probe ? "probe" : turn.kind}</span></h2>
+    ${turn.probe && html`<p class="soft">${probeWords(turn.probe)}</p>`}
+    ${turn.bad && html`<p class="notice">No usable reply: <${Words} text=${turn.bad} /></p>`}
+    ${turn.did && html`<p>Answer: <b><bdi>${turn.did}</bdi></b></p>`}
+    ${turn.lines && turn.lines.map((line, at) => html`<p key=${at} class="thought"><bdi><${Words} text=${line} /></bdi></p>`)}
+    ${turn.could && html`<h3>Candidates${turn.worth !== undefined && `; expects ${turn.worth.toFixed(2)}`}</h3><${Candidates} turn=${turn} />`}
+    ${turn.beliefs && html`<h3>Beliefs</h3><${Beliefs} rows=${turn.beliefs} />`}
+    ${game.calls > 0 && html`<${Calls} ask=${turn.ask} />`}</section>`;
+}
+
+function Thoughts({ n, as }) {
+  const mine = turns.filter((turn) => turn.n === n && mayThink(turn, as));
+  if (as === PUBLIC) return html`<p class="empty">The public hears no thoughts. Choose a player or the moderator.</p>`;
+  if (mine.length) return mine.map((turn) => html`<${Turn} key=${turn.ask + (turn.probe || "")} turn=${turn} />`);
+  const next = turns.find((turn) => turn.n > n && mayThink(turn, as));
+  return html`<p class="empty">Nobody's thoughts belong to this line.${next && ` The next are those of ${name(next.seat)}, line ${next.n + 1}.`}</p>`;
+}
+
+// -- trust
+
+const trusted = (value) => (value > 6 ? "high" : value < 5 ? "low" : "middle");
+function Trust({ value }) {
+  return html`<span class="trust t-${trusted(value)}">${value}</span>`;
+}
+
+/** rater → target → the latest reliability by line `n`. */
+function trustAt(n, as) {
+  const table = seats.map(() => ({}));
+  for (const turn of turns) if (turn.beliefs && turn.n <= n && mayThink(turn, as)) for (const [target, , , value] of turn.beliefs) table[turn.seat][target] = value;
+  return table;
+}
+
+/** How far each is believed on average by the others, after each turn that told something. */
+function beliefLines(as, rater) {
+  const table = seats.map(() => ({}));
+  const lines = seats.map(() => []);
+  const told = turns.filter((turn) => turn.beliefs && mayThink(turn, as)).sort((a, b) => a.n - b.n);
+  for (const turn of told) {
+    for (const [target, , , value] of turn.beliefs) table[turn.seat][target] = value;
+    seats.forEach((seat, target) => {
+      const values = table.filter((_, from) => rater === "" || from === Number(rater)).map((row) => row[target]).filter((value) => value !== undefined);
+      if (values.length) lines[target].push([turn.n, values.reduce((a, b) => a + b, 0) / values.length]);
+    });
+  }
+  return lines;
+}
+
+function BeliefFigure({ n, as }) {
+  const [rater, setRater] = useState("");
+  const lines = useMemo(() => beliefLines(as, rater), [as, rater]);
+  const [wide, high, last] = [100, 46, Math.max(1, items.length - 1)];
+  const x = (at) => 6 + (at / last) * (wide - 16);
+  const y = (value) => 3 + ((10 - value) / 9) * (high - 8);
+  if (!lines.some((line) => line.length)) return null;
+  return html`<figure><figcaption>Belief over time: how far each player is believed${as === MODERATOR && html`, by
+      <select aria-label="Who believes" value=${rater} onChange=${(event) => setRater(event.target.value)}>
+        <option value="">all, on average</option>${seats.map((seat) => html`<option key=${seat.seat} value=${seat.seat}>${seat.name}</option>`)}</select>`}</figcaption>
+    <svg class="beliefs" viewBox="0 0 ${wide} ${high}" role="img" aria-label="Reliability from 1 to 10 of each player, line by line">
+      ${[1, 5, 10].map((value) => html`<g key=${value}><path class="grid" d=${`M6 ${y(value)}H90`} /><text x="1" y=${y(value) + 1}>${value}</text></g>`)}
+      <path class="cursor" d=${`M${x(n)} 2V${high - 4}`} />
+      ${lines.map((line, seat) => line.length > 0 && html`<g key=${seat} class="c${seat % 12}"><path class="course"
+        d=${line.map(([at, value], k) => (k ? `H${x(at)}V${y(value)}` : `M${x(at)} ${y(value)}`)).join("")} />
+        <text x="91.5" y=${y(line[line.length - 1][1]) + 1}>${/\d+/.exec(name(seat))?.[0] ?? name(seat)[0]}</text></g>`)}</svg></figure>`;
+}
+
+function TrustTable({ n, as }) {
+  const table = trustAt(n, as);
+  const alive = (seat) => Boolean((items[n].alive >> seat) & 1);
+  if (as === PUBLIC) return html`<p class="empty">What players believe is not public. Choose a player or the moderator.</p>`;
+  if (!table.some((row) => Object.keys(row).length)) return html`<p class="empty">Nobody has told yet whom they believe.</p>`;
+  return html`<p class="soft">Each row says how far that player believes the others, from 1 (a Werewolf, surely) to 10. The latest word by this line counts.</p>
+    <div class="scrolls" tabindex="0" role="group" aria-label="Who believes whom"><table class="matrix">
+    <thead><tr><td></td>${seats.map((seat) => html`<th scope="col" key=${seat.seat} class=${alive(seat.seat) ? "" : "gone"}><${Mark} seat=${seat} /><span class="unseen">${seat.name}</span></th>`)}</tr></thead>
+    <tbody>${seats.filter((seat) => as === MODERATOR || seat.seat === Number(as)).map((seat) => html`<tr key=${seat.seat} class=${alive(seat.seat) ? "" : "gone"}>
+      <th scope="row"><bdi>${seat.name}</bdi></th>${seats.map((other) => html`<td key=${other.seat}>
+      ${table[seat.seat][other.seat] !== undefined ? html`<${Trust} value=${table[seat.seat][other.seat]} />` : other.seat === seat.seat ? "" : "·"}</td>`)}</tr>`)}</tbody></table></div>
+    <${BeliefFigure} n=${n} as=${as} />`;
+}
+
+// -- votes
+
+/** The ballots that the viewer saw by line `n`, each with what the straw poll before it had said. */
+function ballots(n, as) {
+  const found = [];
+  items.forEach((item, at) => {
+    if (at > n || item.kind !== "vote" || !sees(item, as)) return;
+    const last = found[found.length - 1];
+    if (last && last.round === item.round && last.what === item.what && at - last.to <= seats.length + 1) Object.assign(last, { to: at }).votes.set(item.voter, item.target);
+    else found.push({ round: item.round, what: item.what, from: at, to: at, votes: new Map([[item.voter, item.target]]), straws: new Map() });
+  });
+  for (const ballot of found) {
+    if (ballot.what === "elect") continue;
+    for (const turn of turns) if (turn.probe?.startsWith("straw") && turn.kind === "straw" && Number(turn.ask.split("/")[0]) === ballot.round && mayThink(turn, as)) ballot.straws.set(turn.seat, turn.to ?? null);
+  }
+  return found;
+}
+
+/** From what each said in the straw poll (left) to how they voted (right). */
+function Flow({ ballot }) {
+  const side = (map) => [...new Set([...map.values()])].sort((a, b) => (a ?? 99) - (b ?? 99));
+  const [left, right] = [side(ballot.straws), side(ballot.votes)];
+  const row = 9;
+  const high = Math.max(left.length, right.length) * row + 4;
+  const y = (list, target) => 6 + list.indexOf(target) * row;
+  const label = (target) => (target === null || target === undefined ? "nobody" : name(target));
+  return html`<svg class="flow" viewBox="0 0 100 ${high}" role="img" aria-label="From the straw poll to the vote">
+    ${[...ballot.straws].filter(([voter]) => ballot.votes.has(voter)).map(([voter, was], k) => html`<path key=${voter} class="c${voter % 12}"
+      d=${`M28 ${y(left, was) + k * 0.35}C50 ${y(left, was)} 50 ${y(right, ballot.votes.get(voter))} 72 ${y(right, ballot.votes.get(voter)) + k * 0.35}`} />`)}
+    ${left.map((target) => html`<text key=${target} x="26" y=${y(left, target) + 1.4} text-anchor="end">${label(target)}</text>`)}
+    ${right.map((target) => html`<text key=${target} x="74" y=${y(right, target) + 1.4}>${label(target)}</text>`)}</svg>`;
+}
+
+function Ballots({ n, as, go }) {
+  const found = ballots(n, as);
+  const known = cards(as, n);
+  if (!found.length) return html`<p class="empty">Nobody has voted yet.</p>`;
+  const mark = (target) => (target === null || target === undefined ? html`<span class="soft">nobody</span>`
+    : html`<span class="voted"><${Mark} seat=${seats[target]} /><span class="unseen">${name(target)}</span></span>`);
+  return html`<div class="scrolls" tabindex="0" role="group" aria-label="Votes"><table class="matrix votes-table"><thead><tr><td></td>
+    ${found.map((ballot) => html`<th key=${ballot.from} scope="col"><button type="button" class="quiet" onClick=${() => go(ballot.to)}>
+      ${ballot.what === "elect" ? "Election" : "Day"} ${ballot.round}</button></th>`)}</tr></thead>
+    <tbody>${seats.map((seat) => html`<tr key=${seat.seat}><th scope="row"><bdi>${seat.name}</bdi>
+      ${known[seat.seat] && html` <small>${known[seat.seat]}</small>`}</th>${found.map((ballot) => html`<td key=${ballot.from}>
+      ${ballot.straws.has(seat.seat) && ballot.votes.has(seat.seat) && ballot.straws.get(seat.seat) !== ballot.votes.get(seat.seat)
+        ? html`${mark(ballot.straws.get(seat.seat))}<span aria-label="then">→</span>` : ""}
+      ${ballot.votes.has(seat.seat) ? mark(ballot.votes.get(seat.seat)) : "·"}</td>`)}</tr>`)}</tbody></table></div>
+    ${found.filter((ballot) => ballot.straws.size).map((ballot) => html`<figure key=${ballot.from}>
+      <figcaption>Day ${ballot.round}: from the straw poll, before the last speaker, to the vote</figcaption><${Flow} ballot=${ballot} /></figure>`)}`;
+}
+
+// -- who lied, and why it ended so
+
+function Signs({ go }) {
+  const end = items.findLast((item) => item.kind === "end");
+  const out = items.flatMap((item, at) => (item.gone || []).map((seat) => [at, seat, item.counted]));
+  const lies = items.flatMap((item, at) => (item.acts || []).filter(([what, about, told]) =>
+    (what === "claims" && about !== seats[item.by].role) ||
+    (what === "tells" && told !== "" && (told === "Werewolf") !== (seats[about].role === "Werewolf"))).map((act) => [at, item.by, act]));
+  const words = ([what, about, told]) => (what === "claims" ? `claimed to be ${about}` : `said that a look at ${name(about)} had shown: ${told}`);
+  return html`${end && html`<p class="lead"><b><bdi>${end.text}</bdi></b></p>`}
+    <h2>Who left the game</h2><ol class="plain-list">${out.map(([at, seat, voted]) => html`<li key=${at + seat}>
+      <button type="button" class="quiet" onClick=${() => go(at)}>${phaseOf(items[at])}</button>
+      <bdi>${name(seat)}</bdi>, ${seats[seat].role}: ${voted ? "voted out" : "died in the night"}</li>`)}</ol>
+    <h2>Claims that were not true</h2>${lies.length ? html`<ol class="plain-list">${lies.map(([at, seat, act], k) => html`<li key=${k}>
+      <button type="button" class="quiet" onClick=${() => go(at)}>${phaseOf(items[at])}</button>
+      <bdi>${name(seat)}</bdi>, ${seats[seat].role}, ${words(act)}</li>`)}</ol>` : html`<p class="soft">None were found.</p>`}
+    <h2>What else was seen</h2>${game.signs.length ? html`<ol class="plain-list">${game.signs.map(([at, seat, what, why], k) => html`<li key=${k}>
+      <button type="button" class="quiet" onClick=${() => go(Math.min(at, items.length - 1))}>${phaseOf(items[Math.min(at, items.length - 1)])}</button>
+      <span class="tag" title=${game.behaviours[what]}>${what}</span> <bdi>${name(seat)}: ${why}</bdi></li>`)}</ol>` : html`<p class="soft">Nothing.</p>`}
+    <p class="soft">Found by rules in what was said; a sentence may be read wrongly.</p>`;
+}
+
+// -- time
+
+/** An arrow, with a bar where it goes to the end of something. */
+function Move({ back, end }) {
+  return html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><g transform=${back ? "matrix(-1 0 0 1 24 0)" : null}>
+    <path class="solid" d=${end ? "M5 5l10 7-10 7zM18 5v14" : "M8 5l10 7-10 7z"} /></g></svg>`;
+}
+
+function Time({ n, as, go, playing, setPlaying, speed, setSpeed }) {
+  const seen = items.map((item, at) => [item, at]).filter(([item]) => sees(item, as));
+  const last = items.length - 1;
+  const phases = seen.filter(([item]) => item.kind === "time");
+  return html`<div class="time-box"><div class="buttons">
+      <button type="button" onClick=${() => go(phase(n, as, -1))} aria-label="To the day or night before" title="Page Up"><${Move} back end /></button>
+      <button type="button" onClick=${() => go(step(n, as, -1))} aria-label="Back" title="Left arrow"><${Move} back /></button>
+      <button type="button" class="main" onClick=${() => setPlaying(!playing)} aria-pressed=${playing} title="Space">${playing ? "Pause" : "Play"}</button>
+      <button type="button" onClick=${() => go(step(n, as, 1))} aria-label="On" title="Right arrow"><${Move} /></button>
+      <button type="button" onClick=${() => go(phase(n, as, 1))} aria-label="To the next day or night" title="Page Down"><${Move} end /></button>
+      <label class="speed">Speed <select value=${speed} onChange=${(event) => setSpeed(Number(event.target.value))}>
+        ${SPEEDS.map(([word, pause]) => html`<option key=${pause} value=${pause}>${word}×</option>`)}</select></label></div>
+    <div class="slider"><input type="range" min="0" max=${last} value=${n} aria-label="Line" aria-valuetext=${`line ${n + 1} of ${last + 1}, ${phaseOf(items[n])}`}
+        onInput=${(event) => go(near(Number(event.target.value), as))} />
+      <svg class="marks" viewBox="0 0 1000 12" preserveAspectRatio="none" aria-hidden="true">${phases.map(([item, at], k) => {
+        const until = k + 1 < phases.length ? phases[k + 1][1] : last + 1;
+        return html`<rect key=${at} class=${item.time} x=${(1000 * at) / (last + 1)} width=${(1000 * (until - at)) / (last + 1)} y="0" height="12" />`;
+      })}${seen.filter(([item]) => item.gone?.length).map(([, at]) => html`<rect key=${`g${at}`} class="death" x=${(1000 * at) / (last + 1) - 2} width="5" y="0" height="12" />`)}</svg></div>
+    <p class="where" aria-live="off">${phaseOf(items[n])} · line ${n + 1} of ${last + 1}</p></div>`;
+}
+
+/** The next line that the viewer sees, in that direction; where there is none, the same. */
+function step(n, as, by) {
+  for (let at = n + by; at >= 0 && at < items.length; at += by) if (sees(items[at], as)) return at;
+  return n;
+}
+
+function phase(n, as, by) {
+  for (let at = n + by; at >= 0 && at < items.length; at += by) if (items[at].kind === "time" && sees(items[at], as)) return at;
+  return by < 0 ? near(0, as) : near(items.length - 1, as);
+}
+
+/** The line itself if the viewer sees it, else the last seen before it, else the first one seen. */
+function near(n, as) {
+  if (sees(items[n], as)) return n;
+  const before = step(n, as, -1);
+  return before === n ? step(n, as, 1) : before;
+}
+
+// -- search
+
+function Search({ as, go, field }) {
+  const [query, setQuery] = useState("");
+  const [at, setAt] = useState(0);
+  const wanted = query.trim().toLowerCase();
+  const hits = useMemo(() => (wanted === "" ? [] : items.map((item, k) => k).filter((k) => sees(items[k], as) && lineWords(items[k]).includes(wanted))), [wanted, as]);
+  function next(event) {
+    event.preventDefault();
+    if (!hits.length) return;
+    go(hits[at % hits.length]);
+    setAt(at + 1);
+  }
+  return html`<form class="search" role="search" onSubmit=${next}><label class="unseen" for="search">Search</label>
+    <input id="search" ref=${field} type="search" placeholder="Search what was said" value=${query} onInput=${(event) => { setQuery(event.target.value); setAt(0); }} />
+    <button type="submit" disabled=${!hits.length}>Next</button>
+    <span role="status" class="soft">${wanted && (hits.length ? `${Math.min(at, hits.length) || 0} of ${hits.length}` : "Nothing found")}</span></form>`;
+}
+
+const lineWords = (item) => {
+  const by = item.kind === "said" ? name(item.seat) : item.kind === "vote" ? `${name(item.voter)} votes for ${item.target === null ? "nobody" : name(item.target)}` : "";
+  return `${by} ${item.text || ""}`.toLowerCase();
+};
+
+// -- the page
+
+const KEYS = [["← →", "one line back or on"], ["Page Up, Page Down", "the day or night before or next"], ["Home, End", "first or last line"],
+  ["Space", "play or pause"], ["/", "search"], ["m, p, 1 to 9", "as the moderator, the public, a player"], ["?", "this list"]];
+
+function App() {
+  const [state, setState] = useState(readLink);
+  const [playing, setPlaying] = useState(false);
+  const [speed, setSpeed] = useState(1300);
+  const [shown, setShown] = useState("");
+  const wide = useWide();
+  const field = useRef(null);
+  const { n, as, tab } = state;
+  const go = (line) => setState((was) => ({ ...was, n: line }));
+  const look = (who) => setState((was) => ({ ...was, as: who, n: near(was.n, who) }));
+  const show = (what) => setState((was) => ({ ...was, tab: what }));
+  const goHere = useRef(go);
+
+  useEffect(() => {
+    const changed = () => setState(readLink());
+    addEventListener("hashchange", changed);
+    return () => removeEventListener("hashchange", changed);
+  }, []);
+  useEffect(() => {
+    const link = linkTo(state);
+    const write = setTimeout(() => { if (location.hash !== link) history.replaceState(null, "", link); }, 120);
+    return () => clearTimeout(write);
+  }, [state]);
+  useEffect(() => {
+    if (!playing) return undefined;
+    const timer = setInterval(() => setState((was) => {
+      const next = step(was.n, was.as, 1);
+      if (next === was.n) setPlaying(false);
+      return { ...was, n: next };
+    }), speed);
+    return () => clearInterval(timer);
+  }, [playing, speed]);
+  useEffect(() => {
+    const typing = (target) => target.closest("input:not([type=range]), select, textarea, dialog");
+    const pressed = (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
+      const acts = {
+        ArrowLeft: () => go(step(n, as, -1)), ArrowRight: () => go(step(n, as, 1)),
+        PageUp: () => go(phase(n, as, -1)), PageDown: () => go(phase(n, as, 1)),
+        Home: () => go(near(0, as)), End: () => go(near(items.length - 1, as)),
+        " ": () => !event.target.closest("button, summary") && setPlaying(!playing), "/": () => field.current.focus(),
+        "?": () => setShown("keys"), m: () => game.as === null && look(MODERATOR), p: () => look(PUBLIC),
+      };
+      const seat = /^[1-9]$/.test(event.key) ? seats.find((one) => one.seat === Number(event.key) - 1 && (game.as === null || game.as === one.seat)) : null;
+      const act = acts[event.key] || (seat && (() => look(String(seat.seat))));
+      if (!act) return;
+      if (event.key !== " " || !event.target.closest("button, summary")) event.preventDefault();
+      act();
+    };
+    addEventListener("keydown", pressed);
+    return () => removeEventListener("keydown", pressed);
+  }, [n, as, playing]);
+  const now = items[n];
+  useEffect(() => { if (!playing) say(now.kind === "said" ? `${name(now.seat)}: ${begun(now.text, 600) || "says nothing"}` : begun(lineWords(now), 600)); }, [n]);
+
+  return html`<header class="bar"><${Icon} name="Werewolf" /><h1><bdi>${game.title}</bdi></h1>
+      <label class="as"><span>Seen by</span> <select value=${as} onChange=${(event) => look(event.target.value)}>
+        ${game.as === null && html`<option value=${MODERATOR}>the moderator: everything</option>`}
+        ${(game.as === null ? seats : [seats[game.as]]).map((seat) => html`<option key=${seat.seat} value=${String(seat.seat)}>${seat.name}${seat.role && `, ${seat.role}`}</option>`)}
+        <option value=${PUBLIC}>the public: what all hear</option></select></label>
+      <button type="button" aria-haspopup="dialog" onClick=${() => setShown("players")}>Players</button>
+      <button type="button" aria-haspopup="dialog" onClick=${() => setShown("rules")}>Rules</button>
+      <button type="button" aria-haspopup="dialog" onClick=${() => setShown("keys")}>Keys</button></header>
+    <main class="replay"><section class="left" aria-label="The table"><${Ring} n=${n} as=${as} />
+        <p class="now" tabindex="0" role="region" aria-label="This line"><bdi>${now.kind === "said" ? html`<b>${name(now.seat)}</b>: ${begun(now.text, 600) || "says nothing"}` : now.kind === "vote"
+          ? html`<b>${name(now.voter)}</b> ${now.target === null ? "does not vote" : html`votes for <b>${name(now.target)}</b>`}` : now.text}</bdi></p>
+        <${Time} n=${n} as=${as} go=${go} playing=${playing} setPlaying=${setPlaying} speed=${speed} setSpeed=${setSpeed} /></section>
+      <section class="right" aria-label="More about it"><div class="tabs" role="tablist">${TABS.map(([key, word]) => html`<button type="button" role="tab" key=${key}
+          id=${`tab-${key}`} aria-selected=${tab === key} aria-controls="panel" tabindex=${tab === key ? 0 : -1} onClick=${() => show(key)} onKeyDown=${(event) => turnTab(event, show)}>${word}</button>`)}</div>
+        <${Search} as=${as} go=${(line) => { go(line); show("log"); }} field=${field} />
+        <div id="panel" role="tabpanel" aria-labelledby=${`tab-${tab}`} class="panel p-${tab}">
+        ${tab === "log" ? html`<${Log} n=${n} as=${as} go=${goHere.current} />` : html`<div class="scroll-box" tabindex="0">
+          ${tab === "thoughts" && html`<${Thoughts} n=${n} as=${as} />`}${tab === "trust" && html`<${TrustTable} n=${n} as=${as} />`}
+          ${tab === "votes" && html`<${Ballots} n=${n} as=${as} go=${go} />`}
+          ${tab === "signs" && (as === MODERATOR ? html`<${Signs} go=${go} />` : html`<p class="empty">Only the moderator knows who lied.</p>`)}</div>`}</div></section></main>
+    ${shown === "rules" && html`<${Dialog} title=${`The rules: ${game.rules}`} onClose=${() => setShown("")}><div class="prose">
+      ${game.rules_text.split(/\n\s*\n/).map((part, at) => html`<p key=${at}>${part}</p>`)}</div></${Dialog}>`}
+    ${shown === "keys" && html`<${Dialog} title="Keys" onClose=${() => setShown("")}><dl class="keys-list">
+      ${KEYS.map(([key, what]) => html`<dt key=${key}><kbd>${key}</kbd></dt><dd key=${`${key}d`}>${what}</dd>`)}</dl>
+      <p class="soft">The address of this page holds the line and whose eyes it is seen by: copy it to share what you see.</p></${Dialog}>`}
+    ${shown === "players" && html`<${Dialog} title="Players" onClose=${() => setShown("")}><ul class="who-list">
+      ${seats.map((seat) => html`<li key=${seat.seat}><${Mark} seat=${seat} /><bdi class="name">${seat.name}</bdi>
+        ${cards(as, n)[seat.seat] && html`<span class="tag role-name"><${Icon} name=${cards(as, n)[seat.seat]} />${cards(as, n)[seat.seat]}</span>`}
+        <small>${seat.who}</small></li>`)}</ul></${Dialog}>`}`;
+}
+
+function turnTab(event, show) {
+  const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (!by) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const all = [...event.currentTarget.parentElement.children];
+  const at = (all.indexOf(event.currentTarget) + by + all.length) % all.length;
+  show(TABS[at][0]);
+  all[at].focus();
+}
+
+const root = document.getElementById("page");
+root.textContent = "";
+if (items.length) render(html`<${App} />`, root);
+else root.textContent = "Nothing has happened in this game yet.";

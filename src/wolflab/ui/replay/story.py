@@ -1,0 +1,308 @@
+"""What the replay page is given of a game: its lines, who may see which, and what players thought.
+
+A seat's share is made of that seat's events, turns and calls alone, so that its bytes depend on nothing else.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+import msgspec
+
+from ...lab.runs.prompts import PromptShown
+from ...metrics.behaviours import BEHAVIOURS, sightings
+from ...metrics.play import player_label
+from ...record import GameRecord, PastTurn
+from ...rules import (
+    EVERYONE,
+    CandidatesNamed,
+    Chose,
+    DayBroke,
+    Dealt,
+    Event,
+    FirstSpeaker,
+    GameEnded,
+    Learned,
+    NightFell,
+    PackMet,
+    Pick,
+    Revealed,
+    Ruleset,
+    Said,
+    SheriffDrawn,
+    SheriffNamed,
+    Shot,
+    SpeakersDrawn,
+    VictimShown,
+    VoteCounted,
+    Voted,
+    facts_of,
+    only,
+    seats_of,
+)
+from ...text.asking.rules_text import rules_for_people
+from ...text.notes import Chosen, Content, Deduced, Proposed, Rated
+from ...text.reading import Accusation, Claim, Defence, Report, read
+from ..notes import acted, note_lines
+from ..web.feed import Feed
+
+PUBLIC = -1
+"""The perspective of whoever only hears what is said to all, beside the seats'."""
+_Told = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a viewer is shown of the record. seat: whose view; None for the moderator's, which is everything.
+
+    events: (place in the record, event), in order. items: lines of the log. begins: place of an event → its
+    first line.
+    """
+
+    seat: int | None
+    events: tuple[tuple[int, Event], ...]
+    items: list[_Told]
+    begins: dict[int, int]
+
+    def line_at(self, place: int) -> int:
+        """The first line that happened at that place of the record or later."""
+        return next((line for at, line in self.begins.items() if at >= place), len(self.items))
+
+
+def story_of(record: GameRecord, title: str, calls: int = 0, seat: int | None = None) -> _Told:
+    """The game as plain values for the page. title: words. seat: whose share it is; None: all of it.
+
+    calls: how many prompts come with it (see `packed_prompts`).
+    """
+    ruleset, seen = record.ruleset, _seen(record, seat)
+    everything = seat is None
+    turns = [one for one in _turns(record, seen) if everything or one["seat"] == seat]
+    return {
+        "title": title,
+        "as": seat,
+        "rules": ruleset.name,
+        "rules_text": rules_for_people(ruleset),
+        "seats": _seats(record, seat),
+        "items": seen.items,
+        "known": _known(record, seen),
+        "turns": turns,
+        "calls": calls,
+        "signs": _signs(record, seen) if everything else [],
+        "behaviours": {name: one.definition for name, one in BEHAVIOURS.items()} if everything else {},
+    }
+
+
+def _seats(record: GameRecord, seat: int | None) -> list[_Told]:
+    """Names; to the moderator also who played, and every role."""
+    roles = record.facts.roles
+    told = []
+    for number, name in enumerate(record.ruleset.names):
+        one: _Told = {"seat": number, "name": name, "nick": "", "role": "", "who": ""}
+        if seat is None:
+            players = [record.header["players"][number]]
+            players += [taking for _, taken, taking in record.takeovers if taken == number]
+            one["role"] = roles[number]
+            one["who"] = ", later ".join(str(player_label(player)) for player in players)
+        told.append(one)
+    return told
+
+
+# -- lines ------------------------------------------------------------------------------------------
+
+
+def _seen(record: GameRecord, seat: int | None) -> _Seen:
+    feed = Feed(record.ruleset, seat, everything=seat is None)
+    events = tuple([(place, event) for place, event in enumerate(record.events) if feed.sees(event)])
+    items: list[_Told] = []
+    begins: dict[int, int] = {}
+    for place, event in events:
+        before = len(feed.items)
+        feed.event(event)
+        begins[place] = before
+        sees = event.audience if seat is None or event.audience == EVERYONE else only(seat)
+        for line in feed.items[before:]:
+            item = msgspec.json.decode(line)
+            item |= {"sees": sees, "alive": feed.facts.alive, "sheriff": feed.facts.sheriff}
+            items.append(item)
+        if len(feed.items) > before:
+            items[-1] |= _drawn(event, record.ruleset)
+    return _Seen(seat, events, items, begins)
+
+
+def _drawn(event: Event, ruleset: Ruleset) -> _Told:
+    """What the ring draws of an event: who does what to whom, and what a statement claims."""
+    match event:
+        case Chose(seat, kind, action):
+            return {"by": seat, "act": kind, "to": action.seat if isinstance(action, Pick) else None}
+        case Learned(seat, target, what):
+            return {"by": seat, "act": "see", "to": target, "what": what}
+        case VictimShown(seat, victim):
+            return {"by": seat, "act": "told", "to": victim}
+        case Shot(seat, target):
+            return {"by": seat, "act": "shot", "to": target}
+        case Voted(voter, target):
+            return {"by": voter, "act": "vote", "to": target}
+        case Said(seat, _, text):
+            return {"by": seat, "act": "said", "to": None, "acts": _acts(text, seat, ruleset)}
+        case DayBroke(_, deaths):
+            return {"gone": list(deaths)}
+        case VoteCounted(seat):
+            return {"gone": [] if seat is None else [seat], "counted": True}
+        case GameEnded():
+            return {"reason": event.outcome.reason.value}
+        case (
+            Dealt()
+            | PackMet()
+            | SheriffDrawn()
+            | SpeakersDrawn()
+            | NightFell()
+            | Revealed()
+            | CandidatesNamed()
+            | SheriffNamed()
+            | FirstSpeaker()
+        ):
+            return {}
+    assert_never(event)
+
+
+def _acts(text: str, seat: int, ruleset: Ruleset) -> list[list[Any]]:
+    """What a statement does, as `text.reading` reads it: ["claims", role], ["accuses", seat] and so on."""
+    found: dict[tuple[Any, ...], None] = {}
+    for act in read(text, ruleset.names, seat):
+        match act:
+            case Claim(speaker, role, False, by) if speaker == by == seat:
+                found["claims", role] = None
+            case Report(speaker, "see", target, what, by) if speaker == by == seat:
+                found["tells", target, what] = None
+            case Accusation(speaker, target, _, by) if speaker == by == seat:
+                found["accuses", target] = None
+            case Defence(speaker, target, _, _, by) if speaker == by == seat:
+                found["defends", target] = None
+            case _:
+                pass
+    return [list(one) for one in found]
+
+
+def _known(record: GameRecord, seen: _Seen) -> dict[str, list[list[Any]]]:
+    """Who knows which cards from when on: perspective → [line, seat, role or side], in order.
+
+    Perspectives are `PUBLIC` and the seats that this story is for.
+    """
+    seats = range(record.ruleset.players) if seen.seat is None else (seen.seat,)
+    told: dict[str, list[list[Any]]] = {}
+    for viewer in (PUBLIC, *seats):
+        facts, mine = facts_of(record.ruleset), list[list[Any]]()
+        for place, event in seen.events:
+            if event.audience != EVERYONE and (viewer == PUBLIC or viewer not in seats_of(event.audience)):
+                continue
+            before, facts = facts, facts.then(event)
+            for target, (role, side) in enumerate(zip(facts.roles, facts.sides, strict=True)):
+                if (role, side) != (before.roles[target], before.sides[target]):
+                    word = role or ("Werewolf" if side else "no Werewolf")
+                    mine.append([seen.begins[place], target, word])
+        told[str(viewer)] = mine
+    return told
+
+
+# -- turns ------------------------------------------------------------------------------------------
+
+
+def _turns(record: GameRecord, seen: _Seen) -> Iterator[_Told]:
+    """Answered asks with what was thought, each at the line that it led to; probes at the line before."""
+    names = record.ruleset.names
+    for turn in (*record.turns, *record.probes):
+        if turn.seat < 0 or (seen.seat is not None and turn.seat != seen.seat):
+            continue
+        told: _Told = {"ask": turn.ask, "seat": turn.seat, "kind": turn.kind, "n": _line(turn, seen)}
+        if turn.probe is not None:
+            told["probe"] = turn.probe
+        if turn.invalid:
+            told["bad"] = turn.invalid
+        if turn.kind not in ("statement", "rate", "interview"):
+            told["did"] = acted(turn.action, names)
+            told["to"] = turn.action.seat if isinstance(turn.action, Pick) else None
+        notes = [(step, note) for step, note in turn.notes if seen.seat is None or turn.seat == seen.seat]
+        yield told | _thoughts(notes, names)
+
+
+def _line(turn: PastTurn, seen: _Seen) -> int:
+    if turn.probe is not None:
+        return max(seen.line_at(turn.at) - 1, 0)
+    for place, event in seen.events:
+        if place >= turn.at and turn.seat == _actor(event):
+            return seen.begins[place]
+    return min(seen.line_at(turn.at), max(len(seen.items) - 1, 0))
+
+
+def _actor(event: Event) -> int | None:
+    """Whose doing an event is."""
+    if isinstance(event, Said | Chose | Shot):
+        return event.seat
+    return event.voter if isinstance(event, Voted) else None
+
+
+def _thoughts(notes: Sequence[tuple[str, Content]], names: Sequence[str]) -> _Told:
+    """Notes as the page shows them: beliefs and candidates as data, the others as lines of text."""
+    told: _Told = {}
+    lines: list[str] = []
+    for step, note in notes:
+        match note:
+            case Deduced(beliefs):
+                told["beliefs"] = [
+                    [one.target, one.role, one.confidence, one.reliability, one.reasoning] for one in beliefs
+                ]
+            case Rated(scores):
+                told["beliefs"] = [[target, "", 0, score, ""] for target, score in sorted(scores.items())]
+            case Proposed(candidates):
+                told["could"] = [[one.action, one.reasoning] for one in candidates]
+            case Chosen(number, probabilities, value):
+                told |= {"took": number, "odds": [round(p, 4) for p in probabilities]}
+                if value is not None:
+                    told["worth"] = round(value, 4)
+            case _:
+                lines += note_lines(step, note, names)
+    return told | ({"lines": lines} if lines else {})
+
+
+def _signs(record: GameRecord, seen: _Seen) -> list[list[Any]]:
+    """What the detectors of behaviours saw: [line, seat, behaviour, why, in what it showed]."""
+    if record.outcome is None:
+        return []
+    return [[seen.line_at(one.at), one.seat, one.behaviour, one.why, one.by] for one in sightings(record)]
+
+
+# -- prompts ----------------------------------------------------------------------------------------
+
+
+def packed_prompts(prompts: Iterable[PromptShown], seat: int | None = None) -> tuple[str, int]:
+    """Prompts and replies, packed (gzip, base64), and how many there are. seat: only those of that seat.
+
+    Prompts repeat each other, so every line of text is kept once: `lines`, and in `asks` for each ask's id
+    its calls [step, attempt, [[role, [line, …]], …], reply].
+    """
+    numbers: dict[str, int] = {}
+    asks: dict[str, list[Any]] = {}
+    count = 0
+
+    def lines(text: str) -> list[int]:
+        return [numbers.setdefault(line, len(numbers)) for line in text.split("\n")]
+
+    for prompt in prompts:
+        if seat is not None and prompt.seat != seat:
+            continue
+        ask, step, attempt = prompt.key.split("|")
+        told = [[role, lines(text)] for role, text in prompt.messages]
+        asks.setdefault(ask, []).append([step, int(attempt), told, prompt.reply])
+        count += 1
+    whole = json.dumps({"lines": list(numbers), "asks": asks}, separators=(",", ":"))
+    return base64.b64encode(gzip.compress(whole.encode(), 9, mtime=0)).decode(), count
+
+
+def in_a_page(value: Mapping[str, Any]) -> str:
+    """As JSON that may stand within a page's script: no text can end it, and every byte is ASCII."""
+    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c").replace(">", "\\u003e")

@@ -1,0 +1,45 @@
+"""`wolflab replay`: one game as a page that opens from disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+
+from ...errors import WolflabError
+from ...files import write
+from ...lab.runs.prompts import prompts_of
+from ...lab.storage.store import Store
+from ..console import say
+from ..showing import seat_of
+from .page import replay_page
+from .story import packed_prompts, story_of
+
+
+def replay_of(store: Store, game: int, seat: int | None = None) -> tuple[str, str]:
+    """The page of a game, and a sentence where its prompts could not be told ("" where they are there).
+
+    seat: that seat's share of it; None for everything. StoreError and RecordError for a game without a whole
+    record.
+    """
+    record = store.record(game)
+    missing = ""
+    try:
+        prompts, calls = packed_prompts(prompts_of(store, game), seat)
+    except WolflabError as error:  # the game can be watched all the same
+        prompts, calls = packed_prompts(())
+        missing = f"Its prompts are left out, for they cannot be worked out again: {error}"
+    title = f"Game {game}" if seat is None else f"Game {game}, as {record.ruleset.names[seat]}"
+    return replay_page(story_of(record, title, calls, seat), prompts), missing
+
+
+def write_replay(console: Console, store: Store, game: int, to: Path | None, as_: str | None) -> None:
+    """The command. to: the file; None for one in the run's directory. as_: whose share."""
+    seat = None if as_ is None else seat_of(store.record(game).ruleset.names, as_, "--as")
+    whose = "" if seat is None else f"-as-{seat + 1}"
+    file = to or store.path / "replay" / f"{game}{whose}.html"
+    page, missing = replay_of(store, game, seat)
+    write(file, page.encode())
+    if missing:
+        say(console, missing, "yellow")
+    say(console, f"replay: {file}")
