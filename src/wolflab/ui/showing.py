@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 
 from rich.console import Console, Group
@@ -15,7 +15,7 @@ from ..errors import ExperimentError, RecordError
 from ..lab.runs.again import Again, again
 from ..lab.runs.counting import rows_of
 from ..lab.runs.game import keys
-from ..lab.runs.replay import requests
+from ..lab.runs.prompts import PromptShown, prompts_of
 from ..lab.storage.store import GameRow, Place, Store
 from ..metrics.behaviours import TrustTable, trust_tables
 from ..metrics.play import player_label
@@ -192,36 +192,24 @@ def _show_prompts(
 ) -> None:
     """Requests and replies of a game's asks that are wanted; step: only those of this step ("answer/3")."""
     steps: dict[str, None] = {}
-
-    def asked(key: str) -> bool:
-        _, ask, step_and_attempt = key.split("|", 2)
-        if not wanted(ask):
-            return False
-        mine = step_and_attempt.rpartition("|")[0]
-        steps[mine] = None
-        return step is None or step == mine or mine.startswith(f"{step}/")
-
     shown = 0
-    kept = [call for call in store.whole_calls(game) if call.get("messages")]
-    for call in kept:
-        if asked(call["key"]):
-            _show_call(console, call["key"].split("|", 1)[1], call["messages"], call["text"])
-            shown += 1
-    filed = {} if kept else store.calls(game)
-    for request in [] if kept else requests(store, store.game(game)):
-        if asked(request.key):
-            name = names[request.question.situation.seat]
-            heading = f"{name} · {request.key.split('|', 1)[1]}"
-            _show_call(console, heading, request.words.messages, filed[request.key].response.text)
+    for call in prompts_of(store, game):
+        if not call.messages or not wanted(call.ask):
+            continue
+        steps[call.step] = None
+        if step is None or step == call.step or call.step.startswith(f"{step}/"):
+            _show_call(console, names, call)
             shown += 1
     if step is not None and not shown:
         there = ", ".join(steps) or "none"
         raise RecordError(f"--step {step}: there is no such step here; there are {there}")
 
 
-def _show_call(console: Console, heading: str, prompt: Iterable[tuple[str, str]], reply: str) -> None:
-    console.rule(heading, style="yellow")
-    for role, text in (*((f"[yellow]{role}[/]", text) for role, text in prompt), ("[green]reply[/]", reply)):
+def _show_call(console: Console, names: Sequence[str], call: PromptShown) -> None:
+    name = "" if call.seat is None or call.seat >= len(names) else f"{names[call.seat]} · "
+    console.rule(f"{name}{call.key}", style="yellow")
+    prompt = ((f"[yellow]{role}[/]", text) for role, text in call.messages)
+    for role, text in (*prompt, ("[green]reply[/]", call.reply)):
         console.print(role)
         console.print(escape(text), highlight=False, soft_wrap=True)
 

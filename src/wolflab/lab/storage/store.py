@@ -319,6 +319,11 @@ class Store(CallStore):
         unpacked = self._unpacked(game)
         return self.whole_calls_of(asker(game), unpacked.calls().values() if unpacked else ())
 
+    def keys_as_made(self, game: int) -> list[str]:
+        """The keys of those calls of a game that were committed one by one, in that order."""
+        rows = self._db.execute("SELECT key FROM calls WHERE asker = ? ORDER BY rowid", (asker(game),))
+        return [key for (key,) in rows]
+
     def spent(self) -> tuple[int, Decimal]:
         """Tokens (prompt and completion) and USD of all committed calls, and of what was embedded."""
         tokens, usd = super().spent()

@@ -121,6 +121,19 @@ function Ring({ n, as }) {
       <b>${phaseOf(now)}</b></li></ul>`;
 }
 
+// -- words, however many: a browser takes seconds for a line of a megabyte
+
+const LONG = 20000;
+const begun = (text, most) => (text.length > most ? `${text.slice(0, most)} …` : text);
+
+function Words({ text }) {
+  const [whole, setWhole] = useState(false);
+  if (text.length <= LONG) return text;
+  const part = text.slice(0, LONG).replace(/[\ud800-\udbff]$/, "");
+  if (!whole) return html`${part} … <button type="button" class="quiet" onClick=${() => setWhole(true)}>Show all ${text.length} characters</button>`;
+  return html`<textarea readonly rows="12" aria-label="All of it" value=${text}></textarea>`;
+}
+
 // -- one line of the log
 
 function Acts({ item, known }) {
@@ -137,11 +150,11 @@ function Acts({ item, known }) {
 function Line({ item, at, known, onGo, signs }) {
   const secret = item.sees !== -1;
   const head = item.kind === "time";
-  const words = item.kind === "said" ? item.text || "says nothing"
+  const words = item.kind === "said" ? html`<${Words} text=${item.text || "says nothing"} />`
     : item.kind === "vote" ? html`${item.target === null ? "does not vote" : html`votes for <b>${name(item.target)}</b>`}
-      ${item.what === "elect" && html` <small>to be Sheriff</small>`}` : item.text;
+      ${item.what === "elect" && html` <small>to be Sheriff</small>`}` : html`<${Words} text=${item.text} />`;
   const by = item.kind === "said" ? item.seat : item.kind === "vote" ? item.voter : null;
-  if (head) return html`<h3 class="phase-line ${item.time}" data-n=${at}><${Icon} name=${item.time === "night" ? "night" : "day"} />${item.text}</h3>`;
+  if (head) return html`<h2 class="phase-line ${item.time}" data-n=${at}><${Icon} name=${item.time === "night" ? "night" : "day"} />${item.text}</h2>`;
   const where = { election: "runs for Sheriff", "last words": "last words" }[item.where];
   return html`<div class="line k-${item.kind} ${secret ? "secret" : ""}" data-n=${at}>
     <button type="button" class="jump" aria-label=${`Go to line ${at + 1}`} onClick=${() => onGo(at)}>${at + 1}</button>
@@ -227,23 +240,23 @@ function Calls({ ask }) {
   return html`<details class="calls" open=${open} onToggle=${(event) => setOpen(event.target.open)}>
     <summary>Prompts and replies</summary>
     ${open && (!told ? html`<p>One moment …</p>` : told.length === 0 ? html`<p>No prompt is kept of this turn.</p>`
-      : told.map((call, at) => html`<section key=${at}><h4>${call.step}${call.attempt > 0 && `, attempt ${call.attempt + 1}`}</h4>
-        ${call.messages.map(([role, text], k) => html`<h5 key=${k}>${role}</h5><pre key=${`${k}t`} tabindex="0">${text}</pre>`)}
-        <h5>reply</h5><pre class="reply" tabindex="0">${call.reply}</pre></section>`))}</details>`;
+      : told.map((call, at) => html`<section key=${at}><h3>${call.step}${call.attempt > 0 && `, attempt ${call.attempt + 1}`}</h3>
+        ${call.messages.map(([role, text], k) => html`<h4 key=${k}>${role}</h4><pre key=${`${k}t`} tabindex="0"><${Words} text=${text} /></pre>`)}
+        <h4>reply</h4><pre class="reply" tabindex="0"><${Words} text=${call.reply} /></pre></section>`))}</details>`;
 }
 
 function Beliefs({ rows }) {
   return html`<div class="scrolls" tabindex="0" role="group" aria-label="Beliefs"><table><thead><tr><th>about</th><th>guess</th><th>sure</th><th>trust</th></tr></thead>
     <tbody>${rows.map(([target, role, sure, trust, why]) => html`<tr key=${target}><th scope="row">${name(target)}</th>
       <td>${role || "–"}</td><td>${sure || "–"}</td><td><${Trust} value=${trust} /></td></tr>
-      ${why && html`<tr class="why"><td colspan="4"><bdi>${why}</bdi></td></tr>`}`)}</tbody></table></div>`;
+      ${why && html`<tr class="why"><td colspan="4"><bdi><${Words} text=${why} /></bdi></td></tr>`}`)}</tbody></table></div>`;
 }
 
 function Candidates({ turn }) {
   return html`<ol class="could">${turn.could.map(([action, why], at) => html`<li key=${at} class=${turn.took === at ? "took" : ""}>
-    <bdi>${action}</bdi>${turn.took === at && html` <span class="tag"><${Icon} name="done" />taken</span>`}
+    <bdi><${Words} text=${action} /></bdi>${turn.took === at && html` <span class="tag"><${Icon} name="done" />taken</span>`}
     ${turn.odds?.length > at && html`<span class="odds"><meter min="0" max="1" value=${turn.odds[at]} aria-label="probability"></meter>
-      ${(100 * turn.odds[at]).toFixed(0)} %</span>`}${why && html`<small><bdi>${why}</bdi></small>`}</li>`)}</ol>`;
+      ${(100 * turn.odds[at]).toFixed(0)} %</span>`}${why && html`<small><bdi><${Words} text=${why} /></bdi></small>`}</li>`)}</ol>`;
 }
 
 const PROBES = { straw: "asked outside the game: whom would you vote for now?",
@@ -252,14 +265,14 @@ const probeWords = (probe) => PROBES[probe.replace(/\d+$/, "")] || `asked outsid
 
 function Turn({ turn }) {
   const seat = seats[turn.seat];
-  return html`<section class="turn-card"><h3><${Mark} seat=${seat} /><bdi>${seat.name}</bdi>
-      <span class="tag">${turn.probe ? "probe" : turn.kind}</span></h3>
+  return html`<section class="turn-card"><h2><${Mark} seat=${seat} /><bdi>${seat.name}</bdi>
+      <span class="tag">${turn.probe ? "probe" : turn.kind}</span></h2>
     ${turn.probe && html`<p class="soft">${probeWords(turn.probe)}</p>`}
-    ${turn.bad && html`<p class="notice">No usable reply: ${turn.bad}</p>`}
+    ${turn.bad && html`<p class="notice">No usable reply: <${Words} text=${turn.bad} /></p>`}
     ${turn.did && html`<p>Answer: <b><bdi>${turn.did}</bdi></b></p>`}
-    ${turn.lines && turn.lines.map((line, at) => html`<p key=${at} class="thought"><bdi>${line}</bdi></p>`)}
-    ${turn.could && html`<h4>Candidates${turn.worth !== undefined && `; expects ${turn.worth.toFixed(2)}`}</h4><${Candidates} turn=${turn} />`}
-    ${turn.beliefs && html`<h4>Beliefs</h4><${Beliefs} rows=${turn.beliefs} />`}
+    ${turn.lines && turn.lines.map((line, at) => html`<p key=${at} class="thought"><bdi><${Words} text=${line} /></bdi></p>`)}
+    ${turn.could && html`<h3>Candidates${turn.worth !== undefined && `; expects ${turn.worth.toFixed(2)}`}</h3><${Candidates} turn=${turn} />`}
+    ${turn.beliefs && html`<h3>Beliefs</h3><${Beliefs} rows=${turn.beliefs} />`}
     ${game.calls > 0 && html`<${Calls} ask=${turn.ask} />`}</section>`;
 }
 
@@ -393,13 +406,13 @@ function Signs({ go }) {
     (what === "tells" && told !== "" && (told === "Werewolf") !== (seats[about].role === "Werewolf"))).map((act) => [at, item.by, act]));
   const words = ([what, about, told]) => (what === "claims" ? `claimed to be ${about}` : `said that a look at ${name(about)} had shown: ${told}`);
   return html`${end && html`<p class="lead"><b><bdi>${end.text}</bdi></b></p>`}
-    <h3>Who left the game</h3><ol class="plain-list">${out.map(([at, seat, voted]) => html`<li key=${at + seat}>
+    <h2>Who left the game</h2><ol class="plain-list">${out.map(([at, seat, voted]) => html`<li key=${at + seat}>
       <button type="button" class="quiet" onClick=${() => go(at)}>${phaseOf(items[at])}</button>
       <bdi>${name(seat)}</bdi>, ${seats[seat].role}: ${voted ? "voted out" : "died in the night"}</li>`)}</ol>
-    <h3>Claims that were not true</h3>${lies.length ? html`<ol class="plain-list">${lies.map(([at, seat, act], k) => html`<li key=${k}>
+    <h2>Claims that were not true</h2>${lies.length ? html`<ol class="plain-list">${lies.map(([at, seat, act], k) => html`<li key=${k}>
       <button type="button" class="quiet" onClick=${() => go(at)}>${phaseOf(items[at])}</button>
       <bdi>${name(seat)}</bdi>, ${seats[seat].role}, ${words(act)}</li>`)}</ol>` : html`<p class="soft">None were found.</p>`}
-    <h3>What else was seen</h3>${game.signs.length ? html`<ol class="plain-list">${game.signs.map(([at, seat, what, why], k) => html`<li key=${k}>
+    <h2>What else was seen</h2>${game.signs.length ? html`<ol class="plain-list">${game.signs.map(([at, seat, what, why], k) => html`<li key=${k}>
       <button type="button" class="quiet" onClick=${() => go(Math.min(at, items.length - 1))}>${phaseOf(items[Math.min(at, items.length - 1)])}</button>
       <span class="tag" title=${game.behaviours[what]}>${what}</span> <bdi>${name(seat)}: ${why}</bdi></li>`)}</ol>` : html`<p class="soft">Nothing.</p>`}
     <p class="soft">Found by rules in what was said; a sentence may be read wrongly.</p>`;
@@ -534,7 +547,7 @@ function App() {
     return () => removeEventListener("keydown", pressed);
   }, [n, as, playing]);
   const now = items[n];
-  useEffect(() => { if (!playing) say(now.kind === "said" ? `${name(now.seat)}: ${now.text || "says nothing"}` : lineWords(now)); }, [n]);
+  useEffect(() => { if (!playing) say(now.kind === "said" ? `${name(now.seat)}: ${begun(now.text, 600) || "says nothing"}` : begun(lineWords(now), 600)); }, [n]);
 
   return html`<header class="bar"><${Icon} name="Werewolf" /><h1><bdi>${game.title}</bdi></h1>
       <label class="as"><span>Seen by</span> <select value=${as} onChange=${(event) => look(event.target.value)}>
@@ -545,7 +558,7 @@ function App() {
       <button type="button" aria-haspopup="dialog" onClick=${() => setShown("rules")}>Rules</button>
       <button type="button" aria-haspopup="dialog" onClick=${() => setShown("keys")}>Keys</button></header>
     <main class="replay"><section class="left" aria-label="The table"><${Ring} n=${n} as=${as} />
-        <p class="now"><bdi>${now.kind === "said" ? html`<b>${name(now.seat)}</b>: ${now.text || "says nothing"}` : now.kind === "vote"
+        <p class="now" tabindex="0" role="region" aria-label="This line"><bdi>${now.kind === "said" ? html`<b>${name(now.seat)}</b>: ${begun(now.text, 600) || "says nothing"}` : now.kind === "vote"
           ? html`<b>${name(now.voter)}</b> ${now.target === null ? "does not vote" : html`votes for <b>${name(now.target)}</b>`}` : now.text}</bdi></p>
         <${Time} n=${n} as=${as} go=${go} playing=${playing} setPlaying=${setPlaying} speed=${speed} setSpeed=${setSpeed} /></section>
       <section class="right" aria-label="More about it"><div class="tabs" role="tablist">${TABS.map(([key, word]) => html`<button type="button" role="tab" key=${key}

@@ -1,0 +1,206 @@
+"""The replay page in a real browser, opened from disk: every view, by keyboard, on a phone, with hostile text."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from looks import PICTURES, SCHEMES, SIZES, is_too_wide, what_keeps_people_out
+from typer.testing import CliRunner
+
+from wolflab.cli import app
+from wolflab.lab.storage.store import Store
+from wolflab.ui.replay.page import replay_page
+from wolflab.ui.replay.story import packed_prompts
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore")]
+
+GAMES = {
+    "sheriff": "run quickstart --out {} -o deals=1",
+    "witch": "tournament --rules witch --entrant reflective --entrant random --deals 1 --out {}",
+    "doctor": "tournament --rules doctor --entrant strategic --entrant random --deals 1 --out {}",
+}
+"""A run of each preset: the command that plays it."""
+TABS = ("log", "thoughts", "trust", "votes", "signs")
+HOSTILE = "</script><img src=x onerror=alert(1)><script>alert(1)</script>\x07 \u202e " + "long" * 200_000
+
+
+def command(words: str) -> None:
+    done = CliRunner().invoke(app, words.split())
+    assert done.exit_code == 0, f"wolflab {words}\n{done.output}\n{done.exception!r}"
+
+
+@pytest.fixture(scope="session")
+def replays(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A replay of each preset; of one also a seat's."""
+    home = tmp_path_factory.mktemp("replays")
+    pages = {}
+    for name, words in GAMES.items():
+        command(words.format(home / name))
+        with Store.open_for_reading(home / name) as store:
+            game = next(row.id for row in store.games() if row.status == "done")
+        pages[name] = home / f"{name}.html"
+        command(f"replay {home / name} {game} -o {pages[name]}")
+        if name == "sheriff":
+            pages["seat"] = home / "seat.html"
+            command(f"replay {home / name} {game} --as player_1 -o {pages['seat']}")
+    return pages
+
+
+@pytest.fixture(scope="module", params=[(size, scheme) for size in SIZES for scheme in SCHEMES], ids=str)
+def window(request: pytest.FixtureRequest, replays: Any, browser: Browser) -> Iterator[BrowserContext]:
+    size, scheme = request.param
+    width, height = SIZES[size]
+    made = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, offline=True)
+    made.set_default_timeout(20_000)
+    yield made
+    made.close()
+
+
+def story_in(path: Path) -> dict[str, Any]:
+    text = path.read_text()
+    begin = text.index(">", text.index('<script id="game"')) + 1
+    told = json.loads(text[begin : text.index("</script>", begin)])
+    assert isinstance(told, dict)
+    return told
+
+
+def opened(window: BrowserContext, path: Path, link: str = "") -> tuple[Page, list[str]]:
+    """The page, and what went wrong in it or was asked of a network."""
+    page, wrong = window.new_page(), list[str]()
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda line: wrong.append(line.text) if line.type in ("error", "warning") else None)
+    page.on("dialog", lambda dialog: wrong.append("a dialog"))
+    page.on("request", lambda asked: wrong.append(asked.url) if not asked.url.startswith(("data:", "file:")) else None)
+    page.goto(path.as_uri() + link)
+    page.wait_for_selector(".where, #page:has-text('Nothing')")
+    return page, wrong
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait for that. The page's own policy forbids what playwright would do it with."""
+    for _ in range(200):
+        if holds():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it never came to that")
+
+
+def test_every_view_of_every_game_shows_and_keeps_nobody_out(
+    window: BrowserContext, replays: dict[str, Path], request: pytest.FixtureRequest
+) -> None:
+    for name, path in replays.items():
+        story = story_in(path)
+        last = len(story["items"]) - 1
+        eyes = ["public", "player_1"] if story["as"] is not None else ["moderator", "public", "player_1", "player_3"]
+        page, wrong = opened(window, path)
+        for who in eyes:
+            for tab in TABS[: 5 if story["as"] is None else 4]:
+                page.goto(f"{path.as_uri()}#turn={last * 2 // 3}&as={who}&tab={tab}")
+                page.wait_for_selector(f".p-{tab}")
+                found = what_keeps_people_out(page)
+                assert not found, f"{name}, {who}, {tab}: {found}"
+                assert not is_too_wide(page), f"{name}, {who}, {tab}"
+                if PICTURES:
+                    page.screenshot(path=f"{PICTURES}/replay-{name}-{who}-{tab}-{request.node.callspec.id}.png")
+        assert wrong == []
+        page.close()
+
+
+def test_a_seat_sees_its_own_lines_and_no_others(window: BrowserContext, replays: dict[str, Path]) -> None:
+    path = replays["sheriff"]
+    story = story_in(path)
+    page, _ = opened(window, path)
+    for who, seat in (("public", None), ("player_1", 0), ("player_4", 3)):
+        page.goto(f"{path.as_uri()}#turn={len(story['items']) - 1}&as={who}")
+        page.wait_for_selector(f".as option:checked:has-text('{'public' if seat is None else who}')", state="attached")
+        shown = page.eval_on_selector_all(".log-box [data-n]", "all => all.map(one => Number(one.dataset.n))")
+        wanted = [
+            at
+            for at, item in enumerate(story["items"])
+            if item["sees"] == -1 or (seat is not None and item["sees"] >> seat & 1)
+        ]
+        assert shown == wanted
+    page.close()
+
+
+def test_the_keyboard_is_enough(window: BrowserContext, replays: dict[str, Path]) -> None:
+    page, wrong = opened(window, replays["sheriff"])
+    story = story_in(replays["sheriff"])
+
+    def line() -> int:
+        return int(page.inner_text(".where").split("line ")[1].split(" ")[0])
+
+    assert line() == 1
+    page.keyboard.press("ArrowRight")
+    until(lambda: line() == 2)
+    page.keyboard.press("End")
+    until(lambda: line() == len(story["items"]))
+    page.keyboard.press("PageUp")
+    until(lambda: story["items"][line() - 1]["kind"] == "time")
+    page.keyboard.press("Home")
+    page.keyboard.press("2")
+    page.wait_for_selector(".as option:checked:has-text('player_2')", state="attached")
+    page.keyboard.press("m")
+    said = next(item["text"] for item in story["items"] if item["kind"] == "said" and item["text"])
+    page.keyboard.press("/")
+    page.keyboard.type(said[:40])
+    page.keyboard.press("Enter")
+    until(lambda: story["items"][line() - 1].get("text") == said)
+    until(lambda: f"turn={line() - 1}&" in page.url)
+    link, before = page.url, line()
+    page.goto("about:blank")
+    page.goto(link)
+    until(lambda: line() == before)
+    page.keyboard.press("?")
+    page.wait_for_selector("dialog[open]")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Home")
+    page.keyboard.press(" ")
+    until(lambda: line() > 2)
+    page.keyboard.press(" ")
+    assert wrong == []
+    page.close()
+
+
+def test_prompts_are_there_on_demand(window: BrowserContext, replays: dict[str, Path]) -> None:
+    path = replays["witch"]
+    story = story_in(path)
+    turn = next(turn for turn in story["turns"] if turn["kind"] == "statement" and turn.get("lines"))
+    page, wrong = opened(window, path, f"#turn={turn['n']}&as=moderator&tab=thoughts")
+    page.click(".calls summary")
+    page.wait_for_selector(".calls pre.reply")
+    assert len(page.inner_text(".calls pre >> nth=0")) > 200
+    assert wrong == []
+    page.close()
+
+
+def test_hostile_text_is_shown_and_does_nothing(
+    window: BrowserContext, replays: dict[str, Path], tmp_path: Path
+) -> None:
+    story = story_in(replays["sheriff"])
+    place = next(at for at, item in enumerate(story["items"]) if item["kind"] == "said")
+    story["items"][place]["text"] = HOSTILE
+    (tmp_path / "hostile.html").write_text(replay_page(story, packed_prompts(())[0]))
+    page, wrong = opened(window, tmp_path / "hostile.html", f"#turn={place}")
+    assert "onerror=alert(1)" in page.inner_text(f".log-box [data-n='{place}']")
+    assert page.query_selector("img") is None
+    assert not is_too_wide(page)
+    assert wrong == []
+    page.close()
+
+
+def test_a_game_of_which_nothing_is_known_says_so(window: BrowserContext, replays: dict[str, Path], tmp_path: Path) -> None:
+    story = story_in(replays["sheriff"]) | {"items": [], "turns": []}
+    (tmp_path / "empty.html").write_text(replay_page(story, packed_prompts(())[0]))
+    page, wrong = opened(window, tmp_path / "empty.html")
+    assert "Nothing has happened" in page.inner_text("#page")
+    assert wrong == []
+    page.close()
