@@ -197,7 +197,9 @@ WON_BY = {"village_win": "village", "wolf_win": "werewolves", "nobody": "nobody"
 
 
 def measure_cell(condition: ConditionResult, measure: Measure, links: Links = NO_LINKS) -> Cell:
-    """A condition's value of a measure. It leads to the games that it is of; a share of games, to those counted."""
+    """A condition's value of a measure. It leads to the games that it is of; a share of games, to those that
+    it counts.
+    """
     cell = shown(condition.measures.get(measure.name), measure.unit, measure.signed)
     if not cell.numbers:
         return cell

@@ -18,7 +18,7 @@ from .counting import asked_of
 
 _BY: dict[bool | None, EndedBy] = {True: "village", False: "werewolves", None: "nobody"}
 _AGAIN = 10.0
-"""Seconds after which games whose end was not to be read are looked at again: a report may have counted them."""
+"""Seconds after which games whose end could not be read are looked at again: a report may count them anew."""
 _MANY = 500
 """From so many games on all rows are read at once."""
 

@@ -193,7 +193,8 @@ class RunOverview(CallStore):
         ids = [
             number
             for (number,) in self._db.execute(
-                f"SELECT id FROM games {where} ORDER BY {_ORDER[wanted.sort]} {direction}, id LIMIT ? OFFSET ?",
+                f"SELECT id FROM games {where} ORDER BY {_ORDER[wanted.sort]} {direction}, id "
+                "LIMIT ? OFFSET ?",
                 [*values, most, first],
             )
         ]
@@ -208,7 +209,8 @@ class RunOverview(CallStore):
         )
         found = (
             self._db.execute(
-                f"SELECT id, condition, deal, repeat, status, error, seconds, {totals} FROM games WHERE id = ?",
+                f"SELECT id, condition, deal, repeat, status, error, seconds, {totals} FROM games "
+                "WHERE id = ?",
                 (min(number, 2**63 - 1),),
             ).fetchone()
             for number in ids

@@ -32,7 +32,7 @@ from .comparing import compare_page
 from .frame import FILE_POLICY, REPLAY_POLICY, STATIC, framed, headed, own_policy, refreshed, told
 from .games import GamesAsked, form_of, games_page, whole
 from .lists import PAGES, page_time, run_address, run_page, runs_page
-from .shelf import ShelvedRun, Shelf, being_played, looking, opened_store
+from .shelf import Shelf, ShelvedRun, being_played, looking, opened_store
 
 _READING = threading.BoundedSemaphore(2)
 """Records that are read at once: a replay takes a processor and some memory."""

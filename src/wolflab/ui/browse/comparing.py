@@ -59,7 +59,7 @@ def first_difference(one: Sequence[object], other: Sequence[object]) -> int | No
 
 
 def compare_page(run: ShelvedRun, given: Mapping[str, str]) -> str:
-    """The page: a choice of games of one deal, or two of them. Refused for two that were dealt other cards."""
+    """The page: a choice of games of one deal, or two of them. Refused for two with other cards."""
     first, second = whole(given, "a", 1), whole(given, "b", 1)
     if first is None:
         raise Refused(422, "name a game to compare: compare?a=1&b=2")

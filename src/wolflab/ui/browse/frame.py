@@ -27,7 +27,9 @@ REFRESHED = 3.0
 
 
 def framed(title: str, body: str, way: Sequence[tuple[str, str]] = (), live: bool = False) -> str:
-    """A whole page. body: HTML. way: where it stands, (address, words) each. live: it asks for itself again."""
+    """A whole page. body: HTML. way: where it stands, (address, words) each. live: it asks for itself
+    again.
+    """
     steps = "".join(f'<a href="{escape(to)}"><bdi>{escape(words)}</bdi></a>' for to, words in way)
     crumbs = f'<nav class="crumbs" aria-label="Way back">{steps}</nav>' if way else ""
     script = '<script type="module" src="/static/live.js"></script>' if live else ""
@@ -106,4 +108,4 @@ REPLAY_POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'"
 )
-"""Of a replay, which is made here: the page's own policy, within it, names the scripts that run, and both hold."""
+"""Of a replay, which is made here: the policy within the page names the scripts that run, and both hold."""

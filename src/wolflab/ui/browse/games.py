@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import get_args
 from urllib.parse import urlencode
@@ -27,7 +27,7 @@ from ..web.refusals import Refused
 from ..wording import counted, cut
 from .frame import choices, framed, headed, listing, refreshed, told
 from .lists import PAGE, pager, run_address
-from .shelf import ShelvedRun, Shelf, looking
+from .shelf import Shelf, ShelvedRun, looking
 
 WON: Mapping[EndedBy, str] = {"village": "the village", "werewolves": "the Werewolves", "nobody": "nobody"}
 _MOST = 10**9
@@ -62,7 +62,7 @@ _ERROR = 200
 class GamesAsked:
     """What an address asks for: which games, and which page of them."""
 
-    wanted: GamesWanted = GamesWanted()
+    wanted: GamesWanted = field(default_factory=GamesWanted)
     page: int = 1
 
     @classmethod
@@ -196,7 +196,8 @@ def _chosen(asked: GamesAsked) -> str:
             lift = escape(asked.address(**{name: None}))
             shown = escape(cut(str(WON.get(value, value)), _ERROR))
             said.append(
-                f'{words} <b><bdi>{shown}</bdi></b> (<a href="{lift}">any<span class="unseen"> {words}</span></a>)'
+                f"{words} <b><bdi>{shown}</bdi></b> "
+                f'(<a href="{lift}">any<span class="unseen"> {words}</span></a>)'
             )
     return "; ".join(said) or "all of them"
 

@@ -18,7 +18,7 @@ from ..report.numbers import number, tiles
 from ..report.table import Cell, TableRow
 from ..wording import counted, cut
 from .frame import ago, framed, headed, listing, money, refreshed, told
-from .shelf import KIND_NAMES, ShelvedRun, Shelf, being_played, looking, shown_path
+from .shelf import KIND_NAMES, Shelf, ShelvedRun, being_played, looking, shown_path
 
 PAGE = 50
 """Runs, or games, on one page."""
@@ -163,7 +163,8 @@ def _games(shelf: Shelf, run: ShelvedRun) -> tuple[str, bool]:
     ]
     state = _state(run, counts)
     share = 100 * counts.over // planned if planned else 0
-    bar = f'<progress max="{max(planned, 1)}" value="{counts.over}" aria-label="games over">{share} %</progress>'
+    done = f'max="{max(planned, 1)}" value="{counts.over}"'
+    bar = f'<progress {done} aria-label="games over">{share} %</progress>'
     words = ", ".join((state.text, *state.under, f"last written {ago(run.written)}"))
     return (
         f'<p class="state">{bar} {share} % over; {escape(words)}</p>{tiles([*figures, *spent])}'

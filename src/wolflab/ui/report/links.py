@@ -1,10 +1,10 @@
 """The way down from a number to its games, and from a quotation to its game.
 
 A page is written to disk, and shown by `wolflab serve RUN` too. Games can be listed by the server alone: a
-link to them in a file would open nothing. So such a link sleeps in the file: it is an `<a>` without `href`, which
-browsers show and read out as plain text, and its title has the command that opens what is behind it. The
-server wakes these links (`awake`) when it hands the page out. A game that is quoted has a true link where its page
-was written beside the report (`wolflab report RUN --replays`), and sleeps where it was not.
+link to them in a file would open nothing. So such a link sleeps in the file: it is an `<a>` without `href`,
+which browsers show and read out as plain text, and its title has the command that opens what is behind it.
+The server wakes these links (`awake`) when it hands the page out. A game that is quoted has a true link where
+its page was written beside the report (`wolflab report RUN --replays`), and sleeps where it was not.
 """
 
 from __future__ import annotations
