@@ -30,8 +30,8 @@ from wolflab.lab.storage.store import Store
 from wolflab.lab.training.plan import load_training
 from wolflab.lab.training.run import start_training
 from wolflab.ui.browse.app import runs_application
-from wolflab.ui.browse.comparing import first_difference, lines_of
-from wolflab.ui.browse.shelf import Shelf, being_played
+from wolflab.ui.browse.comparing import first_parting, lines_of
+from wolflab.ui.browse.shelf import RunShelf, being_played
 
 HOSTILE = '<b onclick="alert(1)">&amp; "C\'; DROP TABLE games; --'
 NOVICE = {"model": "village", "skill": 0.2}
@@ -73,7 +73,7 @@ def runs(made: Path, tmp_path: Path) -> Path:
 
 
 def client(*roots: Path, access: str = "", **more: Any) -> TestClient:
-    app = runs_application(Shelf(roots), ["127.0.0.1:8000"], access)
+    app = runs_application(RunShelf(roots), ["127.0.0.1:8000"], access)
     return TestClient(app, base_url="http://127.0.0.1:8000", raise_server_exceptions=True, **more)
 
 
@@ -287,10 +287,10 @@ def test_every_link_leads_somewhere_and_no_name_is_markup(made: Path) -> None:
 
 
 def test_the_first_difference_is_the_first_line_that_differs() -> None:
-    assert first_difference([1, 2, 3], [1, 2, 3]) is None
-    assert first_difference([1, 2, 3], [1, 4, 3]) == 1
-    assert first_difference([1, 2], [1, 2, 3]) == 2
-    assert first_difference([], []) is None
+    assert first_parting([1, 2, 3], [1, 2, 3]) is None
+    assert first_parting([1, 2, 3], [1, 4, 3]) == 1
+    assert first_parting([1, 2], [1, 2, 3]) == 2
+    assert first_parting([], []) is None
 
 
 def test_two_games_of_one_deal_stand_side_by_side(made: Path) -> None:
@@ -305,7 +305,7 @@ def test_two_games_of_one_deal_stand_side_by_side(made: Path) -> None:
         link = f"compare?a={first.id}&b={other.id}"
         assert f"{link}#difference" in offered
         text = browser.get(run + link).text
-        place = first_difference(told[first.id], told[other.id])
+        place = first_parting(told[first.id], told[other.id])
         if place is None:
             assert "line by line" in text
             continue
@@ -352,7 +352,7 @@ def test_a_run_is_looked_at_while_another_process_plays_it(tmp_path: Path) -> No
         assert "data-live" in text
         assert "0 % over" in text
         if Path("/proc/locks").is_file():
-            assert being_played(Shelf([tmp_path]).runs()[0])
+            assert being_played(RunShelf([tmp_path]).runs()[0])
             assert "being played" in plain(browser.get("/").text)
         answer = browser.get(f"{run}replay/1.html")
         assert answer.status_code == 404
@@ -362,7 +362,7 @@ def test_a_run_is_looked_at_while_another_process_plays_it(tmp_path: Path) -> No
         assert "100 % over" in browser.get(run).text
         assert "data-live" not in browser.get(run).text
         assert browser.get(f"{run}replay/1.html").status_code == 200
-    assert not being_played(Shelf([tmp_path]).runs()[0])
+    assert not being_played(RunShelf([tmp_path]).runs()[0])
 
 
 def test_a_run_that_comes_later_is_on_the_list(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from ..errors import StoreError
 from .browse.app import runs_application
-from .browse.shelf import Shelf
+from .browse.shelf import RunShelf
 from .console import say
 from .web.app import application
 from .web.house import House
@@ -45,7 +45,7 @@ def serve_runs(
     console: Console, host: str, port: int, runs: Sequence[Path], allowed: Sequence[str], behind_proxy: bool
 ) -> None:
     """Serve runs to look at, until Ctrl-C. Nothing is written. StoreError for a folder that is not there."""
-    shelf = Shelf(runs)
+    shelf = RunShelf(runs)
     bound = bound_socket(host, port)
     local = _is_loopback(host)
     hosts, url = _called(host, bound.getsockname()[1], allowed, behind_proxy)

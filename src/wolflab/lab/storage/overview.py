@@ -96,7 +96,7 @@ class ListedGame(NamedTuple):
     cost: float
 
 
-class Reason(NamedTuple):
+class WhyStopped(NamedTuple):
     """Why games stopped, and how many."""
 
     status: str
@@ -165,13 +165,13 @@ class RunOverview(CallStore):
         more, dearer = spent_on_vectors(self._db)
         return RunCounts(by, begun, calls, tokens + more, cost + dearer, bool(costless))
 
-    def reasons(self) -> list[Reason]:
+    def reasons(self) -> list[WhyStopped]:
         """Why games stopped, the most frequent first."""
         rows = self._db.execute(
             "SELECT status, error, count(*) AS n FROM games WHERE error IS NOT NULL AND status IN "
             f"('unfinished', 'failed') GROUP BY status, error ORDER BY n DESC, min(id) LIMIT {_REASONS}"
         )
-        return [Reason(*row) for row in rows]
+        return [WhyStopped(*row) for row in rows]
 
     def models(self) -> list[str]:
         """The models that were called."""

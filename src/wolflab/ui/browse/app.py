@@ -29,27 +29,36 @@ from ..web.guard import GUESSES, Guard, Limiter
 from ..web.refusals import Refused
 from ..wording import counted
 from .comparing import compare_page
-from .frame import FILE_POLICY, REPLAY_POLICY, STATIC, framed, headed, own_policy, refreshed, told
-from .games import GamesAsked, form_of, games_page, whole
+from .frame import (
+    FILE_POLICY,
+    REPLAY_POLICY,
+    STATIC,
+    browse_page,
+    headed,
+    own_policy,
+    refreshed,
+    sentence_told,
+)
+from .games import GamesAsked, address_number, games_form, games_page
 from .lists import PAGES, page_time, run_address, run_page, runs_page
-from .shelf import Shelf, ShelvedRun, being_played, looking, opened_store
+from .shelf import RunShelf, ShelvedRun, being_played, looking, opened_store
 
 _READING = threading.BoundedSemaphore(2)
 """Records that are read at once: a replay takes a processor and some memory."""
 _BACK = '<main>\n<nav class="crumbs" aria-label="Way back"><a href="./">All of this run</a></nav>'
 _TYPES = {".json": "application/json", ".svg": "image/svg+xml"}
 
-Endpoint = Callable[[Request], Response]
+_Endpoint = Callable[[Request], Response]
 
 
-def runs_application(shelf: Shelf, hosts: Sequence[str], access: str = "") -> Starlette:
+def runs_application(shelf: RunShelf, hosts: Sequence[str], access: str = "") -> Starlette:
     """The server as an ASGI application. hosts: see `Guard`. access: the token that lets in; "" lets all in
     who are on this machine.
     """
     limits = Limiter()
     cookie = f"wolflab_runs_{blake2b(access.encode(), digest_size=4).hexdigest()}"
 
-    def admitted(endpoint: Callable[[Request, Shelf], Response]) -> Endpoint:
+    def admitted(endpoint: Callable[[Request, RunShelf], Response]) -> _Endpoint:
         def answer(request: Request) -> Response:
             if access and not _is(request.cookies.get(cookie, ""), access):
                 raise Refused(401, "this server needs an access token: open the whole link that it printed")
@@ -108,24 +117,24 @@ def _html(text: str, status: int = 200, policy: str = "") -> Response:
     return HTMLResponse(body, status, {"content-security-policy": policy or own_policy()})
 
 
-def _take_runs(request: Request, shelf: Shelf) -> Response:
-    return _html(runs_page(shelf, whole(request.query_params, "page", 1) or 1))
+def _take_runs(request: Request, shelf: RunShelf) -> Response:
+    return _html(runs_page(shelf, address_number(request.query_params, "page", 1) or 1))
 
 
-def _run(request: Request, shelf: Shelf) -> ShelvedRun:
+def _run(request: Request, shelf: RunShelf) -> ShelvedRun:
     return shelf.run(request.path_params["run"])
 
 
-def _take_run(request: Request, shelf: Shelf) -> Response:
+def _take_run(request: Request, shelf: RunShelf) -> Response:
     run = _run(request, shelf)
     form = ""
     if run.kind not in ("training", "calls"):
         with looking(run) as overview:
-            form = form_of(overview, shelf.counts(run).by, GamesAsked())
+            form = games_form(overview, shelf.counts(run).by, GamesAsked())
     return _html(run_page(shelf, run, form))
 
 
-def _playing(request: Request, shelf: Shelf) -> ShelvedRun:
+def _playing(request: Request, shelf: RunShelf) -> ShelvedRun:
     """The run of the address, if it has games."""
     run = _run(request, shelf)
     if run.kind in ("training", "calls"):
@@ -133,18 +142,18 @@ def _playing(request: Request, shelf: Shelf) -> ShelvedRun:
     return run
 
 
-def _take_games(request: Request, shelf: Shelf) -> Response:
+def _take_games(request: Request, shelf: RunShelf) -> Response:
     run = _playing(request, shelf)
     return _html(games_page(shelf, run, GamesAsked.read(request.query_params)))
 
 
-def _take_comparison(request: Request, shelf: Shelf) -> Response:
+def _take_comparison(request: Request, shelf: RunShelf) -> Response:
     run = _playing(request, shelf)
     with _READING:
         return _html(compare_page(run, request.query_params))
 
 
-def _take_replay(request: Request, shelf: Shelf) -> Response:
+def _take_replay(request: Request, shelf: RunShelf) -> Response:
     """A game's page, made of its record; while there is none, a page that says so and waits for it."""
     run, number = _playing(request, shelf), int(request.path_params["game"])
     with _READING, opened_store(run) as store:
@@ -163,15 +172,15 @@ def _take_replay(request: Request, shelf: Shelf) -> Response:
         words = f"Game {number} is not over, and nobody plays this run now."
     words += " Its page is there when it is over."
     place = f"<bdi>{escape(game.condition)}</bdi>, deal {game.deal}, repeat {game.repeat}"
-    body = headed(f"Game {number}", place) + refreshed(told(words), True)
+    body = headed(f"Game {number}", place) + refreshed(sentence_told(words), True)
     way = [("/", "All runs"), (run_address(run), run.name), (f"{run_address(run)}games", "Games")]
-    return _html(framed(f"Game {number}", body, way, live=True), HTTPStatus.NOT_FOUND)
+    return _html(browse_page(f"Game {number}", body, way, live=True), HTTPStatus.NOT_FOUND)
 
 
-def _take_file(name: str) -> Callable[[Request, Shelf], Response]:
+def _take_file(name: str) -> Callable[[Request, RunShelf], Response]:
     """A page that lies in a run's directory, with its links awake; it is not made anew."""
 
-    def taken(request: Request, shelf: Shelf) -> Response:
+    def taken(request: Request, shelf: RunShelf) -> Response:
         run = _run(request, shelf)
         if page_time(run, name) is None:
             command = PAGES[name][1].format(run.name) if name in PAGES else ""
@@ -194,7 +203,7 @@ def _take_file(name: str) -> Callable[[Request, Shelf], Response]:
 
 def _wrong(sentence: str, status: int) -> Response:
     title = HTTPStatus(status).phrase
-    return _html(framed(title, headed(title) + told(sentence), [("/", "All runs")]), status)
+    return _html(browse_page(title, headed(title) + sentence_told(sentence), [("/", "All runs")]), status)
 
 
 def _refused(request: Request, error: Exception) -> Response:

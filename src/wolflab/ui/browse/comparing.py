@@ -21,8 +21,8 @@ from ..report.table import Cell, TableRow
 from ..web.feed import Feed
 from ..web.refusals import Refused
 from ..wording import counted
-from .frame import framed, headed, listing, told
-from .games import whole
+from .frame import browse_page, headed, leading_table, sentence_told
+from .games import address_number
 from .lists import run_address
 from .shelf import ShelvedRun, looking, opened_store
 
@@ -50,7 +50,7 @@ def lines_of(record: GameRecord) -> list[dict[str, Any]]:
     return [msgspec.json.decode(item) for item in feed.items]
 
 
-def first_difference(one: Sequence[object], other: Sequence[object]) -> int | None:
+def first_parting(one: Sequence[object], other: Sequence[object]) -> int | None:
     """The number of the first line that is not alike; None where all are."""
     for place, (mine, yours) in enumerate(zip(one, other, strict=False)):
         if mine != yours:
@@ -60,7 +60,7 @@ def first_difference(one: Sequence[object], other: Sequence[object]) -> int | No
 
 def compare_page(run: ShelvedRun, given: Mapping[str, str]) -> str:
     """The page: a choice of games of one deal, or two of them. Refused for two with other cards."""
-    first, second = whole(given, "a", 1), whole(given, "b", 1)
+    first, second = address_number(given, "a", 1), address_number(given, "b", 1)
     if first is None:
         raise Refused(422, "name a game to compare: compare?a=1&b=2")
     if second is None:
@@ -74,7 +74,7 @@ def compare_page(run: ShelvedRun, given: Mapping[str, str]) -> str:
                 "dealt other cards, and have nothing to be compared line by line; choose two of one deal",
             )
         games = _told_of(store, first), _told_of(store, second)
-    place = first_difference(games[0].lines, games[1].lines)
+    place = first_parting(games[0].lines, games[1].lines)
     heads = [f"Game {row.id}: <bdi>{escape(row.condition)}</bdi>, repeat {row.repeat}" for row in rows]
     said = (
         "Both games are the same, line by line."
@@ -94,7 +94,7 @@ def compare_page(run: ShelvedRun, given: Mapping[str, str]) -> str:
         + f'<div class="two heads">{columns}</div>'
         + _phases(games, place)
     )
-    return framed(f"Games {first} and {second}", body, _way(run))
+    return browse_page(f"Games {first} and {second}", body, _way(run))
 
 
 def _way(run: ShelvedRun) -> list[tuple[str, str]]:
@@ -122,9 +122,11 @@ def _choice(run: ShelvedRun, first: int) -> str:
     )
     heads = ["game", "condition", "repeat", "status"]
     inner = (
-        listing("Games of this deal", heads, rows, (1,)) if rows else told("No other game has these cards.")
+        leading_table("Games of this deal", heads, rows, (1,))
+        if rows
+        else sentence_told("No other game has these cards.")
     )
-    return framed(f"Compare game {first}", head + inner, _way(run))
+    return browse_page(f"Compare game {first}", head + inner, _way(run))
 
 
 def _offered(game: ListedGame, first: int) -> TableRow:

@@ -26,7 +26,7 @@ REFRESHED = 3.0
 """Seconds between two looks at a run that is not over."""
 
 
-def framed(title: str, body: str, way: Sequence[tuple[str, str]] = (), live: bool = False) -> str:
+def browse_page(title: str, body: str, way: Sequence[tuple[str, str]] = (), live: bool = False) -> str:
     """A whole page. body: HTML. way: where it stands, (address, words) each. live: it asks for itself
     again.
     """
@@ -50,12 +50,12 @@ def headed(title: str, *below: str) -> str:
     return f'<header class="top"><div><h1><bdi>{escape(title)}</bdi></h1>{lines}</div></header>\n'
 
 
-def told(sentence: str) -> str:
+def sentence_told(sentence: str) -> str:
     """A sentence that nobody may miss."""
     return f'<p class="banner">{escape(sentence)}</p>'
 
 
-def listing(caption: str, heads: TableRow, rows: Sequence[TableRow], left: Sequence[int] = ()) -> str:
+def leading_table(caption: str, heads: TableRow, rows: Sequence[TableRow], left: Sequence[int] = ()) -> str:
     """A table whose cells lead where they say (`Cell.to`), as HTML."""
     made = ReportTable(caption, heads, rows, instrument=False, left=left).html
     return _OWN_LINK.sub('<a class="down" href="', made)

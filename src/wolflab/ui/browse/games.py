@@ -1,4 +1,4 @@
-"""The games of a run: filtered, sorted, page by page. The address says all of it, so that it can be shared."""
+"""The games of a run: filtered, sorted, page by page. The address says all of it, and can be shared."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from ..report.numbers import number
 from ..report.table import Cell, TableRow
 from ..web.refusals import Refused
 from ..wording import counted, cut
-from .frame import choices, framed, headed, listing, refreshed, told
+from .frame import browse_page, choices, headed, leading_table, refreshed, sentence_told
 from .lists import PAGE, pager, run_address
-from .shelf import Shelf, ShelvedRun, looking
+from .shelf import RunShelf, ShelvedRun, looking
 
 WON: Mapping[EndedBy, str] = {"village": "the village", "werewolves": "the Werewolves", "nobody": "nobody"}
 _MOST = 10**9
@@ -77,7 +77,7 @@ class GamesAsked:
         ):
             if value is not None and value not in known:
                 raise Refused(422, f"{name}={value[:80]} means nothing here; use one of {', '.join(known)}")
-        deal = whole(told, "deal", 0)
+        deal = address_number(told, "deal", 0)
         wanted = GamesWanted(
             told.get("condition"),
             deal,
@@ -88,7 +88,7 @@ class GamesAsked:
             next(one for one in SORTS if one == sort),
             told.get("order") == "down",
         )
-        return cls(wanted, whole(told, "page", 1) or 1)
+        return cls(wanted, address_number(told, "page", 1) or 1)
 
     def address(self, **changes: object) -> str:
         """The address of this, with some of it changed; the first page unless a page is named."""
@@ -108,7 +108,7 @@ class GamesAsked:
         return f"games?{urlencode(fields)}" if fields else "games"
 
 
-def whole(given: Mapping[str, str], name: str, least: int) -> int | None:
+def address_number(given: Mapping[str, str], name: str, least: int) -> int | None:
     """A number of an address; None where it has none. Refused for what is no number."""
     text = given.get(name)
     if text is None or text == "":
@@ -118,7 +118,7 @@ def whole(given: Mapping[str, str], name: str, least: int) -> int | None:
     return int(text)
 
 
-def form_of(overview: RunOverview, conditions: Mapping[str, object], asked: GamesAsked) -> str:
+def games_form(overview: RunOverview, conditions: Mapping[str, object], asked: GamesAsked) -> str:
     """Fields to choose games by, as HTML. conditions: by name."""
     wanted = asked.wanted
 
@@ -145,21 +145,21 @@ def form_of(overview: RunOverview, conditions: Mapping[str, object], asked: Game
     )
 
 
-def games_page(shelf: Shelf, run: ShelvedRun, asked: GamesAsked) -> str:
+def games_page(shelf: RunShelf, run: ShelvedRun, asked: GamesAsked) -> str:
     """The page."""
     counts = shelf.counts(run)
     unknown = ""
     try:
         ends: GameEnds | None = shelf.ends(run)
     except WolflabError as error:
-        ends, unknown = None, told(f"Who won is not told: {error}")
+        ends, unknown = None, sentence_told(f"Who won is not told: {error}")
     end_of = ends or (lambda number: None)
     wanted = asked.wanted
     with looking(run) as overview:
         if ends is not None and (wanted.result is not None or wanted.sort == "rounds"):
             ends.look(overview)
             if missing := ends.unknown(overview.done()):
-                unknown = told(
+                unknown = sentence_told(
                     f"Of {counted(missing, 'game')} it is not known who won: other measures were counted "
                     f"when they were played. This counts them: wolflab report {run.name}"
                 )
@@ -169,15 +169,17 @@ def games_page(shelf: Shelf, run: ShelvedRun, asked: GamesAsked) -> str:
         shown = overview.page(wanted, end_of, (page - 1) * PAGE, PAGE)
         if ends is not None:
             ends.look(overview, [game.id for game in shown if game.status == "done"])
-        form = form_of(overview, counts.by, asked)
+        form = games_form(overview, counts.by, asked)
     rows: list[TableRow] = [_row(game, end_of(game.id)) for game in shown]
     first = (page - 1) * PAGE + 1
     caption = f"Games {first:,} to {first + len(shown) - 1:,} of {total:,}" if shown else "No games"
-    table = listing(caption, _heads(asked), rows, (1,)) if rows else told("No game is like that.")
+    table = (
+        leading_table(caption, _heads(asked), rows, (1,)) if rows else sentence_told("No game is like that.")
+    )
     steps = pager(page, pages, lambda n: asked.address(page=n))
     live = not counts.finished
     body = headed("Games", _chosen(asked)) + form + unknown + refreshed(table, live) + steps
-    return framed(f"Games of {run.name}", body, [("/", "All runs"), (run_address(run), run.name)], live)
+    return browse_page(f"Games of {run.name}", body, [("/", "All runs"), (run_address(run), run.name)], live)
 
 
 def _chosen(asked: GamesAsked) -> str:

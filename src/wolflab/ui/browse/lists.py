@@ -10,15 +10,15 @@ from pathlib import Path
 from urllib.parse import quote
 
 from ...errors import WolflabError
-from ...lab.storage.overview import Reason, RunCounts
+from ...lab.storage.overview import RunCounts, WhyStopped
 from ...lab.training.files import log_of, seed_folder
 from ...lab.training.run import opened
 from ..report.links import games_address
 from ..report.numbers import number, tiles
 from ..report.table import Cell, TableRow
 from ..wording import counted, cut
-from .frame import ago, framed, headed, listing, money, refreshed, told
-from .shelf import KIND_NAMES, Shelf, ShelvedRun, being_played, looking, shown_path
+from .frame import ago, browse_page, headed, leading_table, money, refreshed, sentence_told
+from .shelf import KIND_NAMES, RunShelf, ShelvedRun, being_played, looking, shown_path
 
 PAGE = 50
 """Runs, or games, on one page."""
@@ -34,7 +34,7 @@ PAGES = {
 """Pages that lie in a run's directory: what they are called, and the command that writes them."""
 
 
-def runs_page(shelf: Shelf, page: int) -> str:
+def runs_page(shelf: RunShelf, page: int) -> str:
     """The list of runs."""
     runs = shelf.runs()
     pages = max(1, -(-len(runs) // PAGE))
@@ -44,18 +44,22 @@ def runs_page(shelf: Shelf, page: int) -> str:
     if runs:
         heads: TableRow = ["run", "kind", "games done", "state", "calls", "tokens", "cost", "last written"]
         rows = [_row(shelf, run) for run in here]
-        inner = listing(f"{counted(len(runs), 'run')}, the one written to last first", heads, rows, (1, 3))
+        inner = leading_table(
+            f"{counted(len(runs), 'run')}, the one written to last first", heads, rows, (1, 3)
+        )
     else:
-        inner = told(f"No run is here yet: none lies in {where}.")
+        inner = sentence_told(f"No run is here yet: none lies in {where}.")
     gone = "".join(
-        told(f"{shown_path(root)} is not there any more.") for root in shelf.roots if not root.is_dir()
+        sentence_told(f"{shown_path(root)} is not there any more.")
+        for root in shelf.roots
+        if not root.is_dir()
     )
     steps = pager(page, pages, lambda n: f"/?page={n}")
     body = headed("Runs", f"<bdi>{escape(where)}</bdi>") + refreshed(gone + inner + steps, True, _SLOWER)
-    return framed("Runs", body, live=True)
+    return browse_page("Runs", body, live=True)
 
 
-def _row(shelf: Shelf, run: ShelvedRun) -> TableRow:
+def _row(shelf: RunShelf, run: ShelvedRun) -> TableRow:
     """A line of the list. What is wrong with a run stands in its line."""
     title = shelf.title(run.path).title
     name = Cell(run.name, under=(title,) if title else (), to=run_address(run))
@@ -126,7 +130,7 @@ def pager(page: int, pages: int, to: Callable[[int], str]) -> str:
 # -- one run ----------------------------------------------------------------------------------------
 
 
-def run_page(shelf: Shelf, run: ShelvedRun, form: str = "") -> str:
+def run_page(shelf: RunShelf, run: ShelvedRun, form: str = "") -> str:
     """One run. form: HTML to choose games by."""
     title = shelf.title(run.path).title
     name = run.path.absolute().name
@@ -139,10 +143,10 @@ def run_page(shelf: Shelf, run: ShelvedRun, form: str = "") -> str:
     pages = _pages(run)
     games = f'<section id="games"><h2>Games</h2>{form}</section>' if form else ""
     inner = refreshed(body, live)
-    return framed(title or run.name, f"{head}{pages}{inner}{games}", [("/", "All runs")], live)
+    return browse_page(title or run.name, f"{head}{pages}{inner}{games}", [("/", "All runs")], live)
 
 
-def _games(shelf: Shelf, run: ShelvedRun) -> tuple[str, bool]:
+def _games(shelf: RunShelf, run: ShelvedRun) -> tuple[str, bool]:
     """How far the games are, by condition, and what stopped; whether that may change."""
     counts = shelf.counts(run)
     spent = [
@@ -173,7 +177,7 @@ def _games(shelf: Shelf, run: ShelvedRun) -> tuple[str, bool]:
     )
 
 
-def _reasons(run: ShelvedRun, reasons: Sequence[Reason]) -> str:
+def _reasons(run: ShelvedRun, reasons: Sequence[WhyStopped]) -> str:
     if not reasons:
         return ""
     rows: list[TableRow] = [
@@ -185,7 +189,9 @@ def _reasons(run: ShelvedRun, reasons: Sequence[Reason]) -> str:
         for reason in reasons
     ]
     more = f"<p>Replies that could not be used, game by game: <code>wolflab errors {_path(run)}</code></p>"
-    return f"<h2>What stopped</h2>{listing('Why games stopped', ['', 'games', 'why'], rows, (2,))}{more}"
+    return (
+        f"<h2>What stopped</h2>{leading_table('Why games stopped', ['', 'games', 'why'], rows, (2,))}{more}"
+    )
 
 
 def _conditions(counts: RunCounts) -> str:
@@ -199,7 +205,7 @@ def _conditions(counts: RunCounts) -> str:
             cells.append(Cell(number(n, "count"), to=to, look="" if n else "none"))
         rows.append(cells)
     heads = ["condition", "done", "void", "planned", "unfinished", "failed"]
-    return f"<h2>Conditions</h2>{listing('Games of each condition', heads, rows)}" if rows else ""
+    return f"<h2>Conditions</h2>{leading_table('Games of each condition', heads, rows)}" if rows else ""
 
 
 def _training(run: ShelvedRun) -> tuple[str, bool]:
@@ -213,7 +219,7 @@ def _training(run: ShelvedRun) -> tuple[str, bool]:
     updates = counted(spec.training.updates, "update")
     over = all(int(str(row[1]).replace("\u202f", "")) >= spec.training.updates for row in rows)
     words = f"Seeds, each of {updates}; last written {ago(run.written)}"
-    return listing(words, ["seed", "updates made", "looks at held-out deals"], rows), not over
+    return leading_table(words, ["seed", "updates made", "looks at held-out deals"], rows), not over
 
 
 def _pages(run: ShelvedRun) -> str:

@@ -74,7 +74,7 @@ class RunTitle:
 
 
 @dataclass
-class Shelf:
+class RunShelf:
     """See the module. roots: runs, or folders that hold some. StoreError for one that is not there."""
 
     roots: Sequence[Path]
