@@ -1,6 +1,6 @@
 """How large the replay page of a very long game is, and how long a browser takes to open it and to step.
 
-    python benchmarks/replay.py [--days 12] [--keep long.html]
+    python benchmarks/replay.py [--days 12] [--keep long.html] [--no-browser]
 
 The game is played by `reflective` agents who never kill anybody and never vote anybody out, so that it lasts.
 Prints the page's size, the seconds to write it, and where playwright and chromium are installed: the
@@ -77,7 +77,9 @@ deals: 1
 """
     (home / "long.yaml").write_text(plan)
     path = home / "run"
-    done = subprocess.run([sys.executable, "-m", "wolflab", "run", "long.yaml", "--out", path], cwd=home, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "wolflab", "run", "long.yaml", "--out", path], cwd=home, check=False
+    )
     if done.returncode:
         raise SystemExit(done.returncode)
     return path
@@ -111,25 +113,34 @@ def browsed(page: Path) -> dict[str, float]:
 
 STEPS = """async () => {
   const frame = () => new Promise((done) => requestAnimationFrame(done));
-  const press = (key) => dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
-  document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "End", bubbles: true }));
+  const press = (key) => document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  press("End");
   await frame(); await frame();
   const measure = async (act) => {
     const took = [];
-    for (let k = 0; k < 200; k += 1) { await frame(); const begun = performance.now(); act(k); await frame(); took.push(performance.now() - begun); }
+    for (let k = 0; k < 200; k += 1) {
+      await frame();
+      const begun = performance.now();
+      act(k);
+      await frame();
+      took.push(performance.now() - begun);
+    }
     return took;
   };
   const idle = await measure(() => {});
-  const steps = await measure((k) => document.body.dispatchEvent(new KeyboardEvent("keydown", { key: k % 40 < 20 ? "ArrowLeft" : "ArrowRight", bubbles: true })));
+  const steps = await measure((k) => press(k % 40 < 20 ? "ArrowLeft" : "ArrowRight"));
   return { idle, steps };
 }"""
 
 
 def main() -> None:
     """The command."""
-    wanted = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    wanted = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     wanted.add_argument("--days", type=int, default=12)
     wanted.add_argument("--keep", type=Path, help="write the page there")
+    wanted.add_argument("--no-browser", action="store_true", help="size alone")
     told = wanted.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
@@ -142,8 +153,10 @@ def main() -> None:
         took = time.perf_counter() - begun
         file = told.keep or home / "long.html"
         file.write_text(page)
-        print(f"{events} events, {told.days} days: {len(page) / 1e6:.2f} MB, written in {took:.1f} s {missing}")
-        for name, milliseconds in browsed(file.resolve()).items():
+        print(
+            f"{events} events, {told.days} days: {len(page) / 1e6:.2f} MB, written in {took:.1f} s {missing}"
+        )
+        for name, milliseconds in ({} if told.no_browser else browsed(file.resolve())).items():
             print(f"{name}: {milliseconds:.1f} ms")
 
 

@@ -19,7 +19,7 @@ from wolflab.lab.storage.store import Store
 from wolflab.record import GameRecord, PastTurn
 from wolflab.rules import DOCTOR, NINE, SHERIFF, WITCH, Log, Ruleset, Said
 from wolflab.rules.engine import begin, step
-from wolflab.text.notes import Belief, Deduced, Proposed, Thought
+from wolflab.text.notes import Belief, Content, Deduced, Proposed, Thought
 from wolflab.text.notes import Candidate as OnePossible
 from wolflab.ui.replay.page import replay_page
 from wolflab.ui.replay.story import packed_prompts, story_of
@@ -107,7 +107,9 @@ def test_what_a_seat_knows_of_cards_comes_when_it_learns_it(whole: tuple[Story, 
     story, record, _ = whole
     seer = record.roles.index("Seer")
     looks = [
-        (at, item["to"]) for at, item in enumerate(story["items"]) if item.get("act") == "see" and "what" in item
+        (at, item["to"])
+        for at, item in enumerate(story["items"])
+        if item.get("act") == "see" and "what" in item
     ]
     assert looks
     for at, target in looks:
@@ -130,7 +132,7 @@ def recorded(game: Game, seat: int, secret: str) -> GameRecord:
             own = ask.seat == seat
             text = f"I am in seat {ask.seat}" if own else secret
             other = 0 if ask.seat else 1
-            notes = [
+            notes: list[tuple[str, Content]] = [
                 ("act", Thought(text)),
                 ("deduce", Deduced((Belief(other, "Seer", 7, 7, (), text),))),
                 ("act", Proposed((OnePossible(text, text),))),
@@ -139,7 +141,9 @@ def recorded(game: Game, seat: int, secret: str) -> GameRecord:
             turns.append(turn)
             if ask.kind == "vote":
                 id_ = f"{ask.round}/straw/{ask.seat}"
-                probes.append(PastTurn(id_, ask.seat, turn.action if own else None, None, at, notes, [], "straw"))
+                probes.append(
+                    PastTurn(id_, ask.seat, turn.action if own else None, None, at, notes, [], "straw")
+                )
         now = step(now.state, [game.replies[ask.id] for ask in now.asks])
         log.extend(now.events)
     players = [{"model": "m", "recipe": "r" if one == seat else secret} for one in range(rules.players)]
@@ -148,7 +152,9 @@ def recorded(game: Game, seat: int, secret: str) -> GameRecord:
 
 def page_of(record: GameRecord, seat: int | None, secret: str) -> str:
     prompts = [
-        PromptShown(f"{turn.ask}|act|0", turn.seat, (("user", "say" if turn.seat == seat else secret),), "yes")
+        PromptShown(
+            f"{turn.ask}|act|0", turn.seat, (("user", "say" if turn.seat == seat else secret),), "yes"
+        )
         for turn in record.turns
         if turn.seat >= 0
     ]
@@ -175,7 +181,9 @@ def test_a_seat_s_file_holds_no_other_seat_s_thoughts(run: Path, tmp_path: Path)
         game = next(row.id for row in store.games() if row.status == "done")
         roles = store.record(game).roles
     seat = roles.index("Seer")
-    done = wolflab("replay", str(run), str(game), "--as", f"player_{seat + 1}", "-o", str(tmp_path / "one.html"))
+    done = wolflab(
+        "replay", str(run), str(game), "--as", f"player_{seat + 1}", "-o", str(tmp_path / "one.html")
+    )
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "one.html").read_text()
     story = json.loads(within(page, "game"))
@@ -183,7 +191,7 @@ def test_a_seat_s_file_holds_no_other_seat_s_thoughts(run: Path, tmp_path: Path)
     assert set(story["known"]) == {"-1", str(seat)}
     assert [seat["role"] for seat in story["seats"]] == [""] * len(roles)
     assert all(item["sees"] in (-1, 1 << seat) for item in story["items"])
-    assert set(ask.rpartition("/")[2] for ask in unpacked(within(page, "calls"))) == {str(seat)}
+    assert {ask.rpartition("/")[2] for ask in unpacked(within(page, "calls"))} == {str(seat)}
 
 
 # -- nothing breaks out -----------------------------------------------------------------------------
@@ -192,7 +200,7 @@ HOSTILE = "</script><script>alert(1)</script><!-- \x00\x1b[31m\u2028\ud800 & 'qu
 
 
 def test_hostile_text_stays_text(whole: tuple[Story, GameRecord, Any]) -> None:
-    story, record, _ = whole
+    story, *_ = whole
     turned = json.loads(json.dumps(story))
     turned["items"][-2]["text"] = HOSTILE
     packed, _ = packed_prompts([PromptShown("1/vote/0|act|0", 0, (("user", HOSTILE),), HOSTILE)])
@@ -210,7 +218,10 @@ def test_nothing_is_fetched(whole: tuple[Story, GameRecord, Any]) -> None:
     assert policy is not None
     assert policy[1].startswith("default-src 'none'")
     assert not re.findall(r"""(?:src|href)\s*=\s*["']?(?:https?:)?//""", page)
-    assert all(to.startswith("data:") for to in json.loads(page.split('type="importmap">')[1].split("<")[0])["imports"].values())
+    assert all(
+        to.startswith("data:")
+        for to in json.loads(page.split('type="importmap">')[1].split("<")[0])["imports"].values()
+    )
 
 
 @pytest.mark.parametrize(

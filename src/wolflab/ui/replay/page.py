@@ -1,4 +1,4 @@
-"""The replay page as one file: the game, the page's modules and its style, all within. No request leaves it."""
+"""The replay page as one file: the game, the page's modules and its style. No request leaves it."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def replay_page(story: Mapping[str, Any], prompts: str) -> str:
     """
     imports, start = _import_map(), 'import "wolflab/replay.js";'
     policy = (
-        f"default-src 'none'; script-src {_digest(imports)} {_digest(start)} data:; style-src 'unsafe-inline'; "
-        "base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src {_digest(imports)} {_digest(start)} data:; "
+        "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
     )
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'

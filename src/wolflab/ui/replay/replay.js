@@ -169,47 +169,29 @@ function Line({ item, at, known, onGo, signs }) {
 }
 
 const signsAt = new Map();
-for (const sign of game.signs) signsAt.set(sign[0], [...(signsAt.get(sign[0]) || []), sign]);
+for (const sign of game.signs) if (sign[4] !== "vote") signsAt.set(sign[0], [...(signsAt.get(sign[0]) || []), sign]);
 
-/** All lines are drawn once for a viewer; a step shows, hides and marks single ones. */
-function Log({ n, as, go, query }) {
+const WINDOW = 60; // lines in the log unless more are asked for: a browser lays out few quickly
+
+/** The lines up to this one, the latest at the end. What a line looks like is worked out once for a viewer. */
+function Log({ n, as, go }) {
   const box = useRef(null);
+  const [most, setMost] = useState(WINDOW);
   const rows = useMemo(() => {
-    const known = as === MODERATOR ? cards(as, items.length) : seats.map(() => "");
-    return items.map((item, at) => sees(item, as) && html`<${Line} key=${at} item=${item} at=${at} onGo=${go}
-      known=${as === MODERATOR ? known : cards(as, at)} signs=${as === MODERATOR && signsAt.get(at)} />`);
+    const all = as === MODERATOR ? cards(as, 0) : null;
+    return items.map((item, at) => sees(item, as) && [at, html`<${Line} key=${at} item=${item} at=${at} onGo=${go}
+      known=${all || cards(as, at)} signs=${as === MODERATOR && signsAt.get(at)} />`]).filter(Boolean);
   }, [as]);
-  const shown = useRef({ as: null, upTo: -1, current: null, nodes: [] });
+  const upTo = rows.findLastIndex(([at]) => at <= n) + 1;
   useLayoutEffect(() => {
-    const was = shown.current;
-    if (was.as !== as) {
-      was.nodes = [...box.current.querySelectorAll("[data-n]")];
-      was.nodes.forEach((node) => { node.hidden = Number(node.dataset.n) > n; });
-      Object.assign(was, { as, current: null });
-    } else {
-      const [from, to] = [Math.min(was.upTo, n), Math.max(was.upTo, n)];
-      for (const node of was.nodes) {
-        const at = Number(node.dataset.n);
-        if (at > to) break;
-        if (at > from) node.hidden = at > n;
-      }
-    }
-    was.upTo = n;
-    was.current?.removeAttribute("aria-current");
-    was.current = was.nodes.findLast((node) => Number(node.dataset.n) <= n) || null;
-    was.current?.setAttribute("aria-current", "step");
-    const { current } = was;
-    if (current) {
-      const frame = box.current;
-      const top = current.offsetTop - frame.offsetTop;
-      const foot = top + Math.min(current.offsetHeight, frame.clientHeight - 80);
-      if (top < frame.scrollTop + 40 || foot > frame.scrollTop + frame.clientHeight - 20) {
-        frame.scrollTop = Math.min(top - 40, foot - frame.clientHeight * 0.7);
-      }
-    }
+    const current = box.current.lastElementChild;
+    box.current.querySelector("[aria-current]")?.removeAttribute("aria-current");
+    current?.setAttribute("aria-current", "step");
+    box.current.scrollTop = box.current.scrollHeight;
   }, [n, as]);
-  return html`<div class="log-box" ref=${box} tabindex="0" role="region" aria-label="What happened">${rows}
-    ${query && html`<span class="unseen">${query}</span>`}</div>`;
+  return html`<div class="log-box" ref=${box} tabindex="0" role="region" aria-label="What happened">
+    ${upTo > most && html`<button type="button" key="earlier" class="quiet" onClick=${() => setMost(items.length)}>Show all ${upTo} lines</button>`}
+    ${rows.slice(Math.max(0, upTo - most), upTo).map(([, row]) => row)}</div>`;
 }
 
 // -- thoughts

@@ -270,12 +270,10 @@ def _thoughts(notes: Sequence[tuple[str, Content]], names: Sequence[str]) -> _To
 
 
 def _signs(record: GameRecord, seen: _Seen) -> list[list[Any]]:
-    """What the detectors of behaviours saw: [line, seat, behaviour, why, whom it concerns]."""
+    """What the detectors of behaviours saw: [line, seat, behaviour, why, in what it showed]."""
     if record.outcome is None:
         return []
-    return [
-        [seen.line_at(one.at), one.seat, one.behaviour, one.why, one.target] for one in sightings(record)
-    ]
+    return [[seen.line_at(one.at), one.seat, one.behaviour, one.why, one.by] for one in sightings(record)]
 
 
 # -- prompts ----------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The replay page in a real browser, opened from disk: every view, by keyboard, on a phone, with hostile text."""
+"""The replay page in a browser, opened from disk: every view, by keyboard, on a phone, with hostile text."""
 
 from __future__ import annotations
 
@@ -78,7 +78,10 @@ def opened(window: BrowserContext, path: Path, link: str = "") -> tuple[Page, li
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("console", lambda line: wrong.append(line.text) if line.type in ("error", "warning") else None)
     page.on("dialog", lambda dialog: wrong.append("a dialog"))
-    page.on("request", lambda asked: wrong.append(asked.url) if not asked.url.startswith(("data:", "file:")) else None)
+    page.on(
+        "request",
+        lambda asked: wrong.append(asked.url) if not asked.url.startswith(("data:", "file:")) else None,
+    )
     page.goto(path.as_uri() + link)
     page.wait_for_selector(".where, #page:has-text('Nothing')")
     return page, wrong
@@ -99,7 +102,11 @@ def test_every_view_of_every_game_shows_and_keeps_nobody_out(
     for name, path in replays.items():
         story = story_in(path)
         last = len(story["items"]) - 1
-        eyes = ["public", "player_1"] if story["as"] is not None else ["moderator", "public", "player_1", "player_3"]
+        eyes = (
+            ["public", "player_1"]
+            if story["as"] is not None
+            else ["moderator", "public", "player_1", "player_3"]
+        )
         page, wrong = opened(window, path)
         for who in eyes:
             for tab in TABS[: 5 if story["as"] is None else 4]:
@@ -109,7 +116,9 @@ def test_every_view_of_every_game_shows_and_keeps_nobody_out(
                 assert not found, f"{name}, {who}, {tab}: {found}"
                 assert not is_too_wide(page), f"{name}, {who}, {tab}"
                 if PICTURES:
-                    page.screenshot(path=f"{PICTURES}/replay-{name}-{who}-{tab}-{request.node.callspec.id}.png")
+                    page.screenshot(
+                        path=f"{PICTURES}/replay-{name}-{who}-{tab}-{request.node.callspec.id}.png"
+                    )
         assert wrong == []
         page.close()
 
@@ -120,7 +129,9 @@ def test_a_seat_sees_its_own_lines_and_no_others(window: BrowserContext, replays
     page, _ = opened(window, path)
     for who, seat in (("public", None), ("player_1", 0), ("player_4", 3)):
         page.goto(f"{path.as_uri()}#turn={len(story['items']) - 1}&as={who}")
-        page.wait_for_selector(f".as option:checked:has-text('{'public' if seat is None else who}')", state="attached")
+        page.wait_for_selector(
+            f".as option:checked:has-text('{'public' if seat is None else who}')", state="attached"
+        )
         shown = page.eval_on_selector_all(".log-box [data-n]", "all => all.map(one => Number(one.dataset.n))")
         wanted = [
             at
@@ -197,7 +208,9 @@ def test_hostile_text_is_shown_and_does_nothing(
     page.close()
 
 
-def test_a_game_of_which_nothing_is_known_says_so(window: BrowserContext, replays: dict[str, Path], tmp_path: Path) -> None:
+def test_a_game_of_which_nothing_is_known_says_so(
+    window: BrowserContext, replays: dict[str, Path], tmp_path: Path
+) -> None:
     story = story_in(replays["sheriff"]) | {"items": [], "turns": []}
     (tmp_path / "empty.html").write_text(replay_page(story, packed_prompts(())[0]))
     page, wrong = opened(window, tmp_path / "empty.html")
