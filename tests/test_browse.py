@@ -385,8 +385,10 @@ def test_hostile_names_are_names(runs: Path) -> None:
         b"'; DROP TABLE games; --",
         b"?page=2#a",
     ]
+    alter(runs / "run", "UPDATE games SET status = 'failed', error = '<script>alert(2)' WHERE id = 1")
     for name in names:
         shutil.copytree(runs / "run", runs / os.fsdecode(name))
+        (runs / os.fsdecode(name) / "report.html").unlink()
     browser = client(runs)
     text = browser.get("/").text
     assert f"{len(names) + 3} runs" in text
@@ -395,8 +397,13 @@ def test_hostile_names_are_names(runs: Path) -> None:
     found = [link for link in links(text) if link.startswith("/r/")]
     assert len(set(found)) == len(names) + 3
     for link in found:
-        assert browser.get(link).status_code == 200
         assert len(link) < 100
+        for page in ("", "games", "games?result=village", "compare?a=1"):
+            answer = browser.get(link + page)
+            assert answer.status_code == 200 or "trained" in link
+            assert "<script>alert" not in answer.text
+        assert "<script>alert" not in browser.get(f"{link}report.html").text
+        assert "<script>alert" not in browser.get(f"{link}replay/1.html").text
 
 
 def test_what_is_damaged_is_a_sentence_of_its_own(runs: Path) -> None:

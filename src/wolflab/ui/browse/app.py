@@ -41,7 +41,7 @@ from .frame import (
 )
 from .games import GamesAsked, address_number, games_form, games_page
 from .lists import PAGES, page_time, run_address, run_page, runs_page
-from .shelf import RunShelf, ShelvedRun, being_played, looking, opened_store
+from .shelf import RunShelf, ShelvedRun, being_played, in_command, looking, opened_store
 
 _READING = threading.BoundedSemaphore(2)
 """Records that are read at once: a replay takes a processor and some memory."""
@@ -183,7 +183,7 @@ def _take_file(name: str) -> Callable[[Request, RunShelf], Response]:
     def taken(request: Request, shelf: RunShelf) -> Response:
         run = _run(request, shelf)
         if page_time(run, name) is None:
-            command = PAGES[name][1].format(run.name) if name in PAGES else ""
+            command = PAGES[name][1].format(in_command(run)) if name in PAGES else ""
             how = f"; this writes it: {command}" if command else ""
             raise Refused(404, f"{run.name} has no {name} yet{how}")
         file = run.path / name

@@ -27,7 +27,7 @@ from ..web.refusals import Refused
 from ..wording import counted, cut
 from .frame import browse_page, choices, headed, leading_table, refreshed, sentence_told
 from .lists import PAGE, pager, run_address
-from .shelf import RunShelf, ShelvedRun, looking
+from .shelf import RunShelf, ShelvedRun, in_command, looking
 
 WON: Mapping[EndedBy, str] = {"village": "the village", "werewolves": "the Werewolves", "nobody": "nobody"}
 _MOST = 10**9
@@ -161,7 +161,7 @@ def games_page(shelf: RunShelf, run: ShelvedRun, asked: GamesAsked) -> str:
             if missing := ends.unknown(overview.done()):
                 unknown = sentence_told(
                     f"Of {counted(missing, 'game')} it is not known who won: other measures were counted "
-                    f"when they were played. This counts them: wolflab report {run.name}"
+                    f"when they were played. This counts them: wolflab report {in_command(run)}"
                 )
         total = overview.count(wanted, end_of)
         pages = max(1, -(-total // PAGE))

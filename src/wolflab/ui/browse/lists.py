@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
@@ -18,7 +17,7 @@ from ..report.numbers import number, tiles
 from ..report.table import Cell, TableRow
 from ..wording import counted, cut
 from .frame import ago, browse_page, headed, leading_table, money, refreshed, sentence_told
-from .shelf import KIND_NAMES, RunShelf, ShelvedRun, being_played, looking, shown_path
+from .shelf import KIND_NAMES, RunShelf, ShelvedRun, being_played, in_command, looking, shown_path
 
 PAGE = 50
 """Runs, or games, on one page."""
@@ -188,7 +187,8 @@ def _reasons(run: ShelvedRun, reasons: Sequence[WhyStopped]) -> str:
         ]
         for reason in reasons
     ]
-    more = f"<p>Replies that could not be used, game by game: <code>wolflab errors {_path(run)}</code></p>"
+    command = escape(f"wolflab errors {in_command(run)}")
+    more = f"<p>Replies that could not be used, game by game: <code>{command}</code></p>"
     return (
         f"<h2>What stopped</h2>{leading_table('Why games stopped', ['', 'games', 'why'], rows, (2,))}{more}"
     )
@@ -228,7 +228,7 @@ def _pages(run: ShelvedRun) -> str:
     parts = []
     for name in wanted.get(run.kind, ["report.html"]):
         words, command = PAGES[name]
-        written = f"<code>{escape(command.format(_path(run)))}</code>"
+        written = f"<code>{escape(command.format(in_command(run)))}</code>"
         if (made := page_time(run, name)) is None:
             if run.kind != "calls":
                 parts.append(f"<li>{words}: not written yet; {written} writes it</li>")
@@ -250,8 +250,3 @@ def page_time(run: ShelvedRun, name: str) -> float | None:
         return os.stat(file).st_mtime
     except OSError:
         return None
-
-
-def _path(run: ShelvedRun) -> str:
-    """A run as it is named in a command."""
-    return shlex.quote(run.name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
@@ -183,6 +184,11 @@ def opened_store(run: ShelvedRun) -> Store:
 def shown_path(path: Path) -> str:
     """A path as text that any screen shows: names may hold whatever a file system takes."""
     return visible(os.fsencode(path).decode("utf-8", "replace"))
+
+
+def in_command(run: ShelvedRun) -> str:
+    """A run as it is named in a command."""
+    return shlex.quote(run.name)
 
 
 def _below(folder: Path, depth: int, left: list[int]) -> Iterator[Path]:
