@@ -82,6 +82,7 @@ INNER: dict[str, set[str]] = {
     "ui/report": {"ui"},
     "ui/wwqa": {"ui", "ui/report"},
     "ui/web": {"ui"},
+    "ui/browse": {"ui", "ui/report", "ui/replay", "ui/web"},
 }
 """Rooms inside rooms, and what they may import of their own room; "text" is what stands on top in text."""
 DOORS: dict[tuple[str, str], str] = {

@@ -31,6 +31,7 @@ TINY: dict[str, tuple[str, ...]] = {
     "benchmarks/latency.py": ("--games", "1", "--latency", "0.001"),
     "benchmarks/many_games.py": ("--games", "6", "14", "--played", "4"),
     "benchmarks/prompt_games.py": ("--games", "1", "--out", "games.jsonl.gz"),
+    "benchmarks/runs_in_browser.py": ("--games", "12", "--played", "4", "--times", "1"),
     "benchmarks/wwqa_leaks.py": ("sheriff", "--train", "60", "--test", "40", "--kind", "may-vote-for"),
     "benchmarks/replay.py": ("--days", "1", "--no-browser"),
     "benchmarks/village_fit.py": ("--games", "4", "--rounds", "1", "--out", "parameters.json"),
@@ -101,6 +102,10 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
         (
             "benchmarks/prompt_games.py",
             r"sheriff, deductive: [1-9]\d* replies.*\n.*\n.*\n.*games.jsonl.gz: [1-9]",
+        ),
+        (
+            "benchmarks/runs_in_browser.py",
+            r"(?s)table of 12 games.*list of runs +first +[\d.]+ ms, then +[\d.]+ ms \(ratios .*replay",
         ),
         ("benchmarks/replay.py", r"\d+ events, 1 days: \d+\.\d\d MB"),
         ("benchmarks/web_tables.py", r"(?s)1 tables of 7.* [1-9]\d* statements\n.*median \d+ ms.*ratio \d"),

@@ -163,13 +163,21 @@ def play(
     return play_game(console(), rules, model, recipe, seed, thoughts, set_, pace, out, seat)
 
 
-@app.command(epilog="Examples:  `wolflab serve`  ·  `wolflab serve --port 8080`")
+@app.command(epilog="Examples:  `wolflab serve`  ·  `wolflab serve runs/…`  ·  `wolflab serve --port 8080`")
 def serve(
+    runs: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Runs to look at, or folders of runs; without any: tables for people.", show_default=False
+        ),
+    ] = None,
     host: Annotated[
         str, typer.Option(help="The address to listen on; 0.0.0.0 lets other machines in.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")] = 8000,
-    out: Annotated[Path, typer.Option(help="Where tables are kept.")] = Path("runs/tables"),
+    out: Annotated[
+        Path | None, typer.Option(help="Where tables are kept (default: runs/tables).", show_default=False)
+    ] = None,
     allow_host: Annotated[
         list[str],
         typer.Option(
@@ -180,10 +188,18 @@ def serve(
         bool, typer.Option(help="A reverse proxy on this machine speaks for the browsers (for TLS).")
     ] = False,
 ) -> None:
-    """Serve tables at which people play among agents, in the browser."""
+    """Serve tables at which people play among agents, in the browser; or, with RUNS, runs to look at."""
     from .ui.serving import serve as serve_tables
+    from .ui.serving import serve_runs
 
-    serve_tables(console(), host, port, out, allow_host, behind_proxy)
+    if runs:
+        if out is not None:
+            raise typer.BadParameter(
+                "--out says where tables are kept; leave it out where runs are looked at"
+            )
+        serve_runs(console(), host, port, runs, allow_host, behind_proxy)
+    else:
+        serve_tables(console(), host, port, out or Path("runs/tables"), allow_host, behind_proxy)
 
 
 @app.command(epilog="Example:  `wolflab erase runs/… --person anna`")
@@ -210,12 +226,16 @@ def report(
     out: Annotated[
         Path | None, typer.Option(help="Where to write the page (default: report.html in the run).")
     ] = None,
+    replays: Annotated[
+        bool,
+        typer.Option("--replays", help="Also write the games that it quotes as pages, and link to them."),
+    ] = False,
 ) -> None:
     """Print a run's tables and write its report.html."""
     from .ui.running import report_run
 
     with _reading(run) as store:
-        report_run(console(), store, out)
+        report_run(console(), store, out, replays)
 
 
 @app.command(
@@ -285,7 +305,7 @@ def show(
             print_game(console(), store, game, wanted)
 
 
-@app.command(epilog="Examples:  `wolflab replay runs/… 3`  ·  `wolflab replay runs/… 3 --as player_2`")
+@app.command(epilog="Examples:  `wolflab replay runs/… 1`  ·  `wolflab replay runs/… 1 --as player_2`")
 def replay(
     run: RunPath,
     game: Annotated[int, typer.Argument(help="The game's number: `wolflab show` lists them.")],

@@ -30,7 +30,7 @@ MOST_QUOTES = 4
 class InterviewGiven:
     """One interview. name, role: of whom; claimed: the role that it had spoken as; said: those words.
 
-    answer: its reason; None where no usable one came.
+    answer: its reason; None where no usable one came. ask: the id of the question put to it.
     """
 
     round: int
@@ -39,6 +39,7 @@ class InterviewGiven:
     claimed: str
     said: str
     answer: str | None
+    ask: str = ""
 
     @property
     def side(self) -> SideName:
@@ -94,7 +95,7 @@ def interviews_of(record: GameRecord) -> tuple[InterviewGiven, ...]:
         claimed = note.claimed if note else claimed_against(said, seat, role, record.ruleset) or "?"
         answer = note.text if note is not None and probe.invalid is None else None
         name = record.ruleset.names[seat]
-        interviews.append(InterviewGiven(probe.round, name, role, claimed, said, answer))
+        interviews.append(InterviewGiven(probe.round, name, role, claimed, said, answer, probe.ask))
     return tuple(interviews)
 
 

@@ -20,8 +20,10 @@ from ..metrics.summary import COST
 from ..stats.intervals import Estimate
 from .report.blocks import PagePart, joined
 from .report.figures import ForestRow, Panel
+from .report.links import NO_LINKS, Links
 from .report.numbers import number, shown
 from .report.table import Cell, ReportTable, TableRow
+from .wording import unmarked
 
 _COLUMNS = 8
 """Measures that a table has side by side, at most."""
@@ -190,14 +192,24 @@ PER_DEAL = "Intervals are over deals: replies of one game are no separate trials
 # -- tables -----------------------------------------------------------------------------------------
 
 
-def measure_cell(condition: ConditionResult, measure: Measure) -> Cell:
-    """A condition's value of a measure."""
-    return shown(condition.measures.get(measure.name), measure.unit, measure.signed)
+WON_BY = {"village_win": "village", "wolf_win": "werewolves", "nobody": "nobody"}
+"""Measures that are a share of games, and how those games ended."""
 
 
-def headline_cell(condition: ConditionResult, measure: Measure) -> Cell:
+def measure_cell(condition: ConditionResult, measure: Measure, links: Links = NO_LINKS) -> Cell:
+    """A condition's value of a measure. It leads to the games that it is of; a share of games, to those that
+    it counts.
+    """
+    cell = shown(condition.measures.get(measure.name), measure.unit, measure.signed)
+    if not cell.numbers:
+        return cell
+    ended = {"result": WON_BY[measure.name]} if measure.name in WON_BY else {}
+    return replace(cell, to=links.games(unmarked(condition.name), status="done", **ended))
+
+
+def headline_cell(condition: ConditionResult, measure: Measure, links: Links = NO_LINKS) -> Cell:
     """The same with its remarks."""
-    cell = measure_cell(condition, measure)
+    cell = measure_cell(condition, measure, links)
     for line, numbers in remarks(condition, measure.name):
         cell = replace(cell, under=(*cell.under, line), numbers={**cell.numbers, **numbers})
     return cell
@@ -209,7 +221,11 @@ def _head(measure: Measure, summary: Summary) -> Cell:
 
 
 def across(
-    summary: Summary, caption: str, conditions: Sequence[ConditionResult], which: Iterable[Measure]
+    summary: Summary,
+    caption: str,
+    conditions: Sequence[ConditionResult],
+    which: Iterable[Measure],
+    links: Links = NO_LINKS,
 ) -> PagePart:
     """A row for each condition, a column for each measure that any of them has."""
     kept = measured(conditions, which)
@@ -219,7 +235,7 @@ def across(
         caption,
         ["condition", *(_head(measure, summary) for measure in kept)],
         [
-            [condition.name, *(measure_cell(condition, measure) for measure in kept)]
+            [condition.name, *(measure_cell(condition, measure, links) for measure in kept)]
             for condition in conditions
         ],
         instrument=summary.instrument,
@@ -232,13 +248,14 @@ def down(
     conditions: Sequence[ConditionResult],
     which: Iterable[Measure],
     more: Sequence[TableRow] = (),
+    links: Links = NO_LINKS,
 ) -> PagePart:
     """A row for each measure that any of the conditions has, a column for each condition. more: rows after
     the first.
     """
     kept = measured(conditions, which)
     rows: list[TableRow] = [
-        [_head(measure, summary), *(measure_cell(condition, measure) for condition in conditions)]
+        [_head(measure, summary), *(measure_cell(condition, measure, links) for condition in conditions)]
         for measure in kept
     ]
     if not rows:
@@ -295,13 +312,19 @@ def _key(key: PartKey) -> str:
 
 
 def section(
-    summary: Summary, caption: str, conditions: Sequence[ConditionResult], which: Section, *besides: str
+    summary: Summary,
+    caption: str,
+    conditions: Sequence[ConditionResult],
+    which: Section,
+    *besides: str,
+    links: Links = NO_LINKS,
 ) -> PagePart:
     """All of a section's measures as tables, without `besides`, which its figures or other tables show."""
     kept = measured(conditions, measures_in(which, *besides))
-    lay = across if len(kept) <= _COLUMNS else down
     alone = joined(spread(summary, conditions, measure) for measure in splits_in(which, *besides))
-    return lay(summary, caption, conditions, kept) + alone
+    if len(kept) <= _COLUMNS:
+        return across(summary, caption, conditions, kept, links) + alone
+    return down(summary, caption, conditions, kept, links=links) + alone
 
 
 def panel(

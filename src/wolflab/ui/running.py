@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..errors import ExperimentError, RecordError, WolflabError
+from ..files import write
 from ..lab.plans.loading import load_experiment
 from ..lab.plans.sources import has_entrants, read_fields, shipped_files
 from ..lab.results.extras import Extras, extras, extras_of_all
@@ -29,6 +30,8 @@ from .alarm import Alarm, HeardStore
 from .commands import begin_output, ended, leave, play_games, preflight_models, tell_unfinished, tell_why
 from .console import ExitCode, say
 from .exporting import write_figures, write_tables
+from .replay.writing import replay_of
+from .report.links import Links
 from .report.report import render_report, report_page
 from .tables import print_summary
 from .terminal import show_errors, show_unusable
@@ -91,17 +94,40 @@ def run_experiment(
     return ended(ok, extra)
 
 
-def report_run(console: Console, store: Store, out: Path | None) -> Extras:
-    """Print the main table and write the report. Returns what stands beside its numbers."""
+def report_run(console: Console, store: Store, out: Path | None, replays: bool = False) -> Extras:
+    """Print the main table and write the report. Returns what stands beside its numbers.
+
+    replays: also the replay of every game that the report quotes, beside it.
+    """
     results = summary(store)
     extra = extras(store, results)
     print_summary(console, results, extra)
     experiment = (store.path / "experiment.yaml").read_text(encoding="utf-8")
-    page = render_report(results, experiment, extra)
+    file = out or store.path / "report.html"
+    quoted = sorted({quote.game for each in extra.interviews for quote in each.quotes})
+    told = _write_quoted(store, quoted, file.parent) if replays else ""
+    there = frozenset(number for number in quoted if quoted_replay(file.parent, number).is_file())
+    page = render_report(results, experiment, extra, Links(True, there))
     numbers = results.as_dict() | {"extras": as_data(extra)}
     say(console, f"run: {store.path}")
-    leave(console, "report", out or store.path / "report.html", page, numbers)
+    leave(console, "report", file, page, numbers)
+    if told:
+        say(console, told)
     return extra
+
+
+def quoted_replay(folder: Path, game: int) -> Path:
+    """Where the page of a game that a report quotes lies. folder: the report's."""
+    return folder / "replay" / f"{game}.html"
+
+
+def _write_quoted(store: Store, games: Sequence[int], folder: Path) -> str:
+    """Write the pages of games. Returns a sentence that says what was written."""
+    for number in games:
+        write(quoted_replay(folder, number), replay_of(store, number)[0].encode())
+    if not games:
+        return "replays: this report quotes no game (experiments with interview: true do)"
+    return f"replays: {counted(len(games), 'game')} that it quotes, in {folder / 'replay'}"
 
 
 def compare_runs(

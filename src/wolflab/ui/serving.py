@@ -1,8 +1,9 @@
-"""`wolflab serve`: tables in the browser, from this machine."""
+"""`wolflab serve`: tables in the browser, or runs to look at, from this machine."""
 
 from __future__ import annotations
 
 import ipaddress
+import secrets
 import socket
 from collections.abc import Sequence
 from contextlib import suppress
@@ -12,10 +13,13 @@ import uvicorn
 from rich.console import Console
 
 from ..errors import StoreError
+from .browse.app import runs_application
+from .browse.shelf import RunShelf
 from .console import say
 from .web.app import application
 from .web.house import House
 from .web.lines import PageLine, RequestLine
+from .wording import counted
 
 _FILES = 16_384
 """Files and connections that the server may have open at once; many systems allow 1,024 unless asked."""
@@ -27,22 +31,53 @@ def serve(
     """Serve until Ctrl-C. Every table is kept under `out`, and goes on when the server is started again."""
     allow_files()
     bound = bound_socket(host, port)
-    port = bound.getsockname()[1]
     local = _is_loopback(host)
     house = House(out, guarded=not local or behind_proxy)
     house.hold()
+    hosts, url = _called(host, bound.getsockname()[1], allowed, behind_proxy)
+    _told(console, house, url, local, allowed)
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(serving_config(house, hosts, behind_proxy)).run(sockets=[bound])
+    say(console, f"Stopped. Tables are kept in {out}; the same command goes on with them.")
+
+
+def serve_runs(
+    console: Console, host: str, port: int, runs: Sequence[Path], allowed: Sequence[str], behind_proxy: bool
+) -> None:
+    """Serve runs to look at, until Ctrl-C. Nothing is written. StoreError for a folder that is not there."""
+    shelf = RunShelf(runs)
+    bound = bound_socket(host, port)
+    local = _is_loopback(host)
+    hosts, url = _called(host, bound.getsockname()[1], allowed, behind_proxy)
+    access = "" if local and not behind_proxy else secrets.token_urlsafe(16)
+    found = counted(len(shelf.runs()), "run")
+    say(console, f"{found}: {url}{f'enter?access={access}' if access else ''}")
+    if not local:
+        _warn(console, allowed)
+    config = uvicorn.Config(
+        runs_application(shelf, hosts, access),
+        log_level="warning",
+        http=RequestLine,
+        ws="none",
+        proxy_headers=behind_proxy,
+        server_header=False,
+        timeout_graceful_shutdown=2,
+    )
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=[bound])
+
+
+def _called(host: str, port: int, allowed: Sequence[str], behind_proxy: bool) -> tuple[list[str], str]:
+    """What a server may be called in requests, and the address to be told."""
     name = f"[{host}]" if ":" in host else host
-    names = [name, "localhost", "127.0.0.1", "[::1]"] if local else [name]
+    names = [name, "localhost", "127.0.0.1", "[::1]"] if _is_loopback(host) else [name]
     hosts = [f"{name}:{port}" for name in dict.fromkeys(names)] + list(allowed)
     if port == 80:  # browsers leave it out
         hosts += names
     url = f"http://{'localhost' if host == '0.0.0.0' else name}:{port}/"
     if allowed:
         url = f"{'https' if behind_proxy else 'http'}://{allowed[0]}/"
-    _told(console, house, url, local, allowed)
-    with suppress(KeyboardInterrupt):
-        uvicorn.Server(serving_config(house, hosts, behind_proxy)).run(sockets=[bound])
-    say(console, f"Stopped. Tables are kept in {out}; the same command goes on with them.")
+    return hosts, url
 
 
 def serving_config(house: House, hosts: Sequence[str], behind_proxy: bool = False) -> uvicorn.Config:
@@ -77,13 +112,17 @@ def _told(console: Console, house: House, url: str, local: bool, allowed: Sequen
     say(console, f"Tables: {url}" if not house.guarded else f"Tables: {url}#access={house.facts.access}")
     say(console, f"For you alone, as the host: {url}#host={house.facts.host}")
     if not local:
-        console.print(
-            "[bold yellow]Other machines can reach this server, and nothing that is sent is encrypted. Give "
-            "the first link to whom you trust alone, and put a reverse proxy with TLS before it "
-            "(docs/tables.md).[/]"
-        )
-        if not allowed:
-            say(console, "Name how others call this machine: --allow-host NAME:PORT")
+        _warn(console, allowed)
+
+
+def _warn(console: Console, allowed: Sequence[str]) -> None:
+    console.print(
+        "[bold yellow]Other machines can reach this server, and nothing that is sent is encrypted. Give "
+        "the first link to whom you trust alone, and put a reverse proxy with TLS before it "
+        "(docs/tables.md).[/]"
+    )
+    if not allowed:
+        say(console, "Name how others call this machine: --allow-host NAME:PORT")
 
 
 def bound_socket(host: str, port: int) -> socket.socket:

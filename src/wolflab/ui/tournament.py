@@ -24,6 +24,7 @@ from ..stats.intervals import Estimate
 from .alarm import Alarm, HeardStore
 from .commands import begin_output, ended, leave, play_games, preflight_models, tell_unfinished
 from .console import ExitCode, say
+from .report.links import Links
 from .report.numbers import interval, number, spent
 from .report.tournament import PART_NAMES, standings_page
 from .tables import INSTRUMENT, framed, in_red, print_fitted, print_top
@@ -99,7 +100,7 @@ def show_tournament(console: Console, store: Store, out: Path | None) -> Extras:
         console,
         "page",
         out or store.path / "tournament.html",
-        standings_page(standings, extra, written_of(store), results).html,
+        standings_page(standings, extra, written_of(store), results, Links(on=True)).html,
         standings.as_dict() | {"extras": as_data(extra)},
     )
     say(console, f"everything else about its games: wolflab report {shlex.quote(str(store.path))}")

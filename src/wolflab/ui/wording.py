@@ -236,6 +236,11 @@ SOURCE = "(source of the pools)"
 """What stands behind the name of a condition whose games others learn from."""
 
 
+def unmarked(name: str) -> str:
+    """The name of a condition, whatever stands behind it."""
+    return name.removesuffix(f" {SOURCE}")
+
+
 def marked(summary: Summary, extras: Extras) -> tuple[Summary, Extras]:
     """Both with the names under which conditions stand in tables and figures."""
     sources = extras.sources

@@ -37,7 +37,8 @@ const ACTS = { kill: "wants to kill", see: "looks at", protect: "protects", anti
 function readLink() {
   const told = new URLSearchParams(location.hash.slice(1));
   const last = items.length - 1;
-  const n = Math.min(last, Math.max(0, Math.trunc(Number(told.get("turn") ?? 0)) || 0));
+  const asked = game.turns.find((turn) => turn.ask === told.get("ask")); // a report names what it quotes so
+  const n = Math.min(last, Math.max(0, Math.trunc(Number(told.get("turn") ?? asked?.n ?? 0)) || 0));
   const allowed = new Set(game.as === null ? [MODERATOR, PUBLIC, ...seats.map((seat) => String(seat.seat))]
     : [String(game.as), PUBLIC]);
   const wanted = told.get("as");

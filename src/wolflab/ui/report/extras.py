@@ -27,6 +27,7 @@ from ..wording import (
 from . import prose
 from .blocks import PagePart, joined
 from .figures import Chart, ChartLine, curves, on_page
+from .links import NO_LINKS, Links
 from .numbers import NO_NUMBER, number, number_cell, shown
 from .table import Cell, ReportTable, TableRow
 
@@ -99,7 +100,7 @@ def differs(extras: Extras, instrument: bool) -> PagePart:
 # -- interviews -------------------------------------------------------------------------------------
 
 
-def interviews(extras: Extras, instrument: bool) -> PagePart:
+def interviews(extras: Extras, instrument: bool, links: Links = NO_LINKS) -> PagePart:
     """How many were asked why they had spoken against their role, and some of what they said."""
     kept = extras.interviews
     if not kept:
@@ -118,7 +119,7 @@ def interviews(extras: Extras, instrument: bool) -> PagePart:
         prose.INTERVIEWS
         + ReportTable("Interviews", heads, rows, instrument=instrument)
         + _pairings(kept, instrument)
-        + _quotes(kept)
+        + _quotes(kept, links)
     )
 
 
@@ -153,27 +154,26 @@ def _pairings(kept: Sequence[InterviewRows], instrument: bool) -> PagePart:
     )
 
 
-def _quotes(kept: Sequence[InterviewRows]) -> str:
+def _quotes(kept: Sequence[InterviewRows], links: Links) -> str:
     """A few answers of each condition; those of the first lie open."""
     parts: list[str] = []
     for interviewed in kept:
         if interviewed.quotes:
             state = "" if parts else " open"
-            said = "".join(_quote(quote) for quote in interviewed.quotes)
+            said = "".join(_quote(quote, links) for quote in interviewed.quotes)
             parts.append(
                 f"<details{state}><summary>{escape(interviewed.condition)}</summary>{said}</details>"
             )
     return f"<h3>Some answers</h3>{prose.INTERVIEW_QUOTES}" + "".join(parts) if parts else ""
 
 
-def _quote(quote: Quote) -> str:
+def _quote(quote: Quote, links: Links) -> str:
     asked = quote.interview
-    who = (
-        f"Game {quote.game}, day {asked.round}: {asked.name}, {asked.role}, having spoken as {asked.claimed}"
-    )
+    game = links.game(quote.game, f"Game {quote.game}, day {asked.round}", asked.ask)
+    who = f": {asked.name}, {asked.role}, having spoken as {asked.claimed}"
     said = cut(asked.said, _LONG)
     return (
-        f'<div class="quote"><p class="who">{escape(who)}</p><p class="said">{escape(said)}</p>'
+        f'<div class="quote"><p class="who">{game}{escape(who)}</p><p class="said">{escape(said)}</p>'
         f"<p>{escape(asked.answer or '')}</p></div>"
     )
 

@@ -20,6 +20,7 @@ from . import conduct as conducted
 from . import extras as extra
 from . import leadership as led
 from .blocks import PagePart
+from .links import NO_LINKS, Links
 from .numbers import number, spent, tiles
 from .page import PageSection, ReportPage
 
@@ -50,17 +51,19 @@ def render_report(
     summary: Summary,
     experiment: str = "",
     extras: Extras = Extras(),  # noqa: B008 (frozen)
+    links: Links = NO_LINKS,
 ) -> str:
     """The page as text; see `write_report`."""
-    return report_page(summary, experiment, extras).html
+    return report_page(summary, experiment, extras, links).html
 
 
 def report_page(
     summary: Summary,
     experiment: str = "",
     extras: Extras = Extras(),  # noqa: B008 (frozen)
+    links: Links = NO_LINKS,
 ) -> ReportPage:
-    """The page as an object; see `write_report`."""
+    """The page as an object; see `write_report`. links: where its numbers lead, of one run's page."""
     summary, extras = marked(summary, extras)
 
     def beside(make: Callable[[Extras, bool], PagePart]) -> Callable[[Summary], PagePart]:
@@ -71,7 +74,7 @@ def report_page(
         for anchor, title, make in (
             ("planted", "Planted effects", sections.planted),
             ("who", "Who plays", beside(extra.who_plays)),
-            ("main", "Results", lambda summary: sections.main_section(summary, extras)),
+            ("main", "Results", lambda summary: sections.main_section(summary, extras, links)),
             ("differs", "What differs", beside(extra.differs)),
             ("along", conducted.along_title(summary), conducted.along),
             ("growing", "While experience grows", beside(extra.growing)),
@@ -79,7 +82,7 @@ def report_page(
             ("roles", "By the Sheriff's role", led.roles),
             ("words", "What the Sheriff recommends", led.words),
             ("beliefs", "Who believes whom", led.beliefs),
-            ("play", "Winning and voting", sections.play_section),
+            ("play", "Winning and voting", lambda summary: sections.play_section(summary, links)),
             ("chosen", "What was chosen", lambda summary: choices.chosen_section(extras, summary)),
             ("diversity", "How different candidates are", beside(choices.diverse)),
             ("deduction", "Guessing roles", sections.deduction),
@@ -87,7 +90,7 @@ def report_page(
             ("advice", "Advice from past games", conducted.advice),
             ("behaviours", "Behaviours", conducted.behaviours),
             ("trust", "Trust", conducted.trust_section),
-            ("interviews", "Interviews", beside(extra.interviews)),
+            ("interviews", "Interviews", lambda found: extra.interviews(extras, found.instrument, links)),
             (
                 "contrasts",
                 "Differences between conditions",

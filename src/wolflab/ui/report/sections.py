@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 
 from ...lab.results.extras import Extras
 from ...metrics.registry import MEASURES
-from ...metrics.shapes import Beside, Counts, Summary
+from ...metrics.shapes import Beside, ConditionResult, Summary
 from ...stats.resampling import SEED
 from ..measures import (
     PER_DEAL,
@@ -27,15 +28,16 @@ from ..measures import (
     section,
     splits_in,
 )
-from ..wording import trouble_marks
+from ..wording import trouble_marks, unmarked
 from . import prose
 from .blocks import PagePart, Passage, joined
 from .figures import ChartLine, ForestRow, Panel, Picture, calibration_chart, forest, on_page
+from .links import NO_LINKS, Links
 from .numbers import UNKNOWN, number_cell, p_value, published_cell, shown
 from .table import Cell, ReportTable, TableRow
 
 
-def main_section(summary: Summary, extras: Extras) -> PagePart:
+def main_section(summary: Summary, extras: Extras, links: Links = NO_LINKS) -> PagePart:
     """One row per condition."""
     kept = headlines(summary)
     rows: list[TableRow] = []
@@ -43,9 +45,13 @@ def main_section(summary: Summary, extras: Extras) -> PagePart:
         whose = [f"own wins of {condition.watched}"] if len(summary.watched) > 1 and condition.watched else []
         rows.append(
             [
-                Cell(condition.name, under=(", ".join((*condition.players, *whose)),)),
-                _games(condition.counts, trouble_marks(extras, condition.name)),
-                *(headline_cell(condition, measure) for measure in kept),
+                Cell(
+                    condition.name,
+                    under=(", ".join((*condition.players, *whose)),),
+                    to=links.games(unmarked(condition.name)),
+                ),
+                _games(condition, trouble_marks(extras, condition.name), links),
+                *(headline_cell(condition, measure, links) for measure in kept),
             ]
         )
     words = legend(summary, kept)
@@ -53,34 +59,43 @@ def main_section(summary: Summary, extras: Extras) -> PagePart:
     caption += f". {PER_DEAL}"
     heads = ["condition", "games", *(called(measure, summary) for measure in kept)]
     tables = Passage() + ReportTable(caption, heads, rows, instrument=summary.instrument)
-    tables += across(summary, "What a finished game took", summary.conditions, costs(summary))
+    tables += across(summary, "What a finished game took", summary.conditions, costs(summary), links)
     errors = [(condition.name, text, n) for condition in summary.conditions for text, n in condition.errors]
     if errors:
         tables += ReportTable(
             "Games that did not finish",
             ["condition", "games", "why"],
-            [[where, number_cell(n, "count"), text] for where, text, n in errors],
+            [
+                [
+                    where,
+                    replace(number_cell(n, "count"), to=links.games(unmarked(where), why=text)),
+                    text,
+                ]
+                for where, text, n in errors
+            ],
             instrument=summary.instrument,
             left=(2,),
         )
     return tables
 
 
-def _games(counts: Counts, marks: tuple[str, ...]) -> Cell:
+def _games(condition: ConditionResult, marks: tuple[str, ...], links: Links) -> Cell:
     """How many games of a condition are done, and what became of the others."""
+    counts = condition.counts
     lost = {"void": counts.void, "unfinished": counts.unfinished, "failed": counts.failed}
     return Cell(
         f"{counts.done} of {counts.planned}",
         under=tuple(f"{n} {state}" for state, n in lost.items()),
         marks=marks,
         numbers={"done": counts.done, "planned": counts.planned, **lost},
+        to=links.games(unmarked(condition.name), status="done"),
     )
 
 
 # -- play -----------------------------------------------------------------------------------------
 
 
-def play_section(summary: Summary) -> PagePart:
+def play_section(summary: Summary, links: Links = NO_LINKS) -> PagePart:
     """Who wins, how the village votes, who lives."""
     kept = [condition for condition in summary.conditions if condition.measures["village_win"].n]
     if not kept:
@@ -90,7 +105,7 @@ def play_section(summary: Summary) -> PagePart:
         [panel(MEASURES[key], kept, bounds=(-0.03, 1.03)) for key in ("village_win", "wolf_win", "nobody")],
         "Win rates with 95 % intervals",
     )
-    return prose.PLAY + on_page(drawn) + section(summary, "Wins and votes", kept, "play")
+    return prose.PLAY + on_page(drawn) + section(summary, "Wins and votes", kept, "play", links=links)
 
 
 def deduction(summary: Summary) -> PagePart:

@@ -18,6 +18,7 @@ from ...files import write
 from ...lab.labels.label_files import guarded
 from .blocks import PageBlock
 from .latex import latex_words
+from .links import sleeping
 
 Number = float | int | None
 
@@ -30,7 +31,7 @@ class Cell:
     nobody may miss: they stand in CSV too, in a column of notes. numbers: the plain
     numbers behind the words, by their column in CSV ("" for the value itself, "low", "high", "n", …). hint:
     what is told where one points at it. look: "none", "good", "yes" or "no". shade: from −1 to 1, in a heat
-    map.
+    map. to: where its text leads, see `links`.
     """
 
     text: str
@@ -41,6 +42,7 @@ class Cell:
     hint: str = ""
     look: str = ""
     shade: float | None = None
+    to: str = field(default="", kw_only=True)
 
     @property
     def lines(self) -> list[str]:
@@ -202,7 +204,7 @@ def _cell(given: Cell | str) -> Cell:
 
 
 def _in_html(cell: Cell) -> str:
-    text = _broken(cell.text)
+    text = sleeping(cell.to, _broken(cell.text)) if cell.to else _broken(cell.text)
     if cell.look or cell.hint or cell.ends:
         look = f' class="{cell.look}"' if cell.look else ""
         title = f' title="{escape(cell.hint)}"' if cell.hint else ""

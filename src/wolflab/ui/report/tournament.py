@@ -21,6 +21,7 @@ from . import prose, sections
 from .blocks import PagePart, Passage
 from .extras import trouble, who_plays
 from .figures import ACCENT, CARD, INK, MUTED, ForestRow, Panel, Picture, drawing, forest, on_page
+from .links import NO_LINKS, Links
 from .numbers import NO_NUMBER, interval, number, number_cell, p_value, published_cell, shown, spent, tiles
 from .page import PageSection, ReportPage
 from .table import Cell, ReportTable, TableRow
@@ -60,13 +61,16 @@ def standings_page(
     extras: Extras = Extras(),  # noqa: B008 (frozen)
     tournament: str = "",
     summary: Summary | None = None,
+    links: Links = NO_LINKS,
 ) -> ReportPage:
-    """The page as an object. tournament: the file that was run. summary: of its games."""
+    """The page as an object. tournament: the file that was run. summary: of its games. links: where cells
+    lead.
+    """
     parts = tuple(
         PageSection(anchor, title, body)
         for anchor, title, make in (
             ("who", "Who plays", lambda found: who_plays(extras, found.instrument)),
-            ("matrix", "Win rates", lambda found: _matrix(found, extras)),
+            ("matrix", "Win rates", lambda found: _matrix(found, extras, links)),
             ("scores", "Scores", lambda found: _scores(found, extras)),
             ("ratings", "Ratings", lambda found: _ratings(found, extras)),
             ("differences", "Differences", _differences),
@@ -98,11 +102,11 @@ def standings_page(
 # -- sections ---------------------------------------------------------------------------------
 
 
-def _matrix(standings: Standings, extras: Extras) -> PagePart:
+def _matrix(standings: Standings, extras: Extras, links: Links) -> PagePart:
     rows: list[TableRow] = []
     for village in standings.village:
         cells = [standings.cell(village, werewolves) for werewolves in standings.werewolves]
-        rows.append([village, *(_cell(cell, extras) for cell in cells)])
+        rows.append([village, *(_cell(cell, extras, links) for cell in cells)])
     heads = ["village ↓ \u00a0 Werewolves →", *standings.werewolves]
     drawn = heat_map(standings)
     figure: PagePart = "" if drawn is None else on_page(drawn, _caption(standings))
@@ -114,10 +118,12 @@ def _matrix(standings: Standings, extras: Extras) -> PagePart:
     return lead + figure + table + note
 
 
-def _cell(cell: CellRow | None, extras: Extras) -> Cell:
+def _cell(cell: CellRow | None, extras: Extras, links: Links) -> Cell:
     if cell is None:
         return NO_NUMBER
-    return replace(shown(cell.village_win, "share"), marks=trouble_marks(extras, cell.name))
+    found = shown(cell.village_win, "share")
+    to = links.games(cell.name, status="done") if found.numbers else ""
+    return replace(found, marks=trouble_marks(extras, cell.name), to=to)
 
 
 def _entrant(name: str, extras: Extras) -> Cell:

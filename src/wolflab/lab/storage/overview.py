@@ -1,0 +1,247 @@
+"""A run as lists want it: counted, filtered, sorted and paged by the database. No record is read for it.
+
+It is opened for every look, while another process may write: each statement sees what was committed then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, get_args
+
+from .call_store import CallStore
+from .embedding_cache import spent_on_vectors
+
+GameSort = Literal["game", "condition", "deal", "status", "rounds", "seconds", "tokens"]
+EndedBy = Literal["village", "werewolves", "nobody"]
+"""Which side won, or neither."""
+STATUSES = ("done", "void", "planned", "unfinished", "failed")
+STOPPED = "stopped"
+"""In place of a status: unfinished or failed, and the run says why."""
+RESULTS: tuple[EndedBy, ...] = get_args(EndedBy)
+SORTS: tuple[GameSort, ...] = get_args(GameSort)
+
+_TOTALS = "FROM totals WHERE asker = 'game/' || games.id"
+_ORDER: dict[GameSort, str] = {
+    "game": "id",
+    "condition": "condition",
+    "deal": "deal",
+    "status": "status",
+    "rounds": "rounds_of(id)",
+    "seconds": "seconds",
+    "tokens": f"(SELECT sum(prompt_tokens + completion_tokens) {_TOTALS})",
+}
+_REASONS = 50
+"""Different reasons that are told, at most."""
+
+
+class GameEnd(NamedTuple):
+    """How a game ended, as far as a list tells it."""
+
+    by: EndedBy
+    rounds: int
+
+
+EndOf = Callable[[int], GameEnd | None]
+"""The end of the game of that number; None for one that is not over, is void, or is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class GamesWanted:
+    """Which games a list is of, and in which order. None: any. why: the sentence with which they stopped."""
+
+    condition: str | None = None
+    deal: int | None = None
+    status: str | None = None
+    result: EndedBy | None = None
+    model: str | None = None
+    why: str | None = None
+    sort: GameSort = "game"
+    down: bool = False
+
+    def where(self) -> tuple[str, list[str | int]]:
+        """The condition in SQL, and its values."""
+        parts: list[str] = []
+        values: list[str | int] = []
+        for part, value in (
+            ("condition = ?", self.condition),
+            ("deal = ?", self.deal),
+            ("error = ? AND status IN ('unfinished', 'failed')", self.why),
+            (f"EXISTS (SELECT 1 {_TOTALS} AND model = ?)", self.model),
+            ("ended_by(id) = ?", self.result),
+        ):
+            if value is not None:
+                parts.append(part)
+                values.append(value)
+        if self.status == STOPPED:
+            parts.append("status IN ('unfinished', 'failed') AND error IS NOT NULL")
+        elif self.status is not None:
+            parts.append("status = ?")
+            values.append(self.status)
+        return (f"WHERE {' AND '.join(parts)}" if parts else ""), values
+
+
+class ListedGame(NamedTuple):
+    """One line of a list of games. calls, tokens, cost: of all its calls so far."""
+
+    id: int
+    condition: str
+    deal: int
+    repeat: int
+    status: str
+    error: str | None
+    seconds: float | None
+    calls: int
+    tokens: int
+    cost: float
+
+
+class WhyStopped(NamedTuple):
+    """Why games stopped, and how many."""
+
+    status: str
+    error: str
+    games: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunCounts:
+    """How far a run is. by: games of each condition, by status. begun: games that are not over and have made
+    calls that are kept. costless: whether some of the tokens cost nothing, or nothing that is known.
+    """
+
+    by: dict[str, dict[str, int]]
+    begun: int
+    calls: int
+    tokens: int
+    cost: float
+    costless: bool
+
+    def of(self, *statuses: str) -> int:
+        """Games of these statuses; of all, without one."""
+        return sum(
+            n
+            for counts in self.by.values()
+            for status, n in counts.items()
+            if not statuses or status in statuses
+        )
+
+    @property
+    def over(self) -> int:
+        """Games that were played to their end."""
+        return self.of("done", "void")
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left to play."""
+        return self.over == self.of()
+
+
+class RunOverview(CallStore):
+    """See the module. The experiment is not read, so that a list of many runs opens quickly."""
+
+    @property
+    def has_games(self) -> bool:
+        """Whether it is a run of games at all, and not a file of calls alone."""
+        return self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'games'").fetchone() is not None
+
+    def counts(self) -> RunCounts:
+        """How far the run is."""
+        by: dict[str, dict[str, int]] = {}
+        begun = 0
+        if self.has_games:
+            for condition, status, n in self._db.execute(
+                "SELECT condition, status, count(*) FROM games GROUP BY condition, status ORDER BY min(id)"
+            ):
+                by.setdefault(condition, {})[status] = n
+            begun = self._db.execute(
+                "SELECT count(*) FROM games WHERE status NOT IN ('done', 'void') AND EXISTS "
+                f"(SELECT 1 {_TOTALS})"
+            ).fetchone()[0]
+        calls, tokens, cost, costless = self._db.execute(
+            "SELECT coalesce(sum(calls), 0), coalesce(sum(prompt_tokens + completion_tokens), 0), "
+            "coalesce(sum(cost), 0.0), coalesce(max(cost = 0 AND prompt_tokens > 0), 0) FROM totals"
+        ).fetchone()
+        more, dearer = spent_on_vectors(self._db)
+        return RunCounts(by, begun, calls, tokens + more, cost + dearer, bool(costless))
+
+    def reasons(self) -> list[WhyStopped]:
+        """Why games stopped, the most frequent first."""
+        rows = self._db.execute(
+            "SELECT status, error, count(*) AS n FROM games WHERE error IS NOT NULL AND status IN "
+            f"('unfinished', 'failed') GROUP BY status, error ORDER BY n DESC, min(id) LIMIT {_REASONS}"
+        )
+        return [WhyStopped(*row) for row in rows]
+
+    def models(self) -> list[str]:
+        """The models that were called."""
+        return [name for (name,) in self._db.execute("SELECT DISTINCT model FROM totals ORDER BY model")]
+
+    def count(self, wanted: GamesWanted, end_of: EndOf) -> int:
+        """How many games are wanted."""
+        self._know(end_of)
+        where, values = wanted.where()
+        n: int = self._db.execute(f"SELECT count(*) FROM games {where}", values).fetchone()[0]
+        return n
+
+    def page(self, wanted: GamesWanted, end_of: EndOf, first: int, most: int) -> list[ListedGame]:
+        """The wanted games from the one at that place on, so many at most."""
+        self._know(end_of)
+        where, values = wanted.where()
+        direction = "DESC" if wanted.down else "ASC"
+        # The games first and then what is told of them: SQLite would work that out for all before it sorts.
+        ids = [
+            number
+            for (number,) in self._db.execute(
+                f"SELECT id FROM games {where} ORDER BY {_ORDER[wanted.sort]} {direction}, id "
+                "LIMIT ? OFFSET ?",
+                [*values, most, first],
+            )
+        ]
+        return self.listed(ids)
+
+    def listed(self, ids: Sequence[int]) -> list[ListedGame]:
+        """What a list tells of these games, in this order; nothing of those that are not there."""
+        totals = (
+            f"(SELECT coalesce(sum(calls), 0) {_TOTALS}), "
+            f"(SELECT coalesce(sum(prompt_tokens + completion_tokens), 0) {_TOTALS}), "
+            f"(SELECT coalesce(sum(cost), 0.0) {_TOTALS})"
+        )
+        found = (
+            self._db.execute(
+                f"SELECT id, condition, deal, repeat, status, error, seconds, {totals} FROM games "
+                "WHERE id = ?",
+                (min(number, 2**63 - 1),),
+            ).fetchone()
+            for number in ids
+        )
+        return [ListedGame(*row) for row in found if row is not None]
+
+    def kept(self, ids: Sequence[int] | None = None) -> list[tuple[int, str, str, bytes]]:
+        """(game, condition, version, row) of done games that have a row: of these numbers, or all."""
+        ask = (
+            "SELECT rows.game, condition, version, data FROM rows JOIN games ON id = rows.game "
+            "WHERE status = 'done'"
+        )
+        if ids is None:
+            return list(self._db.execute(ask))
+        one = f"{ask} AND rows.game = ?"
+        return [row for number in ids for row in self._db.execute(one, (number,))]
+
+    def done(self) -> list[int]:
+        """The numbers of all games that are done."""
+        return [number for (number,) in self._db.execute("SELECT id FROM games WHERE status = 'done'")]
+
+    def _know(self, end_of: EndOf) -> None:
+        """Let SQL ask how a game ended."""
+
+        def by(number: int) -> str | None:
+            end = end_of(number)
+            return None if end is None else end.by
+
+        def rounds(number: int) -> int | None:
+            end = end_of(number)
+            return None if end is None else end.rounds
+
+        self._db.create_function("ended_by", 1, by)
+        self._db.create_function("rounds_of", 1, rounds)

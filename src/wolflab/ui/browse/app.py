@@ -1,0 +1,227 @@
+"""The server's routes: which page, of which run. Every one of them reads; none takes anything but a question.
+
+Endpoints are plain functions, which starlette runs in threads: each opens what it reads and closes it again.
+"""
+
+from __future__ import annotations
+
+import hmac
+import threading
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from html import escape
+from http import HTTPStatus
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from ...errors import WolflabError
+from ...files import reading_file
+from ..replay.writing import replay_of
+from ..report.links import awake
+from ..web.doors import address
+from ..web.guard import GUESSES, Guard, Limiter
+from ..web.refusals import Refused
+from ..wording import counted
+from .comparing import compare_page
+from .frame import (
+    FILE_POLICY,
+    REPLAY_POLICY,
+    STATIC,
+    browse_page,
+    headed,
+    own_policy,
+    refreshed,
+    sentence_told,
+)
+from .games import GamesAsked, address_number, games_form, games_page
+from .lists import PAGES, page_time, run_address, run_page, runs_page
+from .shelf import RunShelf, ShelvedRun, being_played, in_command, looking, opened_store
+
+_READING = threading.BoundedSemaphore(2)
+"""Records that are read at once: a replay takes a processor and some memory."""
+_BACK = '<main>\n<nav class="crumbs" aria-label="Way back"><a href="./">All of this run</a></nav>'
+_TYPES = {".json": "application/json", ".svg": "image/svg+xml"}
+
+_Endpoint = Callable[[Request], Response]
+
+
+def runs_application(shelf: RunShelf, hosts: Sequence[str], access: str = "") -> Starlette:
+    """The server as an ASGI application. hosts: see `Guard`. access: the token that lets in; "" lets all in
+    who are on this machine.
+    """
+    limits = Limiter()
+    cookie = f"wolflab_runs_{blake2b(access.encode(), digest_size=4).hexdigest()}"
+
+    def admitted(endpoint: Callable[[Request, RunShelf], Response]) -> _Endpoint:
+        def answer(request: Request) -> Response:
+            if access and not _is(request.cookies.get(cookie, ""), access):
+                raise Refused(401, "this server needs an access token: open the whole link that it printed")
+            return endpoint(request, shelf)
+
+        return answer
+
+    def enter(request: Request) -> Response:
+        """The token of a link becomes a cookie. It stands in the address, because nothing is posted here; the
+        address is left at once, and no page tells another from where one comes.
+        """
+        limits.check(GUESSES, address(request))
+        if not _is(request.query_params.get("access", ""), access):
+            limits.count(GUESSES, address(request))
+            raise Refused(
+                403, "this link's access token is not this server's; it has a new one at every start"
+            )
+        answer = RedirectResponse("/", 303)
+        secure = request.url.scheme == "https"
+        answer.set_cookie(cookie, access, httponly=True, samesite="strict", secure=secure)
+        return answer
+
+    return Starlette(
+        routes=[
+            Route("/", admitted(_take_runs)),
+            Route("/enter", enter),
+            Mount("/static", StaticFiles(directory=str(STATIC))),
+            Route("/r/{run}/", admitted(_take_run)),
+            Route("/r/{run}/games", admitted(_take_games)),
+            Route("/r/{run}/compare", admitted(_take_comparison)),
+            Route("/r/{run}/replay/{game:int}.html", admitted(_take_replay)),
+            *(Route(f"/r/{{run}}/{name}", admitted(_take_file(name))) for name in _FILES),
+        ],
+        middleware=[Middleware(Guard, hosts=hosts)],
+        exception_handlers={
+            WolflabError: _refused,
+            OSError: _refused,
+            HTTPException: _no_such_thing,
+            Exception: _fault,
+        },
+    )
+
+
+_FILES = (*PAGES, "report.json", "tournament.json", "curve.svg")
+"""What is served as it lies in a run's directory. Nothing else there is for others: a table keeps its seats'
+secrets beside its game."""
+
+
+def _is(given: str, kept: str) -> bool:
+    return bool(kept) and hmac.compare_digest(given.encode("utf-8", "replace"), kept.encode())
+
+
+def _html(text: str, status: int = 200, policy: str = "") -> Response:
+    # A name that is no UTF-8 may be on its way in an error's words.
+    body = text.encode("utf-8", "replace")
+    return HTMLResponse(body, status, {"content-security-policy": policy or own_policy()})
+
+
+def _take_runs(request: Request, shelf: RunShelf) -> Response:
+    return _html(runs_page(shelf, address_number(request.query_params, "page", 1) or 1))
+
+
+def _run(request: Request, shelf: RunShelf) -> ShelvedRun:
+    return shelf.run(request.path_params["run"])
+
+
+def _take_run(request: Request, shelf: RunShelf) -> Response:
+    run = _run(request, shelf)
+    form = ""
+    if run.kind not in ("training", "calls"):
+        with looking(run) as overview:
+            form = games_form(overview, shelf.counts(run).by, GamesAsked())
+    return _html(run_page(shelf, run, form))
+
+
+def _playing(request: Request, shelf: RunShelf) -> ShelvedRun:
+    """The run of the address, if it has games."""
+    run = _run(request, shelf)
+    if run.kind in ("training", "calls"):
+        raise Refused(404, f"{run.name} holds no games")
+    return run
+
+
+def _take_games(request: Request, shelf: RunShelf) -> Response:
+    run = _playing(request, shelf)
+    return _html(games_page(shelf, run, GamesAsked.read(request.query_params)))
+
+
+def _take_comparison(request: Request, shelf: RunShelf) -> Response:
+    run = _playing(request, shelf)
+    with _READING:
+        return _html(compare_page(run, request.query_params))
+
+
+def _take_replay(request: Request, shelf: RunShelf) -> Response:
+    """A game's page, made of its record; while there is none, a page that says so and waits for it."""
+    run, number = _playing(request, shelf), int(request.path_params["game"])
+    with _READING, opened_store(run) as store:
+        game = store.game(number)
+        if game.over:
+            return _html(replay_of(store, number)[0], policy=REPLAY_POLICY)
+        calls = sum(total.calls for total in store.came_to(number).values())
+    played = being_played(run)
+    if game.error:
+        words = f"Game {number} is {game.status}, so it has no page: {game.error}"
+    elif played and calls:
+        words = f"Game {number} is being played now ({counted(calls, 'call')} so far)."
+    elif played:
+        words = f"Game {number} is not over yet: it is being played now, or waits for its turn."
+    else:
+        words = f"Game {number} is not over, and nobody plays this run now."
+    words += " Its page is there when it is over."
+    place = f"<bdi>{escape(game.condition)}</bdi>, deal {game.deal}, repeat {game.repeat}"
+    body = headed(f"Game {number}", place) + refreshed(sentence_told(words), True)
+    way = [("/", "All runs"), (run_address(run), run.name), (f"{run_address(run)}games", "Games")]
+    return _html(browse_page(f"Game {number}", body, way, live=True), HTTPStatus.NOT_FOUND)
+
+
+def _take_file(name: str) -> Callable[[Request, RunShelf], Response]:
+    """A page that lies in a run's directory, with its links awake; it is not made anew."""
+
+    def taken(request: Request, shelf: RunShelf) -> Response:
+        run = _run(request, shelf)
+        if page_time(run, name) is None:
+            command = PAGES[name][1].format(in_command(run)) if name in PAGES else ""
+            how = f"; this writes it: {command}" if command else ""
+            raise Refused(404, f"{run.name} has no {name} yet{how}")
+        file = run.path / name
+        if name not in PAGES:
+            return FileResponse(
+                file, media_type=_TYPES[file.suffix], headers={"content-security-policy": FILE_POLICY}
+            )
+        with reading_file(file):
+            text = file.read_text(encoding="utf-8", errors="replace")
+        return _html(awake(text).replace("<main>", _BACK, 1), policy=FILE_POLICY)
+
+    return taken
+
+
+# -- what goes wrong --------------------------------------------------------------------------------
+
+
+def _wrong(sentence: str, status: int) -> Response:
+    title = HTTPStatus(status).phrase
+    return _html(browse_page(title, headed(title) + sentence_told(sentence), [("/", "All runs")]), status)
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    """Whatever cannot be read is told as on the command line; only this machine's people are let in."""
+    if isinstance(error, Refused):
+        return _wrong(str(error), error.status)
+    if isinstance(error, OSError):
+        return _wrong(f"this cannot be read now ({error.strerror or error}); it may have been moved", 404)
+    return _wrong(str(error), 409)
+
+
+def _no_such_thing(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    words = {404: "there is no such page", 405: "nothing is taken here: this server only shows runs"}
+    answer = _wrong(words.get(error.status_code, str(error.detail)), error.status_code)
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+def _fault(request: Request, error: Exception) -> Response:
+    return _wrong("the server has failed; its log says how", 500)

@@ -1,0 +1,237 @@
+"""The games of a run: filtered, sorted, page by page. The address says all of it, and can be shared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from html import escape
+from typing import get_args
+from urllib.parse import urlencode
+
+from ...errors import WolflabError
+from ...lab.runs.ends import GameEnds
+from ...lab.storage.overview import (
+    RESULTS,
+    SORTS,
+    STATUSES,
+    STOPPED,
+    EndedBy,
+    GameSort,
+    GamesWanted,
+    ListedGame,
+    RunOverview,
+)
+from ..report.numbers import number
+from ..report.table import Cell, TableRow
+from ..web.refusals import Refused
+from ..wording import counted, cut
+from .frame import browse_page, choices, headed, leading_table, refreshed, sentence_told
+from .lists import PAGE, pager, run_address
+from .shelf import RunShelf, ShelvedRun, in_command, looking
+
+WON: Mapping[EndedBy, str] = {"village": "the village", "werewolves": "the Werewolves", "nobody": "nobody"}
+_MOST = 10**9
+"""The largest number that an address may hold."""
+_HEADS: Mapping[GameSort | str, str] = {
+    "game": "game",
+    "condition": "condition",
+    "deal": "deal",
+    "repeat": "repeat",
+    "status": "status",
+    "won": "won by",
+    "rounds": "rounds",
+    "seconds": "seconds",
+    "calls": "calls",
+    "tokens": "tokens",
+    "compare": "",
+}
+_SORT_NAMES: Mapping[GameSort, str] = {
+    "game": "number",
+    "condition": "condition",
+    "deal": "deal",
+    "status": "status",
+    "rounds": "rounds",
+    "seconds": "time it took",
+    "tokens": "tokens",
+}
+_ERROR = 200
+"""Of why a game stopped, in a line, in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class GamesAsked:
+    """What an address asks for: which games, and which page of them."""
+
+    wanted: GamesWanted = field(default_factory=GamesWanted)
+    page: int = 1
+
+    @classmethod
+    def read(cls, given: Mapping[str, str]) -> GamesAsked:
+        """An address's fields. Refused for a value that means nothing."""
+        told = {name: value for name, value in given.items() if value}
+        status, result, sort = told.get("status"), told.get("result"), told.get("sort", "game")
+        for name, value, known in (
+            ("status", status, (*STATUSES, STOPPED)),
+            ("result", result, RESULTS),
+            ("sort", sort, SORTS),
+        ):
+            if value is not None and value not in known:
+                raise Refused(422, f"{name}={value[:80]} means nothing here; use one of {', '.join(known)}")
+        deal = address_number(told, "deal", 0)
+        wanted = GamesWanted(
+            told.get("condition"),
+            deal,
+            status,
+            next((one for one in RESULTS if one == result), None),
+            told.get("model"),
+            told.get("why"),
+            next(one for one in SORTS if one == sort),
+            told.get("order") == "down",
+        )
+        return cls(wanted, address_number(told, "page", 1) or 1)
+
+    def address(self, **changes: object) -> str:
+        """The address of this, with some of it changed; the first page unless a page is named."""
+        page = changes.pop("page", 1)
+        wanted = replace(self.wanted, **changes)  # type: ignore[arg-type]
+        fields: dict[str, object] = {
+            name: value
+            for name in ("condition", "deal", "status", "result", "model", "why")
+            if (value := getattr(wanted, name)) is not None
+        }
+        if wanted.sort != "game":
+            fields["sort"] = wanted.sort
+        if wanted.down:
+            fields["order"] = "down"
+        if page != 1:
+            fields["page"] = page
+        return f"games?{urlencode(fields)}" if fields else "games"
+
+
+def address_number(given: Mapping[str, str], name: str, least: int) -> int | None:
+    """A number of an address; None where it has none. Refused for what is no number."""
+    text = given.get(name)
+    if text is None or text == "":
+        return None
+    if not (text.isascii() and text.isdecimal() and least <= int(text[:12]) <= _MOST):
+        raise Refused(422, f"{name}={text[:80]} is no number from {least} on")
+    return int(text)
+
+
+def games_form(overview: RunOverview, conditions: Mapping[str, object], asked: GamesAsked) -> str:
+    """Fields to choose games by, as HTML. conditions: by name."""
+    wanted = asked.wanted
+
+    def named(names: Mapping[str, str]) -> list[tuple[str, str]]:
+        return [("", "any"), *names.items()]
+
+    models = named({name: name for name in overview.models()})
+    statuses = named({**dict(zip(STATUSES, STATUSES, strict=True)), STOPPED: "stopped, with a reason"})
+    fields = [
+        choices("Condition", "condition", named({name: name for name in conditions}), wanted.condition or ""),
+        choices("Status", "status", statuses, wanted.status or ""),
+        choices("Won by", "result", named({name: WON[name] for name in RESULTS}), wanted.result or ""),
+        choices("Model", "model", models, wanted.model or "") if len(models) > 2 else "",
+        '<label>Deal <input name="deal" inputmode="numeric" size="6" '
+        f'value="{"" if wanted.deal is None else wanted.deal}"></label>',
+        choices("Sorted by", "sort", [(one, _SORT_NAMES[one]) for one in SORTS], wanted.sort),
+        choices("Order", "order", [("", "upwards"), ("down", "downwards")], "down" if wanted.down else ""),
+    ]
+    if wanted.why is not None:
+        fields.append(f'<input type="hidden" name="why" value="{escape(wanted.why)}">')
+    return (
+        f'<form class="choose" action="games" method="get">{"".join(fields)}'
+        '<button type="submit">Show games</button></form>'
+    )
+
+
+def games_page(shelf: RunShelf, run: ShelvedRun, asked: GamesAsked) -> str:
+    """The page."""
+    counts = shelf.counts(run)
+    unknown = ""
+    try:
+        ends: GameEnds | None = shelf.ends(run)
+    except WolflabError as error:
+        ends, unknown = None, sentence_told(f"Who won is not told: {error}")
+    end_of = ends or (lambda number: None)
+    wanted = asked.wanted
+    with looking(run) as overview:
+        if ends is not None and (wanted.result is not None or wanted.sort == "rounds"):
+            ends.look(overview)
+            if missing := ends.unknown(overview.done()):
+                unknown = sentence_told(
+                    f"Of {counted(missing, 'game')} it is not known who won: other measures were counted "
+                    f"when they were played. This counts them: wolflab report {in_command(run)}"
+                )
+        total = overview.count(wanted, end_of)
+        pages = max(1, -(-total // PAGE))
+        page = min(asked.page, pages)
+        shown = overview.page(wanted, end_of, (page - 1) * PAGE, PAGE)
+        if ends is not None:
+            ends.look(overview, [game.id for game in shown if game.status == "done"])
+        form = games_form(overview, counts.by, asked)
+    rows: list[TableRow] = [_row(game, end_of(game.id)) for game in shown]
+    first = (page - 1) * PAGE + 1
+    caption = f"Games {first:,} to {first + len(shown) - 1:,} of {total:,}" if shown else "No games"
+    table = (
+        leading_table(caption, _heads(asked), rows, (1,)) if rows else sentence_told("No game is like that.")
+    )
+    steps = pager(page, pages, lambda n: asked.address(page=n))
+    live = not counts.finished
+    body = headed("Games", _chosen(asked)) + form + unknown + refreshed(table, live) + steps
+    return browse_page(f"Games of {run.name}", body, [("/", "All runs"), (run_address(run), run.name)], live)
+
+
+def _chosen(asked: GamesAsked) -> str:
+    """What is chosen, each with a link that lifts it."""
+    said = []
+    for name, words in (
+        ("condition", "condition"),
+        ("deal", "deal"),
+        ("status", "status"),
+        ("result", "won by"),
+        ("model", "model"),
+        ("why", "stopped with"),
+    ):
+        value = getattr(asked.wanted, name)
+        if value is not None:
+            lift = escape(asked.address(**{name: None}))
+            shown = escape(cut(str(WON.get(value, value)), _ERROR))
+            said.append(
+                f"{words} <b><bdi>{shown}</bdi></b> "
+                f'(<a href="{lift}">any<span class="unseen"> {words}</span></a>)'
+            )
+    return "; ".join(said) or "all of them"
+
+
+def _heads(asked: GamesAsked) -> list[Cell | str]:
+    """The heads; those by which one may sort lead there, and the other way round the second time."""
+    heads: list[Cell | str] = []
+    for key, words in _HEADS.items():
+        sort = next((one for one in get_args(GameSort) if one == key), None)
+        if sort is None:
+            heads.append(words)
+            continue
+        now = asked.wanted.sort == sort
+        arrow = (" ↓" if asked.wanted.down else " ↑") if now else ""
+        heads.append(Cell(words + arrow, to=asked.address(sort=sort, down=now and not asked.wanted.down)))
+    return heads
+
+
+def _row(game: ListedGame, end: object) -> TableRow:
+    by, rounds = end if isinstance(end, tuple) else (None, None)
+    over = game.status in ("done", "void")
+    error = (cut(game.error, _ERROR),) if game.error and not over else ()
+    return [
+        Cell(str(game.id), to=f"replay/{game.id}.html"),
+        Cell(game.condition, to=f"games?{urlencode({'condition': game.condition})}"),
+        Cell(str(game.deal), to=f"games?{urlencode({'deal': game.deal})}"),
+        str(game.repeat),
+        Cell(game.status, under=error, look="yes" if error else ""),
+        WON[by] if by is not None else "–",
+        str(rounds) if rounds is not None else "–",
+        f"{game.seconds:.1f}" if game.seconds is not None else "–",
+        number(game.calls, "count"),
+        number(game.tokens, "large"),
+        Cell("compare", to=f"compare?a={game.id}") if over else "",
+    ]

@@ -1,0 +1,252 @@
+"""The list of runs, and the page of one: how far it is, what stopped, where its pages and its games are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from html import escape
+from pathlib import Path
+from urllib.parse import quote
+
+from ...errors import WolflabError
+from ...lab.storage.overview import RunCounts, WhyStopped
+from ...lab.training.files import log_of, seed_folder
+from ...lab.training.run import opened
+from ..report.links import games_address
+from ..report.numbers import number, tiles
+from ..report.table import Cell, TableRow
+from ..wording import counted, cut
+from .frame import ago, browse_page, headed, leading_table, money, refreshed, sentence_told
+from .shelf import KIND_NAMES, RunShelf, ShelvedRun, being_played, in_command, looking, shown_path
+
+PAGE = 50
+"""Runs, or games, on one page."""
+_REASON = 300
+"""Of why games stopped, in a table, in characters."""
+_SLOWER = 5.0
+"""Seconds between two looks at the list of runs."""
+PAGES = {
+    "report.html": ("Report", "wolflab report {}"),
+    "tournament.html": ("Tournament", "wolflab tournament --show {}"),
+    "training.html": ("Training", "wolflab train --show {}"),
+}
+"""Pages that lie in a run's directory: what they are called, and the command that writes them."""
+
+
+def runs_page(shelf: RunShelf, page: int) -> str:
+    """The list of runs."""
+    runs = shelf.runs()
+    pages = max(1, -(-len(runs) // PAGE))
+    page = min(page, pages)
+    here = runs[(page - 1) * PAGE : page * PAGE]
+    where = ", ".join(shown_path(root) for root in shelf.roots)
+    if runs:
+        heads: TableRow = ["run", "kind", "games done", "state", "calls", "tokens", "cost", "last written"]
+        rows = [_row(shelf, run) for run in here]
+        inner = leading_table(
+            f"{counted(len(runs), 'run')}, the one written to last first", heads, rows, (1, 3)
+        )
+    else:
+        inner = sentence_told(f"No run is here yet: none lies in {where}.")
+    gone = "".join(
+        sentence_told(f"{shown_path(root)} is not there any more.")
+        for root in shelf.roots
+        if not root.is_dir()
+    )
+    steps = pager(page, pages, lambda n: f"/?page={n}")
+    body = headed("Runs", f"<bdi>{escape(where)}</bdi>") + refreshed(gone + inner + steps, True, _SLOWER)
+    return browse_page("Runs", body, live=True)
+
+
+def _row(shelf: RunShelf, run: ShelvedRun) -> TableRow:
+    """A line of the list. What is wrong with a run stands in its line."""
+    title = shelf.title(run.path).title
+    name = Cell(run.name, under=(title,) if title else (), to=run_address(run))
+    kind = KIND_NAMES[run.kind]
+    try:
+        if run.kind == "training":
+            done, state = _trained(run.path)
+            return [name, kind, done, state, "", "", "", ago(run.written)]
+        counts = shelf.counts(run)
+    except (WolflabError, OSError) as error:
+        return [name, kind, "", Cell(f"cannot be read: {error}", look="yes"), "", "", "", ago(run.written)]
+    return [
+        name,
+        kind,
+        _done(counts) if run.kind != "calls" else "",
+        _state(run, counts),
+        number(counts.calls, "count"),
+        number(counts.tokens, "large"),
+        money(counts),
+        ago(run.written),
+    ]
+
+
+def _done(counts: RunCounts) -> Cell:
+    words = {"void": "void", "unfinished": "unfinished", "failed": "failed"}
+    lost = [f"{number(n, 'count')} {word}" for status, word in words.items() if (n := counts.of(status))]
+    return Cell(f"{number(counts.of('done'), 'count')} of {number(counts.of(), 'count')}", under=tuple(lost))
+
+
+def _state(run: ShelvedRun, counts: RunCounts) -> Cell:
+    """In which state a run is, and what stopped it."""
+    if run.kind == "calls":
+        return Cell("calls alone")
+    if being_played(run):
+        begun = (f"{counted(counts.begun, 'game')} begun",) if counts.begun else ()
+        return Cell("being played", under=begun, look="good")
+    if counts.finished:
+        return Cell("over" if counts.of() else "nothing planned")
+    stopped = counts.of("unfinished", "failed")
+    return Cell("stopped" if stopped else "not over", look="yes" if stopped else "")
+
+
+def _trained(folder: Path) -> tuple[str, Cell]:
+    """How far a training is: updates of all seeds."""
+    spec = opened(folder)
+    logs = [log_of(seed_folder(folder, seed)) for seed in spec.seeds]
+    done = sum(max(0, len(log) - 1) for log in logs)
+    planned = spec.training.updates * len(spec.seeds)
+    looks = sum(any(name.startswith("look/") for name in line) for log in logs for line in log)
+    words = f"{number(done, 'count')} of {counted(planned, 'update')}"
+    return "", Cell(words, under=(counted(looks, "look"),))
+
+
+def run_address(run: ShelvedRun) -> str:
+    """The address of a run's page."""
+    return f"/r/{quote(run.slug)}/"
+
+
+def pager(page: int, pages: int, to: Callable[[int], str]) -> str:
+    """Links to the pages before and after. to: the address of a page."""
+    if pages < 2:
+        return ""
+    before = f'<a rel="prev" href="{escape(to(page - 1))}">Page before</a>' if page > 1 else ""
+    after = f'<a rel="next" href="{escape(to(page + 1))}">Next page</a>' if page < pages else ""
+    return f'<nav class="pager" aria-label="Pages">{before}<span>page {page} of {pages}</span>{after}</nav>'
+
+
+# -- one run ----------------------------------------------------------------------------------------
+
+
+def run_page(shelf: RunShelf, run: ShelvedRun, form: str = "") -> str:
+    """One run. form: HTML to choose games by."""
+    title = shelf.title(run.path).title
+    name = run.path.absolute().name
+    head = headed(
+        shown_path(Path(name)),
+        f"<bdi>{escape(title)}</bdi>" if title else "",
+        f"{KIND_NAMES[run.kind].capitalize()}, in <code><bdi>{escape(run.name)}</bdi></code>",
+    )
+    body, live = _training(run) if run.kind == "training" else _games(shelf, run)
+    pages = _pages(run)
+    games = f'<section id="games"><h2>Games</h2>{form}</section>' if form else ""
+    inner = refreshed(body, live)
+    return browse_page(title or run.name, f"{head}{pages}{inner}{games}", [("/", "All runs")], live)
+
+
+def _games(shelf: RunShelf, run: ShelvedRun) -> tuple[str, bool]:
+    """How far the games are, by condition, and what stopped; whether that may change."""
+    counts = shelf.counts(run)
+    spent = [
+        (number(counts.calls, "count"), "model calls", ""),
+        (number(counts.tokens, "large"), "tokens", ""),
+        (money(counts), "cost in USD", ""),
+    ]
+    if run.kind == "calls":
+        return tiles(spent), not counts.finished
+    with looking(run) as overview:
+        reasons = overview.reasons()
+    planned = counts.of()
+    figures = [
+        (number(counts.of("done"), "count"), f"games done of {number(planned, 'count')} planned", ""),
+        (number(counts.of("void"), "count"), "void (not in averages)", ""),
+        (number(counts.of("planned", "unfinished"), "count"), "unfinished", ""),
+        (number(counts.of("failed"), "count"), "failed", ""),
+    ]
+    state = _state(run, counts)
+    share = 100 * counts.over // planned if planned else 0
+    done = f'max="{max(planned, 1)}" value="{counts.over}"'
+    bar = f'<progress {done} aria-label="games over">{share} %</progress>'
+    words = ", ".join((state.text, *state.under, f"last written {ago(run.written)}"))
+    return (
+        f'<p class="state">{bar} {share} % over; {escape(words)}</p>{tiles([*figures, *spent])}'
+        f"{_reasons(run, reasons)}{_conditions(counts)}",
+        not counts.finished,
+    )
+
+
+def _reasons(run: ShelvedRun, reasons: Sequence[WhyStopped]) -> str:
+    if not reasons:
+        return ""
+    rows: list[TableRow] = [
+        [
+            Cell(reason.status),
+            Cell(number(reason.games, "count"), to=games_address({"why": reason.error})),
+            cut(reason.error, _REASON),
+        ]
+        for reason in reasons
+    ]
+    command = escape(f"wolflab errors {in_command(run)}")
+    more = f"<p>Replies that could not be used, game by game: <code>{command}</code></p>"
+    return (
+        f"<h2>What stopped</h2>{leading_table('Why games stopped', ['', 'games', 'why'], rows, (2,))}{more}"
+    )
+
+
+def _conditions(counts: RunCounts) -> str:
+    rows: list[TableRow] = []
+    for condition, by in counts.by.items():
+        whose = {"condition": condition}
+        cells: list[Cell | str] = [Cell(condition, to=games_address(whose))]
+        for status in ("done", "void", "planned", "unfinished", "failed"):
+            n = by.get(status, 0)
+            to = games_address({**whose, "status": status}) if n else ""
+            cells.append(Cell(number(n, "count"), to=to, look="" if n else "none"))
+        rows.append(cells)
+    heads = ["condition", "done", "void", "planned", "unfinished", "failed"]
+    return f"<h2>Conditions</h2>{leading_table('Games of each condition', heads, rows)}" if rows else ""
+
+
+def _training(run: ShelvedRun) -> tuple[str, bool]:
+    """How far each seed is."""
+    spec = opened(run.path)
+    rows: list[TableRow] = []
+    for seed in spec.seeds:
+        log = log_of(seed_folder(run.path, seed))
+        looks = sum(any(name.startswith("look/") for name in line) for line in log)
+        rows.append([f"{seed}", number(max(0, len(log) - 1), "count"), number(looks, "count")])
+    updates = counted(spec.training.updates, "update")
+    over = all(int(str(row[1]).replace("\u202f", "")) >= spec.training.updates for row in rows)
+    words = f"Seeds, each of {updates}; last written {ago(run.written)}"
+    return leading_table(words, ["seed", "updates made", "looks at held-out deals"], rows), not over
+
+
+def _pages(run: ShelvedRun) -> str:
+    """Links to the pages that lie in the run's directory, and the commands that write those that do not."""
+    wanted = {"training": ["training.html"], "tournament": ["tournament.html", "report.html"]}
+    parts = []
+    for name in wanted.get(run.kind, ["report.html"]):
+        words, command = PAGES[name]
+        written = f"<code>{escape(command.format(in_command(run)))}</code>"
+        if (made := page_time(run, name)) is None:
+            if run.kind != "calls":
+                parts.append(f"<li>{words}: not written yet; {written} writes it</li>")
+        elif made + 1 < run.written and run.kind != "calls":
+            parts.append(
+                f'<li><a href="{name}">{words}</a>, older than the games; {written} writes it anew</li>'
+            )
+        else:
+            parts.append(f'<li><a href="{name}">{words}</a></li>')
+    return f'<ul class="pages">{"".join(parts)}</ul>' if parts else ""
+
+
+def page_time(run: ShelvedRun, name: str) -> float | None:
+    """When a page in the run's own directory was written; None where there is none, or it lies elsewhere."""
+    file = run.path / name
+    try:
+        if os.path.realpath(file) != os.path.join(os.path.realpath(run.path), name):
+            return None
+        return os.stat(file).st_mtime
+    except OSError:
+        return None

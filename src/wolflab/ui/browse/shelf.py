@@ -1,0 +1,271 @@
+"""Which runs there are below the folders that were named, what kind each is, and a look into one.
+
+Directories are looked for anew with every list, because runs come and go while they are shown. Whatever is
+wrong with one of them is a sentence about that one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from threading import Lock
+from typing import Any, Literal
+
+import yaml
+
+from ...errors import StoreError, WolflabError
+from ...lab.plans.specs import PERSON
+from ...lab.plans.tournament import FILE as TOURNAMENT
+from ...lab.runs.ends import GameEnds
+from ...lab.storage.overview import RunCounts, RunOverview
+from ...lab.storage.run_files import TRAINING, unusable
+from ...lab.storage.store import Store
+from ..console import visible
+from ..web.refusals import Refused
+from ..web.table import TABLE
+
+RunKind = Literal["run", "tournament", "table", "training", "calls"]
+KIND_NAMES: dict[RunKind, str] = {
+    "run": "run",
+    "tournament": "tournament",
+    "table": "table with people",
+    "training": "training",
+    "calls": "questions to a model",
+}
+_DATABASE = "run.sqlite"
+_LOG = f"{_DATABASE}-wal"
+_DEPTH = 3
+"""Folders that are looked into below one that was named."""
+_MOST = 20_000
+"""Folders that are looked into in all: whoever names / is not to wait for ever."""
+_SETTLED = 2.0
+"""Seconds after the last write from which on the time of a file tells whether it has changed."""
+_LARGE = 1 << 20
+"""Bytes of an experiment's file that are read for its title."""
+_SLUG = 40
+
+
+@dataclass(frozen=True, slots=True)
+class ShelvedRun:
+    """A run that was found. slug: its name in addresses. name: as people see it, without what steers a
+    screen. written: when it was last written to, in seconds since 1970.
+    """
+
+    slug: str
+    path: Path
+    name: str
+    kind: RunKind
+    written: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunTitle:
+    """What a run's file says of it, without reading it as an experiment."""
+
+    title: str = ""
+    people: bool = False
+
+
+@dataclass
+class RunShelf:
+    """See the module. roots: runs, or folders that hold some. StoreError for one that is not there."""
+
+    roots: Sequence[Path]
+    _paths: dict[str, Path] = field(default_factory=dict)
+    _counts: dict[Path, tuple[object, RunCounts]] = field(default_factory=dict)
+    _titles: dict[Path, tuple[object, RunTitle]] = field(default_factory=dict)
+    _ends: dict[Path, tuple[object, GameEnds]] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def __post_init__(self) -> None:
+        """Refuse what is not there."""
+        for root in self.roots:
+            if not root.is_dir():
+                raise StoreError(f"there is no folder {root}; name a run, or a folder that holds runs")
+
+    def runs(self) -> list[ShelvedRun]:
+        """Every run that is there now, the one written to last first."""
+        found: dict[Path, ShelvedRun] = {}
+        left = [_MOST]
+        for root in self.roots:
+            for path in _below(root, _DEPTH, left):
+                run = self._shelved(path)
+                if run is not None:
+                    found.setdefault(Path(os.path.realpath(path)), run)
+        runs = sorted(found.values(), key=lambda run: (-run.written, run.name))
+        with self._lock:
+            self._paths.update((run.slug, run.path) for run in runs)
+        return runs
+
+    def run(self, slug: str) -> ShelvedRun:
+        """The run of an address. Refused for one that is not there, or not any more."""
+        path = self._paths.get(slug)
+        if path is None:
+            self.runs()
+            path = self._paths.get(slug)
+        if path is None:
+            raise Refused(404, "there is no such run here; the list of runs has those that are")
+        run = self._shelved(path)
+        if run is None:
+            raise Refused(404, f"{shown_path(path)} is not there any more: it was moved or removed")
+        return run
+
+    def _shelved(self, path: Path) -> ShelvedRun | None:
+        kind: RunKind = "run"
+        if (path / TRAINING).is_file():
+            kind = "training"
+        elif not (path / _DATABASE).is_file():
+            return None
+        elif (path / TOURNAMENT).is_file():
+            kind = "tournament"
+        elif (path / TABLE).is_file() or self.title(path).people:
+            kind = "table"
+        elif not (path / "experiment.yaml").is_file() and _only_calls(path):
+            kind = "calls"
+        return ShelvedRun(_slug(path), path, shown_path(path), kind, _written(path, kind))
+
+    def title(self, path: Path) -> RunTitle:
+        """What its file calls it, and whether people sit in it."""
+        for file in (path / TOURNAMENT, path / TRAINING, path / "experiment.yaml"):
+            stamp = _stamp(file)
+            if stamp is None:
+                continue
+            kept = self._titles.get(file)
+            if kept is None or kept[0] != stamp:
+                kept = self._titles[file] = (stamp, _read_title(file))
+            return kept[1]
+        return RunTitle()
+
+    def counts(self, run: ShelvedRun) -> RunCounts:
+        """How far a run is; worked out again when its file was written to since."""
+        stamp = _stamp(run.path / _DATABASE), _stamp(run.path / _LOG)
+        settled = time.time() - run.written > _SETTLED
+        kept = self._counts.get(run.path)
+        if settled and kept is not None and kept[0] == stamp:
+            return kept[1]
+        with looking(run) as overview:
+            counts = overview.counts()
+        self._counts[run.path] = (stamp, counts)
+        return counts
+
+    def ends(self, run: ShelvedRun) -> GameEnds:
+        """How the games of a run ended. Another run under the same name has others."""
+        stamp = _stamp(run.path / "experiment.yaml"), os.stat(run.path / _DATABASE).st_ino
+        kept = self._ends.get(run.path)
+        if kept is None or kept[0] != stamp:
+            with Store.open_for_reading(run.path) as store:
+                kept = self._ends[run.path] = (stamp, GameEnds(store.experiment))
+        return kept[1]
+
+
+@contextmanager
+def looking(run: ShelvedRun) -> Iterator[RunOverview]:
+    """A run opened for one look. StoreError for one that cannot be read."""
+    try:
+        with RunOverview.open_for_reading(run.path) as overview:
+            yield overview
+    except sqlite3.Error as error:
+        raise unusable(run.path, error) from None
+
+
+def opened_store(run: ShelvedRun) -> Store:
+    """A run opened for its records."""
+    return Store.open_for_reading(run.path)
+
+
+def shown_path(path: Path) -> str:
+    """A path as text that any screen shows: names may hold whatever a file system takes."""
+    return visible(os.fsencode(path).decode("utf-8", "replace"))
+
+
+def in_command(run: ShelvedRun) -> str:
+    """A run as it is named in a command."""
+    return shlex.quote(run.name)
+
+
+def _below(folder: Path, depth: int, left: list[int]) -> Iterator[Path]:
+    """That folder and those below it, none within a run: what lies there is the run's own."""
+    yield folder
+    if depth == 0 or (folder / _DATABASE).is_file() or (folder / TRAINING).is_file():
+        return
+    with suppress(OSError):
+        with os.scandir(folder) as inside:
+            names = sorted(entry.name for entry in inside if _is_folder(entry))
+        for name in names:
+            left[0] -= 1
+            if left[0] < 0:
+                return
+            yield from _below(folder / name, depth - 1, left)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    with suppress(OSError):
+        return entry.is_dir() and not entry.name.startswith(".")
+    return False
+
+
+def _slug(path: Path) -> str:
+    """A name for addresses: what can be read of the run's own, and a part that no other place has."""
+    words = re.sub(r"[^A-Za-z0-9]+", "-", path.absolute().name)[:_SLUG].strip("-")
+    place = blake2b(os.fsencode(path.absolute()), digest_size=4).hexdigest()
+    return f"{words}-{place}" if words else place
+
+
+def _stamp(file: Path) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(file)
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _written(path: Path, kind: RunKind) -> float:
+    """When a run was last written to; a training by any of its seeds' logs."""
+    files = [path / _DATABASE, path / _LOG]
+    if kind == "training":
+        files = [path / TRAINING, *path.glob("seed-*/log.jsonl")]
+    return max((stamp[2] / 1e9 for file in files if (stamp := _stamp(file)) is not None), default=0.0)
+
+
+def _only_calls(path: Path) -> bool:
+    """Whether a file holds calls and was never a run of games."""
+    try:
+        with RunOverview.open_for_reading(path) as overview:
+            return not overview.has_games
+    except (WolflabError, sqlite3.Error):
+        return False
+
+
+def _read_title(file: Path) -> RunTitle:
+    try:
+        with open(file, "rb") as opened:
+            told: Any = yaml.safe_load(opened.read(_LARGE))
+    except (OSError, yaml.YAMLError, RecursionError, ValueError):
+        return RunTitle()
+    if not isinstance(told, dict):
+        return RunTitle()
+    title = told.get("title") or told.get("name")
+    players = told.get("players")
+    specs = players.values() if isinstance(players, dict) else ()
+    people = any(isinstance(spec, dict) and spec.get("recipe") == PERSON for spec in specs)
+    return RunTitle(visible(str(title))[:300] if isinstance(title, str | int) else "", people)
+
+
+def being_played(run: ShelvedRun) -> bool:
+    """Whether another process holds the run's lock now. It is read where the kernel lists its locks, and
+    never tried: whoever tries it, and be it for a moment, may turn a run away that starts just then.
+    """
+    try:
+        lock = os.stat(run.path / "run.lock")
+        listed = Path("/proc/locks").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return False
+    return re.search(rf"FLOCK .* [0-9a-f]+:[0-9a-f]+:{lock.st_ino} 0 EOF$", listed, re.MULTILINE) is not None
