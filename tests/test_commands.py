@@ -286,6 +286,7 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
         write_items(home / f"{file}.jsonl", QUESTIONS)
     for n, file in ((20, "sheriff.jsonl"), (60, "large.jsonl")):
         wolflab("wwqa", "build", "--n", str(n), "-o", str(home / file))
+    wolflab("wwqa", "general", "--n", "20", "-o", str(home / "general.jsonl"))
     asked = home / "questions" / "to_label.jsonl"
     wolflab("wwqa", "generate", "--model", "openai/gpt-4o-mini", "-o", str(asked.parent), "--n", "8")
     wolflab("wwqa", "review", str(asked))
@@ -326,6 +327,7 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
         "questions.jsonl": str(home / "questions.jsonl"),
         "sheriff.jsonl": str(home / "sheriff.jsonl"),
         "large.jsonl": str(home / "large.jsonl"),
+        "general.jsonl": str(home / "general.jsonl"),
         "binary_qa_raw.json": str(home / "binary.jsonl"),
         "rule_based_qa.csv": str(home / "rules.jsonl"),
         "situation_based_qa.csv": str(home / "situations.jsonl"),

@@ -84,6 +84,9 @@ def test_every_turn_stands_at_what_it_led_to(whole: tuple[Story, GameRecord, Any
         item = story["items"][turn["n"]]
         if turn["kind"] in ("statement", "vote", "kill", "see"):
             assert item["by"] == turn["seat"], turn
+    leads = [turn for turn in turns if turn["kind"] == "lead"]
+    assert all("first" in story["items"][turn["n"]]["text"] for turn in leads)
+    assert leads
     probes = [turn for turn in story["turns"] if "probe" in turn]
     assert len(probes) == len(record.probes) > 0
     straws = [turn for turn in probes if turn["kind"] == "straw"]
@@ -229,10 +232,14 @@ def test_nothing_is_fetched(whole: tuple[Story, GameRecord, Any]) -> None:
     [
         (["99"], "99"),
         (["1", "--as", "nobody"], "there is no such player"),
+        (["1", "-o", "{run}/run.sqlite"], "a page ends in .html"),
+        (["1", "-o", "{run}/report.html"], "it lies in the folder replay"),
     ],
 )
 def test_what_is_not_there_is_told(run: Path, words: list[str], told: str) -> None:
-    done = wolflab("replay", str(run), *words)
+    kept = (run / "run.sqlite").read_bytes()
+    done = wolflab("replay", str(run), *[word.format(run=run) for word in words])
+    assert (run / "run.sqlite").read_bytes() == kept
     assert done.returncode != 0
     assert told in done.stderr
     assert "Traceback" not in done.stderr

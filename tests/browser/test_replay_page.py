@@ -142,6 +142,22 @@ def test_a_seat_sees_its_own_lines_and_no_others(window: BrowserContext, replays
     page.close()
 
 
+def test_no_link_shows_a_viewer_what_it_may_not_see(window: BrowserContext, replays: dict[str, Path]) -> None:
+    path = replays["sheriff"]
+    story = story_in(path)
+    secret = {at: item for at, item in enumerate(story["items"]) if item["sees"] != -1}
+    assert secret
+    page, _ = opened(window, path)
+    for at, item in secret.items():
+        page.goto("about:blank")
+        page.goto(f"{path.as_uri()}#turn={at}&as=public")
+        page.wait_for_selector(".where")
+        assert item["text"] not in page.inner_text("main"), item
+        cards = page.inner_text(".as select")
+        assert not any(seat["role"] in cards for seat in story["seats"]), cards
+    page.close()
+
+
 def test_the_keyboard_is_enough(window: BrowserContext, replays: dict[str, Path]) -> None:
     page, wrong = opened(window, replays["sheriff"])
     story = story_in(replays["sheriff"])

@@ -38,6 +38,7 @@ from ..lab.runs.tournament_games import (
 from ..lab.storage.run_files import new_directory
 from ..lab.storage.store import Store
 from ..metrics.shapes import Summary
+from .report.links import Links, links_of
 from .report.page import ReportPage
 from .report.report import report_page
 from .report.tournament import standings_page
@@ -129,13 +130,14 @@ class OpenedRun:
         """The report, and of a tournament its own page as well."""
         with Store.open_for_reading(self.path) as store:
             written = (self.path / "experiment.yaml").read_text(encoding="utf-8")
-            report = report_page(self.summary, written, extras(store, self.summary))
+            extra = extras(store, self.summary)
+            report = report_page(self.summary, written, extra, links_of(extra, self.path))
             more = (self._standings(store),) if is_tournament(store) else ()
             return (report, *more)
 
     def _standings(self, store: Store) -> ReportPage:
         standings, extra = tournament_standings(store), extras_of_tournament(store)
-        return standings_page(standings, extra, written_of(store), self.summary)
+        return standings_page(standings, extra, written_of(store), self.summary, Links(on=True))
 
     def __repr__(self) -> str:
         return f"OpenedRun({str(self.path)!r})"

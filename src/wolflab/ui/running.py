@@ -31,7 +31,7 @@ from .commands import begin_output, ended, leave, play_games, preflight_models, 
 from .console import ExitCode, say
 from .exporting import write_figures, write_tables
 from .replay.writing import replay_of
-from .report.links import Links
+from .report.links import links_of, quoted_games, quoted_replay
 from .report.report import render_report, report_page
 from .tables import print_summary
 from .terminal import show_errors, show_unusable
@@ -104,21 +104,14 @@ def report_run(console: Console, store: Store, out: Path | None, replays: bool =
     print_summary(console, results, extra)
     experiment = (store.path / "experiment.yaml").read_text(encoding="utf-8")
     file = out or store.path / "report.html"
-    quoted = sorted({quote.game for each in extra.interviews for quote in each.quotes})
-    told = _write_quoted(store, quoted, file.parent) if replays else ""
-    there = frozenset(number for number in quoted if quoted_replay(file.parent, number).is_file())
-    page = render_report(results, experiment, extra, Links(True, there))
+    told = _write_quoted(store, quoted_games(extra), file.parent) if replays else ""
+    page = render_report(results, experiment, extra, links_of(extra, file.parent))
     numbers = results.as_dict() | {"extras": as_data(extra)}
     say(console, f"run: {store.path}")
     leave(console, "report", file, page, numbers)
     if told:
         say(console, told)
     return extra
-
-
-def quoted_replay(folder: Path, game: int) -> Path:
-    """Where the page of a game that a report quotes lies. folder: the report's."""
-    return folder / "replay" / f"{game}.html"
 
 
 def _write_quoted(store: Store, games: Sequence[int], folder: Path) -> str:

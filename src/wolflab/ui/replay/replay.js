@@ -29,6 +29,10 @@ function cards(as, n) {
 const nights = items.map((item) => item.time === "night");
 const phaseOf = (item) => (item.time === "setup" ? "Before the game" : `${nights[items.indexOf(item)] ? "Night" : "Day"} ${item.round}`);
 const name = (seat) => seats[seat].name;
+/** Whether a claim is known to be untrue. card: what the viewer knows: a card, a side, or nothing. */
+const isLie = (claim, card) => Boolean(card) && (card === "no Werewolf" ? claim === "Werewolf" : claim !== card);
+/** Whether what a look is said to have shown is known to be untrue. */
+const isFalse = (shown, card) => Boolean(card) && shown !== "" && (shown === "Werewolf") !== (card === "Werewolf");
 const ACTS = { kill: "wants to kill", see: "looks at", protect: "protects", antidote: "saves", poison: "poisons",
   shot: "shoots", vote: "votes for", told: "is told of" };
 
@@ -45,7 +49,8 @@ function readLink() {
   const named = seats.find((seat) => seat.name === wanted);
   const as = named ? String(named.seat) : wanted;
   const tab = TABS.some(([key]) => key === told.get("tab")) ? told.get("tab") : "log";
-  return { n, as: allowed.has(as) ? as : [...allowed][0], tab };
+  const eyes = allowed.has(as) ? as : [...allowed][0];
+  return { n: near(n, eyes), as: eyes, tab };
 }
 
 function linkTo({ n, as, tab }) {
@@ -108,7 +113,7 @@ function Ring({ n, as }) {
       const alive = Boolean((now.alive >> seat.seat) & 1);
       const card = known[seat.seat];
       const claim = claimed[seat.seat];
-      const lies = claim && card && claim !== card && !card.startsWith("no ");
+      const lies = claim && isLie(claim, card);
       return html`<li key=${seat.seat} class="sitter ${alive ? "" : "gone"} ${asked === seat.seat ? "doing" : ""}"
         style=${`left:${x}%;top:${y}%`}>
         <span class="badge"><${Mark} seat=${seat} />${now.sheriff === seat.seat && html`<${Icon} name="sheriff" />`}
@@ -139,9 +144,8 @@ function Words({ text }) {
 
 function Acts({ item, known }) {
   const words = item.acts.map(([what, about, told]) => {
-    if (what === "claims") return [`claims ${about}`, known[item.by] && known[item.by] !== about];
-    if (what === "tells") return [`tells of a look at ${name(about)}: ${told}`, known[about] && told !== "" &&
-      (told === "Werewolf") !== (known[about] === "Werewolf")];
+    if (what === "claims") return [`claims ${about}`, isLie(about, known[item.by])];
+    if (what === "tells") return [`tells of a look at ${name(about)}: ${told}`, isFalse(told, known[about])];
     return [`${what} ${name(about)}`, false];
   });
   return words.length > 0 && html`<span class="acts">${words.map(([word, lie]) => html`<span class="tag ${lie ? "lie" : ""}"
@@ -263,7 +267,8 @@ function Thoughts({ n, as }) {
   const mine = turns.filter((turn) => turn.n === n && mayThink(turn, as));
   if (as === PUBLIC) return html`<p class="empty">The public hears no thoughts. Choose a player or the moderator.</p>`;
   if (mine.length) return mine.map((turn) => html`<${Turn} key=${turn.ask + (turn.probe || "")} turn=${turn} />`);
-  const next = turns.find((turn) => turn.n > n && mayThink(turn, as));
+  const later = turns.filter((turn) => turn.n > n && mayThink(turn, as));
+  const next = later.length ? later.reduce((a, b) => (b.n < a.n ? b : a)) : null;
   return html`<p class="empty">Nobody's thoughts belong to this line.${next && ` The next are those of ${name(next.seat)}, line ${next.n + 1}.`}</p>`;
 }
 
@@ -289,7 +294,8 @@ function beliefLines(as, rater) {
   for (const turn of told) {
     for (const [target, , , value] of turn.beliefs) table[turn.seat][target] = value;
     seats.forEach((seat, target) => {
-      const values = table.filter((_, from) => rater === "" || from === Number(rater)).map((row) => row[target]).filter((value) => value !== undefined);
+      const counts = (from) => (rater === "" ? as !== MODERATOR || seats[from].role !== "Werewolf" : from === Number(rater));
+      const values = table.filter((_, from) => counts(from)).map((row) => row[target]).filter((value) => value !== undefined);
       if (values.length) lines[target].push([turn.n, values.reduce((a, b) => a + b, 0) / values.length]);
     });
   }
@@ -302,10 +308,11 @@ function BeliefFigure({ n, as }) {
   const [wide, high, last] = [100, 46, Math.max(1, items.length - 1)];
   const x = (at) => 6 + (at / last) * (wide - 16);
   const y = (value) => 3 + ((10 - value) / 9) * (high - 8);
-  if (!lines.some((line) => line.length)) return null;
+  const told = lines.some((line) => line.length);
   return html`<figure><figcaption>Belief over time: how far each player is believed${as === MODERATOR && html`, by
       <select aria-label="Who believes" value=${rater} onChange=${(event) => setRater(event.target.value)}>
-        <option value="">all, on average</option>${seats.map((seat) => html`<option key=${seat.seat} value=${seat.seat}>${seat.name}</option>`)}</select>`}</figcaption>
+        <option value="">all but the Werewolves, on average</option>${seats.map((seat) => html`<option key=${seat.seat} value=${seat.seat}>${seat.name}</option>`)}</select>`}</figcaption>
+    ${!told && html`<p class="empty">${rater === "" ? "Nobody" : name(Number(rater))} has told whom to believe.</p>`}
     <svg class="beliefs" viewBox="0 0 ${wide} ${high}" role="img" aria-label="Reliability from 1 to 10 of each player, line by line">
       ${[1, 5, 10].map((value) => html`<g key=${value}><path class="grid" d=${`M6 ${y(value)}H90`} /><text x="1" y=${y(value) + 1}>${value}</text></g>`)}
       <path class="cursor" d=${`M${x(n)} 2V${high - 4}`} />
@@ -325,7 +332,7 @@ function TrustTable({ n, as }) {
     <tbody>${seats.filter((seat) => as === MODERATOR || seat.seat === Number(as)).map((seat) => html`<tr key=${seat.seat} class=${alive(seat.seat) ? "" : "gone"}>
       <th scope="row"><bdi>${seat.name}</bdi></th>${seats.map((other) => html`<td key=${other.seat}>
       ${table[seat.seat][other.seat] !== undefined ? html`<${Trust} value=${table[seat.seat][other.seat]} />` : other.seat === seat.seat ? "" : "·"}</td>`)}</tr>`)}</tbody></table></div>
-    <${BeliefFigure} n=${n} as=${as} />`;
+    <${BeliefFigure} key=${as} n=${n} as=${as} />`;
 }
 
 // -- votes
@@ -383,15 +390,15 @@ function Ballots({ n, as, go }) {
 
 function Signs({ go }) {
   const end = items.findLast((item) => item.kind === "end");
-  const out = items.flatMap((item, at) => (item.gone || []).map((seat) => [at, seat, item.counted]));
+  const how = (item) => (item.counted ? "voted out" : item.act === "shot" ? `shot by ${name(item.by)}` : "died in the night");
+  const out = items.flatMap((item, at) => (item.gone || []).map((seat) => [at, seat, how(item)]));
   const lies = items.flatMap((item, at) => (item.acts || []).filter(([what, about, told]) =>
-    (what === "claims" && about !== seats[item.by].role) ||
-    (what === "tells" && told !== "" && (told === "Werewolf") !== (seats[about].role === "Werewolf"))).map((act) => [at, item.by, act]));
+    (what === "claims" && isLie(about, seats[item.by].role)) || (what === "tells" && isFalse(told, seats[about].role))).map((act) => [at, item.by, act]));
   const words = ([what, about, told]) => (what === "claims" ? `claimed to be ${about}` : `said that a look at ${name(about)} had shown: ${told}`);
   return html`${end && html`<p class="lead"><b><bdi>${end.text}</bdi></b></p>`}
-    <h2>Who left the game</h2><ol class="plain-list">${out.map(([at, seat, voted]) => html`<li key=${at + seat}>
+    <h2>Who left the game</h2><ol class="plain-list">${out.map(([at, seat, way]) => html`<li key=${at + seat}>
       <button type="button" class="quiet" onClick=${() => go(at)}>${phaseOf(items[at])}</button>
-      <bdi>${name(seat)}</bdi>, ${seats[seat].role}: ${voted ? "voted out" : "died in the night"}</li>`)}</ol>
+      <bdi>${name(seat)}</bdi>, ${seats[seat].role}: ${way}</li>`)}</ol>
     <h2>Claims that were not true</h2>${lies.length ? html`<ol class="plain-list">${lies.map(([at, seat, act], k) => html`<li key=${k}>
       <button type="button" class="quiet" onClick=${() => go(at)}>${phaseOf(items[at])}</button>
       <bdi>${name(seat)}</bdi>, ${seats[seat].role}, ${words(act)}</li>`)}</ol>` : html`<p class="soft">None were found.</p>`}
@@ -490,6 +497,7 @@ function App() {
   const show = (what) => setState((was) => ({ ...was, tab: what }));
   const goHere = useRef(go);
 
+  useEffect(() => { if (!wide && tab !== "log") document.querySelector(".tabs").scrollIntoView(); }, []);
   useEffect(() => {
     const changed = () => setState(readLink());
     addEventListener("hashchange", changed);
@@ -535,7 +543,7 @@ function App() {
   return html`<header class="bar"><${Icon} name="Werewolf" /><h1><bdi>${game.title}</bdi></h1>
       <label class="as"><span>Seen by</span> <select value=${as} onChange=${(event) => look(event.target.value)}>
         ${game.as === null && html`<option value=${MODERATOR}>the moderator: everything</option>`}
-        ${(game.as === null ? seats : [seats[game.as]]).map((seat) => html`<option key=${seat.seat} value=${String(seat.seat)}>${seat.name}${seat.role && `, ${seat.role}`}</option>`)}
+        ${(game.as === null ? seats : [seats[game.as]]).map((seat) => html`<option key=${seat.seat} value=${String(seat.seat)}>${seat.name}${as === MODERATOR && `, ${seat.role}`}</option>`)}
         <option value=${PUBLIC}>the public: what all hear</option></select></label>
       <button type="button" aria-haspopup="dialog" onClick=${() => setShown("players")}>Players</button>
       <button type="button" aria-haspopup="dialog" onClick=${() => setShown("rules")}>Rules</button>

@@ -144,7 +144,7 @@ def _drawn(event: Event, ruleset: Ruleset) -> _Told:
         case VictimShown(seat, victim):
             return {"by": seat, "act": "told", "to": victim}
         case Shot(seat, target):
-            return {"by": seat, "act": "shot", "to": target}
+            return {"by": seat, "act": "shot", "to": target, "gone": [target]}
         case Voted(voter, target):
             return {"by": voter, "act": "vote", "to": target}
         case Said(seat, _, text):
@@ -214,11 +214,12 @@ def _known(record: GameRecord, seen: _Seen) -> dict[str, list[list[Any]]]:
 
 def _turns(record: GameRecord, seen: _Seen) -> Iterator[_Told]:
     """Answered asks with what was thought, each at the line that it led to; probes at the line before."""
-    names = record.ruleset.names
+    names, asked = record.ruleset.names, sorted({turn.at for turn in record.turns})
+    ends = dict(zip(asked, [*asked[1:], len(record.events)], strict=True))
     for turn in (*record.turns, *record.probes):
         if turn.seat < 0 or (seen.seat is not None and turn.seat != seen.seat):
             continue
-        told: _Told = {"ask": turn.ask, "seat": turn.seat, "kind": turn.kind, "n": _line(turn, seen)}
+        told: _Told = {"ask": turn.ask, "seat": turn.seat, "kind": turn.kind, "n": _line(turn, seen, ends)}
         if turn.probe is not None:
             told["probe"] = turn.probe
         if turn.invalid:
@@ -230,11 +231,12 @@ def _turns(record: GameRecord, seen: _Seen) -> Iterator[_Told]:
         yield told | _thoughts(notes, names)
 
 
-def _line(turn: PastTurn, seen: _Seen) -> int:
+def _line(turn: PastTurn, seen: _Seen, ends: Mapping[int, int]) -> int:
+    """ends: how many events there were when somebody was asked → when somebody was asked next."""
     if turn.probe is not None:
         return max(seen.line_at(turn.at) - 1, 0)
     for place, event in seen.events:
-        if place >= turn.at and turn.seat == _actor(event):
+        if turn.at <= place < ends[turn.at] and turn.seat == _actor(event):
             return seen.begins[place]
     return min(seen.line_at(turn.at), max(len(seen.items) - 1, 0))
 
@@ -243,6 +245,8 @@ def _actor(event: Event) -> int | None:
     """Whose doing an event is."""
     if isinstance(event, Said | Chose | Shot):
         return event.seat
+    if isinstance(event, FirstSpeaker):
+        return event.sheriff
     return event.voter if isinstance(event, Voted) else None
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from ...errors import WolflabError
+from ...errors import StoreError, WolflabError
 from ...files import write
 from ...lab.runs.prompts import prompts_of
 from ...lab.storage.store import Store
@@ -29,7 +29,12 @@ def replay_of(store: Store, game: int, seat: int | None = None) -> tuple[str, st
     except WolflabError as error:  # the game can be watched all the same
         prompts, calls = packed_prompts(())
         missing = f"Its prompts are left out, for they cannot be worked out again: {error}"
-    title = f"Game {game}" if seat is None else f"Game {game}, as {record.ruleset.names[seat]}"
+    row = store.game(game)
+    if seat is None:
+        title = f"Game {game} of {store.path.resolve().name}: {row.condition}, deal {row.deal}"
+        title += ", void: it counts for nothing" if row.status == "void" else ""
+    else:  # what the seat may not know is not in its file, void or not
+        title = f"Game {game}, as {record.ruleset.names[seat]}"
     return replay_page(story_of(record, title, calls, seat), prompts), missing
 
 
@@ -38,6 +43,12 @@ def write_replay(console: Console, store: Store, game: int, to: Path | None, as_
     seat = None if as_ is None else seat_of(store.record(game).ruleset.names, as_, "--as")
     whose = "" if seat is None else f"-as-{seat + 1}"
     file = to or store.path / "replay" / f"{game}{whose}.html"
+    inside = file.resolve().is_relative_to(store.path.resolve())
+    if file.suffix != ".html" or (inside and file.resolve().parent != store.path.resolve() / "replay"):
+        raise StoreError(
+            f"--out {file}: a page ends in .html, and in a run's directory it lies in the folder replay; "
+            "name another file"
+        )
     page, missing = replay_of(store, game, seat)
     write(file, page.encode())
     if missing:

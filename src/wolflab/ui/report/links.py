@@ -13,7 +13,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from urllib.parse import urlencode
+
+from ...lab.results.extras import Extras
 
 _SLEEPING = re.compile(r'<a class="down" title="[^"<>]*" data-href="(?=games\?|replay/[0-9])')
 LISTED = "Its games, in the browser: wolflab serve RUN"
@@ -44,6 +47,22 @@ class Links:
 
 
 NO_LINKS = Links()
+
+
+def quoted_games(extra: Extras) -> list[int]:
+    """The games that a report quotes."""
+    return sorted({quote.game for each in extra.interviews for quote in each.quotes})
+
+
+def links_of(extra: Extras, folder: Path) -> Links:
+    """Where the numbers of a run's report lead, if the report lies in that folder."""
+    there = (number for number in quoted_games(extra) if quoted_replay(folder, number).is_file())
+    return Links(True, frozenset(there))
+
+
+def quoted_replay(folder: Path, game: int) -> Path:
+    """Where the page of a game that a report quotes lies. folder: the report's."""
+    return folder / "replay" / f"{game}.html"
 
 
 def games_address(wanted: Mapping[str, str]) -> str:
