@@ -51,6 +51,13 @@ def player_labels(record: GameRecord) -> tuple[PlayerLabel, ...]:
     return tuple(player_label(player) for player in players)
 
 
+def seat_labels(record: GameRecord, seat: int) -> tuple[PlayerLabel, ...]:
+    """Who plays in that seat: the header's player, then whoever took it over."""
+    players = [record.header["players"][seat]]
+    players += [player for _, taken, player in record.takeovers if taken == seat]
+    return tuple(map(player_label, players))
+
+
 def player_label(described: Mapping[str, Any]) -> PlayerLabel:
     """One entry of the header's "players"."""
     recipe, model = described.get("recipe", "?"), described.get("model", "")

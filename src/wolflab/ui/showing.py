@@ -15,10 +15,10 @@ from ..errors import ExperimentError, RecordError
 from ..lab.runs.again import Again, again
 from ..lab.runs.counting import rows_of
 from ..lab.runs.game import keys
-from ..lab.runs.prompts import PromptShown, prompts_of
+from ..lab.runs.prompts import PromptShown, prompts_of, seat_asked
 from ..lab.storage.store import GameRow, Place, Store
 from ..metrics.behaviours import TrustTable, trust_tables
-from ..metrics.play import player_label
+from ..metrics.play import seat_labels
 from ..record import GameRecord
 from ..rules import Action, Ruleset
 from ..text.asking.wording import moderator_request
@@ -91,9 +91,7 @@ def list_games(console: Console, store: Store, wanted: Wanted = Wanted()) -> Non
 def _say_players(console: Console, record: GameRecord, seat: int | None) -> None:
     """Who sat where: role, model and recipe; of the others' roles nothing where one seat looks on."""
     for number, name in enumerate(record.ruleset.names):
-        players = [record.header["players"][number]]
-        players += [taking for _, taken, taking in record.takeovers if taken == number]
-        who = ", later ".join(str(player_label(player)) for player in players)
+        who = ", later ".join(map(str, seat_labels(record, number)))
         role = record.roles[number] if seat in (None, number) else ""
         say(console, f"  {name}{f', {role}' if role else ''}: {who}", "dim")
 
@@ -114,7 +112,7 @@ def show(console: Console, store: Store, game: int, wanted: Wanted = Wanted()) -
         _say_players(console, record, seat)
         show_record(console, record, seat, wanted.thoughts)
     else:
-        if seat is not None and seat != _seat(turn):
+        if seat is not None and seat != seat_asked(turn):
             raise ExperimentError(
                 f"--turn {wanted.turn} is not a turn of {wanted.as_}: the last number is the seat, from 0, "
                 f"and {names[seat]} has seat {seat}"
@@ -126,7 +124,7 @@ def show(console: Console, store: Store, game: int, wanted: Wanted = Wanted()) -
     if wanted.prompts:
         if wanted.without:
             console.print("[dim]The prompts are those of the turn as it was played.[/]")
-        whose = (lambda ask: seat in (None, _seat(ask))) if turn is None else turn.__eq__
+        whose = (lambda ask: seat in (None, seat_asked(ask))) if turn is None else turn.__eq__
         _show_prompts(console, store, game, names, whose, wanted.step)
 
 
@@ -134,12 +132,6 @@ def _ask_of(names: Sequence[str], turn: str) -> str:
     """The ask of a turn, whose player may be named: "2/vote/player_4" is "2/vote/3"."""
     ask, _, player = turn.rpartition("/")
     return f"{ask}/{seat_of(names, player, '--turn')}" if ask and not player.isdecimal() else turn
-
-
-def _seat(ask: str) -> int | None:
-    """The seat that an ask's id names."""
-    last = ask.rpartition("/")[2]
-    return int(last) if last.isdecimal() else None
 
 
 def _past(store: Store, row: GameRow) -> Callable[[str], str]:

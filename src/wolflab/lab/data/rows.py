@@ -16,8 +16,7 @@ import msgspec
 
 from ...errors import StoreError
 from ...metrics.play import label_of, player_label
-from ...models.person import PersonModel
-from ...record import GameRecord, PastTurn
+from ...record import PastTurn
 from ...record.chain import hash_of
 from ...rules import ROLES, Answer, DayBroke, Lead, Pass, Pick, Said, Say, VoteCounted, Voted, told
 from ...text.notes import Belief, Chosen, Deduced, Mistake, Proposed, Rated, Thought
@@ -26,9 +25,10 @@ from ...usage import CallTotals, Usage
 from ..labels.annotate import KeyRow, read_key
 from ..plans.prices import Prices, prices_of, unpriced
 from ..plans.specs import PERSON
-from ..runs.game import rules_of
+from ..runs.game import StoredGame
+from ..runs.prompts import answered_by_person
 from ..storage.call_store import CallStore
-from ..storage.store import GameRow, Place, Store, asker
+from ..storage.store import GameRow, Store, asker
 
 DataValue = int | float | str | bool | None
 DataRow = dict[str, DataValue]
@@ -64,33 +64,15 @@ class _Run:
 
 
 @dataclass
-class _Game:
+class _Game(StoredGame):
     """One game of a run, for the tables."""
 
     run: _Run
-    row: GameRow
-
-    @property
-    def store(self) -> Store:
-        """The run's."""
-        return self.run.store
 
     @property
     def prices(self) -> Prices:
         """What its models cost."""
         return self.run.prices[self.row.condition]
-
-    @cached_property
-    def record(self) -> GameRecord | None:
-        """Its record; None while it is not over."""
-        return self.store.record(self.row.id) if self.row.over else None
-
-    @cached_property
-    def names(self) -> Sequence[str]:
-        """What its players are called."""
-        if self.record is not None:
-            return self.record.ruleset.names
-        return rules_of(self.store.experiment, Place.of(self.row)).names
 
     @property
     def place(self) -> DataRow:
@@ -124,7 +106,7 @@ def data_rows(source: DataSource, tables: Sequence[str]) -> Iterator[tuple[str, 
     with Store.open_for_reading(source.run) as store:
         run = _Run(store, source.texts)
         for row in store.games():
-            game = _Game(run, row)
+            game = _Game(run.store, row, run)
             for table in tables:
                 yield from ((table, made) for made in _MAKERS[table](game))
         if "calls" in tables:
@@ -377,7 +359,7 @@ def _judged(run: _Run, judge: Path) -> Iterator[DataRow]:
 
 def _game_of(run: _Run, item: KeyRow, judge: Path) -> _Game:
     """The game that a judged reply is from. StoreError where the reply was drawn from another run."""
-    game = _Game(run, run.store.game(item.game))
+    game = _Game(run.store, run.store.game(item.game), run)
     if game.record is None or item.head not in ("", hash_of(game.record.lines[-1])):
         raise StoreError(
             f"{judge}: the replies that it judges are not from {run.store.path}; name the run of their sample"
@@ -415,7 +397,7 @@ def _texts(call: Mapping[str, Any]) -> DataRow:
     messages = call.get("messages")
     return {
         "prompt": None if messages is None else msgspec.json.encode(messages).decode(),
-        "reply": None if call["model"] == PersonModel.name else call["text"],
+        "reply": None if answered_by_person(call) else call["text"],
     }
 
 

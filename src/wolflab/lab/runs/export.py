@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 
 from ...files import aside, write
-from ...models.person import PersonModel
 from ..storage.store import Store
+from .prompts import answered_by_person
 
 
 def export_run(store: Store, to: Path) -> int:
@@ -21,7 +21,7 @@ def export_run(store: Store, to: Path) -> int:
     with aside(to / "calls.jsonl") as half, half.open("wb") as calls:
         for row in store.games():
             for call in store.whole_calls(row.id):
-                of_person = {"text": ""} if call["model"] == PersonModel.name else {}
+                of_person = {"text": ""} if answered_by_person(call) else {}
                 calls.write(msgspec.json.encode(call | of_person) + b"\n")
             if not row.over:
                 continue

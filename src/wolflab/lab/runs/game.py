@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
 from ... import __version__
 from ...match import Draws, InterviewProbe, Match, Probe, ReliabilityProbe, StrawPoll
 from ...models.calls import File
+from ...record import GameRecord
 from ...rules import Ruleset, Said
 from ...text.reading import claimed_against
 from ..plans.experiment import Experiment
 from ..plans.scenes import ruleset_of_deal
-from ..storage.store import Place
+from ..storage.store import GameRow, Place, Store
 from .casting import Company
 
 
@@ -42,6 +47,26 @@ def keys(experiment: Experiment, place: Place) -> tuple[str, str]:
 def rules_of(experiment: Experiment, place: Place) -> Ruleset:
     """The rules of one game, with what its players are called."""
     return ruleset_of_deal(experiment.scene, experiment.ruleset(place.condition), keys(experiment, place)[0])
+
+
+@dataclass
+class StoredGame:
+    """A game of a run for whoever reads many: its record is read once, and when it is wanted."""
+
+    store: Store
+    row: GameRow
+
+    @cached_property
+    def record(self) -> GameRecord | None:
+        """None while the game is not over."""
+        return self.store.record(self.row.id) if self.row.over else None
+
+    @cached_property
+    def names(self) -> Sequence[str]:
+        """What its players are called."""
+        if self.record is not None:
+            return self.record.ruleset.names
+        return rules_of(self.store.experiment, Place.of(self.row)).names
 
 
 def prepare(company: Company, place: Place, file: File) -> Match:

@@ -28,6 +28,11 @@ class PromptShown(NamedTuple):
     messages: WordsSent
     reply: str
 
+    @classmethod
+    def of(cls, key: str, messages: WordsSent, reply: str) -> PromptShown:
+        """The call of that key; its seat is the ask's."""
+        return cls(key, seat_asked(key.partition("|")[0]), messages, reply)
+
     @property
     def ask(self) -> str:
         """The id of the ask that it serves: "round/kind/seat"."""
@@ -63,8 +68,7 @@ def prompts_of(store: Store, game: int) -> Iterator[PromptShown]:
             order = played
     for key in _by_ask((*order, *calls)):
         if key in calls:
-            short = key.split("|", 1)[1]
-            yield PromptShown(short, _seat(short), sent.get(key, ()), calls[key]["text"])
+            yield PromptShown.of(key.split("|", 1)[1], sent.get(key, ()), calls[key]["text"])
 
 
 def answered_by_person(call: Mapping[str, Any]) -> bool:
@@ -93,6 +97,7 @@ def _by_ask(keys: Iterable[str]) -> Iterator[str]:
     return (key for together in asks.values() for key in together)
 
 
-def _seat(key: str) -> int | None:
-    last = key.partition("|")[0].rpartition("/")[2]
+def seat_asked(ask: str) -> int | None:
+    """The seat that an ask's id names; None where it names none."""
+    last = ask.rpartition("/")[2]
     return int(last) if last.isdecimal() else None

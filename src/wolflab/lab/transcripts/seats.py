@@ -6,7 +6,7 @@ holds a word of a person: neither what the person said nor a prompt of a game at
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from ...errors import WolflabError
 from ...metrics.play import player_label
 from ...metrics.rows import MeasureRow, game_values
-from ...models.person import PersonModel
 from ...record import GameRecord, PastTurn
 from ...record.codec import encode_note
 from ...record.sealed import ERASED
@@ -27,9 +26,9 @@ from ...usage import Usage
 from ..plans.prices import Prices, prices_of, unpriced
 from ..plans.specs import PERSON
 from ..runs.counting import rows_of
-from ..runs.game import rules_of
-from ..runs.prompts import PromptShown, prompts_of
-from ..storage.store import GameRow, Place, Store
+from ..runs.game import StoredGame
+from ..runs.prompts import PromptShown, answered_by_person, prompts_of
+from ..storage.store import GameRow, Store
 
 LEFT_OUT = "(said by a person; --texts puts it here)"
 """What stands in the place of a person's words."""
@@ -137,27 +136,13 @@ def seats_of_condition(store: Store, condition: str, texts: bool) -> Iterator[Se
 
 
 @dataclass
-class _GameTold:
+class _GameTold(StoredGame):
     """One game. hidden: whether people sit there whose words are not to be told."""
 
-    store: Store
-    row: GameRow
     measured: MeasureRow | None
     prices: Prices
     uncounted: frozenset[str]
     hidden: bool
-
-    @cached_property
-    def record(self) -> GameRecord | None:
-        """None while the game is not over."""
-        return self.store.record(self.row.id) if self.row.over else None
-
-    @cached_property
-    def names(self) -> Sequence[str]:
-        """What its players are called."""
-        if self.record is not None:
-            return self.record.ruleset.names
-        return rules_of(self.store.experiment, Place.of(self.row)).names
 
     @cached_property
     def people(self) -> frozenset[int]:
@@ -250,7 +235,7 @@ class _GameTold:
         asked: dict[int, dict[str, list[CallTold]]] = {}
         for prompt in prompts:
             call = whole[prompt.key]
-            if call["model"] == PersonModel.name:
+            if answered_by_person(call):
                 prompt = prompt._replace(reply=_persons_answer(prompt.reply, self.hidden))
             if prompt.seat is not None:
                 asked.setdefault(prompt.seat, {}).setdefault(prompt.ask, []).append(self._told(prompt, call))
@@ -260,7 +245,7 @@ class _GameTold:
         try:
             prompts = list(prompts_of(self.store, self.row.id))
         except WolflabError as error:
-            bare = [_without_messages(key, call["text"]) for key, call in whole.items()]
+            bare = [PromptShown.of(key, (), call["text"]) for key, call in whole.items()]
             return bare, NO_PROMPTS if self.hidden else str(error)
         if self.hidden:
             return [prompt._replace(messages=()) for prompt in prompts], NO_PROMPTS
@@ -277,13 +262,8 @@ class _GameTold:
         return CallTold(prompt, model, used, cost, estimated, call["finish"], call["latency"])
 
 
-def _without_messages(key: str, reply: str) -> PromptShown:
-    seat = key.partition("|")[0].rpartition("/")[2]
-    return PromptShown(key, int(seat) if seat.isdecimal() else None, (), reply)
-
-
 def _is_missing(prompt: PromptShown, whole: Mapping[str, Mapping[str, Any]]) -> bool:
-    return not prompt.messages and whole[prompt.key]["model"] != PersonModel.name
+    return not prompt.messages and not answered_by_person(whole[prompt.key])
 
 
 def _persons_answer(kept: str, hidden: bool) -> str:

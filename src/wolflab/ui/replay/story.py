@@ -16,7 +16,7 @@ import msgspec
 
 from ...lab.runs.prompts import PromptShown
 from ...metrics.behaviours import BEHAVIOURS, sightings
-from ...metrics.play import player_label
+from ...metrics.play import seat_labels
 from ...record import GameRecord, PastTurn
 from ...rules import (
     EVERYONE,
@@ -81,7 +81,6 @@ def story_of(record: GameRecord, title: str, calls: int = 0, seat: int | None = 
     """
     ruleset, seen = record.ruleset, _seen(record, seat)
     everything = seat is None
-    turns = [one for one in _turns(record, seen) if everything or one["seat"] == seat]
     return {
         "title": title,
         "as": seat,
@@ -90,7 +89,7 @@ def story_of(record: GameRecord, title: str, calls: int = 0, seat: int | None = 
         "seats": _seats(record, seat),
         "items": seen.items,
         "known": _known(record, seen),
-        "turns": turns,
+        "turns": list(_turns(record, seen)),
         "calls": calls,
         "signs": _signs(record, seen) if everything else [],
         "behaviours": {name: one.definition for name, one in BEHAVIOURS.items()} if everything else {},
@@ -104,10 +103,8 @@ def _seats(record: GameRecord, seat: int | None) -> list[_Told]:
     for number, name in enumerate(record.ruleset.names):
         one: _Told = {"seat": number, "name": name, "nick": "", "role": "", "who": ""}
         if seat is None:
-            players = [record.header["players"][number]]
-            players += [taking for _, taken, taking in record.takeovers if taken == number]
             one["role"] = roles[number]
-            one["who"] = ", later ".join(str(player_label(player)) for player in players)
+            one["who"] = ", later ".join(map(str, seat_labels(record, number)))
         told.append(one)
     return told
 
@@ -153,8 +150,6 @@ def _drawn(event: Event, ruleset: Ruleset) -> _Told:
             return {"gone": list(deaths)}
         case VoteCounted(seat):
             return {"gone": [] if seat is None else [seat], "counted": True}
-        case GameEnded():
-            return {"reason": event.outcome.reason.value}
         case (
             Dealt()
             | PackMet()
@@ -165,6 +160,7 @@ def _drawn(event: Event, ruleset: Ruleset) -> _Told:
             | CandidatesNamed()
             | SheriffNamed()
             | FirstSpeaker()
+            | GameEnded()
         ):
             return {}
     assert_never(event)
@@ -227,8 +223,7 @@ def _turns(record: GameRecord, seen: _Seen) -> Iterator[_Told]:
         if turn.kind not in ("statement", "rate", "interview"):
             told["did"] = acted(turn.action, names)
             told["to"] = turn.action.seat if isinstance(turn.action, Pick) else None
-        notes = [(step, note) for step, note in turn.notes if seen.seat is None or turn.seat == seen.seat]
-        yield told | _thoughts(notes, names)
+        yield told | _thoughts(turn.notes, names)
 
 
 def _line(turn: PastTurn, seen: _Seen, ends: Mapping[int, int]) -> int:

@@ -8,8 +8,9 @@ from rich.console import Console
 
 from ...errors import StoreError, WolflabError
 from ...files import write
+from ...lab.runs.game import rules_of
 from ...lab.runs.prompts import prompts_of
-from ...lab.storage.store import Store
+from ...lab.storage.store import Place, Store
 from ..console import say
 from ..showing import seat_of
 from .page import replay_page
@@ -40,7 +41,8 @@ def replay_of(store: Store, game: int, seat: int | None = None) -> tuple[str, st
 
 def write_replay(console: Console, store: Store, game: int, to: Path | None, as_: str | None) -> None:
     """The command. to: the file; None for one in the run's directory. as_: whose share."""
-    seat = None if as_ is None else seat_of(store.record(game).ruleset.names, as_, "--as")
+    names = rules_of(store.experiment, Place.of(store.game(game))).names
+    seat = None if as_ is None else seat_of(names, as_, "--as")
     whose = "" if seat is None else f"-as-{seat + 1}"
     file = to or store.path / "replay" / f"{game}{whose}.html"
     inside = file.resolve().is_relative_to(store.path.resolve())
