@@ -412,7 +412,7 @@ def _written_by(calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
     def stopped(ids: Any, scores: Any) -> Any:
         return torch.full((len(ids),), stop.is_set(), device=ids.device)
 
-    alone = len(calls) == 1 and calls[0].cache
+    alone, cache = len(calls) == 1 and calls[0].cache, _cache_name()
     cached, kept = _beginning(kind.loaded, calls[0].prompt) if alone else (0, None)
     with torch.inference_mode():
         written = model.generate(
@@ -427,14 +427,21 @@ def _written_by(calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
             ),
             logits_processor=[picking],
             stopping_criteria=StoppingCriteriaList([stopped]),
-            past_key_values=kept,
+            **{cache: kept},
         )
-    if alone and written.past_key_values is not None:
-        kind.loaded.kept[:] = [(written.sequences[0, :-1].tolist(), written.past_key_values)]
+    if alone and (made := getattr(written, cache)) is not None:
+        kind.loaded.kept[:] = [(written.sequences[0, :-1].tolist(), made)]
     return [
         _read(tokenizer, kind, ids[widest:].tolist(), listed, cached)
         for ids, listed in zip(written.sequences, picking.listed, strict=True)
     ]
+
+
+def _cache_name() -> str:
+    """What `generate` calls what was made of a text, taken and given back: transformers 5.24 renamed it."""
+    from transformers.generation import GenerateDecoderOnlyOutput
+
+    return "cache" if "cache" in GenerateDecoderOnlyOutput.__dataclass_fields__ else "past_key_values"
 
 
 def _beginning(loaded: _Loaded, prompt: list[int]) -> tuple[int, Any]:
