@@ -2,7 +2,7 @@
 
 import { render } from "./vendor/preact.module.js";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "./vendor/hooks.module.js";
-import { Dialog, Icon, Mark, count, html, say, useWide } from "./parts.js";
+import { Dialog, Icon, Mark, html, say, useWide } from "./parts.js";
 
 const game = JSON.parse(document.getElementById("game").textContent);
 const { seats, items, turns } = game;
@@ -26,15 +26,12 @@ function cards(as, n) {
   return known;
 }
 
-const nights = items.map((item) => item.time === "night");
-const phaseOf = (item) => (item.time === "setup" ? "Before the game" : `${nights[items.indexOf(item)] ? "Night" : "Day"} ${item.round}`);
+const phaseOf = (item) => (item.time === "setup" ? "Before the game" : `${item.time === "night" ? "Night" : "Day"} ${item.round}`);
 const name = (seat) => seats[seat].name;
 /** Whether a claim is known to be untrue. card: what the viewer knows: a card, a side, or nothing. */
 const isLie = (claim, card) => Boolean(card) && (card === "no Werewolf" ? claim === "Werewolf" : claim !== card);
 /** Whether what a look is said to have shown is known to be untrue. */
 const isFalse = (shown, card) => Boolean(card) && shown !== "" && (shown === "Werewolf") !== (card === "Werewolf");
-const ACTS = { kill: "wants to kill", see: "looks at", protect: "protects", antidote: "saves", poison: "poisons",
-  shot: "shoots", vote: "votes for", told: "is told of" };
 
 // -- links: every state has one
 
@@ -45,12 +42,11 @@ function readLink() {
   const n = Math.min(last, Math.max(0, Math.trunc(Number(told.get("turn") ?? asked?.n ?? 0)) || 0));
   const allowed = new Set(game.as === null ? [MODERATOR, PUBLIC, ...seats.map((seat) => String(seat.seat))]
     : [String(game.as), PUBLIC]);
-  const wanted = told.get("as");
-  const named = seats.find((seat) => seat.name === wanted);
-  const as = named ? String(named.seat) : wanted;
+  const named = seats.find((seat) => seat.name === told.get("as"));
+  const wanted = named ? String(named.seat) : told.get("as");
+  const as = allowed.has(wanted) ? wanted : [...allowed][0];
   const tab = TABS.some(([key]) => key === told.get("tab")) ? told.get("tab") : "log";
-  const eyes = allowed.has(as) ? as : [...allowed][0];
-  return { n: near(n, eyes), as: eyes, tab };
+  return { n: near(n, as), as, tab };
 }
 
 function linkTo({ n, as, tab }) {
@@ -142,6 +138,15 @@ function Words({ text }) {
 
 // -- one line of the log
 
+/** Whose words or vote a line has; null where the moderator tells it. */
+const speaker = (item) => (item.kind === "said" || item.kind === "vote" ? item.by : null);
+
+/** What a line says, without its speaker. most: letters of it. */
+function Sentence({ item, most = Infinity }) {
+  if (item.kind !== "vote") return html`<${Words} text=${begun(item.text, most) || "says nothing"} />`;
+  return item.to === null ? "does not vote" : html`votes for <b>${name(item.to)}</b>`;
+}
+
 function Acts({ item, known }) {
   const words = item.acts.map(([what, about, told]) => {
     if (what === "claims") return [`claims ${about}`, isLie(about, known[item.by])];
@@ -154,19 +159,15 @@ function Acts({ item, known }) {
 
 function Line({ item, at, known, onGo, signs }) {
   const secret = item.sees !== -1;
-  const head = item.kind === "time";
-  const words = item.kind === "said" ? html`<${Words} text=${item.text || "says nothing"} />`
-    : item.kind === "vote" ? html`${item.target === null ? "does not vote" : html`votes for <b>${name(item.target)}</b>`}
-      ${item.what === "elect" && html` <small>to be Sheriff</small>`}` : html`<${Words} text=${item.text} />`;
-  const by = item.kind === "said" ? item.seat : item.kind === "vote" ? item.voter : null;
-  if (head) return html`<h2 class="phase-line ${item.time}" data-n=${at}><${Icon} name=${item.time === "night" ? "night" : "day"} />${item.text}</h2>`;
+  const by = speaker(item);
+  if (item.kind === "time") return html`<h2 class="phase-line ${item.time}" data-n=${at}><${Icon} name=${item.time === "night" ? "night" : "day"} />${item.text}</h2>`;
   const where = { election: "runs for Sheriff", "last words": "last words" }[item.where];
-  return html`<div class="line k-${item.kind} ${secret ? "secret" : ""}" data-n=${at}>
+  return html`<div class="line ${secret ? "secret" : ""}" data-n=${at}>
     <button type="button" class="jump" aria-label=${`Go to line ${at + 1}`} onClick=${() => onGo(at)}>${at + 1}</button>
     ${by === null ? html`<span class="mark none" aria-hidden="true"></span>` : html`<${Mark} seat=${seats[by]} />`}
     <div class="words">${by !== null && html`<bdi class="name">${name(by)}</bdi> `}
       ${where && html`<span class="tag">${where}</span> `}${secret && html`<span class="tag"><${Icon} name="lock" />secret</span> `}
-      <bdi class=${item.kind === "said" ? "speech" : ""}>${words}</bdi>
+      <bdi><${Sentence} item=${item} />${item.what === "elect" && html` <small>to be Sheriff</small>`}</bdi>
       ${item.acts && html`<${Acts} item=${item} known=${known} />`}
       ${signs && signs.map(([, seat, what, why]) => html`<small class="sign" key=${what + why}
         title=${game.behaviours[what]}>${what}: ${why}</small>`)}</div></div>`;
@@ -475,8 +476,9 @@ function Search({ as, go, field }) {
 }
 
 const lineWords = (item) => {
-  const by = item.kind === "said" ? name(item.seat) : item.kind === "vote" ? `${name(item.voter)} votes for ${item.target === null ? "nobody" : name(item.target)}` : "";
-  return `${by} ${item.text || ""}`.toLowerCase();
+  const by = speaker(item) === null ? "" : name(item.by);
+  const vote = item.kind === "vote" ? `votes for ${item.to === null ? "nobody" : name(item.to)}` : "";
+  return `${by} ${vote}${item.text || ""}`.toLowerCase();
 };
 
 // -- the page
@@ -521,17 +523,18 @@ function App() {
     const typing = (target) => target.closest("input:not([type=range]), select, textarea, dialog");
     const pressed = (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
+      if (event.key === " " && event.target.closest("button, summary")) return; // it presses these
       const acts = {
         ArrowLeft: () => go(step(n, as, -1)), ArrowRight: () => go(step(n, as, 1)),
         PageUp: () => go(phase(n, as, -1)), PageDown: () => go(phase(n, as, 1)),
         Home: () => go(near(0, as)), End: () => go(near(items.length - 1, as)),
-        " ": () => !event.target.closest("button, summary") && setPlaying(!playing), "/": () => field.current.focus(),
+        " ": () => setPlaying(!playing), "/": () => field.current.focus(),
         "?": () => setShown("keys"), m: () => game.as === null && look(MODERATOR), p: () => look(PUBLIC),
       };
       const seat = /^[1-9]$/.test(event.key) ? seats.find((one) => one.seat === Number(event.key) - 1 && (game.as === null || game.as === one.seat)) : null;
       const act = acts[event.key] || (seat && (() => look(String(seat.seat))));
       if (!act) return;
-      if (event.key !== " " || !event.target.closest("button, summary")) event.preventDefault();
+      event.preventDefault();
       act();
     };
     addEventListener("keydown", pressed);
@@ -549,8 +552,8 @@ function App() {
       <button type="button" aria-haspopup="dialog" onClick=${() => setShown("rules")}>Rules</button>
       <button type="button" aria-haspopup="dialog" onClick=${() => setShown("keys")}>Keys</button></header>
     <main class="replay"><section class="left" aria-label="The table"><${Ring} n=${n} as=${as} />
-        <p class="now" tabindex="0" role="region" aria-label="This line"><bdi>${now.kind === "said" ? html`<b>${name(now.seat)}</b>: ${begun(now.text, 600) || "says nothing"}` : now.kind === "vote"
-          ? html`<b>${name(now.voter)}</b> ${now.target === null ? "does not vote" : html`votes for <b>${name(now.target)}</b>`}` : now.text}</bdi></p>
+        <p class="now" tabindex="0" role="region" aria-label="This line"><bdi>${speaker(now) !== null && html`<b>${name(now.by)}</b>${now.kind === "said" ? ": " : " "}`}<${Sentence}
+          item=${now} most=${600} /></bdi></p>
         <${Time} n=${n} as=${as} go=${go} playing=${playing} setPlaying=${setPlaying} speed=${speed} setSpeed=${setSpeed} /></section>
       <section class="right" aria-label="More about it"><div class="tabs" role="tablist">${TABS.map(([key, word]) => html`<button type="button" role="tab" key=${key}
           id=${`tab-${key}`} aria-selected=${tab === key} aria-controls="panel" tabindex=${tab === key ? 0 : -1} onClick=${() => show(key)} onKeyDown=${(event) => turnTab(event, show)}>${word}</button>`)}</div>
