@@ -183,13 +183,24 @@ def test_filters_are_in_the_address_and_are_kept_by_its_links(made: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "asked", ["deal=x", "deal=-1", "deal=" + "9" * 400, "status=won", "result=1", "sort=id;--", "page=0"]
+    ("asked", "says"),
+    [
+        ("deal=x", "is no whole number"),
+        ("deal=-1", "is no whole number"),
+        ("deal=" + "9" * 400, "is no whole number from 0 to"),
+        ("page=0", "is no whole number from 1 to"),
+        ("status=won", "means nothing here"),
+        ("result=1", "means nothing here"),
+        ("sort=id;--", "means nothing here"),
+        ("order=sideways", "means nothing here"),
+        ("winner=village", "winner is not known here; an address may have condition, deal"),
+    ],
 )
-def test_an_address_that_means_nothing_is_a_sentence(asked: str, made: Path) -> None:
+def test_an_address_that_means_nothing_is_a_sentence(asked: str, says: str, made: Path) -> None:
     browser = client(made)
     answer = browser.get(f"{address(browser, 'run')}games?{asked}")
     assert answer.status_code == 422
-    assert "means nothing here" in plain(answer.text) or "is no number" in plain(answer.text)
+    assert says in plain(answer.text)
 
 
 # -- the way down -------------------------------------------------------------------------------------
@@ -313,11 +324,11 @@ def test_two_games_of_one_deal_stand_side_by_side(made: Path) -> None:
         for game in (first, other):
             if place < len(told[game.id]):
                 marked = re.search(
-                    rf"<li class=\"first\"[^>]*><a href=\"replay/{game.id}\.html#turn={place}&amp;", text
+                    rf"<li class=\"first\"[^>]*><a href=\"replay/{game.id}\.html#line={place + 1}&amp;", text
                 )
                 assert marked, (game.id, place)
-        numbers = re.findall(rf'href="replay/{other.id}\.html#turn=(\d+)&amp;as=moderator"', text)
-        assert list(map(int, numbers)) == list(range(len(told[other.id])))
+        numbers = re.findall(rf'href="replay/{other.id}\.html#line=(\d+)&amp;as=moderator"', text)
+        assert list(map(int, numbers)) == list(range(1, len(told[other.id]) + 1))
         assert text.count('id="difference"') + text.count("id='difference'") == 1
     assert parted
 
@@ -328,8 +339,9 @@ def test_two_games_of_one_deal_stand_side_by_side(made: Path) -> None:
         ("a=1&b=3", 422, "dealt other cards"),
         ("", 422, "name a game to compare"),
         ("a=999", 404, "there is no game 999"),
-        ("a=1&b=999", 409, "has no game 999"),
-        ("a=one", 422, "is no number"),
+        ("a=1&b=999", 404, "has no game 999"),
+        ("a=one", 422, "is no whole number"),
+        ("a=1&c=2", 422, "c is not known here"),
     ],
 )
 def test_games_that_cannot_be_compared_are_a_sentence(asked: str, status: int, says: str, made: Path) -> None:
@@ -363,6 +375,23 @@ def test_a_run_is_looked_at_while_another_process_plays_it(tmp_path: Path) -> No
         assert "data-live" not in browser.get(run).text
         assert browser.get(f"{run}replay/1.html").status_code == 200
     assert not being_played(RunShelf([tmp_path]).runs()[0])
+
+
+def test_the_time_that_is_left_goes_by_the_games_since_the_run_was_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = {**DATA, "interview": False, "deals": 1, "repeats": 1}
+    now = [100.0]
+    monkeypatch.setattr("wolflab.ui.browse.shelf.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("wolflab.ui.browse.shelf.being_played", lambda run: True)
+    with Store.create(tmp_path / "live", build(data)) as store:
+        store.plan([("plain", 0, repeat) for repeat in range(6)])
+    browser = client(tmp_path)
+    run = address(browser, "live")
+    assert "left at the pace" not in browser.get(run).text
+    alter(tmp_path / "live", "UPDATE games SET status = 'done' WHERE id <= 2")
+    now[0] += 240.0
+    assert "about 8 minutes left at the pace of the last games" in browser.get(run).text
 
 
 def test_a_run_that_comes_later_is_on_the_list(tmp_path: Path) -> None:

@@ -162,12 +162,12 @@ def test_from_a_number_to_a_line_and_back(site: str, browser: Browser) -> None:
     page.locator("#panel").wait_for()
     found = re.search(r"\d+", line.rpartition(" ")[2])
     assert found is not None
-    page.wait_for_function("n => location.hash.includes(`turn=${n}`)", arg=found[0])
+    page.wait_for_function("n => location.hash.includes(`line=${n}`)", arg=found[0])
     page.goto(f"{run}report.html")
     quoted = page.locator(".quote a").first
     quoted.click()
     page.locator("#panel").wait_for()
-    page.wait_for_function("() => /turn=[1-9]/.test(location.hash)")
+    page.wait_for_function("() => /line=[1-9]/.test(location.hash)")
     assert not wrongs
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,7 +111,7 @@ def test_every_view_of_every_game_shows_and_keeps_nobody_out(
         page, wrong = opened(window, path)
         for who in eyes:
             for tab in TABS[: 5 if story["as"] is None else 4]:
-                page.goto(f"{path.as_uri()}#turn={last * 2 // 3}&as={who}&tab={tab}")
+                page.goto(f"{path.as_uri()}#line={last * 2 // 3 + 1}&as={who}&tab={tab}")
                 page.wait_for_selector(f".p-{tab}")
                 found = what_keeps_people_out(page)
                 assert not found, f"{name}, {who}, {tab}: {found}"
@@ -128,7 +129,7 @@ def test_a_seat_sees_its_own_lines_and_no_others(window: BrowserContext, replays
     story = story_in(path)
     page, _ = opened(window, path)
     for who, seat in (("public", None), ("player_1", 0), ("player_4", 3)):
-        page.goto(f"{path.as_uri()}#turn={len(story['items']) - 1}&as={who}")
+        page.goto(f"{path.as_uri()}#line={len(story['items'])}&as={who}")
         page.wait_for_selector(
             f".as option:checked:has-text('{'public' if seat is None else who}')", state="attached"
         )
@@ -150,7 +151,7 @@ def test_no_link_shows_a_viewer_what_it_may_not_see(window: BrowserContext, repl
     page, _ = opened(window, path)
     for at, item in secret.items():
         page.goto("about:blank")
-        page.goto(f"{path.as_uri()}#turn={at}&as=public")
+        page.goto(f"{path.as_uri()}#line={at + 1}&as=public")
         page.wait_for_selector(".where")
         assert item["text"] not in page.inner_text("main"), item
         cards = page.inner_text(".as select")
@@ -181,7 +182,7 @@ def test_the_keyboard_is_enough(window: BrowserContext, replays: dict[str, Path]
     page.keyboard.type(said[:40])
     page.keyboard.press("Enter")
     until(lambda: story["items"][line() - 1].get("text") == said)
-    until(lambda: f"turn={line() - 1}&" in page.url)
+    until(lambda: f"line={line()}&" in page.url)
     link, before = page.url, line()
     page.goto("about:blank")
     page.goto(link)
@@ -201,11 +202,67 @@ def test_prompts_are_there_on_demand(window: BrowserContext, replays: dict[str, 
     path = replays["witch"]
     story = story_in(path)
     turn = next(turn for turn in story["turns"] if turn["kind"] == "statement" and turn.get("lines"))
-    page, wrong = opened(window, path, f"#turn={turn['n']}&as=moderator&tab=thoughts")
+    page, wrong = opened(window, path, f"#line={turn['n'] + 1}&as=moderator&tab=thoughts")
     page.click(".calls summary")
     page.wait_for_selector(".calls pre.reply")
     assert len(page.inner_text(".calls pre >> nth=0")) > 200
     assert wrong == []
+    page.close()
+
+
+def test_a_lie_has_the_votes_and_the_trust_that_followed(
+    window: BrowserContext, replays: dict[str, Path], tmp_path: Path
+) -> None:
+    story = story_in(replays["doctor"])
+    items, roles = story["items"], [seat["role"] for seat in story["seats"]]
+    ballot = [item for item in items if item["kind"] == "vote" and item["round"] == 1]
+    mob = {item["by"]: item["to"] for item in ballot if roles[item["by"]] != "Werewolf"}
+    blamed = next(to for to in mob.values() if to is not None and roles[to] != "Werewolf")
+    place = next(
+        at
+        for at, item in enumerate(items)
+        if item["kind"] == "said" and item["round"] == 1 and roles[item["by"]] == "Werewolf"
+    )
+    liar = items[place]["by"]
+    for item in items:
+        item.pop("acts", None)
+    items[place]["acts"] = [["claims", "Seer"], ["tells", blamed, "Werewolf"]]
+    voters = [name_of(story, seat) for seat in sorted(mob) if mob[seat] == blamed]
+    (tmp_path / "lie.html").write_text(replay_page(story, packed_prompts(())[0]))
+    page, wrong = opened(window, tmp_path / "lie.html", "#as=moderator&tab=signs")
+    told = page.inner_text(
+        f".plain-list li:has-text('claimed to be Seer'):has-text('{name_of(story, liar)}')"
+    )
+    assert f"a look at {name_of(story, blamed)} had shown: Werewolf" in told
+    assert f"Of the village, {len(voters)} of {len(mob)} voted so that day" in told
+    assert all(voter in told for voter in voters)
+    votes = sum(item["to"] == blamed for item in ballot)
+    if votes > len(ballot) / 2:
+        assert f"{name_of(story, blamed)}, {roles[blamed]}: voted out by" in page.inner_text("#panel")
+    assert wrong == []
+    page.close()
+
+
+def name_of(story: dict[str, Any], seat: int) -> str:
+    name = story["seats"][seat]["name"]
+    assert isinstance(name, str)
+    return name
+
+
+def test_words_in_the_figures_do_not_overlap(window: BrowserContext, replays: dict[str, Path]) -> None:
+    page, _ = opened(window, replays["doctor"], "#line=9999&as=moderator&tab=trust")
+    heights = page.eval_on_selector_all(
+        ".beliefs g[class^=c] text",
+        "all => all.map(one => Number(one.getAttribute('y'))).sort((a, b) => a - b)",
+    )
+    assert len(heights) > 2
+    assert all(below - above > 3 for above, below in pairwise(heights))
+    page.goto(f"{replays['sheriff'].as_uri()}#line=9999&as=moderator&tab=votes")
+    page.wait_for_selector(".flow")
+    strands = page.eval_on_selector_all(
+        ".flow >> nth=0 >> g[class^=c]", "all => all.map(one => one.textContent.trim())"
+    )
+    assert strands
     page.close()
 
 
@@ -216,7 +273,7 @@ def test_hostile_text_is_shown_and_does_nothing(
     place = next(at for at, item in enumerate(story["items"]) if item["kind"] == "said")
     story["items"][place]["text"] = HOSTILE
     (tmp_path / "hostile.html").write_text(replay_page(story, packed_prompts(())[0]))
-    page, wrong = opened(window, tmp_path / "hostile.html", f"#turn={place}")
+    page, wrong = opened(window, tmp_path / "hostile.html", f"#line={place + 1}")
     assert "onerror=alert(1)" in page.inner_text(f".log-box [data-n='{place}']")
     assert page.query_selector("img") is None
     assert not is_too_wide(page)

@@ -102,6 +102,13 @@ SHORT_GAMES_FIRST = (
 # -- before a run -----------------------------------------------------------------------------------
 
 
+def duration(seconds: float) -> str:
+    """How long something takes, in words: 40 seconds, 12 minutes, 3.4 hours."""
+    if seconds < 100:
+        return counted(round(seconds), "second")
+    return f"{seconds / 60:,.0f} minutes" if seconds < 6000 else f"{seconds / 3600:,.1f} hours"
+
+
 def second_poll_in_words(experiment: Experiment) -> str:
     """What a second straw poll costs, and what leaves it out; "" where there is none, or it is free."""
     if experiment.straw_polls < 2 or experiment.built_in:

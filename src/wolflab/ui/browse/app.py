@@ -39,9 +39,9 @@ from .frame import (
     refreshed,
     sentence_told,
 )
-from .games import GamesAsked, address_number, games_form, games_page
+from .games import GamesAsked, address_number, games_form, games_page, known_fields
 from .lists import PAGES, page_time, run_address, run_page, runs_page
-from .shelf import RunShelf, ShelvedRun, being_played, in_command, looking, opened_store
+from .shelf import RunShelf, ShelvedRun, being_played, game_in, in_command, looking, opened_store
 
 _READING = threading.BoundedSemaphore(2)
 """Records that are read at once: a replay takes a processor and some memory."""
@@ -118,6 +118,7 @@ def _html(text: str, status: int = 200, policy: str = "") -> Response:
 
 
 def _take_runs(request: Request, shelf: RunShelf) -> Response:
+    known_fields(request.query_params, ("page",))
     return _html(runs_page(shelf, address_number(request.query_params, "page", 1) or 1))
 
 
@@ -157,7 +158,7 @@ def _take_replay(request: Request, shelf: RunShelf) -> Response:
     """A game's page, made of its record; while there is none, a page that says so and waits for it."""
     run, number = _playing(request, shelf), int(request.path_params["game"])
     with _READING, opened_store(run) as store:
-        game = store.game(number)
+        game = game_in(store, number)
         if game.over:
             return _html(replay_of(store, number)[0], policy=REPLAY_POLICY)
         calls = sum(total.calls for total in store.came_to(number).values())

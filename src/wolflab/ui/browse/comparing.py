@@ -22,9 +22,9 @@ from ..web.feed import Feed
 from ..web.refusals import Refused
 from ..wording import counted
 from .frame import browse_page, headed, leading_table, sentence_told
-from .games import address_number
+from .games import address_number, known_fields
 from .lists import run_address
-from .shelf import ShelvedRun, looking, opened_store
+from .shelf import ShelvedRun, game_in, looking, opened_store
 
 _SAME_DEAL = 200
 """Games of a deal that are offered, at most."""
@@ -43,7 +43,7 @@ class _Told:
 
 
 def lines_of(record: GameRecord) -> list[dict[str, Any]]:
-    """What happened, line by line, as the moderator sees it: a line's place is its number in the replay."""
+    """What happened, line by line, as the moderator sees it; the replay counts the same lines, from 1."""
     feed = Feed(record.ruleset, None, everything=True)
     for event in record.events:
         feed.event(event)
@@ -51,7 +51,7 @@ def lines_of(record: GameRecord) -> list[dict[str, Any]]:
 
 
 def first_parting(one: Sequence[object], other: Sequence[object]) -> int | None:
-    """The number of the first line that is not alike; None where all are."""
+    """The place, from 0, of the first line that is not alike; None where all are."""
     for place, (mine, yours) in enumerate(zip(one, other, strict=False)):
         if mine != yours:
             return place
@@ -60,13 +60,14 @@ def first_parting(one: Sequence[object], other: Sequence[object]) -> int | None:
 
 def compare_page(run: ShelvedRun, given: Mapping[str, str]) -> str:
     """The page: a choice of games of one deal, or two of them. Refused for two with other cards."""
+    known_fields(given, ("a", "b"))
     first, second = address_number(given, "a", 1), address_number(given, "b", 1)
     if first is None:
         raise Refused(422, "name a game to compare: compare?a=1&b=2")
     if second is None:
         return _choice(run, first)
     with opened_store(run) as store:
-        rows = store.game(first), store.game(second)
+        rows = game_in(store, first), game_in(store, second)
         if rows[0].deal != rows[1].deal:
             raise Refused(
                 422,
@@ -79,7 +80,7 @@ def compare_page(run: ShelvedRun, given: Mapping[str, str]) -> str:
     said = (
         "Both games are the same, line by line."
         if place is None
-        else f'They part at <a href="#{MARK}">line {place}</a>.'
+        else f'They part at <a href="#{MARK}">line {place + 1}</a>.'
     )
     columns = "".join(
         f'<div><b>{head}</b><br><a href="replay/{game.number}.html">its replay</a></div>'
@@ -165,7 +166,9 @@ def _phases(games: tuple[_Told, _Told], place: int | None) -> str:
             parts.append(f"<section><h2>{title}</h2>{inner}</section>")
     if place is not None and place >= min(len(game.lines) for game in games):
         short = min(games, key=lambda game: len(game.lines))
-        parts.append(f'<p class="first" id="{MARK}">Game {short.number} has no line {place} any more.</p>')
+        parts.append(
+            f'<p class="first" id="{MARK}">Game {short.number} has no line {place + 1} any more.</p>'
+        )
     return "".join(parts)
 
 
@@ -174,11 +177,11 @@ def _column(game: _Told, part: Sequence[tuple[int, Mapping[str, Any]]], place: i
         return f'<p class="none">Game {game.number} is over by then.</p>'
     lines = []
     for number, line in part:
-        to = f"replay/{game.number}.html#{urlencode({'turn': number, 'as': 'moderator'})}"
+        to = f"replay/{game.number}.html#{urlencode({'line': number + 1, 'as': 'moderator'})}"
         first = number == place
         mark = f' class="first"{f" id={MARK!r}" if side == 0 else ""} tabindex="-1"' if first else ""
         note = '<b class="note">First difference</b> ' if first else ""
-        link = f'<a href="{escape(to)}"><span class="unseen">Game {game.number}, line </span>{number}</a>'
+        link = f'<a href="{escape(to)}"><span class="unseen">Game {game.number}, line </span>{number + 1}</a>'
         lines.append(f"<li{mark}>{link} <span>{note}{_words(game, line)}</span></li>")
     return f'<ol aria-label="Game {game.number}">{"".join(lines)}</ol>'
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import get_args
@@ -54,6 +54,16 @@ _SORT_NAMES: Mapping[GameSort, str] = {
     "seconds": "time it took",
     "tokens": "tokens",
 }
+_CHOSEN = {
+    "condition": "condition",
+    "deal": "deal",
+    "status": "status",
+    "result": "won by",
+    "model": "model",
+    "why": "stopped with",
+}
+"""Fields of an address that choose games, in words."""
+_ORDERS = ("up", "down")
 _ERROR = 200
 """Of why a game stopped, in a line, in characters."""
 
@@ -68,12 +78,14 @@ class GamesAsked:
     @classmethod
     def read(cls, given: Mapping[str, str]) -> GamesAsked:
         """An address's fields. Refused for a value that means nothing."""
+        known_fields(given, (*_CHOSEN, "sort", "order", "page"))
         told = {name: value for name, value in given.items() if value}
         status, result, sort = told.get("status"), told.get("result"), told.get("sort", "game")
         for name, value, known in (
             ("status", status, (*STATUSES, STOPPED)),
             ("result", result, RESULTS),
             ("sort", sort, SORTS),
+            ("order", told.get("order"), _ORDERS),
         ):
             if value is not None and value not in known:
                 raise Refused(422, f"{name}={value[:80]} means nothing here; use one of {', '.join(known)}")
@@ -95,9 +107,7 @@ class GamesAsked:
         page = changes.pop("page", 1)
         wanted = replace(self.wanted, **changes)  # type: ignore[arg-type]
         fields: dict[str, object] = {
-            name: value
-            for name in ("condition", "deal", "status", "result", "model", "why")
-            if (value := getattr(wanted, name)) is not None
+            name: value for name in _CHOSEN if (value := getattr(wanted, name)) is not None
         }
         if wanted.sort != "game":
             fields["sort"] = wanted.sort
@@ -114,8 +124,15 @@ def address_number(given: Mapping[str, str], name: str, least: int) -> int | Non
     if text is None or text == "":
         return None
     if not (text.isascii() and text.isdecimal() and least <= int(text[:12]) <= _MOST):
-        raise Refused(422, f"{name}={text[:80]} is no number from {least} on")
+        raise Refused(422, f"{name}={text[:80]} is no whole number from {least} to {_MOST:,}")
     return int(text)
+
+
+def known_fields(given: Mapping[str, str], known: Sequence[str]) -> None:
+    """Refuse an address with a field that is not read: it would show something else than was asked for."""
+    for name in given:
+        if name not in known:
+            raise Refused(422, f"{name[:80]} is not known here; an address may have {', '.join(known)}")
 
 
 def games_form(overview: RunOverview, conditions: Mapping[str, object], asked: GamesAsked) -> str:
@@ -185,14 +202,7 @@ def games_page(shelf: RunShelf, run: ShelvedRun, asked: GamesAsked) -> str:
 def _chosen(asked: GamesAsked) -> str:
     """What is chosen, each with a link that lifts it."""
     said = []
-    for name, words in (
-        ("condition", "condition"),
-        ("deal", "deal"),
-        ("status", "status"),
-        ("result", "won by"),
-        ("model", "model"),
-        ("why", "stopped with"),
-    ):
+    for name, words in _CHOSEN.items():
         value = getattr(asked.wanted, name)
         if value is not None:
             lift = escape(asked.address(**{name: None}))

@@ -15,7 +15,7 @@ from ...lab.training.run import opened
 from ..report.links import games_address
 from ..report.numbers import number, tiles
 from ..report.table import Cell, TableRow
-from ..wording import counted, cut
+from ..wording import counted, cut, duration
 from .frame import ago, browse_page, headed, leading_table, money, refreshed, sentence_told
 from .shelf import KIND_NAMES, RunShelf, ShelvedRun, being_played, in_command, looking, shown_path
 
@@ -168,7 +168,9 @@ def _games(shelf: RunShelf, run: ShelvedRun) -> tuple[str, bool]:
     share = 100 * counts.over // planned if planned else 0
     done = f'max="{max(planned, 1)}" value="{counts.over}"'
     bar = f'<progress {done} aria-label="games over">{share} %</progress>'
-    words = ", ".join((state.text, *state.under, f"last written {ago(run.written)}"))
+    left = shelf.seconds_left(run, counts)
+    pace = () if left is None else (f"about {duration(left)} left at the pace of the last games",)
+    words = ", ".join((state.text, *state.under, *pace, f"last written {ago(run.written)}"))
     return (
         f'<p class="state">{bar} {share} % over; {escape(words)}</p>{tiles([*figures, *spent])}'
         f"{_reasons(run, reasons)}{_conditions(counts)}",

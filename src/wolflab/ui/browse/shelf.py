@@ -27,7 +27,7 @@ from ...lab.plans.tournament import FILE as TOURNAMENT
 from ...lab.runs.ends import GameEnds
 from ...lab.storage.overview import RunCounts, RunOverview
 from ...lab.storage.run_files import TRAINING, unusable
-from ...lab.storage.store import Store
+from ...lab.storage.store import GameRow, Store
 from ..console import visible
 from ..web.refusals import Refused
 from ..web.table import TABLE
@@ -83,6 +83,7 @@ class RunShelf:
     _counts: dict[Path, tuple[object, RunCounts]] = field(default_factory=dict)
     _titles: dict[Path, tuple[object, RunTitle]] = field(default_factory=dict)
     _ends: dict[Path, tuple[object, GameEnds]] = field(default_factory=dict)
+    _watched: dict[Path, tuple[float, int]] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
@@ -156,6 +157,17 @@ class RunShelf:
         self._counts[run.path] = (stamp, counts)
         return counts
 
+    def seconds_left(self, run: ShelvedRun, counts: RunCounts) -> float | None:
+        """How long a run still takes, at the pace of the games since this server first saw it played; None
+        while it is not played, and before a game was over since.
+        """
+        if not being_played(run):
+            self._watched.pop(run.path, None)
+            return None
+        since, over = self._watched.setdefault(run.path, (time.monotonic(), counts.over))
+        more = counts.over - over
+        return (time.monotonic() - since) / more * (counts.of() - counts.over) if more > 0 else None
+
     def ends(self, run: ShelvedRun) -> GameEnds:
         """How the games of a run ended. Another run under the same name has others."""
         stamp = _stamp(run.path / "experiment.yaml"), os.stat(run.path / _DATABASE).st_ino
@@ -179,6 +191,14 @@ def looking(run: ShelvedRun) -> Iterator[RunOverview]:
 def opened_store(run: ShelvedRun) -> Store:
     """A run opened for its records."""
     return Store.open_for_reading(run.path)
+
+
+def game_in(store: Store, number: int) -> GameRow:
+    """The game of an address. Refused for one that the run does not have."""
+    try:
+        return store.game(number)
+    except StoreError as error:
+        raise Refused(404, str(error)) from None
 
 
 def shown_path(path: Path) -> str:

@@ -39,7 +39,7 @@ function readLink() {
   const told = new URLSearchParams(location.hash.slice(1));
   const last = items.length - 1;
   const asked = game.turns.find((turn) => turn.ask === told.get("ask")); // a report names what it quotes so
-  const n = Math.min(last, Math.max(0, Math.trunc(Number(told.get("turn") ?? asked?.n ?? 0)) || 0));
+  const n = Math.min(last, Math.max(0, Math.trunc(Number(told.get("line") ?? (asked?.n ?? 0) + 1) - 1) || 0));
   const allowed = new Set(game.as === null ? [MODERATOR, PUBLIC, ...seats.map((seat) => String(seat.seat))]
     : [String(game.as), PUBLIC]);
   const named = seats.find((seat) => seat.name === told.get("as"));
@@ -51,7 +51,7 @@ function readLink() {
 
 function linkTo({ n, as, tab }) {
   const who = as === MODERATOR || as === PUBLIC ? as : name(Number(as));
-  return `#${new URLSearchParams({ turn: n, as: who, ...(tab === "log" ? {} : { tab }) })}`;
+  return `#${new URLSearchParams({ line: n + 1, as: who, ...(tab === "log" ? {} : { tab }) })}`;
 }
 
 // -- the ring
@@ -237,7 +237,8 @@ function Beliefs({ rows }) {
   return html`<div class="scrolls" tabindex="0" role="group" aria-label="Beliefs"><table><thead><tr><th>about</th><th>guess</th><th>sure</th><th>trust</th></tr></thead>
     <tbody>${rows.map(([target, role, sure, trust, why]) => html`<tr key=${target}><th scope="row">${name(target)}</th>
       <td>${role || "–"}</td><td>${sure || "–"}</td><td><${Trust} value=${trust} /></td></tr>
-      ${why && html`<tr class="why"><td colspan="4"><bdi><${Words} text=${why} /></bdi></td></tr>`}`)}</tbody></table></div>`;
+      ${why && html`<tr class="why"><td colspan="4"><bdi><${Words} text=${why} /></bdi></td></tr>`}`)}</tbody></table></div>
+    ${rows.some((row) => /\bline \d/i.test(row[4])) && html`<p class="soft">A reason that names a line means a line of the player's prompt, not of this page.</p>`}`;
 }
 
 function Candidates({ turn }) {
@@ -303,6 +304,20 @@ function beliefLines(as, rater) {
   return lines;
 }
 
+/** Heights so far apart that words there do not overlap, each near its own; null stays null. low: the lowest that fits. */
+function apart(heights, gap, low) {
+  const order = heights.map((_, k) => k).filter((k) => heights[k] !== null).sort((a, b) => heights[a] - heights[b]);
+  const placed = [...heights];
+  let above = -Infinity;
+  for (const k of order) above = placed[k] = Math.max(heights[k], above + gap);
+  let below = low + gap;
+  for (const k of order.reverse()) below = placed[k] = Math.min(placed[k], below - gap);
+  return placed;
+}
+
+/** What a player is called where there is room for one or two letters: its number, if its name has one. */
+const short = (seat) => /\d+/.exec(name(seat))?.[0] ?? name(seat)[0];
+
 function BeliefFigure({ n, as }) {
   const [rater, setRater] = useState("");
   const lines = useMemo(() => beliefLines(as, rater), [as, rater]);
@@ -310,6 +325,7 @@ function BeliefFigure({ n, as }) {
   const x = (at) => 6 + (at / last) * (wide - 16);
   const y = (value) => 3 + ((10 - value) / 9) * (high - 8);
   const told = lines.some((line) => line.length);
+  const labels = apart(lines.map((line) => (line.length ? y(line[line.length - 1][1]) + 1 : null)), 3.1, high - 1);
   return html`<figure><figcaption>Belief over time: how far each player is believed${as === MODERATOR && html`, by
       <select aria-label="Who believes" value=${rater} onChange=${(event) => setRater(event.target.value)}>
         <option value="">all but the Werewolves, on average</option>${seats.map((seat) => html`<option key=${seat.seat} value=${seat.seat}>${seat.name}</option>`)}</select>`}</figcaption>
@@ -319,7 +335,7 @@ function BeliefFigure({ n, as }) {
       <path class="cursor" d=${`M${x(n)} 2V${high - 4}`} />
       ${lines.map((line, seat) => line.length > 0 && html`<g key=${seat} class="c${seat % 12}"><path class="course"
         d=${line.map(([at, value], k) => (k ? `H${x(at)}V${y(value)}` : `M${x(at)} ${y(value)}`)).join("")} />
-        <text x="91.5" y=${y(line[line.length - 1][1]) + 1}>${/\d+/.exec(name(seat))?.[0] ?? name(seat)[0]}</text></g>`)}</svg></figure>`;
+        <text x="91.5" y=${labels[seat]}>${short(seat)}</text></g>`)}</svg></figure>`;
 }
 
 function TrustTable({ n, as }) {
@@ -338,7 +354,7 @@ function TrustTable({ n, as }) {
 
 // -- votes
 
-/** The ballots that the viewer saw by line `n`, each with what the straw poll before it had said. */
+/** The ballots that the viewer saw by line `n`. straws: voter → what it said in the straw poll before, and in the second one. */
 function ballots(n, as) {
   const found = [];
   items.forEach((item, at) => {
@@ -349,24 +365,37 @@ function ballots(n, as) {
   });
   for (const ballot of found) {
     if (ballot.what === "elect") continue;
-    for (const turn of turns) if (turn.probe?.startsWith("straw") && turn.kind === "straw" && Number(turn.ask.split("/")[0]) === ballot.round && mayThink(turn, as)) ballot.straws.set(turn.seat, turn.to ?? null);
+    for (const turn of turns) {
+      if (turn.probe !== "straw" || Number(turn.ask.split("/")[0]) !== ballot.round || !mayThink(turn, as)) continue;
+      ballot.straws.set(turn.seat, [...(ballot.straws.get(turn.seat) || []), turn.to ?? null]);
+    }
   }
   return found;
 }
 
-/** From what each said in the straw poll (left) to how they voted (right). */
+/** From what each voter said in the straw poll (left) to how it voted (right): one strand a voter, with its number. */
 function Flow({ ballot }) {
-  const side = (map) => [...new Set([...map.values()])].sort((a, b) => (a ?? 99) - (b ?? 99));
-  const [left, right] = [side(ballot.straws), side(ballot.votes)];
-  const row = 9;
-  const high = Math.max(left.length, right.length) * row + 4;
-  const y = (list, target) => 6 + list.indexOf(target) * row;
-  const label = (target) => (target === null || target === undefined ? "nobody" : name(target));
-  return html`<svg class="flow" viewBox="0 0 100 ${high}" role="img" aria-label="From the straw poll to the vote">
-    ${[...ballot.straws].filter(([voter]) => ballot.votes.has(voter)).map(([voter, was], k) => html`<path key=${voter} class="c${voter % 12}"
-      d=${`M28 ${y(left, was) + k * 0.35}C50 ${y(left, was)} 50 ${y(right, ballot.votes.get(voter))} 72 ${y(right, ballot.votes.get(voter)) + k * 0.35}`} />`)}
-    ${left.map((target) => html`<text key=${target} x="26" y=${y(left, target) + 1.4} text-anchor="end">${label(target)}</text>`)}
-    ${right.map((target) => html`<text key=${target} x="74" y=${y(right, target) + 1.4}>${label(target)}</text>`)}</svg>`;
+  const voters = [...ballot.straws.keys()].filter((voter) => ballot.votes.has(voter));
+  const [was, is] = [(voter) => ballot.straws.get(voter)[0], (voter) => ballot.votes.get(voter)];
+  const row = 5;
+  const ends = (target) => {
+    const order = [...voters].sort((a, b) => (target(a) ?? 99) - (target(b) ?? 99) || a - b);
+    const heights = new Map(order.map((voter, k) => [voter, 4 + k * row]));
+    const groups = [...new Set(order.map(target))].map((one) => {
+      const mine = order.filter((voter) => target(voter) === one).map((voter) => heights.get(voter));
+      return [one, mine[0], mine[mine.length - 1]];
+    });
+    return [heights, groups];
+  };
+  const [[left, from], [right, to]] = [ends(was), ends(is)];
+  const group = ([target, top, bottom], x, side) => html`<g key=${target}><path class="bracket" d=${`M${x} ${top - 1.6}V${bottom + 1.6}`} />
+    <text x=${x + side} y=${(top + bottom) / 2 + 1} text-anchor=${side < 0 ? "end" : "start"}>${target === null ? "nobody" : name(target)}</text></g>`;
+  return html`<svg class="flow" viewBox="0 0 100 ${voters.length * row + 3}" role="img" aria-label="From the straw poll to the vote">
+    ${voters.map((voter) => html`<g key=${voter} class="c${voter % 12} ${was(voter) === is(voter) ? "same" : ""}">
+      <path d=${`M33 ${left.get(voter)}C50 ${left.get(voter)} 50 ${right.get(voter)} 67 ${right.get(voter)}`} />
+      <text x="30.5" y=${left.get(voter) + 1} text-anchor="middle">${short(voter)}</text>
+      <text x="69.5" y=${right.get(voter) + 1} text-anchor="middle">${short(voter)}</text></g>`)}
+    ${from.map((one) => group(one, 27, -1))}${to.map((one) => group(one, 73, 1))}</svg>`;
 }
 
 function Ballots({ n, as, go }) {
@@ -380,33 +409,86 @@ function Ballots({ n, as, go }) {
       ${ballot.what === "elect" ? "Election" : "Day"} ${ballot.round}</button></th>`)}</tr></thead>
     <tbody>${seats.map((seat) => html`<tr key=${seat.seat}><th scope="row"><bdi>${seat.name}</bdi>
       ${known[seat.seat] && html` <small>${known[seat.seat]}</small>`}</th>${found.map((ballot) => html`<td key=${ballot.from}>
-      ${ballot.straws.has(seat.seat) && ballot.votes.has(seat.seat) && ballot.straws.get(seat.seat) !== ballot.votes.get(seat.seat)
-        ? html`${mark(ballot.straws.get(seat.seat))}<span aria-label="then">→</span>` : ""}
-      ${ballot.votes.has(seat.seat) ? mark(ballot.votes.get(seat.seat)) : "·"}</td>`)}</tr>`)}</tbody></table></div>
+      ${ballot.votes.has(seat.seat) ? course(seat.seat, ballot).map((target, k) => html`${k > 0 && html`<span role="img" aria-label="then">→</span>`}${mark(target)}`) : "·"}</td>`)}</tr>`)}</tbody></table></div>
+    ${found.some((ballot) => ballot.straws.size) && html`<p class="soft">Where there are arrows, the player had said something else in the straw poll (or in the second one, where it was taken twice).</p>`}
     ${found.filter((ballot) => ballot.straws.size).map((ballot) => html`<figure key=${ballot.from}>
-      <figcaption>Day ${ballot.round}: from the straw poll, before the last speaker, to the vote</figcaption><${Flow} ballot=${ballot} /></figure>`)}`;
+      <figcaption>Day ${ballot.round}: from the straw poll, before the last speaker, to the vote. Each strand is the player of that number.</figcaption><${Flow} ballot=${ballot} /></figure>`)}`;
 }
+
+/** Whom a voter named in the straw polls and then voted for, where that changed. */
+const course = (voter, ballot) => [...(ballot.straws.get(voter) || []), ballot.votes.get(voter)].filter((target, k, all) => k === 0 || target !== all[k - 1]);
 
 // -- who lied, and why it ended so
 
+const isWolf = (seat) => seats[seat].role === "Werewolf";
+const listed = (names) => (names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`);
+const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
+
+/** What the village's trust in a player was by line `at`, and by line `until`: averages over those who told it both times. */
+function trustMoved(about, at, until) {
+  const latest = (from, to) => {
+    const found = new Map();
+    for (const turn of turns) {
+      const said = turn.n > from && turn.n <= to && turn.seat !== about && !isWolf(turn.seat) && turn.beliefs?.find(([target]) => target === about);
+      if (said) found.set(turn.seat, said[3]);
+    }
+    return found;
+  };
+  const [before, after] = [latest(-1, at), latest(at, until)];
+  const both = [...after.keys()].filter((seat) => before.has(seat));
+  const mean = (values) => (both.reduce((sum, seat) => sum + values.get(seat), 0) / both.length).toFixed(1);
+  return both.length ? [mean(before), mean(after), both.length] : null;
+}
+
+/** What followed a statement with untrue claims until the next vote: who of the village voted as it asked, and whom they believed. */
+function Followed({ at, acts, all }) {
+  const item = items[at];
+  const ballot = all.find((one) => one.what !== "elect" && one.from > at && one.round === item.round);
+  const until = ballot ? ballot.to : items.length - 1;
+  const against = new Set(item.acts.filter(([how, , shown]) => how === "accuses" || (how === "tells" && shown === "Werewolf")).map(([, whom]) => whom));
+  const voters = ballot ? [...ballot.votes.keys()].filter((voter) => !isWolf(voter) && voter !== item.by) : [];
+  const led = voters.filter((voter) => against.has(ballot.votes.get(voter)));
+  const moved = [...new Set([item.by, ...acts.flatMap(([what, about]) => (what === "tells" ? [about] : []))])].map((seat) => [seat, trustMoved(seat, at, until)]).filter(([, move]) => move);
+  return html`${against.size > 0 && ballot && html`<small>It spoke against ${listed([...against].map(name))}. Of the village, ${led.length
+    ? `${led.length} of ${voters.length} voted so that day: ${listed(led.map(name))}.` : "nobody voted so that day."}</small>`}
+    ${moved.map(([seat, [before, after, n]]) => html`<small key=${seat}>How far the village believes ${name(seat)}, from 1 to 10: ${before} before,${" "}
+      ${after} by ${ballot ? "the vote" : "the end"} (${count(n, "player")}).</small>`)}`;
+}
+
+/** A sentence about whom votes and nights took. */
+function Toll({ out }) {
+  const by = (counted, wolf) => out.filter(([at, seat]) => Boolean(items[at].counted) === counted && isWolf(seat) === wolf).length;
+  const [voted, nights] = [by(true, false) + by(true, true), by(false, false) + by(false, true)];
+  return html`<p>${voted ? html`Votes put out ${count(voted, "player")}: ${by(true, false)} of the village's side, ${by(true, true)} of the Werewolves.` : "No vote put anybody out."}
+    ${nights > 0 && html` ${nights} more left in other ways: ${by(false, false)} of the village's side, ${by(false, true)} of the Werewolves.`}</p>`;
+}
+
 function Signs({ go }) {
   const end = items.findLast((item) => item.kind === "end");
-  const how = (item) => (item.counted ? "voted out" : item.act === "shot" ? `shot by ${name(item.by)}` : "died in the night");
-  const out = items.flatMap((item, at) => (item.gone || []).map((seat) => [at, seat, how(item)]));
-  const lies = items.flatMap((item, at) => (item.acts || []).filter(([what, about, told]) =>
-    (what === "claims" && isLie(about, seats[item.by].role)) || (what === "tells" && isFalse(told, seats[about].role))).map((act) => [at, item.by, act]));
+  const all = ballots(items.length - 1, MODERATOR);
+  const out = items.flatMap((item, at) => (item.gone || []).map((seat) => [at, seat]));
+  const how = (at, seat) => {
+    const item = items[at];
+    if (!item.counted) return item.act === "shot" ? `shot by ${name(item.by)}` : "died in the night";
+    const votes = all.findLast((one) => one.what !== "elect" && one.to < at)?.votes || new Map();
+    const voters = [...votes.keys()].filter((voter) => votes.get(voter) === seat);
+    return `voted out by ${listed(voters.map((voter) => name(voter) + (isWolf(voter) ? " (Werewolf)" : "")))}`;
+  };
+  const lies = items.map((item, at) => [at, item.by, (item.acts || []).filter(([what, about, told]) =>
+    (what === "claims" && isLie(about, seats[item.by].role)) || (what === "tells" && isFalse(told, seats[about].role)))]).filter(([, , acts]) => acts.length);
   const words = ([what, about, told]) => (what === "claims" ? `claimed to be ${about}` : `said that a look at ${name(about)} had shown: ${told}`);
-  return html`${end && html`<p class="lead"><b><bdi>${end.text}</bdi></b></p>`}
-    <h2>Who left the game</h2><ol class="plain-list">${out.map(([at, seat, way]) => html`<li key=${at + seat}>
-      <button type="button" class="quiet" onClick=${() => go(at)}>${phaseOf(items[at])}</button>
-      <bdi>${name(seat)}</bdi>, ${seats[seat].role}: ${way}</li>`)}</ol>
-    <h2>Claims that were not true</h2>${lies.length ? html`<ol class="plain-list">${lies.map(([at, seat, act], k) => html`<li key=${k}>
-      <button type="button" class="quiet" onClick=${() => go(at)}>${phaseOf(items[at])}</button>
-      <bdi>${name(seat)}</bdi>, ${seats[seat].role}, ${words(act)}</li>`)}</ol>` : html`<p class="soft">None were found.</p>`}
-    <h2>What else was seen</h2>${game.signs.length ? html`<ol class="plain-list">${game.signs.map(([at, seat, what, why], k) => html`<li key=${k}>
-      <button type="button" class="quiet" onClick=${() => go(Math.min(at, items.length - 1))}>${phaseOf(items[Math.min(at, items.length - 1)])}</button>
-      <span class="tag" title=${game.behaviours[what]}>${what}</span> <bdi>${name(seat)}: ${why}</bdi></li>`)}</ol>` : html`<p class="soft">Nothing.</p>`}
-    <p class="soft">Found by rules in what was said; a sentence may be read wrongly.</p>`;
+  const kinds = [...new Set(game.signs.map(([, , what]) => what))];
+  const Go = ({ at }) => html`<button type="button" class="quiet" onClick=${() => go(at)}>${phaseOf(items[at])}</button>`;
+  return html`${end && html`<p class="lead"><b><bdi>${end.text}</bdi></b></p>`}<${Toll} out=${out} />
+    <h2>Who left the game</h2><ol class="plain-list">${out.map(([at, seat]) => html`<li key=${at + seat}><${Go} at=${at} />
+      <bdi>${name(seat)}</bdi>, ${seats[seat].role}: ${how(at, seat)}</li>`)}</ol>
+    <h2>Claims that were not true, and what followed</h2>${lies.length ? html`<ol class="plain-list">${lies.map(([at, seat, acts], k) => html`<li key=${k}><${Go} at=${at} />
+      <bdi>${name(seat)}</bdi>, ${seats[seat].role}, ${listed(acts.map(words))}.<${Followed} at=${at} acts=${acts} all=${all} /></li>`)}</ol>` : html`<p class="soft">None were found.</p>`}
+    <h2>What else was seen</h2>${!kinds.length && html`<p class="soft">Nothing.</p>`}
+    ${kinds.map((kind) => html`<section key=${kind}><h3>${kind}</h3><p class="soft">${game.behaviours[kind]}</p><ol class="plain-list">
+      ${game.signs.filter(([, , what]) => what === kind).map(([line, seat, , why], k) => html`<li key=${k}><${Go} at=${Math.min(line, items.length - 1)} />
+      <bdi>${name(seat)}: ${why}</bdi></li>`)}</ol></section>`)}
+    <p class="soft">Found by rules in what was said; a sentence may be read wrongly. A vote or trust after a claim need not come from it.</p>`;
 }
 
 // -- time
@@ -427,7 +509,7 @@ function Time({ n, as, go, playing, setPlaying, speed, setSpeed }) {
       <button type="button" class="main" onClick=${() => setPlaying(!playing)} aria-pressed=${playing} title="Space">${playing ? "Pause" : "Play"}</button>
       <button type="button" onClick=${() => go(step(n, as, 1))} aria-label="On" title="Right arrow"><${Move} /></button>
       <button type="button" onClick=${() => go(phase(n, as, 1))} aria-label="To the next day or night" title="Page Down"><${Move} end /></button>
-      <label class="speed">Speed <select value=${speed} onChange=${(event) => setSpeed(Number(event.target.value))}>
+      <label class="speed"><span>Speed</span> <select aria-label="Speed" value=${speed} onChange=${(event) => setSpeed(Number(event.target.value))}>
         ${SPEEDS.map(([word, pause]) => html`<option key=${pause} value=${pause}>${word}×</option>`)}</select></label></div>
     <div class="slider"><input type="range" min="0" max=${last} value=${n} aria-label="Line" aria-valuetext=${`line ${n + 1} of ${last + 1}, ${phaseOf(items[n])}`}
         onInput=${(event) => go(near(Number(event.target.value), as))} />
@@ -544,13 +626,13 @@ function App() {
   useEffect(() => { if (!playing) say(now.kind === "said" ? `${name(now.seat)}: ${begun(now.text, 600) || "says nothing"}` : begun(lineWords(now), 600)); }, [n]);
 
   return html`<header class="bar"><${Icon} name="Werewolf" /><h1><bdi>${game.title}</bdi></h1>
-      <label class="as"><span>Seen by</span> <select value=${as} onChange=${(event) => look(event.target.value)}>
+      <label class="as"><span>Seen by</span> <select aria-label="Seen by" value=${as} onChange=${(event) => look(event.target.value)}>
         ${game.as === null && html`<option value=${MODERATOR}>the moderator: everything</option>`}
         ${(game.as === null ? seats : [seats[game.as]]).map((seat) => html`<option key=${seat.seat} value=${String(seat.seat)}>${seat.name}${as === MODERATOR && `, ${seat.role}`}</option>`)}
         <option value=${PUBLIC}>the public: what all hear</option></select></label>
       <button type="button" aria-haspopup="dialog" onClick=${() => setShown("players")}>Players</button>
       <button type="button" aria-haspopup="dialog" onClick=${() => setShown("rules")}>Rules</button>
-      <button type="button" aria-haspopup="dialog" onClick=${() => setShown("keys")}>Keys</button></header>
+      <button type="button" class="for-keys" aria-haspopup="dialog" onClick=${() => setShown("keys")}>Keys</button></header>
     <main class="replay"><section class="left" aria-label="The table"><${Ring} n=${n} as=${as} />
         <p class="now" tabindex="0" role="region" aria-label="This line"><bdi>${speaker(now) !== null && html`<b>${name(now.by)}</b>${now.kind === "said" ? ": " : " "}`}<${Sentence}
           item=${now} most=${600} /></bdi></p>

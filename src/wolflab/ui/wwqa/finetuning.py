@@ -59,7 +59,7 @@ from ..commands import bar, goes_on_with, write_numbers
 from ..console import say
 from ..report.numbers import interval, number
 from ..tables import print_fitted
-from ..wording import counted
+from ..wording import counted, duration
 from .eval_page import render_evaluation
 from .evaluating import ANSWERS, PAGE, RESULTS, eval_settings, warnings
 from .finetune_page import in_points, render_finetuning, row_words
@@ -210,12 +210,11 @@ def _advance(shown: Progress, task: TaskID, cell: TuningCell, which: str, step: 
 
 def _in_words(look: Forecast) -> str:
     """Memory and time, before the first step."""
-    minutes = look.seconds / 60
-    took = f"{minutes:,.0f} minutes" if minutes < 100 else f"{minutes / 60:,.1f} hours"
     return (
-        f"{look.steps:,} steps take about {took} on {look.device} ({look.dtype}, as busy as it is now) and "
-        f"{look.memory / 2**30:,.1f} GiB of memory. {look.trained:,} of {look.parameters:,} parameters "
-        f"learn; the longest question has {look.longest:,} tokens, all together {look.tokens:,} an epoch."
+        f"{look.steps:,} steps take about {duration(look.seconds)} on {look.device} ({look.dtype}, as busy "
+        f"as it is now) and {look.memory / 2**30:,.1f} GiB of memory. {look.trained:,} of "
+        f"{look.parameters:,} parameters learn; the longest question has {look.longest:,} tokens, all "
+        f"together {look.tokens:,} an epoch."
     )
 
 
