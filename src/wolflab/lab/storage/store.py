@@ -44,6 +44,9 @@ CREATE TABLE IF NOT EXISTS rows (game INTEGER PRIMARY KEY, version TEXT NOT NULL
 CREATE TABLE IF NOT EXISTS words (
   game INTEGER NOT NULL, seal TEXT NOT NULL, seat INTEGER NOT NULL, salt TEXT NOT NULL, text TEXT NOT NULL,
   UNIQUE (game, seal));
+CREATE TABLE IF NOT EXISTS sittings (
+  game INTEGER NOT NULL, seat INTEGER NOT NULL, person TEXT NOT NULL, session INTEGER NOT NULL,
+  place INTEGER NOT NULL, PRIMARY KEY (game, seat));
 """
 _KEEP_ROW = "INSERT OR REPLACE INTO rows VALUES (?, ?, ?)"
 _ASKER = "game/"
@@ -82,6 +85,19 @@ class Place:
     def of(cls, row: GameRow) -> Place:
         """The place of a stored game."""
         return cls(row.condition, row.deal, row.repeat)
+
+
+class Sitting(NamedTuple):
+    """Who sat at a seat of a study's game. person: the study's own name for them ("p07"). session: in which
+    of their visits they began it, from 1. place: the how manieth of their games it is, from 1; 0 for the game
+    that they trained with.
+    """
+
+    game: int
+    seat: int
+    person: str
+    session: int
+    place: int
 
 
 class KeptRow(NamedTuple):
@@ -158,6 +174,20 @@ class Store(CallStore):
             self._db.executemany(
                 "INSERT OR IGNORE INTO games (condition, deal, repeat) VALUES (?, ?, ?)", games
             )
+
+    def seat_person(self, sitting: Sitting) -> None:
+        """Keep who sits at a game's seat. It is said before the game begins, and again where it is begun in
+        another session.
+        """
+        with self._transaction():
+            self._db.execute("INSERT OR REPLACE INTO sittings VALUES (?, ?, ?, ?, ?)", sitting)
+
+    def sittings(self) -> list[Sitting]:
+        """Who sat where in a study's games, game by game; empty for a run that is no study."""
+        if self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'sittings'").fetchone() is None:
+            return []  # a run from before there were studies, opened for reading
+        rows = self._db.execute("SELECT game, seat, person, session, place FROM sittings ORDER BY game, seat")
+        return [Sitting(*row) for row in rows]
 
     def games(self, status: str | None = None) -> list[GameRow]:
         """All games in order of id, or those of one status."""
