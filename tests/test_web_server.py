@@ -35,6 +35,7 @@ from websockets.sync.client import ClientConnection, connect
 from wolflab.cli import app
 from wolflab.ui.serving import allow_files, bound_socket, serving_config
 from wolflab.ui.web import doors, guard, lines, live
+from wolflab.ui.web.app import application
 from wolflab.ui.web.house import House
 
 KEY = "sk-this-key-is-in-the-environment-alone"
@@ -89,7 +90,8 @@ def serving(folder: Path, guarded: bool = False, behind_proxy: bool = True) -> I
     with bound_socket("127.0.0.1", 0) as bound:
         port = bound.getsockname()[1]
         house = House(folder, guarded)
-        server = uvicorn.Server(serving_config(house, [f"127.0.0.1:{port}", "friends.example"], behind_proxy))
+        served = application(house, [f"127.0.0.1:{port}", "friends.example"])
+        server = uvicorn.Server(serving_config(served, behind_proxy))
         found: list[asyncio.AbstractEventLoop] = []
 
         async def run() -> None:

@@ -202,6 +202,48 @@ def serve(
         serve_tables(console(), host, port, out or Path("runs/tables"), allow_host, behind_proxy)
 
 
+@app.command(
+    epilog="Examples:  `wolflab study helmsman-people --draft mine.yaml`  ·  `wolflab study mine.yaml`  ·  "
+    "`wolflab study runs/mine --show`"
+)
+def study(
+    source: Annotated[
+        str, typer.Argument(help="A study's file, a shipped study's name, or a study's folder.")
+    ],
+    draft: Annotated[
+        Path | None,
+        typer.Option(help="Write the study as a file to fill in, and stop.", show_default=False),
+    ] = None,
+    show: Annotated[bool, typer.Option("--show", help="Tell how far it is, and stop.")] = False,
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; 0.0.0.0 lets other machines in.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")] = 8000,
+    out: Annotated[
+        Path | None, typer.Option(help="The study's folder (default: under runs/).", show_default=False)
+    ] = None,
+    allow_host: Annotated[
+        list[str],
+        typer.Option(
+            help="Another name of this server, as browsers show it (NAME or NAME:PORT); repeatable."
+        ),
+    ] = [],
+    behind_proxy: Annotated[
+        bool, typer.Option(help="A reverse proxy on this machine speaks for the browsers (for TLS).")
+    ] = False,
+) -> None:
+    """Run a study with people: consent, rules, games among agents, questions."""
+    from .ui.serving import serve_study
+    from .ui.study.telling import draft_study, show_study
+
+    if draft is not None:
+        draft_study(console(), source, draft)
+    elif show:
+        show_study(console(), Path(source))
+    else:
+        serve_study(console(), source, host, port, out, allow_host, behind_proxy)
+
+
 @app.command(epilog="Example:  `wolflab erase runs/… --person anna`")
 def erase(
     run: RunPath,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import secrets
+import shlex
 import socket
 from collections.abc import Sequence
 from contextlib import suppress
@@ -11,11 +12,15 @@ from pathlib import Path
 
 import uvicorn
 from rich.console import Console
+from starlette.applications import Starlette
 
 from ..errors import StoreError
+from ..lab.studies.plan import load_study
 from .browse.app import runs_application
 from .browse.shelf import RunShelf
 from .console import say
+from .study.app import recruiting_link, study_application
+from .study.house import STUDY, StudyHouse
 from .web.app import application
 from .web.house import House
 from .web.lines import PageLine, RequestLine
@@ -37,7 +42,7 @@ def serve(
     hosts, url = _called(host, bound.getsockname()[1], allowed, behind_proxy)
     _told(console, house, url, local, allowed)
     with suppress(KeyboardInterrupt):
-        uvicorn.Server(serving_config(house, hosts, behind_proxy)).run(sockets=[bound])
+        uvicorn.Server(serving_config(application(house, hosts), behind_proxy)).run(sockets=[bound])
     say(console, f"Stopped. Tables are kept in {out}; the same command goes on with them.")
 
 
@@ -67,6 +72,47 @@ def serve_runs(
         uvicorn.Server(config).run(sockets=[bound])
 
 
+def serve_study(
+    console: Console,
+    source: str,
+    host: str,
+    port: int,
+    out: Path | None,
+    allowed: Sequence[str],
+    behind_proxy: bool,
+) -> None:
+    """Begin a study, or go on with it, until Ctrl-C. source: its file, or its folder. Whoever has the link
+    may take part: it needs no access token.
+    """
+    folder = Path(source)
+    if not (folder / STUDY).is_file():
+        folder = out or Path("runs") / load_study(source).name
+    elif out is not None:
+        raise StoreError(f"{source} is a study's folder: it goes on there; leave out --out")
+    else:
+        source = str(folder / STUDY)
+    allow_files()
+    house = StudyHouse.open(folder, source)
+    try:
+        bound = bound_socket(host, port)
+        house.tables.hold()
+        hosts, url = _called(host, bound.getsockname()[1], allowed, behind_proxy)
+        say(console, f"{house.study.title}: {url}study/")
+        say(console, f"A link for somebody with an id of yours: {recruiting_link(url, 'ID')}")
+        say(console, f"How far it is: wolflab study {shlex.quote(str(folder))} --show")
+        if not _is_loopback(host):
+            _warn(console, allowed)
+        with suppress(KeyboardInterrupt):
+            config = serving_config(study_application(house, hosts), behind_proxy)
+            uvicorn.Server(config).run(sockets=[bound])
+    finally:
+        house.close()
+    say(
+        console,
+        f"Stopped. The study is kept in {folder}; go on with: wolflab study {shlex.quote(str(folder))}",
+    )
+
+
 def _called(host: str, port: int, allowed: Sequence[str], behind_proxy: bool) -> tuple[list[str], str]:
     """What a server may be called in requests, and the address to be told."""
     name = f"[{host}]" if ":" in host else host
@@ -80,10 +126,10 @@ def _called(host: str, port: int, allowed: Sequence[str], behind_proxy: bool) ->
     return hosts, url
 
 
-def serving_config(house: House, hosts: Sequence[str], behind_proxy: bool = False) -> uvicorn.Config:
-    """How a house is served to those who call it by one of these names."""
+def serving_config(served: Starlette, behind_proxy: bool = False) -> uvicorn.Config:
+    """How tables are served (`web.app.application`)."""
     return uvicorn.Config(
-        application(house, hosts),
+        served,
         log_level="warning",
         http=RequestLine,
         ws=PageLine,

@@ -31,14 +31,19 @@ def shipped_files(folder: str = "") -> dict[str, str]:
     }
 
 
-_KINDS = (("experiment", "", "run"), ("tournament", "", "tournament"), ("training", "training", "train"))
+_KINDS = (
+    ("experiment", "", "run"),
+    ("tournament", "", "tournament"),
+    ("training", "training", "train"),
+    ("study", "studies", "study"),
+)
 """What ships, in which folder, and the command that runs it."""
 
 
 def read_fields(source: str | Path, kind: str, folder: str = "") -> tuple[dict[str, Any], str]:
     """The fields of a file, or of a shipped one, and what to call it in messages.
 
-    kind: "experiment", "tournament", "training". A key that stands twice is an error.
+    kind: "experiment", "tournament", "training", "study". A key that stands twice is an error.
     """
     text, where = _text(source, kind, folder)
     try:

@@ -1,6 +1,6 @@
 """One game that is watched as it is played, by people at a table too, whatever shows it to them.
 
-A game that is kept is the only one of its run.
+A game that is kept is the only one of its run, or one of a study's.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from .game import prepare
 from .runner import preflight
 from .work import error_sentence, told_with_its_place
 
-_GAME = 1
-
 
 def only_place(experiment: Experiment) -> Place:
     """The place of the one game that is played."""
@@ -43,31 +41,32 @@ async def play_table(
     table: PeopleTable | None = None,
     watch: GameWatch | None = None,
     asked: Callable[[Sequence[Ask]], None] | None = None,
+    game: int = 1,
 ) -> Played:
-    """Play the one game of an experiment, from where it was left, and keep it.
+    """Play a game of an experiment, from where it was left, and keep it.
 
-    store: where the game is planned as the first; None for one that is not kept. table: where people sit, if
-    any do. watch, asked: see `match.Match`. What was spent before counts towards the budget. Errors pass
-    through, in a group; a WolflabError leaves the game unfinished, with its sentence.
+    store: where it is planned, as number `game`; None for the one game of an experiment, not kept. table:
+    where people sit, if any do. watch, asked: see `match.Match`. What was spent before counts towards the
+    budget. Errors pass through, in a group; a WolflabError leaves the game unfinished, with its sentence.
     """
     if store is None:
         company = Company(experiment, table=table)
     else:
         company = Company(experiment, store.path, store.spent(), table=table)
-    place = only_place(experiment)
+    place = only_place(experiment) if store is None else Place.of(store.game(game))
     try:
         await preflight(company)
-        file = CallFile(store, asker(_GAME), {} if store is None else store.calls(_GAME))
+        file = CallFile(store, asker(game), {} if store is None else store.calls(game))
         match = replace(prepare(company, place, file), watch=watch, asked=asked)
         with told_with_its_place():
             played = await play(match)
         if store is not None:
-            result = finished(experiment, place.condition, played, file.held, store.came_to(_GAME))
-            store.keep(_GAME, *result)
+            result = finished(experiment, place.condition, played, file.held, store.came_to(game))
+            store.keep(game, *result)
         return played
     except* WolflabError as errors:
-        if store is not None and not store.game(_GAME).over:
-            store.stop(_GAME, "unfinished", error_sentence(errors))
+        if store is not None and not store.game(game).over:
+            store.stop(game, "unfinished", error_sentence(errors))
         raise
     finally:
         await company.close()

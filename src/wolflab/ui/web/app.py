@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
-from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 
 from ...errors import WolflabError
@@ -357,8 +357,11 @@ _SOCKETS = {
 }
 
 
-def application(house: House, hosts: Sequence[str]) -> Starlette:
-    """The server as an ASGI application. hosts: see `Guard`."""
+FurtherRoutes = Callable[[Doors], Sequence[BaseRoute]]
+
+
+def application(house: House, hosts: Sequence[str], further: FurtherRoutes = lambda doors: ()) -> Starlette:
+    """The server as an ASGI application. hosts: see `Guard`. further: routes that come before these."""
     doors = Doors(house, Limiter(), Wires())
 
     def bound(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
@@ -375,6 +378,7 @@ def application(house: House, hosts: Sequence[str]) -> Starlette:
 
     app = Starlette(
         routes=[
+            *further(doors),
             *(Route(path, _take_page) for path in _PAGES),
             Mount("/static", StaticFiles(directory=str(_STATIC))),
             Route("/house", bound(_take_list)),

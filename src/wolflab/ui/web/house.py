@@ -19,6 +19,7 @@ from ...errors import StoreError, WolflabError
 from ...files import write
 from ...lab.runs.tables import can_be_seated
 from ...lab.storage.run_files import locked
+from ...lab.storage.store import Store
 from ...rules import PRESETS
 from .plan import (
     MODEL,
@@ -71,10 +72,13 @@ class HouseFacts(msgspec.Struct):
 
 
 class House:
-    """See the module. folder: where the tables are. guarded: an access token is needed."""
+    """See the module. folder: where the tables are. guarded: an access token is needed. store: the run of the
+    study whose games are played here; None where each table has a run of its own.
+    """
 
-    def __init__(self, folder: Path, guarded: bool = False) -> None:
+    def __init__(self, folder: Path, guarded: bool = False, store: Store | None = None) -> None:
         self.folder = folder
+        self.store = store
         self.guarded = guarded
         self.facts = _facts(folder / HOUSE)
         self.tables: dict[str, WebTable] = {}
@@ -95,7 +99,7 @@ class House:
             try:
                 if read_plan(file.parent).state == "over":
                     continue
-                table = WebTable.open(file.parent)
+                table = self._opened(file.parent)
             except WolflabError as error:
                 _log.error("%s", error)
                 continue
@@ -124,10 +128,13 @@ class House:
             folder = self.folder / code
             if not (re.fullmatch(r"[A-Z0-9]{6}", code) and (folder / TABLE).is_file()):
                 raise Refused(404, f"there is no table {code[:20]}; look at its code again")
-            self.tables[code] = WebTable.open(folder)
+            self.tables[code] = self._opened(folder)
         table = self.tables[code]
         table.used = clock()
         return table
+
+    def _opened(self, folder: Path) -> WebTable:
+        return WebTable.open(folder, self.store if read_plan(folder).game else None)
 
     def make(self, wish: TableWish, host: bool) -> tuple[WebTable, str, str]:
         """A new table, the secret of whoever makes it, and that of the device that people share.
@@ -161,11 +168,8 @@ class House:
         if not wish.marked:
             random.SystemRandom().shuffle(seats)  # so that not even whoever makes it knows who sits where
         keeper, device = new_secret(), new_secret()
-        code = new_code()
-        while (self.folder / code).exists():
-            code = new_code()
         plan = TablePlan(
-            code=code,
+            code=self.free_code(),
             name=nickname(wish.name) or f"A table of {rules.players}",
             seats=seats,
             seed=secrets.randbelow(2**31),
@@ -177,11 +181,22 @@ class House:
             budget=wish.budget,
         )
         can_be_seated(plan.experiment())  # what cannot be played is said now
-        table = WebTable(plan, self.folder / code)
+        return self.add(plan), keeper, device
+
+    def free_code(self) -> str:
+        """A code that no table has."""
+        code = new_code()
+        while (self.folder / code).exists():
+            code = new_code()
+        return code
+
+    def add(self, plan: TablePlan) -> WebTable:
+        """A table, from now on."""
+        table = WebTable(plan, self.folder / plan.code, self.store if plan.game else None)
         table.used = clock()
         table.save()
-        self.tables[code] = table
-        return table, keeper, device
+        self.tables[plan.code] = table
+        return table
 
     def again(self, table: WebTable, host: bool) -> tuple[WebTable, str, str]:
         """A table of the same kind for the same people, after a game; once for each game."""

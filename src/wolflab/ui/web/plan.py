@@ -119,7 +119,9 @@ class TableSeat(msgspec.Struct):
 class TablePlan(msgspec.Struct):
     """A table as it is kept. keeper, device: hashes of the secrets of whoever made it, and of the device that
     people share. shown: how many batches of events everybody has seen. host_plays: the host holds a seat.
-    next: the table at which the same people play again.
+    next: the table at which the same people play again. switches: what is changed of the preset's rules.
+    game: of a study, the number of its game in the study's run; 0 for a table with a run of its own. way:
+    where its people go on when the game is over; "" for nowhere.
     """
 
     code: str
@@ -141,6 +143,9 @@ class TablePlan(msgspec.Struct):
     shown: int = 0
     host_plays: bool = False
     next: str = ""
+    switches: dict[str, Any] = {}
+    game: int = 0
+    way: str = ""
 
     @property
     def wish(self) -> TableWish:
@@ -152,7 +157,7 @@ class TablePlan(msgspec.Struct):
     @property
     def ruleset(self) -> Ruleset:
         """The rules that are played: a preset's, with names that read well on a page."""
-        return web_rules(self.rules)
+        return PRESETS[self.rules].with_(**{**NAMES, **self.switches})
 
     @property
     def people(self) -> list[int]:
@@ -192,7 +197,7 @@ class TablePlan(msgspec.Struct):
                 players[name] = {"recipe": seat.recipe, **model}
         data = {
             "name": "table",
-            "rules": {"preset": self.rules, **NAMES},
+            "rules": {"preset": self.rules, **NAMES, **self.switches},
             "players": players,
             "seed": self.seed,
             "deals": 1,

@@ -64,13 +64,16 @@ class GameVoid(ServerError):
 
 
 class WebTable(Room):
-    """See the module. folder: where it is kept, its run too. Made anew, or read by `open`. tickets: with
-    which seats of the shared device were opened. used: when somebody last asked for this table.
+    """See the module. folder: where it is kept, and its run too where it has one of its own; store: the run
+    of a study, where the game is one of these. Made anew, or read by `open`. tickets: with which seats of the
+    shared device were opened. used: when somebody last asked for this table.
     """
 
-    def __init__(self, plan: TablePlan, folder: Path) -> None:
+    def __init__(self, plan: TablePlan, folder: Path, store: Store | None = None) -> None:
         super().__init__(plan, read_desks(folder, len(plan.seats)))
         self.folder = folder
+        self._store = store
+        self._number = plan.game or 1
         self.tickets: dict[str, int] = {}
         self.used: float = 0.0
         self._game: asyncio.Task[None] | None = None
@@ -84,9 +87,9 @@ class WebTable(Room):
         self._publish()
 
     @classmethod
-    def open(cls, folder: Path) -> WebTable:
+    def open(cls, folder: Path, store: Store | None = None) -> WebTable:
         """The table that is kept there; StoreError where it cannot be read."""
-        return cls(read_plan(folder), folder)
+        return cls(read_plan(folder), folder, store)
 
     # -- keeping --------------------------------------------------------------------------
 
@@ -211,7 +214,8 @@ class WebTable(Room):
             raise Refused(409, "this game has begun already")
         if not self.plan.people:
             raise Refused(409, "nobody has sat down yet")
-        self.plan.experiment()  # what cannot be played is said now
+        if self._store is None:
+            self.plan.experiment()  # what cannot be played is said now
         self._go_on(self.plan.budget)
 
     def resume(self, budget: BudgetPlan | None = None) -> None:
@@ -275,17 +279,27 @@ class WebTable(Room):
 
     async def _played(self) -> str:
         """Play to the end; the sentence of what went wrong, or ""."""
-        experiment = self.plan.experiment()
         failed = ""
         try:
-            store = Store.resume(self.folder) if self._begun else Store.create(self.folder, experiment)
-            with closing(store):
-                store.plan([astuple(only_place(experiment))])
-                if not store.game(1).over:
-                    await play_table(store, experiment, self, self._watch, self._asked)
+            with self._writing() as store:
+                if not store.game(self._number).over:
+                    await play_table(store, store.experiment, self, self._watch, self._asked, self._number)
         except* WolflabError as errors:
             failed = error_sentence(errors)
         return failed
+
+    @contextmanager
+    def _writing(self) -> Iterator[Store]:
+        """The run, to write to it, with this game planned."""
+        if self._store is not None:
+            yield self._store
+            return
+        experiment = self.plan.experiment()
+        with closing(
+            Store.resume(self.folder) if self._begun else Store.create(self.folder, experiment)
+        ) as store:
+            store.plan([astuple(only_place(experiment))])
+            yield store
 
     def _watch(self, events: Sequence[Event], log: Log, turns: Sequence[Turn]) -> None:
         assert self.timeline is not None
@@ -323,15 +337,15 @@ class WebTable(Room):
 
     @property
     def _begun(self) -> bool:
-        return (self.folder / "run.sqlite").exists()
+        return self._store is not None or (self.folder / "run.sqlite").exists()
 
     def _gave_up(self, why: str) -> bool:
         """Write down that the game does not count; False where it had ended, and was still being shown."""
         if self._begun:
-            with Store.resume(self.folder) as store:
-                if store.game(1).over:
+            with self._writing() as store:
+                if store.game(self._number).over:
                     return False
-                store.stop(1, "failed", f"void: {why}")
+                store.stop(self._number, "failed", f"void: {why}")
         return True
 
     def _read_back(self) -> None:
@@ -339,14 +353,19 @@ class WebTable(Room):
         for feed in self.feeds:
             feed.reset()
         record = None
-        if self._begun:
+        if self._store is not None:
+            record = self._record_in(self._store)
+        elif self._begun:
             with Store.open_for_reading(self.folder) as store:
-                record = store.record(1) if store.game(1).over else None
+                record = self._record_in(store)
         if record is not None:
             self._show_again(record)
             roles = [{"seat": seat, "role": role} for seat, role in enumerate(self.host.facts.roles)]
             for feed in self.feeds:
                 feed.add("reveal", roles=roles)
+
+    def _record_in(self, store: Store) -> GameRecord | None:
+        return store.record(self._number) if store.game(self._number).over else None
 
     def _show_again(self, record: GameRecord) -> None:
         """A game that is over, as it was shown."""

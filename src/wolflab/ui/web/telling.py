@@ -54,6 +54,7 @@ def _common(room: Room) -> _Told:
             "night": plan.night_seconds,
             "free": len(plan.free),
             "next": plan.next,
+            "way": plan.way,
         },
         "time": facts.phase,
         "round": facts.round,

@@ -157,6 +157,9 @@ function result(you, end) {
 function Over({ now, first, log, host, handOver }) {
   const end = log.findLast((item) => item.kind === "end");
   const { you } = now;
+  if (now.table.way) return html`<section class="desk over" aria-label="After the game"><h2>${result(you, end)}
+    <bdi>${end ? end.text : now.table.why || "The game is over."}</bdi></h2>
+    <a class="button main" href=${now.table.way}>Go on with the study</a></section>`;
   const revealed = log.some((item) => item.kind === "reveal"); // not where the game was ended before its end
   return html`<section class="desk over" aria-label="After the game"><h2>${result(you, end)}
     <bdi>${end ? end.text : now.table.why || "The game is over."}</bdi></h2>

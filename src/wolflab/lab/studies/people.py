@@ -1,0 +1,258 @@
+"""Who takes part in a study, how far they are, and which game of the run is whose.
+
+Each person is one file in the study's folder `people/`. What somebody has sent is kept there before the page
+goes on, so nothing is lost by a restart, and nothing counts twice: a step that is done stays done.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from pathlib import Path
+
+import msgspec
+
+from ...errors import StoreError
+from ...files import reading_file, write
+from ..storage.store import GameRow, Sitting, Store
+from .plan import Study, StudyCell
+
+_VISIT = 30 * 60.0
+"""Seconds without a word after which somebody who comes back begins another session."""
+_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+
+
+class StudyRefused(StoreError):
+    """What somebody asks of a study that it cannot do now, in a sentence for them."""
+
+
+class ReportedProblem(msgspec.Struct, frozen=True):
+    """What somebody has reported, and when, in seconds since 1970."""
+
+    when: float
+    text: str
+
+
+class StudyPerson(msgspec.Struct):
+    """One person, as they are kept.
+
+    name: what the run calls them ("p07"). number: how many came before. key, withdrawal: hashes of what lets
+    them in, and of the code that only they hold. outside: hash of the id that their link had; "" for none.
+    done: step → what was answered. games: step → numbers of the run's games, the last one counts. tables:
+    step → the table of it. visits: when each session began. seen: when they last sent something.
+    """
+
+    name: str
+    number: int
+    key: str
+    withdrawal: str
+    cell: str
+    outside: str = ""
+    done: dict[str, dict[str, str]] = {}
+    tries: dict[str, int] = {}
+    games: dict[str, list[int]] = {}
+    tables: dict[str, str] = {}
+    visits: list[float] = []
+    seen: float = 0.0
+    left: str = ""
+    reports: list[ReportedProblem] = []
+
+    @property
+    def gone(self) -> bool:
+        """Whether they have stopped, have withdrawn, or cannot take part."""
+        return bool(self.left)
+
+
+def steps_of(study: Study) -> list[str]:
+    """The steps of a study, in order: "consent", "game/1" and so on."""
+    steps = ["consent"]
+    if study.about:
+        steps.append("about")
+    steps.append("rules")
+    if study.quiz:
+        steps.append("quiz")
+    if study.training:
+        steps.append("training")
+    for place in range(1, study.games + 1):
+        if study.deals == "chosen":
+            steps.append(f"number/{place}")
+        steps.append(f"game/{place}")
+        if study.after_game or study.flags:
+            steps.append(f"after/{place}")
+    if study.interview:
+        steps.append("interview")
+    return [*steps, "debrief"]
+
+
+def step_of(study: Study, person: StudyPerson) -> str:
+    """Where somebody is; "" for somebody who is through."""
+    return next((step for step in steps_of(study) if step not in person.done), "")
+
+
+class StudyPeople:
+    """All people of a study. folder: the study's. One process writes to it."""
+
+    def __init__(self, folder: Path, study: Study) -> None:
+        self.folder = folder / "people"
+        self.study = study
+        self._salt = _salt(folder)
+        self.people: dict[str, StudyPerson] = {}
+        for file in sorted(self.folder.glob("p*.json")):
+            person = _read(file)
+            self.people[person.name] = person
+
+    def arrive(self, outside: str = "") -> tuple[StudyPerson, str]:
+        """Somebody new, and the secret that lets them in. outside: the id that a recruiter gave them; only
+        its hash is kept. StudyRefused where the study is full.
+        """
+        if outside and (known := self.by_outside(outside)) is not None:
+            key = secrets.token_urlsafe(16)  # the same person, at another device
+            known.key = self._hash(key)
+            self.keep(known)
+            return known, key
+        if sum(not person.gone for person in self.people.values()) >= self.study.people:
+            raise StudyRefused("This study has all the people that it needs. Thank you for coming.")
+        number = len(self.people)
+        key = secrets.token_urlsafe(16)
+        person = StudyPerson(
+            name=f"p{number + 1:02d}",
+            number=number,
+            key=self._hash(key),
+            withdrawal="",
+            cell=self._emptiest(),
+            outside=self._hash(outside) if outside else "",
+        )
+        self.people[person.name] = person
+        self.seen(person)
+        return person, key
+
+    def by_outside(self, outside: str) -> StudyPerson | None:
+        """Whoever came with that id."""
+        wanted = self._hash(outside)
+        return next((person for person in self.people.values() if person.outside == wanted), None)
+
+    def by_key(self, key: str) -> StudyPerson | None:
+        """Whoever holds that secret."""
+        wanted = self._hash(key)
+        same = (person for person in self.people.values() if hmac.compare_digest(person.key, wanted))
+        return next(same, None) if key else None
+
+    def by_withdrawal(self, code: str) -> StudyPerson | None:
+        """Whoever was given that code."""
+        wanted = self._hash(code.strip().upper())
+        return next((one for one in self.people.values() if one.withdrawal == wanted), None)
+
+    def cell(self, person: StudyPerson) -> StudyCell:
+        """What is fixed for somebody."""
+        return self.study.all_cells[person.cell]
+
+    def seen(self, person: StudyPerson) -> None:
+        """They have sent something. After a long pause that is another session."""
+        now = time.time()
+        if not person.visits or now - person.seen > _VISIT:
+            person.visits = [*person.visits, now]
+        person.seen = now
+        self.keep(person)
+
+    def finish(self, person: StudyPerson, step: str, answers: Mapping[str, str]) -> None:
+        """A step is done. What was sent first counts: a second window changes nothing."""
+        if step == step_of(self.study, person):
+            person.done = {**person.done, step: dict(answers)}
+        self.seen(person)
+
+    def new_withdrawal(self, person: StudyPerson) -> str:
+        """A code by which somebody can withdraw: they alone hold it. An earlier one is worth nothing then."""
+        code = "-".join("".join(secrets.choice(_LETTERS) for _ in range(5)) for _ in range(3))
+        person.withdrawal = self._hash(code)
+        self.keep(person)
+        return code
+
+    def withdraw(self, person: StudyPerson) -> None:
+        """What they have answered is forgotten; their words in games are erased by whoever holds the run."""
+        person.done = {step: {} for step in person.done}
+        person.reports = []
+        person.left, person.outside = "withdrawn", ""
+        self.keep(person)
+
+    def keep(self, person: StudyPerson) -> None:
+        """Write somebody down, now."""
+        write(self.folder / f"{person.name}.json", msgspec.json.format(msgspec.json.encode(person)))
+
+    # -- games ----------------------------------------------------------------------------
+
+    def next_game(self, store: Store, person: StudyPerson, place: int) -> GameRow:
+        """The game that somebody plays as their `place`th: the one that is planned or begun, or another one
+        of the same deal where it was abandoned. StoreError where the run cannot be written.
+        """
+        step = f"game/{place}"
+        numbers = person.games.get(step, [])
+        if numbers and not given_up(row := store.game(numbers[-1])):
+            return row
+        cell = self.cell(person)
+        chosen = person.done.get(f"number/{place}", {}).get("number")
+        deal = self.study.deal(cell, person.number, place, None if chosen is None else int(chosen))
+        number = plan_further(store, cell.condition, deal)
+        store.seat_person(
+            Sitting(number, self.study.number(cell.condition), person.name, len(person.visits), place)
+        )
+        person.games = {**person.games, step: [*numbers, number]}
+        self.keep(person)
+        return store.game(number)
+
+    def completion(self) -> str:
+        """The code that says to a recruiter that somebody is through: the same for all."""
+        return self._hash("completion")[:10].upper()
+
+    def _emptiest(self) -> str:
+        """The cell that has the fewest people who have not left; the first of these."""
+        here = [person.cell for person in self.people.values() if not person.gone]
+        return min(self.study.all_cells, key=here.count)
+
+    def _hash(self, text: str) -> str:
+        return blake2b(text.encode("utf-8", "replace"), key=self._salt, digest_size=16).hexdigest()
+
+
+def given_up(row: GameRow) -> bool:
+    """Whether a game was abandoned: it was begun, and is not to be gone on with."""
+    return row.status == "failed"
+
+
+def plan_further(store: Store, condition: str, deal: int) -> int:
+    """Plan one more game of a deal; its number."""
+    same = [row.repeat for row in store.games() if (row.condition, row.deal) == (condition, deal)]
+    repeat = max(same, default=-1) + 1
+    store.plan([(condition, deal, repeat)])
+    return next(
+        row.id for row in store.games() if (row.condition, row.deal, row.repeat) == (condition, deal, repeat)
+    )
+
+
+def progress(people: Sequence[StudyPerson], study: Study) -> dict[str, int]:
+    """How many people are at which step; "through" and "left" beside."""
+    found: dict[str, int] = {}
+    for person in people:
+        at = person.left or step_of(study, person) or "through"
+        found[at] = found.get(at, 0) + 1
+    return found
+
+
+def _salt(folder: Path) -> bytes:
+    """The study's own secret, by which ids and codes are hashed."""
+    file = folder / "people" / "salt"
+    if not file.is_file():
+        write(file, secrets.token_bytes(32))
+        file.chmod(0o600)
+    with reading_file(file):
+        return file.read_bytes()
+
+
+def _read(file: Path) -> StudyPerson:
+    with reading_file(file):
+        data = file.read_bytes()
+    try:
+        return msgspec.json.decode(data, type=StudyPerson)
+    except msgspec.MsgspecError as error:
+        raise StoreError(f"{file}: it cannot be read ({error}); copy it back") from None

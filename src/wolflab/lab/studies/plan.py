@@ -1,0 +1,241 @@
+"""What a study is: its games, its people, its steps, and what it tells people before they take part.
+
+It is written in one file (`wolflab study FILE`). The file's experiment is the run; here stands what is about
+the people. A study that leaves a blank in its consent is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from ...errors import ExperimentError
+from ...fields import Part
+from ...match import Draws, dealt_roles
+from ...rules import ROLES, Ruleset
+from ..plans.experiment import Experiment
+from ..plans.loading import build
+from ..plans.sources import checking, read_fields
+from ..plans.specs import PERSON, FolderName
+from ..runs.game import keys
+from ..storage.store import Place
+
+BLANK = "…"
+"""What stands in a consent until somebody fills it in."""
+_LOOKED = 100_000
+"""Deals that are looked through for one that gives a person the wanted card."""
+StudySide = Literal["village", "werewolves"]
+_Words = Annotated[str, Field(min_length=1, max_length=4000)]
+
+
+class StudyQuestion(Part):
+    """One question of a form. options: to choose one from; without any, a text is asked for. from 1 to scale:
+    a number, with words for both ends.
+    """
+
+    ask: Annotated[str, Field(min_length=1, max_length=500)]
+    options: list[str] = Field(default_factory=list, max_length=20)
+    scale: Annotated[int, Field(ge=2, le=11)] | None = None
+    ends: list[str] = Field(default_factory=list, max_length=2)
+    required: bool = False
+    screens: list[str] = Field(default_factory=list, max_length=20)
+    """Of the options: with these somebody cannot take part."""
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> StudyQuestion:
+        if self.options and self.scale:
+            raise ValueError("options, scale: a question has one of the two")
+        for option in self.screens:
+            if option not in self.options:
+                raise ValueError(f"screens: {option!r} is none of the options")
+        return self
+
+    @property
+    def answers(self) -> list[str]:
+        """What may be answered; empty for a text."""
+        return [str(number) for number in range(1, self.scale + 1)] if self.scale else list(self.options)
+
+
+class StudyConsent(Part):
+    """What people are told before they agree. A draft: whoever runs the study fills in the blanks."""
+
+    responsible: _Words = BLANK
+    """Who runs the study, where, and how to reach them."""
+    purpose: _Words = BLANK
+    takes: _Words = BLANK
+    """How long it takes, and what people get for it."""
+    readers: _Words = BLANK
+    """Who reads what people type."""
+    kept: _Words = BLANK
+    """Where it is kept, and for how long."""
+    erasable_until: _Words = BLANK
+    """Until when somebody can have it erased."""
+    warning: _Words = (
+        "Werewolf is a game of lies: players deceive each other, accuse each other and vote each other out. "
+        "Language models may write things that are wrong or offensive."
+    )
+
+    @property
+    def blanks(self) -> list[str]:
+        """The fields that nobody has filled in."""
+        return [name for name in type(self).model_fields if BLANK in getattr(self, name)]
+
+
+class StudyCell(Part):
+    """What is fixed for a person. side: of which the person is in every game; None: as the cards fall."""
+
+    condition: str
+    side: StudySide | None = None
+
+
+class StudyBlind(Part):
+    """Agents are not said to be agents until the debrief. approval: who has allowed that, with its number."""
+
+    approval: Annotated[str, Field(min_length=3, max_length=500)]
+
+
+class Study(Part):
+    """A whole study; see the module."""
+
+    name: FolderName
+    title: Annotated[str, Field(min_length=1, max_length=200)]
+    source: str = ""
+    """What it reproduces: paper, section or table."""
+    experiment: dict[str, Any]
+    """The fields of an experiment; a person sits at `seat` in each of its conditions."""
+    seat: str = "player_1"
+    people: Annotated[int, Field(ge=1, le=10_000)] = 8
+    """How many are wanted. Whoever comes later is told that the study is full."""
+    games: Annotated[int, Field(ge=1, le=100)] = 5
+    """Consecutive games of each person."""
+    cells: dict[str, StudyCell] = Field(default_factory=dict)
+    """Each person belongs to one for good; they are filled evenly by arrival. None: each condition is one."""
+    deals: Literal["shared", "chosen", "roles"] = "shared"
+    """shared: all people meet the same deals, each in another order (a Latin square). chosen: the person
+    types a whole number before each game, and it is the deal. roles: each person is dealt each role, in the
+    order of a Latin square.
+    """
+    consent: StudyConsent = StudyConsent()
+    about: list[StudyQuestion] = Field(default_factory=list)
+    """Screening and optional facts about the person, before the rules."""
+    quiz: Annotated[int, Field(ge=0, le=20)] = 5
+    """Questions on the rules, with answers computed from them."""
+    training: bool = True
+    """A game with built-in players first, which counts for nothing."""
+    after_game: list[StudyQuestion] = Field(default_factory=list)
+    flags: bool = True
+    """After each game, people may mark statements as one of the kinds of hallucination (002, Table 18)."""
+    interview: list[StudyQuestion] = Field(default_factory=list)
+    """After the last game (002 §9.3)."""
+    times: dict[str, Any] = Field(default_factory=dict)
+    """How long a table waits; see `ui.web.plan.Times`."""
+    blind: StudyBlind | None = None
+    debrief: Annotated[str, Field(max_length=4000)] = ""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Study:
+        played = self.played
+        for name in played.conditions:
+            rules, spec = played.ruleset(name), played.cast(name).get(self.seat)
+            if self.seat not in rules.names:
+                raise ValueError(f"seat: there is no {self.seat!r} in {name}")
+            if spec is None or spec.recipe != PERSON:
+                raise ValueError(
+                    f"experiment.players: {self.seat} has to be {{recipe: {PERSON}}} in {name}, for a person "
+                    "sits there"
+                )
+            others = [at for at, one in played.cast(name).items() if one.recipe == PERSON and at != self.seat]
+            if others:
+                raise ValueError(
+                    f"experiment.players: {', '.join(others)} is a person too; one sits at a table"
+                )
+        for name, cell in self.cells.items():
+            if cell.condition not in played.conditions:
+                known = ", ".join(played.conditions)
+                raise ValueError(f"cells.{name}: there is no condition {cell.condition!r}; known are {known}")
+            if cell.side is not None and self.deals != "shared":
+                raise ValueError(f"cells.{name}.side: with deals: {self.deals}, the cards decide the side")
+        return self
+
+    @cached_property
+    def played(self) -> Experiment:
+        """The experiment that is the run."""
+        data = {"name": self.name, "title": self.title, "redraw_void": False, **self.experiment}
+        return build(data, where="experiment")
+
+    @cached_property
+    def all_cells(self) -> Mapping[str, StudyCell]:
+        """The cells; where none is named, one for each condition."""
+        return self.cells or {name: StudyCell(condition=name) for name in self.played.conditions}
+
+    def number(self, condition: str) -> int:
+        """The seat of the person, from 0."""
+        return list(self.played.ruleset(condition).names).index(self.seat)
+
+    def roles(self, condition: str) -> list[str]:
+        """The roles that are dealt, each once, in the order of a Latin square."""
+        counts = self.played.ruleset(condition).roles
+        return [role for role, n in counts.items() if n]
+
+    def deal(self, cell: StudyCell, person: int, place: int, chosen: int | None = None) -> int:
+        """Which deal a person's game has. person: how many came before; place: of the game, from 1; chosen:
+        the number that the person typed. ExperimentError where none gives the wanted card.
+        """
+        if self.deals == "chosen":
+            assert chosen is not None
+            return chosen
+        turned = (place - 1 + person) % self.games
+        if self.deals == "roles":
+            roles = self.roles(cell.condition)
+            role = roles[(place - 1 + person) % len(roles)]
+            return self._dealt(cell.condition, lambda dealt: dealt == role, (place - 1) // len(roles))
+        if cell.side is None:
+            return turned
+        wolf = cell.side == "werewolves"
+        return self._dealt(cell.condition, lambda dealt: ROLES[dealt].wolf == wolf, turned)
+
+    def _dealt(self, condition: str, wanted: Any, nth: int) -> int:
+        """The nth deal, from 0, that gives the person a wanted card."""
+        rules, seat = self.played.ruleset(condition), self.number(condition)
+        for deal in range(_LOOKED):
+            if wanted(_role(self.played, rules, condition, deal, seat)):
+                if nth == 0:
+                    return deal
+                nth -= 1
+        raise ExperimentError(f"{condition}: none of {_LOOKED:,} deals gives {self.seat} that card")
+
+    def receivers(self) -> list[str]:
+        """Who is sent what people type: each model's name, with its server where it has one."""
+        return list(dict.fromkeys(self._receivers()))
+
+    def _receivers(self) -> Iterator[str]:
+        for condition in self.played.conditions:
+            for spec in self.played.cast(condition).values():
+                if spec.model is None or spec.built_in:
+                    continue
+                model = spec.model if isinstance(spec.model, dict) else {"model": spec.model}
+                at = f" at {model['base_url']}" if model.get("base_url") else ""
+                yield f"{model.get('model')}{at}"
+
+
+def _role(experiment: Experiment, rules: Ruleset, condition: str, deal: int, seat: int) -> str:
+    return dealt_roles(rules, Draws(keys(experiment, Place(condition, deal, 0))[0]))[seat]
+
+
+def load_study(source: str | Path) -> Study:
+    """A study's file, or the name of a shipped one; ExperimentError in a sentence for one that is none."""
+    data, where = read_fields(source, "study", "studies")
+    return study_of(data, where)
+
+
+def study_of(data: Mapping[str, Any], where: str) -> Study:
+    """A study of plain values. Where the file says what recipes' names mean in it, that is the experiment's."""
+    data = dict(data)
+    if (meant := data.pop("recipes", None)) is not None and isinstance(data.get("experiment"), dict):
+        data["experiment"] = {"recipes": meant, **data["experiment"]}
+    with checking(where, Study, "docs/studies.md"):
+        return Study(**data)

@@ -1,0 +1,207 @@
+"""A study's pages as HTML: every step is one form that works without a script, and says what is wrong above
+itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from ...lab.studies.plan import Study, StudyQuestion
+from ...record import GameRecord
+from ...rules import Said
+from ...text.asking.rules_text import rules_for_people
+
+FORM_POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'"
+)
+"""What these pages may load: this server's style, and nothing else."""
+HALLUCINATIONS = {
+    "night": "says that somebody spoke, or was silent, at night",
+    "before": "speaks of a statement that nobody has made yet",
+    "time": "confuses days, or what came first",
+    "identity": "takes a player for another one, or for the wrong role",
+    "other": "something else that is not so",
+}
+"""Kinds of hallucination (002, Table 18), and one for the rest."""
+CODE_FORM = (
+    '<form method="post" action="/study/code"><button type="submit">Give me a withdrawal code</button> '
+    "<small>You alone have it. With it, all that you have typed can be erased.</small></form>"
+)
+TEXT_LIMIT = 2000
+"""Characters of an answer in words."""
+
+
+def study_page(study: Study, body: str, wrong: str = "", foot: str = "") -> str:
+    """A whole page. body: HTML. wrong: a sentence. foot: HTML below everything."""
+    title = escape(study.title)
+    notice = f'<p class="notice" role="alert">{escape(wrong)}</p>' if wrong else ""
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<title>{title}</title><link rel="stylesheet" href="/static/style.css">'
+        '<link rel="stylesheet" href="/static/study.css"></head>\n'
+        f'<body><main class="study"><h1>{title}</h1>{notice}{body}</main>{foot}</body></html>\n'
+    )
+
+
+def step_form(step: str, inner: str, button: str, action: str = "/study/now") -> str:
+    """A form that sends a step."""
+    return (
+        f'<form method="post" action="{action}"><input type="hidden" name="step" value="{escape(step)}">'
+        f'{inner}<p><button type="submit" class="main">{escape(button)}</button></p></form>'
+    )
+
+
+def paragraphs(text: str) -> str:
+    """Text as HTML; a blank line begins another paragraph."""
+    return "".join(f"<p>{escape(part)}</p>" for part in text.split("\n\n") if part.strip())
+
+
+def foot(person: bool) -> str:
+    """What may be done at any time. person: whether somebody takes part."""
+    if not person:
+        return '<footer class="study-foot"><a href="/study/withdraw">Withdraw with my code</a></footer>'
+    return (
+        '<footer class="study-foot"><details><summary>Stop, withdraw, or report something</summary>'
+        f"{CODE_FORM}"
+        '<form method="post" action="/study/report"><label>What is wrong? '
+        f'<textarea name="text" rows="3" maxlength="{TEXT_LIMIT}" required></textarea></label> '
+        '<button type="submit">Report it</button></form>'
+        '<form method="post" action="/study/stop"><button type="submit">Stop here</button> '
+        "<small>You need give no reason. What you have done so far is kept, unless you withdraw.</small>"
+        '</form><a href="/study/withdraw">Withdraw with my code</a></details></footer>'
+    )
+
+
+def consent_body(study: Study) -> str:
+    """What people are told before they agree."""
+    told = study.consent
+    receivers = study.receivers()
+    sent = (
+        f"What you type in a game is sent to: {', '.join(receivers)}."
+        if receivers
+        else "What you type stays on the machine that runs this study: its players run there, too."
+    )
+    if study.blind is None:
+        agents = "Some or all of the other players are computer programs. The page says which."
+    else:
+        agents = "Who the other players are is told at the end of the study."
+    rows = [
+        ("Who runs this study", told.responsible),
+        ("What it is about", told.purpose),
+        ("What it takes", told.takes),
+        ("The other players", agents),
+        ("Who receives what you type", sent),
+        ("Who reads it", told.readers),
+        ("Where it is kept, and for how long", told.kept),
+        ("Until when you can have it erased", told.erasable_until),
+        ("Please note", told.warning),
+    ]
+    facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(words)}</dd>" for name, words in rows)
+    free = (
+        "You take part of your own will. You can stop at any time, without a reason. At the bottom of every "
+        "page you can stop, report something, and get a code with which all that you have typed is erased."
+    )
+    agree = (
+        '<label class="check"><input type="checkbox" name="agree" value="yes" required> I have read this, '
+        "I am of age, and I agree to take part.</label>"
+    )
+    return f"<h2>Before you begin</h2><dl>{facts}</dl><p>{free}</p>" + step_form("consent", agree, "Begin")
+
+
+def rules_body(study: Study, step: str) -> str:
+    """The rules, as players are told them."""
+    return "<h2>The rules</h2>" + step_form(step, rules_words(study), "I have read the rules")
+
+
+def rules_words(study: Study) -> str:
+    """The rules as HTML."""
+    condition = next(iter(study.played.conditions))
+    return paragraphs(rules_for_people(study.played.ruleset(condition)))
+
+
+def questions_inner(questions: Sequence[StudyQuestion], given: Mapping[str, str], first: str = "q") -> str:
+    """Questions of a form, as HTML. given: what was answered before, by field."""
+    parts = []
+    for number, question in enumerate(questions):
+        field = f"{first}{number}"
+        need = " required" if question.required else ""
+        if not question.answers:
+            parts.append(
+                f'<label>{escape(question.ask)}<textarea name="{field}" rows="3" '
+                f'maxlength="{TEXT_LIMIT}"{need}>'
+                f"{escape(given.get(field, ''))}</textarea></label>"
+            )
+            continue
+        ends = (
+            f" <small>({escape(question.ends[0])} … {escape(question.ends[-1])})</small>"
+            if question.ends
+            else ""
+        )
+        options = "".join(
+            f'<label class="check"><input type="radio" name="{field}" value="{escape(one)}"{need}'
+            f"{' checked' if given.get(field) == one else ''}> {escape(one)}</label>"
+            for one in question.answers
+        )
+        scale = ' class="scale"' if question.scale else ""
+        parts.append(f"<fieldset{scale}><legend>{escape(question.ask)}{ends}</legend>{options}</fieldset>")
+    return "".join(parts)
+
+
+def read_questions(
+    questions: Sequence[StudyQuestion], given: Mapping[str, str], first: str = "q"
+) -> tuple[dict[str, str], str]:
+    """What was answered, by question; and a sentence where something is missing or is no answer."""
+    found: dict[str, str] = {}
+    for number, question in enumerate(questions):
+        said = given.get(f"{first}{number}", "").strip()[:TEXT_LIMIT]
+        if question.required and not said:
+            return found, f"Please answer: {question.ask}"
+        if said and question.answers and said not in question.answers:
+            return found, f"“{said[:60]}” is none of the answers to: {question.ask}"
+        if said:
+            found[question.ask] = said
+    return found, ""
+
+
+def flags_inner(record: GameRecord, seat: int, given: Mapping[str, str]) -> str:
+    """What the others said in a game, to be marked where it is not so (002, Table 18), as HTML."""
+    rows = []
+    for at, event in statements_of(record, seat):
+        options = "".join(
+            f'<option value="{kind}"{" selected" if given.get(f"flag{at}") == kind else ""}>'
+            f"{escape(words)}</option>"
+            for kind, words in HALLUCINATIONS.items()
+        )
+        rows.append(
+            f"<li><b>{escape(record.ruleset.names[event.seat])}</b> <bdi>{escape(event.text)}</bdi> "
+            f'<label><span class="unseen">Mark it</span><select name="flag{at}">'
+            f'<option value="">nothing wrong</option>{options}</select></label></li>'
+        )
+    if not rows:
+        return ""
+    return (
+        "<h3>Was anything said that cannot be so?</h3>"
+        "<p>A lie is part of the game. Mark what makes no sense.</p>"
+        f'<ol class="said">{"".join(rows)}</ol>'
+    )
+
+
+def read_flags(record: GameRecord, seat: int, given: Mapping[str, str]) -> dict[str, str]:
+    """The marked statements: place in the record → kind."""
+    return {
+        f"flag/{at}": kind
+        for at, _ in statements_of(record, seat)
+        if (kind := given.get(f"flag{at}", "")) in HALLUCINATIONS
+    }
+
+
+def statements_of(record: GameRecord, seat: int) -> list[tuple[int, Said]]:
+    """What the others said, with its place in the record."""
+    return [
+        (at, event)
+        for at, event in enumerate(record.events)
+        if isinstance(event, Said) and event.seat != seat and event.text
+    ]
