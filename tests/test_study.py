@@ -427,9 +427,7 @@ def test_a_side_is_kept_in_every_game_and_deals_are_shared() -> None:
 
 
 def dealt_role(study: Study, deal: int) -> str:
-    from wolflab.lab.studies.plan import _role
-
-    return _role(study.played, study.played.ruleset("all"), "all", deal, study.number("all"))
+    return study._cards("all", deal).roles[study.number("all")]
 
 
 def test_cells_are_filled_evenly_by_those_who_stay(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Plays one game. There is one loop, `play`; everything that plays goes through it."""
 
-from .draws import Draws, dealt_roles
+from .draws import DealtCards, Draws, dealt, dealt_roles
 from .io import LiveIO, at_once
 from .play import GameWatch, Match, Played, everybody, play, run_now
 from .player import Casting, Dealing, Player
@@ -9,6 +9,7 @@ from .probes import InterviewProbe, Probe, ReliabilityProbe, StrawPoll
 __all__ = [
     "Casting",
     "Dealing",
+    "DealtCards",
     "Draws",
     "GameWatch",
     "InterviewProbe",
@@ -20,6 +21,7 @@ __all__ = [
     "ReliabilityProbe",
     "StrawPoll",
     "at_once",
+    "dealt",
     "dealt_roles",
     "everybody",
     "play",

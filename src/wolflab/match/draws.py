@@ -7,6 +7,7 @@ retry or another order of answering shifts nothing. Equal keys give equal draws,
 from __future__ import annotations
 
 from hashlib import blake2b
+from typing import NamedTuple
 
 from ..rules import Action, Ask, Ruleset
 from ..rules.engine import begin, step
@@ -48,7 +49,19 @@ def draw_option(ask: Ask, draws: Draws) -> Action:
 
 def dealt_roles(ruleset: Ruleset, draws: Draws) -> tuple[str, ...]:
     """The roles by seat that these draws deal."""
+    return dealt(ruleset, draws).roles
+
+
+class DealtCards(NamedTuple):
+    """What a deal gives. sheriff: the seat that is drawn for the office with the cards, if one is."""
+
+    roles: tuple[str, ...]
+    sheriff: int | None
+
+
+def dealt(ruleset: Ruleset, draws: Draws) -> DealtCards:
+    """What these draws deal."""
     now = begin(ruleset)
-    while now.asks and now.asks[0].kind == "deal":
+    while now.asks and now.asks[0].kind in ("deal", "sheriff"):
         now = step(now.state, [draw_option(ask, draws) for ask in now.asks])
-    return tuple(role.name for role in now.state.roles)
+    return DealtCards(tuple(role.name for role in now.state.roles), now.state.intended)

@@ -15,8 +15,8 @@ from pydantic import Field, model_validator
 
 from ...errors import ExperimentError
 from ...fields import Part
-from ...match import Draws, dealt_roles
-from ...rules import ROLES, Ruleset
+from ...match import DealtCards, Draws, dealt
+from ...rules import ROLES
 from ..plans.experiment import Experiment
 from ..plans.loading import build
 from ..plans.sources import checking, read_fields
@@ -86,10 +86,13 @@ class StudyConsent(Part):
 
 
 class StudyCell(Part):
-    """What is fixed for a person. side: of which the person is in every game; None: as the cards fall."""
+    """What is fixed for a person. side: of which the person is in every game; None: as the cards fall.
+    sheriff: the person is the Sheriff in every game (rules.sheriff: assigned).
+    """
 
     condition: str
     side: StudySide | None = None
+    sheriff: bool = False
 
 
 class StudyBlind(Part):
@@ -159,6 +162,8 @@ class Study(Part):
                 raise ValueError(f"cells.{name}: there is no condition {cell.condition!r}; known are {known}")
             if cell.side is not None and self.deals != "shared":
                 raise ValueError(f"cells.{name}.side: with deals: {self.deals}, the cards decide the side")
+            if cell.sheriff and played.ruleset(cell.condition).sheriff != "assigned":
+                raise ValueError(f"cells.{name}.sheriff: write rules.sheriff: assigned, or leave it out")
         return self
 
     @cached_property
@@ -183,30 +188,33 @@ class Study(Part):
 
     def deal(self, cell: StudyCell, person: int, place: int, chosen: int | None = None) -> int:
         """Which deal a person's game has. person: how many came before; place: of the game, from 1; chosen:
-        the number that the person typed. ExperimentError where none gives the wanted card.
+        the number that the person typed: the deal is this one or, where the cell wants something of it, the
+        next one that gives that. ExperimentError where none does.
         """
+        first, nth = 0, (place - 1 + person) % self.games
+        role = None
         if self.deals == "chosen":
             assert chosen is not None
-            return chosen
-        turned = (place - 1 + person) % self.games
-        if self.deals == "roles":
+            first, nth = chosen, 0
+        elif self.deals == "roles":
             roles = self.roles(cell.condition)
-            role = roles[(place - 1 + person) % len(roles)]
-            return self._dealt(cell.condition, lambda dealt: dealt == role, (place - 1) // len(roles))
-        if cell.side is None:
-            return turned
-        wolf = cell.side == "werewolves"
-        return self._dealt(cell.condition, lambda dealt: ROLES[dealt].wolf == wolf, turned)
+            role, nth = roles[(place - 1 + person) % len(roles)], (place - 1) // len(roles)
+        if role is None and cell.side is None and not cell.sheriff:
+            return first + nth
+        seat = self.number(cell.condition)
+        for deal in range(first, first + _LOOKED):
+            cards = self._cards(cell.condition, deal)
+            fits = role is None or cards.roles[seat] == role
+            fits &= cell.side is None or ROLES[cards.roles[seat]].wolf == (cell.side == "werewolves")
+            fits &= not cell.sheriff or cards.sheriff == seat
+            if fits and nth == 0:
+                return deal
+            nth -= fits
+        raise ExperimentError(f"{cell.condition}: none of {_LOOKED:,} deals gives {self.seat} that place")
 
-    def _dealt(self, condition: str, wanted: Any, nth: int) -> int:
-        """The nth deal, from 0, that gives the person a wanted card."""
-        rules, seat = self.played.ruleset(condition), self.number(condition)
-        for deal in range(_LOOKED):
-            if wanted(_role(self.played, rules, condition, deal, seat)):
-                if nth == 0:
-                    return deal
-                nth -= 1
-        raise ExperimentError(f"{condition}: none of {_LOOKED:,} deals gives {self.seat} that card")
+    def _cards(self, condition: str, deal: int) -> DealtCards:
+        key, _ = keys(self.played, Place(condition, deal, 0))
+        return dealt(self.played.ruleset(condition), Draws(key))
 
     def receivers(self) -> list[str]:
         """Who is sent what people type: each model's name, with its server where it has one."""
@@ -222,10 +230,6 @@ class Study(Part):
                 yield f"{model.get('model')}{at}"
 
 
-def _role(experiment: Experiment, rules: Ruleset, condition: str, deal: int, seat: int) -> str:
-    return dealt_roles(rules, Draws(keys(experiment, Place(condition, deal, 0))[0]))[seat]
-
-
 def load_study(source: str | Path) -> Study:
     """A study's file, or the name of a shipped one; ExperimentError in a sentence for one that is none."""
     data, where = read_fields(source, "study", "studies")
@@ -233,7 +237,7 @@ def load_study(source: str | Path) -> Study:
 
 
 def study_of(data: Mapping[str, Any], where: str) -> Study:
-    """A study of plain values. Where the file says what recipes' names mean in it, that is the experiment's."""
+    """A study of plain values. What a file says of the meaning of recipes' names is the experiment's."""
     data = dict(data)
     if (meant := data.pop("recipes", None)) is not None and isinstance(data.get("experiment"), dict):
         data["experiment"] = {"recipes": meant, **data["experiment"]}
