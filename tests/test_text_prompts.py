@@ -37,6 +37,7 @@ from wolflab.rules import (
     VictimShown,
     pick,
 )
+from wolflab.text import digest
 from wolflab.text.asking.prompts import STYLES, blocks, messages
 from wolflab.text.asking.reflective import questionnaire
 from wolflab.text.digest import question_digest
@@ -527,3 +528,22 @@ def test_the_witch_is_asked_about_tonights_victim() -> None:
         if one.kind == "antidote":
             told = blocks(Question(situation, Decide(one)))[2]
             assert re.search(r"The Werewolves are killing Player \d (\(you\) )?tonight", told)
+
+
+def test_a_question_that_another_thread_hashes_meanwhile_changes_no_hash(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def again() -> Question:
+        return replace(ASKED, situation=replace(ASKED.situation))
+
+    alone, standing = question_digest(again()), digest._standing
+    other = replace(ASKED, situation=replace(ASKED.situation, round=ASKED.situation.round + 1))
+    assert question_digest(other) != alone
+
+    def interrupted(situation: Situation) -> object:
+        monkeypatch.setattr(digest, "_standing", standing)
+        question_digest(replace(other, situation=replace(other.situation)))
+        return standing(situation)
+
+    monkeypatch.setattr(digest, "_standing", interrupted)
+    assert question_digest(again()) == alone

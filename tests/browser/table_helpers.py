@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from elsewhere import elsewhere
 from looks import SIZES
 
 from wolflab.match import Draws, dealt_roles
@@ -105,15 +106,6 @@ class Server:
             return table.plan.code
 
         return elsewhere(lambda: asyncio.run(make()))
-
-
-def elsewhere(work: Callable[[], Any]) -> Any:
-    """Do it in another thread: this one has playwright's event loop."""
-    found: list[Any] = []
-    thread = threading.Thread(target=lambda: found.append(work()))
-    thread.start()
-    thread.join()
-    return found[0]
 
 
 class Cable:

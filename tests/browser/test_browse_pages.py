@@ -16,11 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from elsewhere import command
 from looks import PICTURES, SCHEMES, SIZES, is_too_wide, what_keeps_people_out
-from table_helpers import elsewhere
-from typer.testing import CliRunner
-
-from wolflab.cli import app
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -41,8 +38,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "run quickstart --out run -o deals=3 -o interview=true",
             "tournament --entrant random --entrant vanilla --deals 1 --out met",
         ):
-            done = elsewhere(lambda words=words: CliRunner().invoke(app, words.split()))
-            assert done.exit_code == 0, done.output
+            command(words)
     shutil.copytree(folder / "run", folder / "half")
     change(
         folder / "half",

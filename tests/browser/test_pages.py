@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from elsewhere import command
 from looks import PICTURES, SCHEMES, SIZES, is_too_wide, what_keeps_people_out
-from typer.testing import CliRunner
 
 import http_server
 from tiny_models import tiny_base
-from wolflab.cli import app
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -64,11 +63,6 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             for words, _ in PAGES.values():
                 command(words.format(server=server.base_url))
     return {name: home / path for name, (_, path) in PAGES.items()}
-
-
-def command(words: str) -> None:
-    done = CliRunner().invoke(app, words.split())
-    assert done.exit_code == 0, f"wolflab {words}\n{done.output}\n{done.exception!r}"
 
 
 @pytest.fixture(scope="module", params=SIZES)

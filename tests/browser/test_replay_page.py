@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from elsewhere import command
 from looks import PICTURES, SCHEMES, SIZES, is_too_wide, what_keeps_people_out
-from typer.testing import CliRunner
 
-from wolflab.cli import app
 from wolflab.lab.storage.store import Store
 from wolflab.ui.replay.page import replay_page
 from wolflab.ui.replay.story import packed_prompts
@@ -33,11 +32,6 @@ TABS = ("log", "thoughts", "trust", "votes", "signs")
 HOSTILE = "</script><img src=x onerror=alert(1)><script>alert(1)</script>\x07 \u202e " + "long" * 200_000
 
 
-def command(words: str) -> None:
-    done = CliRunner().invoke(app, words.split())
-    assert done.exit_code == 0, f"wolflab {words}\n{done.output}\n{done.exception!r}"
-
-
 @pytest.fixture(scope="session")
 def replays(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A replay of each preset; of one also a seat's."""
@@ -55,8 +49,21 @@ def replays(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return pages
 
 
-@pytest.fixture(scope="module", params=[(size, scheme) for size in SIZES for scheme in SCHEMES], ids=str)
+OFTEN = ("desktop", "light"), ("phone", "dark")
+"""What is looked at with every change; the other windows are in the long form."""
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param((size, scheme), marks=() if (size, scheme) in OFTEN else pytest.mark.long)
+        for size in SIZES
+        for scheme in SCHEMES
+    ],
+    ids=str,
+)
 def window(request: pytest.FixtureRequest, replays: Any, browser: Browser) -> Iterator[BrowserContext]:
+    """A browser's window of a size and with a scheme of colours."""
     size, scheme = request.param
     width, height = SIZES[size]
     made = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, offline=True)

@@ -124,11 +124,11 @@ def _lines(lines: tuple[Line, ...]) -> bytes:
 
 
 class _Last:
-    """The situation hashed last: one seat asks many questions about one situation in a row."""
+    """The situation hashed last, with what came out: one seat asks many questions about one situation in a
+    row. It is one value, so that another thread cannot come between.
+    """
 
-    situation: Situation | None = None
-    digest = b""
-    shape: QuestionShape = ()
+    told: tuple[Situation, bytes, QuestionShape] | None = None
 
 
 _BLOCKS = ("facts", "truths", "falsehoods", "pending", "informative")
@@ -136,13 +136,14 @@ _BLOCKS = ("facts", "truths", "falsehoods", "pending", "informative")
 
 def _situation(s: Situation) -> tuple[bytes, QuestionShape]:
     """What it says, and its shape."""
-    if _Last.situation is not s:
+    last = _Last.told
+    if last is None or last[0] is not s:
         fields_told = [(n, v) for n, v in fields_said(s) if n not in _BLOCKS and n != "ruleset"]
         blocks = (_ruleset(s.ruleset), _encode(fields_told), *(_lines(getattr(s, name)) for name in _BLOCKS))
-        _Last.digest = blake2b(b"\0".join(blocks), digest_size=16).digest()
+        digest = blake2b(b"\0".join(blocks), digest_size=16).digest()
         blocks_told = (_says(getattr(s, name)) for name in _BLOCKS)
-        _Last.shape, _Last.situation = (s.ruleset, *_standing(s), *blocks_told, s.gaps), s
-    return _Last.digest, _Last.shape
+        last = _Last.told = s, digest, (s.ruleset, *_standing(s), *blocks_told, s.gaps)
+    return last[1:]
 
 
 _ASKS: dict[int, tuple[Ask, bytes]] = {}
