@@ -238,7 +238,9 @@ def rulesets(draw: st.DrawFn, /, **fixed: object) -> Ruleset:
     barred = min(barred, 1) if values["wolves_win"] in ("no_villager", "no_others") else barred
     values["never_sheriff"] = draw(st.permutations(names))[:barred]
     if values["sheriff"] in ("assigned", "contested"):
-        values["sheriff_role"] = draw(st.sampled_from([None, *sorted(n for n, k in roles.items() if k > barred)]))
+        values["sheriff_role"] = draw(
+            st.sampled_from([None, *sorted(n for n, k in roles.items() if k > barred)])
+        )
     if values["sheriff"] in ("elected", "contested"):
         values["candidates"] = draw(st.integers(1, players - max(1, barred)))
     if values["pass_competes"]:

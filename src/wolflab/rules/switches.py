@@ -80,13 +80,13 @@ class Switches:
     """Assigned or contested Sheriff: only seats with this role are drawn (002 Fig. 2)."""
     sheriff_death: Literal["succession", "stop"] = "succession"
     tell_stop: bool = False
-    """Whether players are told that the game stops with its Sheriff, or with the player of `stops_without`. The
-    stop is the experimenter's device (002 §9.1) and stands in no player's rules (§6.1): who knows of it values
-    that life otherwise."""
+    """Whether players are told that the game stops with its Sheriff, or with whom `stops_without` names. The
+    stop is the experimenter's device (002 §9.1) and stands in no player's rules (§6.1): who knows of it
+    values that life otherwise."""
     candidates: int = 3
     """Elected Sheriff: how many are drawn to run."""
     never_sheriff: tuple[str, ...] = ()
-    """Players, by name, who neither run for Sheriff nor come into office in another way, and vote like anybody
+    """Players, by name, who neither run for Sheriff nor come into office otherwise, and vote like anybody
     (002 §9.3: a person at the table)."""
 
     # words
