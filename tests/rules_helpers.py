@@ -225,16 +225,24 @@ def rulesets(draw: st.DrawFn, /, **fixed: object) -> Ruleset:
     values["max_rounds"] = draw(st.integers(1, 5))
     values["first_player"] = draw(st.integers(0, 1))
     values.update(fixed)
-    if values["sheriff"] in ("assigned", "contested"):
-        values["sheriff_role"] = draw(st.sampled_from([None, *sorted(n for n, k in roles.items() if k)]))
-    if values["sheriff"] in ("elected", "contested"):
-        values["candidates"] = draw(st.integers(1, sum(roles.values()) - 1))
+    players = sum(roles.values())
+    names = [f"player_{seat + int(str(values['first_player']))}" for seat in range(players)]
+    values["stops_without"] = draw(st.sampled_from([None, *names]))
+    barred = draw(st.sampled_from([0, 0, 1, 2])) if values["sheriff"] != "none" else 0
     if values["sheriff"] == "none" and values["speaking_order"] == "sheriff_side":
         values["speaking_order"] = "ascending"
     kinds = {ROLES[role].plain for role in roles if not ROLES[role].wolf}
     needed = {"no_villager": {True}, "no_villager_or_no_ability": {True, False}}
     if not needed.get(str(values["wolves_win"]), set()) <= kinds:
         values["wolves_win"] = "parity"
+    barred = min(barred, 1) if values["wolves_win"] in ("no_villager", "no_others") else barred
+    values["never_sheriff"] = draw(st.permutations(names))[:barred]
+    if values["sheriff"] in ("assigned", "contested"):
+        values["sheriff_role"] = draw(
+            st.sampled_from([None, *sorted(n for n, k in roles.items() if k > barred)])
+        )
+    if values["sheriff"] in ("elected", "contested"):
+        values["candidates"] = draw(st.integers(1, players - max(1, barred)))
     if values["pass_competes"]:
         values["may_abstain"] = True
     return Ruleset(**values)  # type: ignore[arg-type]

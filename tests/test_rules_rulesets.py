@@ -57,6 +57,8 @@ MATRIX: dict[str, tuple[object, ...]] = {
     "sheriff": ("elected", "none", "none", "none", "none"),
     "sheriff_role": (None, None, None, None, None),
     "sheriff_death": ("succession", "succession", "succession", "succession", "succession"),
+    "stops_without": (None, None, None, None, None),
+    "never_sheriff": ((), (), (), (), ()),
     "tell_stop": (False, False, False, False, False),
     "candidates": (3, 3, 3, 3, 3),
     "player_name": ("player_{}", "Player {}", "player_{}", "player_{}", "player_{}"),
@@ -124,6 +126,18 @@ BASE = {"Werewolf": 2, "Villager": 3, "Seer": 1, "Guard": 1}
         ("sheriff_role", {"sheriff_role": "Witch", "sheriff": "assigned"}),
         ("candidates", {"sheriff": "elected", "candidates": 0}),
         ("candidates", {"sheriff": "elected", "candidates": 7}),
+        ("candidates", {"sheriff": "elected", "never_sheriff": ("player_1", "player_2"), "candidates": 6}),
+        ("stops_without", {"stops_without": "player_8"}),
+        ("stops_without", {"stops_without": "player_1", "player_name": "Player {}"}),
+        ("never_sheriff", {"sheriff": "elected", "never_sheriff": ("player_1", "player_0")}),
+        ("never_sheriff", {"sheriff": "elected", "never_sheriff": "player_1"}),
+        ("never_sheriff", {"never_sheriff": ("player_1",)}),  # there is no Sheriff
+        ("never_sheriff", {"sheriff": "drawn", "never_sheriff": ("player_1", "player_2", "player_3")}),
+        (
+            "never_sheriff",
+            {"sheriff": "drawn", "wolves_win": "no_villager", "never_sheriff": ("player_1", "player_2")},
+        ),
+        ("sheriff_role", {"sheriff": "assigned", "sheriff_role": "Seer", "never_sheriff": ("player_1",)}),
         ("pass_competes", {"pass_competes": True, "may_abstain": False}),
         ("max_rounds", {"max_rounds": 0}),
         ("first_player", {"first_player": 2}),
@@ -157,7 +171,7 @@ def test_inconsistent_rulesets_are_refused_with_the_field_named(
         *(
             (switch, {switch: "perhaps"})
             for switch in MATRIX
-            if switch not in ("player_name", "sheriff_role")
+            if switch not in ("player_name", "sheriff_role", "stops_without")
         ),
     ],
 )

@@ -17,6 +17,8 @@ from wolflab.text.asking.rules_text import rules_for_people, rules_text
 
 WHERE_IT_MATTERS = {
     "candidates": SHERIFF,
+    "never_sheriff": SHERIFF,
+    "stops_without": SHERIFF.with_(tell_stop=True),
     **{field.name: TWELVE for field in fields(Ruleset) if field.name.startswith("hunter_")},
 }
 """Every other switch matters in the rulesets of `BASES`."""
@@ -40,6 +42,8 @@ VALUES: dict[str, list[object]] = {
     "max_rounds": [1, 2, 5, 11, 12, 13, 40],
     "sheriff": ["none", "elected", "assigned", "drawn"],  # a contested election is told as any other
     "candidates": [1, 2, 4, 5],
+    "never_sheriff": [(), ("player_1",), ("player_2", "player_4")],
+    "stops_without": [None, "player_1", "player_2"],
 }
 
 

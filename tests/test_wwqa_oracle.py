@@ -37,6 +37,7 @@ DRAWS = 6 * ITEMS
 
 OTHERS = {
     "a Sheriff drawn in secret": SHERIFF.with_(sheriff="assigned", sheriff_role="Villager", tie="random"),
+    "a person at the table": SHERIFF.with_(never_sheriff=("player_2", "player_7"), stops_without="player_2"),
     "a contested Sheriff": preset("twelve").with_(
         sheriff="contested", sheriff_death="stop", reveal="always", wolves_win="no_others", votes="open"
     ),
@@ -135,6 +136,7 @@ ALWAYS = {
     ),
     "a Sheriff drawn in secret": (
         Item(question="", answer="", kind="may-kill", asked={"x": 0, "y": 5}, facts=FIRST_NIGHT),
+        Item(question="", answer="", kind="may-be-drawn", asked={"x": 3}, facts=FIRST_NIGHT),
     ),
 }
 """Questions on switches of which few built ones speak."""
@@ -148,6 +150,9 @@ def near(rules: Ruleset) -> Iterator[tuple[str, Ruleset]]:
         yield "roles", rules.with_(roles={**rules.roles, "Villager": rules.count("Villager") + 1})
     if rules.sheriff_role is not None:
         yield "sheriff_role", rules.with_(sheriff_role="Seer")
+    if rules.sheriff != "none":
+        yield "never_sheriff", rules.with_(never_sheriff=rules.names[3:4])
+    yield "stops_without", rules.with_(stops_without=rules.names[2])
 
 
 def test_a_changed_switch_changes_the_same_answers() -> None:

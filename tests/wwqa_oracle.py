@@ -65,6 +65,8 @@ class Table:
         self.rules = rules
         self.moment: str = facts["moment"]
         self.round: int = facts["round"]
+        self.barred = {rules.names.index(name) for name in rules.never_sheriff}
+        self.person = None if rules.stops_without is None else rules.names.index(rules.stops_without)
         self.players: int = facts["players"]
         self.dead = set(facts.get("dead", ()))
         self.alive = [s for s in range(self.players) if s not in self.dead]
@@ -81,6 +83,8 @@ class Table:
         """Refuse what cannot be under these rules."""
         rules = self.rules
         need(self.players == rules.players)
+        need(not self.barred & {*self.candidates, self.sheriff, self.intended})
+        need(self.person not in self.dead)
         office = rules.sheriff != "none"
         unfilled = office and (self.moment == "election" or (self.moment == "night" and self.round == 1))
         need((self.sheriff is not None) == (office and not unfilled))
@@ -90,7 +94,8 @@ class Table:
         if self.moment == "election":
             need(rules.sheriff in ("elected", "contested"))
             need(not set(self.candidates) & self.dead)
-            need(len(self.candidates) == min(rules.candidates, len(self.alive)))
+            able = [s for s in self.alive if s not in self.barred]
+            need(len(self.candidates) == min(rules.candidates, len(able)))
         if self.moment == "succession":
             need(self.sheriff in self.dead and rules.sheriff_death == "succession")
         if self.moment == "order":
@@ -241,6 +246,8 @@ class Table:
             if side:
                 return side
             if self.intended in gone or (self.sheriff in gone and self.rules.sheriff_death == "stop"):
+                return NOBODY
+            if self.person in gone:
                 return NOBODY
         last = self.moment == "voting" and self.round >= self.rules.max_rounds
         return NOBODY if last else "goes on"
@@ -717,12 +724,12 @@ def last_words(table: Table, asked: Asked) -> bool:
 
 
 def may_follow_sheriff(table: Table, asked: Asked) -> bool:
-    return asked["x"] in table.alive
+    return asked["x"] in table.alive and asked["x"] not in table.barred
 
 
 def may_be_drawn(table: Table, asked: Asked) -> bool:
     need(table.rules.sheriff in ("assigned", "contested"))
-    return table.rules.sheriff_role in (None, table.role(asked["x"]))
+    return asked["x"] not in table.barred and table.rules.sheriff_role in (None, table.role(asked["x"]))
 
 
 Answers = dict[str, Callable[[Table, Asked], Any]]

@@ -405,8 +405,8 @@ def wolf_win(game: ObservedGame) -> Sums:
 
 @measure("neither side wins", SHARE, "play")
 def nobody(game: ObservedGame) -> Sums:
-    """Share of finished games that stopped before a side had won: at the round limit, or at the death of an
-    assigned Sheriff.
+    """Share of finished games that stopped before a side had won: at the round limit, at the death of an
+    assigned Sheriff, or as a player left without whom the game stops.
     """
     return float(village_won(game.record) is None), 1.0
 

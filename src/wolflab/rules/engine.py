@@ -18,7 +18,7 @@ Where somebody leaves the game (⇢) there may be a *departure* in between, whic
 - *night*: duties are asked as soon as what they depend on is done (`Duty.after`); the pack one by one.
 - *dawn*: attack, shields and strikes are settled; deaths are announced.
 - *departure*: whoever has just left is asked for what its role may do then, seat by seat; whoever is shot by
-  it comes next. Nobody being left to ask: the win test, then `sheriff_death: stop`.
+  it comes next. Nobody being left to ask: the win test, then `sheriff_death: stop`, then `stops_without`.
 - *morning*: void, *election* (round 1) or *succession* (the Sheriff has left): who is Sheriff now.
 - *order*, *discussion*: one statement each, the Sheriff last where there is one.
 - *action*: the day's duties, where there are any, asked as those of the night; whoever is shot leaves at
@@ -136,9 +136,9 @@ def _open_deal(s: State, events: list[Event]) -> None:
     if len(s.roles) < rules.players:
         s.asks = (s.table.deal_ask(s.roles),)
     elif rules.draws_in_secret and s.intended is None:
-        mask = s.table.everyone_alive
+        mask = rules.eligible
         if rules.sheriff_role is not None:
-            mask = s.members(ROLES[rules.sheriff_role])
+            mask &= s.members(ROLES[rules.sheriff_role])
         s.asks = (_chance(s, "sheriff", s.table.picks(mask, False)),)
     elif rules.speaking_order == "random_game" and _draw_speakers(s, events, s.table.everyone_alive):
         pass
@@ -321,7 +321,7 @@ def _open_election(s: State, events: list[Event]) -> None:
     Without a vote (`drawn`) the first one drawn is the Sheriff.
     """
     if s.table.ruleset.sheriff == "drawn":
-        s.asks = (_chance(s, "drawn", s.table.picks(s.alive, False)),)
+        s.asks = (_chance(s, "drawn", s.table.picks(_eligible(s), False)),)
     elif len(s.candidates) < _wanted(s):
         s.asks = (_next_candidate(s),)
     elif s.queue:
@@ -332,7 +332,7 @@ def _open_election(s: State, events: list[Event]) -> None:
 
 def _next_candidate(s: State) -> Ask:
     """Chance draws the next to run; a seat meant to stand does, in each place with equal chance."""
-    left = s.table.seats(s.alive & ~only(*s.candidates))
+    left = s.table.seats(_eligible(s) & ~only(*s.candidates))
     weights = [1] * len(left)
     if s.intended in left:
         places = _wanted(s) - len(s.candidates)
@@ -344,7 +344,12 @@ def _next_candidate(s: State) -> Ask:
 
 
 def _wanted(s: State) -> int:
-    return min(s.table.ruleset.candidates, s.alive.bit_count())
+    return min(s.table.ruleset.candidates, _eligible(s).bit_count())
+
+
+def _eligible(s: State) -> int:
+    """Who of the living may be Sheriff; never nobody, which `Ruleset` sees to."""
+    return s.alive & s.table.ruleset.eligible
 
 
 def _take_election(s: State, events: list[Event], replies: Sequence[Action], asks: tuple[Ask, ...]) -> None:
@@ -379,7 +384,8 @@ def _take_office(s: State, events: list[Event], seat: int, how: str) -> None:
 
 def _open_succession(s: State, events: list[Event]) -> None:
     assert s.sheriff is not None
-    s.asks = (s.table.ask("succeed", "succession", s.round, s.sheriff, s.table.picks(s.alive, False)),)
+    options = s.table.picks(_eligible(s), False)
+    s.asks = (s.table.ask("succeed", "succession", s.round, s.sheriff, options),)
 
 
 def _take_succession(s: State, events: list[Event], replies: Sequence[Action], asks: tuple[Ask, ...]) -> None:
@@ -540,8 +546,8 @@ def _open_dusk(s: State, events: list[Event]) -> None:
 
 
 def _test(s: State, events: list[Event]) -> None:
-    """After a departure: end the game if a side has won (002 §6.1, 003 §2, 004 App. B), else if it stops at
-    the Sheriff's death.
+    """After a departure: end the game if a side has won (002 §6.1, 003 §2, 004 App. B), else if it stops with
+    the Sheriff, or with the player named for it.
     """
     rules = s.table.ruleset
     wolves, others, plain = s.table.census(s.roles, s.alive)
@@ -562,6 +568,8 @@ def _test(s: State, events: list[Event]) -> None:
         _end(s, events, Winner.WEREWOLVES, reason)
     elif s.sheriff is not None and rules.sheriff_death == "stop" and not s.alive >> s.sheriff & 1:
         _end(s, events, Winner.NOBODY, Reason.SHERIFF_DIED)
+    elif rules.stops_without is not None and not s.alive >> rules.seat(rules.stops_without) & 1:
+        _end(s, events, Winner.NOBODY, Reason.PLAYER_LEFT)
 
 
 def _end(s: State, events: list[Event], winner: Winner, reason: Reason) -> None:

@@ -30,6 +30,7 @@ class Reason(Enum):
     ABILITIES_GONE = "nobody of the village with an ability is left"
     OTHERS_GONE = "only Werewolves are left"
     SHERIFF_DIED = "the Sheriff died and the rules stop there"
+    PLAYER_LEFT = "a player left and the rules stop there"
     VOID = "the player drawn to be Sheriff did not take office"
     ROUND_LIMIT = "the last round was played"
 

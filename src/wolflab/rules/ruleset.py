@@ -31,9 +31,11 @@ class Ruleset(Switches):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "roles", MappingProxyType(dict(self.roles)))
+        object.__setattr__(self, "never_sheriff", tuple(self.never_sheriff))
         self._check_values()
         self._check_roles()
         self._check_together()
+        self._check_named()
         check_role_names(self.role_names, self.player_name)
         object.__setattr__(self, "role_names", MappingProxyType(dict(self.role_names)))
 
@@ -80,10 +82,35 @@ class Ruleset(Switches):
                 )
             if not self.count(self.sheriff_role):
                 raise RulesetError("sheriff_role", f"nobody is dealt {self.sheriff_role!r}")
-        if self.elects and not 1 <= self.candidates < self.players:
-            raise RulesetError("candidates", f"got {self.candidates}; use 1 to {self.players - 1}")
         if self.pass_competes and not self.may_abstain:
             raise RulesetError("pass_competes", "'pass' cannot win where nobody may abstain; set may_abstain")
+
+    def _check_named(self) -> None:
+        """The players who are named; and that somebody who may be Sheriff is always left."""
+        for field, named in (("stops_without", [self.stops_without]), ("never_sheriff", self.never_sheriff)):
+            for name in named:
+                if name is not None and name not in self.names:
+                    known = ", ".join(self.names)
+                    raise RulesetError(field, f"there is no player {name!r}; known are {known}")
+        if self.never_sheriff and self.sheriff == "none":
+            raise RulesetError("never_sheriff", "there is no Sheriff; set sheriff")
+        # A game that goes on has a Werewolf and whom the Werewolves still need: this many live at least.
+        fewest = 2 if self.wolves_win in ("no_villager", "no_others") else 3
+        barred = self.players - self.eligible.bit_count()
+        if barred >= fewest:
+            raise RulesetError(
+                "never_sheriff",
+                f"{barred} players are named, and nobody could be Sheriff when only they are left; name "
+                f"{fewest - 1} at most",
+            )
+        if self.sheriff_role is not None and self.count(self.sheriff_role) <= barred:
+            raise RulesetError(
+                "sheriff_role",
+                f"players of never_sheriff may hold every card of the {self.sheriff_role}; name fewer there",
+            )
+        most = min(self.players - 1, self.players - barred)
+        if self.elects and not 1 <= self.candidates <= most:
+            raise RulesetError("candidates", f"got {self.candidates}; use 1 to {most}")
 
     # -- what follows from the switches ---------------------------------------------------
 
@@ -128,6 +155,11 @@ class Ruleset(Switches):
         """What the players are called, by seat."""
         return tuple(self.player_name.format(s + self.first_player) for s in range(self.players))
 
+    @cached_property
+    def eligible(self) -> int:
+        """Bit mask of the seats that may be Sheriff."""
+        return sum(1 << seat for seat, name in enumerate(self.names) if name not in self.never_sheriff)
+
     def seat(self, name: str) -> int:
         """The seat of the player called `name` (ValueError when there is none)."""
         return self.names.index(name)
@@ -143,15 +175,16 @@ class Ruleset(Switches):
     def as_dict(self) -> dict[str, object]:
         """Every switch as a plain value; `Ruleset(**d)` gives the same ruleset back."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return values | {"roles": dict(self.roles), "role_names": dict(self.role_names)}
+        plain = {"roles": dict(self.roles), "role_names": dict(self.role_names)}
+        return values | plain | {"never_sheriff": list(self.never_sheriff)}
 
     def stated(self) -> dict[str, object]:
         """As `as_dict`, without the switches that stand at their defaults (see `wolflab.defaults`).
 
         `Ruleset(**d)` gives the same ruleset back.
         """
-        values = fields_stated(self) | {"roles": dict(self.roles)}
-        return values | ({"role_names": dict(self.role_names)} if self.role_names else {})
+        plain = self.as_dict()
+        return {name: plain[name] for name in fields_stated(self)}
 
     @cached_property
     def _key(self) -> tuple[object, ...]:
@@ -159,6 +192,7 @@ class Ruleset(Switches):
         values = self.as_dict() | {
             "roles": tuple(self.roles.items()),
             "role_names": tuple(sorted(self.role_names.items())),
+            "never_sheriff": self.never_sheriff,
         }
         return tuple(values.values())
 

@@ -68,6 +68,8 @@ class Switches:
     last_wolf_and_villager: Literal["village", "werewolves"] = "village"
     """Who wins when the last Werewolf and the last others that the Werewolves needed die together."""
     max_rounds: int = 10
+    stops_without: str | None = None
+    """The player with whom the game stops, by name (002: a person at the table); nobody wins then."""
 
     # Sheriff
     sheriff: Literal["none", "assigned", "drawn", "elected", "contested"] = "none"
@@ -78,10 +80,14 @@ class Switches:
     """Assigned or contested Sheriff: only seats with this role are drawn (002 Fig. 2)."""
     sheriff_death: Literal["succession", "stop"] = "succession"
     tell_stop: bool = False
-    """Whether players are told that the game stops with its Sheriff. The stop is the experimenter's device
-    (002 §9.1) and stands in no player's rules (§6.1): who knows of it values the Sheriff's life otherwise."""
+    """Whether players are told that the game stops with its Sheriff, or with whom `stops_without` names. The
+    stop is the experimenter's device (002 §9.1) and stands in no player's rules (§6.1): who knows of it
+    values that life otherwise."""
     candidates: int = 3
     """Elected Sheriff: how many are drawn to run."""
+    never_sheriff: tuple[str, ...] = ()
+    """Players, by name, who neither run for Sheriff nor come into office otherwise, and vote like anybody
+    (002 §9.3: a person at the table)."""
 
     # words
     role_names: Mapping[str, str] = field(default_factory=dict)

@@ -137,7 +137,10 @@ def begun_in_words(begun: Begun) -> str:
 
 def rules_played_in_words(rules: RulesPlayed) -> str:
     """By which rules games were played, in a sentence."""
-    changed = "".join(f", {name} {value}" for name, value in rules.changed.items())
+    told = {
+        name: listed(value) if isinstance(value, list) else value for name, value in rules.changed.items()
+    }
+    changed = "".join(f", {name} {value}" for name, value in told.items())
     where = f" of {listed(rules.conditions)}" if rules.conditions else ""
     return f"Rules{where}: {rules.preset}{changed}."
 

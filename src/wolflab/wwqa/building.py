@@ -430,6 +430,8 @@ def engine_answer(
     try:
         if kind.setting is not None:
             check_fits(rules, situation)
+        else:  # a question about all players, shown on some of them: it hangs on nobody's name
+            rules = rules.with_(never_sheriff=(), stops_without=None)
         return kind.answer(rules, situation, asked)
     except Impossible:
         return None
@@ -547,6 +549,8 @@ def variants(rules: Ruleset) -> dict[str, Ruleset]:
             "first_player",
             "role_names",
             "sheriff_role",
+            "never_sheriff",
+            "stops_without",
             "tell_stop",
         ):
             continue

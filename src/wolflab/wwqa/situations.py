@@ -31,6 +31,7 @@ from ..rules import (
     Said,
     deal,
     pick,
+    seats_of,
 )
 from ..rules.engine import Step, begin, decided, go_on, side_order, step
 from ..rules.roles import ROLES
@@ -155,7 +156,12 @@ def check_fits(rules: Ruleset, s: GameSituation) -> None:
         raise Impossible("these rules hold no such election")
     if {*s.candidates} & {*s.dead}:
         raise Impossible("a dead candidate")
-    if s.candidates and len(s.candidates) != min(rules.candidates, len(s.living)):
+    if not {*s.candidates, s.sheriff, s.intended} <= {None, *seats_of(rules.eligible)}:
+        raise Impossible("a Sheriff or candidate whom these rules bar")
+    if rules.stops_without is not None and rules.seat(rules.stops_without) in s.dead:
+        raise Impossible("the game stopped when that player left")
+    running = [seat for seat in s.living if rules.eligible >> seat & 1]
+    if s.candidates and len(s.candidates) != min(rules.candidates, len(running)):
         raise Impossible("another number of candidates than these rules have")
     if s.order and s.moment == "voting" and s.order not in _rows(rules, s):
         raise Impossible("another order of turns than these rules give")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from ...errors import StoreError
 from ...metrics.rows import GameResult
 from ...metrics.shapes import Curve, Summary
 from ...metrics.summary import summarise
+from ...rules import Ruleset
 from ..experience.run_pools import draw_of
 from ..plans.experiment import Experiment
 from ..plans.matching import alike_rows
@@ -73,16 +74,18 @@ def summary(store: Store) -> Summary:
 
 
 def _described(experiment: Experiment) -> str:
-    """The source; and where the players know of the experimenter's stop, which 002's do not."""
+    """The source; and where the players know of the experimenter's stops, which 002's do not."""
     rules = {name: experiment.ruleset(name) for name in experiment.conditions}
-    telling = [
-        name
-        for name, ruleset in rules.items()
-        if ruleset.tell_stop and ruleset.sheriff != "none" and ruleset.sheriff_death == "stop"
-    ]
-    where = "" if len(telling) == len(rules) else f" in {', '.join(telling)}"
-    told = f"players are told that the game stops with its Sheriff{where} (tell_stop)" if telling else ""
-    return "; ".join(part for part in (experiment.source, told) if part)
+    stops: dict[str, Callable[[Ruleset], bool]] = {
+        "with its Sheriff": lambda r: r.sheriff != "none" and r.sheriff_death == "stop",
+        "with a certain player": lambda r: r.stops_without is not None,
+    }
+    parts = [experiment.source]
+    for how, stopping in stops.items():
+        telling = [name for name, ruleset in rules.items() if ruleset.tell_stop and stopping(ruleset)]
+        where = "" if len(telling) == len(rules) else f" in {', '.join(telling)}"
+        parts += [f"players are told that the game stops {how}{where} (tell_stop)"] if telling else []
+    return "; ".join(part for part in parts if part)
 
 
 def _curve(experiment: Experiment) -> Curve | None:

@@ -3,7 +3,7 @@
 Every switch changes the text, so that no model is told rules other than those it plays by. Left out on
 purpose are the ruleset's `name`, which is a label and no rule, and what is the experimenter's secret
 (002 §9.1, Fig. 2): `sheriff_role`, that a contested election has somebody who must win it, and, unless
-`tell_stop` is set, that the game stops when its Sheriff dies.
+`tell_stop` is set, that the game stops when its Sheriff dies or a certain player leaves.
 """
 
 from __future__ import annotations
@@ -155,19 +155,24 @@ def _sheriff(rules: Ruleset) -> str:
         chosen = "On the first day one of the living players becomes Sheriff by lot."
     else:
         chosen = "On the first day the moderator announces who is the Sheriff."
+    if rules.never_sheriff:
+        chosen += f" {listed(rules.never_sheriff)} can never be Sheriff."
     first = rules.speaking_order == "sheriff_side" and rules.discussion
     side = "decides which neighbour speaks first, and " if first else ""
     told = "stop, told" if rules.sheriff_death == "stop" and rules.tell_stop else rules.sheriff_death
     death = {
         "succession": " A Sheriff who is out of the game selects the next Sheriff among the living.",
         "stop": "",
-        "stop, told": " When the Sheriff is out of the game, the game stops at once; nobody wins, "
-        "unless a side has just won.",
+        "stop, told": _stop("the Sheriff"),
     }[told]
     return (
         f"{chosen} Being Sheriff does not change a player's role. The Sheriff {side}speaks last, and can "
         f"thus summarize the discussion and advise how to vote.{death}"
     )
+
+
+def _stop(who: str) -> str:
+    return f" When {who} is out of the game, the game stops at once; nobody wins, unless a side has just won."
 
 
 def _discussion(rules: Ruleset) -> str:
@@ -234,8 +239,9 @@ def _winning(rules: Ruleset) -> str:
         "no_villager": "plain Villagers",
         "no_villager_or_no_ability": "plain Villagers or of those with an ability",
     }.get(rules.wolves_win, "other players")
+    stop = _stop(rules.stops_without) if rules.stops_without and rules.tell_stop else ""
     both = {"village": "the village wins", "werewolves": "the Werewolves win"}[rules.last_wolf_and_villager]
     return (
         f"The village wins when every Werewolf is out of the game. The Werewolves win {wolves}. If the last "
-        f"Werewolf and the last of the {needed} die together, {both}."
+        f"Werewolf and the last of the {needed} die together, {both}.{stop}"
     )

@@ -29,8 +29,8 @@ BELIEFS = """<p class="lead">Mean reliability m at the vote, from 1 (surely a We
 (surely not). A row is the role of the players who judge, a column the role of those judged; a
 Sheriff stands apart from its role. Red doubts, blue trusts.</p>"""
 
-PLAY = """<p class="lead">Neither side wins when the game stops early: at the round limit, or
-at an assigned Sheriff's death.</p>"""
+PLAY = """<p class="lead">Neither side wins when the game stops early: at the round limit, at
+an assigned Sheriff's death, or as a player leaves without whom the game stops.</p>"""
 
 DEDUCTION = """<p class="lead">Judgements of the village side in force at each vote. The Brier
 score runs from 0 (sure and right) to 2 (sure and wrong); skill is what it gains on knowing only

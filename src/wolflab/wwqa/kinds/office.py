@@ -75,7 +75,8 @@ def _secret_draw(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterab
     if rules.draws_in_secret and s.round == 1:
         for asked in seats(rules, s, rng):
             role = rules.sheriff_role
-            yield {**asked, "among": f"the {ROLES[role].plural}" if role else "all the players"}
+            among = f"the {ROLES[role].plural}" if role else "all the players"
+            yield {**asked, "among": f"{among} who can be Sheriff" if rules.never_sheriff else among}
 
 
 def _told_role(rules: Ruleset, s: GameSituation, asked: AskedAbout) -> Value:
