@@ -34,7 +34,9 @@ from test_docs import PAGES, ROOT, Block, blocks, name
 from tiny_models import tiny_adapter, tiny_base
 from wolflab.cli import app
 from wolflab.lab.plans import sources
+from wolflab.lab.studies.plan import BLANK
 from wolflab.models import endpoints
+from wolflab.ui.study.house import StudyHouse
 from wolflab.wwqa.items import Item, write_items
 
 SIZES: Mapping[str, int] = {
@@ -59,6 +61,7 @@ ALSO: Mapping[str, tuple[str, ...]] = {
     ),
     "wwqa finetune": shlex.split("--set questions=4 --set epochs=1 --set look_every=1 --limit 2"),
     "serve": ("--port", "0"),
+    "study": ("--port", "0"),
 }
 """What is said to a command beside its own words."""
 NOT_RUN: Mapping[str, str] = {
@@ -228,6 +231,7 @@ def patched() -> Iterator[http_server.FakeServer]:
         "training": {
             one: small(text) + "workers: 1\n" for one, text in sources.shipped_files("training").items()
         },
+        "studies": sources.shipped_files("studies"),
     }
     models = ("gpt-4o-mini", "llama3.1", "llama3.1-tuned", "my-model", "smollm2", "smollm2-tuned")
     with pytest.MonkeyPatch.context() as patch, http_server.running(models=models) as server:
@@ -296,12 +300,18 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
         (home / "questions" / f"{rater}.csv").write_text(filled, encoding="utf-8")
     wolflab("train", "train-small", "--out", str(home / "trained"))
     wolflab(*shlex.split("tournament --entrant random --entrant vanilla --deals 1 --out"), str(home / "met"))
+    draft = sources.shipped_files("studies")["roles"]
+    (home / "study.yaml").write_text(draft.replace(BLANK, "told here"), encoding="utf-8")
+    StudyHouse.open(home / "study", str(home / "study.yaml")).close()
     for table, words in (("left", ""), ("played", "1\n" * 400)):
         seat = ["--human", "1", "--as", "Villager", "-o", "player_1.person=anna", "--out", str(home / table)]
         assert CliRunner().invoke(app, ["play", *seat], input=words).exit_code == 0
     return {
         "play runs/…": str(home / "left"),
         "erase runs/…": str(home / "played"),
+        "study mine.yaml": str(home / "study.yaml"),
+        "study runs/roles": str(home / "study"),
+        "study runs/mine": str(home / "study"),
         "RUN": run,
         "RUN…": run,
         "runs/…": run,
@@ -353,7 +363,7 @@ def worded(command: str, world: Mapping[str, str]) -> list[str]:
         key = place.rpartition(".")[2] if equals else before.removeprefix("--")
         if key in SIZES and value.isdecimal():
             value = str(min(int(value), SIZES[key]))
-        elif before in ("-o", "--out") and word in world:
+        elif before == "--draft" or (before in ("-o", "--out") and word in world):
             value = f"{value}-{at}"  # to be made
         else:
             value = world.get(f"{kind} {value}", world.get(value, value))

@@ -233,7 +233,11 @@ def test_shipped_experiments_are_listed_and_listed_ones_are_shipped() -> None:
     named = {
         word for page in PAGES for word in re.findall(r"\b(helmsman-[\w]+)", page.read_text(encoding="utf-8"))
     }
-    assert named <= set(shipped_files())
+    assert named <= {*shipped_files(), *shipped_files("studies")}
+    assert rows("docs/studies.md", "Who plays what") == {
+        *shipped_files("studies"),
+        *("deals", "shared", "chosen"),
+    }
 
 
 def test_every_entry_of_the_table_is_explained() -> None:

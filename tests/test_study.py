@@ -17,7 +17,7 @@ from wolflab.errors import ExperimentError, StoreError
 from wolflab.lab.plans.sources import shipped_files
 from wolflab.lab.storage.store import Store
 from wolflab.lab.studies.people import StudyPeople, StudyPerson, step_of, steps_of
-from wolflab.lab.studies.plan import BLANK, Study, StudyCell, load_study, study_of
+from wolflab.lab.studies.plan import BLANK, StudyCell, StudyPlan, load_study, study_of
 from wolflab.rules import ROLES
 from wolflab.ui.study.app import study_application
 from wolflab.ui.study.house import StudyHouse
@@ -397,7 +397,7 @@ def test_shipped_studies_are_drafts_with_blanks_and_whole_otherwise(name: str) -
 # -- who plays what ------------------------------------------------------------------------------------
 
 
-def filled(**changes: Any) -> Study:
+def filled(**changes: Any) -> StudyPlan:
     return study_of({**FILE, **changes}, "tiny.yaml")
 
 
@@ -426,7 +426,7 @@ def test_a_side_is_kept_in_every_game_and_deals_are_shared() -> None:
         assert set(seen.values()) == {5}
 
 
-def dealt_role(study: Study, deal: int) -> str:
+def dealt_role(study: StudyPlan, deal: int) -> str:
     return study._cards("all", deal).roles[study.number("all")]
 
 

@@ -18,7 +18,7 @@ import msgspec
 from ...errors import StoreError
 from ...files import reading_file, write
 from ..storage.store import GameRow, Sitting, Store
-from .plan import Study, StudyCell
+from .plan import StudyCell, StudyPlan
 
 _VISIT = 30 * 60.0
 """Seconds without a word after which somebody who comes back begins another session."""
@@ -66,7 +66,7 @@ class StudyPerson(msgspec.Struct):
         return bool(self.left)
 
 
-def steps_of(study: Study) -> list[str]:
+def steps_of(study: StudyPlan) -> list[str]:
     """The steps of a study, in order: "consent", "game/1" and so on."""
     steps = ["consent"]
     if study.about:
@@ -87,7 +87,7 @@ def steps_of(study: Study) -> list[str]:
     return [*steps, "debrief"]
 
 
-def step_of(study: Study, person: StudyPerson) -> str:
+def step_of(study: StudyPlan, person: StudyPerson) -> str:
     """Where somebody is; "" for somebody who is through."""
     return next((step for step in steps_of(study) if step not in person.done), "")
 
@@ -95,7 +95,7 @@ def step_of(study: Study, person: StudyPerson) -> str:
 class StudyPeople:
     """All people of a study. folder: the study's. One process writes to it."""
 
-    def __init__(self, folder: Path, study: Study) -> None:
+    def __init__(self, folder: Path, study: StudyPlan) -> None:
         self.folder = folder / "people"
         self.study = study
         self._salt = _salt(folder)
@@ -230,7 +230,7 @@ def plan_further(store: Store, condition: str, deal: int) -> int:
     )
 
 
-def progress(people: Sequence[StudyPerson], study: Study) -> dict[str, int]:
+def progress(people: Sequence[StudyPerson], study: StudyPlan) -> dict[str, int]:
     """How many people are at which step; "through" and "left" beside."""
     found: dict[str, int] = {}
     for person in people:

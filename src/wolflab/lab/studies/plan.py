@@ -101,7 +101,7 @@ class StudyBlind(Part):
     approval: Annotated[str, Field(min_length=3, max_length=500)]
 
 
-class Study(Part):
+class StudyPlan(Part):
     """A whole study; see the module."""
 
     name: FolderName
@@ -140,7 +140,7 @@ class Study(Part):
     debrief: Annotated[str, Field(max_length=4000)] = ""
 
     @model_validator(mode="after")
-    def _whole(self) -> Study:
+    def _whole(self) -> StudyPlan:
         played = self.played
         for name in played.conditions:
             rules, spec = played.ruleset(name), played.cast(name).get(self.seat)
@@ -230,16 +230,16 @@ class Study(Part):
                 yield f"{model.get('model')}{at}"
 
 
-def load_study(source: str | Path) -> Study:
+def load_study(source: str | Path) -> StudyPlan:
     """A study's file, or the name of a shipped one; ExperimentError in a sentence for one that is none."""
     data, where = read_fields(source, "study", "studies")
     return study_of(data, where)
 
 
-def study_of(data: Mapping[str, Any], where: str) -> Study:
+def study_of(data: Mapping[str, Any], where: str) -> StudyPlan:
     """A study of plain values. What a file says of the meaning of recipes' names is the experiment's."""
     data = dict(data)
     if (meant := data.pop("recipes", None)) is not None and isinstance(data.get("experiment"), dict):
         data["experiment"] = {"recipes": meant, **data["experiment"]}
-    with checking(where, Study, "docs/studies.md"):
-        return Study(**data)
+    with checking(where, StudyPlan, "docs/studies.md"):
+        return StudyPlan(**data)

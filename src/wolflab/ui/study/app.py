@@ -222,7 +222,7 @@ class StudyDoors:
         return ""
 
     def _take_about(self, person: StudyPerson, given: Mapping[str, str]) -> str:
-        answers, wrong = forms.read_questions(self.study.about, given)
+        answers, wrong = forms.answers_given(self.study.about, given)
         if wrong:
             return wrong
         if any(answers.get(one.ask) in one.screens for one in self.study.about):
@@ -276,7 +276,7 @@ class StudyDoors:
         return f"<h2>After game {place}</h2>" + forms.step_form(step, inner, "Go on")
 
     def _take_after(self, person: StudyPerson, step: str, place: int, given: Mapping[str, str]) -> str:
-        answers, wrong = forms.read_questions(self.study.after_game, given)
+        answers, wrong = forms.answers_given(self.study.after_game, given)
         if wrong:
             return wrong
         record = self.house.record_of(person, place)
@@ -286,7 +286,7 @@ class StudyDoors:
         return ""
 
     def _take_interview(self, person: StudyPerson, given: Mapping[str, str]) -> str:
-        answers, wrong = forms.read_questions(self.study.interview, given)
+        answers, wrong = forms.answers_given(self.study.interview, given)
         if not wrong:
             self.house.people.finish(person, "interview", answers)
         return wrong

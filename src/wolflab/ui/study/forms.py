@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from ...lab.studies.plan import Study, StudyQuestion
+from ...lab.studies.plan import StudyPlan, StudyQuestion
 from ...record import GameRecord
 from ...rules import Said
 from ...text.asking.rules_text import rules_for_people
@@ -33,7 +33,7 @@ TEXT_LIMIT = 2000
 """Characters of an answer in words."""
 
 
-def study_page(study: Study, body: str, wrong: str = "", foot: str = "") -> str:
+def study_page(study: StudyPlan, body: str, wrong: str = "", foot: str = "") -> str:
     """A whole page. body: HTML. wrong: a sentence. foot: HTML below everything."""
     title = escape(study.title)
     notice = f'<p class="notice" role="alert">{escape(wrong)}</p>' if wrong else ""
@@ -75,7 +75,7 @@ def foot(person: bool) -> str:
     )
 
 
-def consent_body(study: Study) -> str:
+def consent_body(study: StudyPlan) -> str:
     """What people are told before they agree."""
     told = study.consent
     receivers = study.receivers()
@@ -111,12 +111,12 @@ def consent_body(study: Study) -> str:
     return f"<h2>Before you begin</h2><dl>{facts}</dl><p>{free}</p>" + step_form("consent", agree, "Begin")
 
 
-def rules_body(study: Study, step: str) -> str:
+def rules_body(study: StudyPlan, step: str) -> str:
     """The rules, as players are told them."""
     return "<h2>The rules</h2>" + step_form(step, rules_words(study), "I have read the rules")
 
 
-def rules_words(study: Study) -> str:
+def rules_words(study: StudyPlan) -> str:
     """The rules as HTML."""
     condition = next(iter(study.played.conditions))
     return paragraphs(rules_for_people(study.played.ruleset(condition)))
@@ -150,7 +150,7 @@ def questions_inner(questions: Sequence[StudyQuestion], given: Mapping[str, str]
     return "".join(parts)
 
 
-def read_questions(
+def answers_given(
     questions: Sequence[StudyQuestion], given: Mapping[str, str], first: str = "q"
 ) -> tuple[dict[str, str], str]:
     """What was answered, by question; and a sentence where something is missing or is no answer."""

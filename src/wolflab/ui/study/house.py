@@ -13,7 +13,7 @@ from ...errors import StoreError, WolflabError
 from ...lab.plans.specs import PERSON, PlayerSpec
 from ...lab.storage.store import GameRow, Store
 from ...lab.studies.people import StudyPeople, StudyPerson, given_up, step_of
-from ...lab.studies.plan import Study, load_study
+from ...lab.studies.plan import StudyPlan, load_study
 from ...record import GameRecord
 from ...wwqa.building import build_items
 from ...wwqa.items import NO, YES, Item
@@ -35,7 +35,7 @@ _QUIZ_POOL = 60
 class StudyHouse:
     """See the module. folder: the run. Whatever is wrong with the study or its folder is a StoreError."""
 
-    def __init__(self, folder: Path, study: Study, store: Store, guarded: bool = False) -> None:
+    def __init__(self, folder: Path, study: StudyPlan, store: Store, guarded: bool = False) -> None:
         self.folder, self.study, self.store = folder, study, store
         self.people = StudyPeople(folder, study)
         self.tables = House(folder / TABLES, guarded, store)
@@ -211,7 +211,7 @@ class StudyHouse:
         return self._quizzes[key]
 
 
-def check_times(study: Study) -> Times:
+def check_times(study: StudyPlan) -> Times:
     """How long the study's tables wait; StoreError for what means nothing."""
     try:
         return msgspec.convert({"wait": 0, "hidden": 5, **study.times}, type=Times)
@@ -231,7 +231,7 @@ def _seat(name: str, cast: Mapping[str, PlayerSpec]) -> TableSeat:
     return TableSeat("agent", str(model or ""), str(recipe))
 
 
-def _written_rules(study: Study, condition: str) -> tuple[str, dict[str, Any]]:
+def _written_rules(study: StudyPlan, condition: str) -> tuple[str, dict[str, Any]]:
     """A preset's name, and what the study changes of it."""
     written = study.played.rules
     base = {"preset": written} if isinstance(written, str) else dict(written)
