@@ -311,7 +311,7 @@ class StudyDoors:
 
     def _page(self, body: str, person: StudyPerson | None, wrong: str = "", status: int = 200) -> Response:
         text = forms.study_page(self.study, body, wrong, forms.foot(person is not None))
-        return HTMLResponse(text, status, {"content-security-policy": forms.FORM_POLICY})
+        return HTMLResponse(text, status, forms.FORM_HEADERS)
 
     # -- routes ---------------------------------------------------------------------------
 

@@ -12,11 +12,14 @@ from ...record import GameRecord
 from ...rules import Said
 from ...text.asking.rules_text import rules_for_people
 
-FORM_POLICY = (
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; "
-    "frame-ancestors 'none'"
-)
-"""What these pages may load: this server's style, and nothing else."""
+FORM_HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; "
+        "frame-ancestors 'none'"
+    ),
+    "referrer-policy": "same-origin",  # else a form would not say whose it is, and be refused
+}
+"""What these pages may load: this server's style, and nothing else. To whom they say where one comes from."""
 HALLUCINATIONS = {
     "night": "says that somebody spoke, or was silent, at night",
     "before": "speaks of a statement that nobody has made yet",
@@ -40,7 +43,8 @@ def study_page(study: StudyPlan, body: str, wrong: str = "", foot: str = "") -> 
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<title>{title}</title><link rel="stylesheet" href="/static/style.css">'
+        f'<title>{title}</title><link rel="icon" href="data:,">'
+        '<link rel="stylesheet" href="/static/style.css">'
         '<link rel="stylesheet" href="/static/study.css"></head>\n'
         f'<body><main class="study"><h1>{title}</h1>{notice}{body}</main>{foot}</body></html>\n'
     )
