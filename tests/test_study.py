@@ -18,7 +18,9 @@ from wolflab.lab.plans.sources import shipped_files
 from wolflab.lab.storage.store import Store
 from wolflab.lab.studies.people import StudyPeople, StudyPerson, step_of, steps_of
 from wolflab.lab.studies.plan import BLANK, StudyCell, StudyPlan, load_study, study_of
+from wolflab.lab.studies.quoting import WITHHELD
 from wolflab.rules import ROLES
+from wolflab.ui.replay.writing import replay_of
 from wolflab.ui.study.app import study_application
 from wolflab.ui.study.house import StudyHouse
 
@@ -315,6 +317,22 @@ def test_an_abandoned_game_is_kept_and_planned_again(tmp_path: Path) -> None:
         assert one.person.games["game/1"] == [1, 2]
 
     in_study(tmp_path, work)
+
+
+@pytest.mark.parametrize("quote", ["yes", ""])
+def test_a_replay_quotes_only_who_has_agreed(quote: str, tmp_path: Path) -> None:
+    async def work(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
+        one = visitor()
+        await one.begin()
+        await one.answer(quote=quote)
+        await one.go_to("after/1")
+
+    in_study(tmp_path, work, training=False, games=1)
+    with Store.open_for_reading(tmp_path / "run") as store:
+        page, missing = replay_of(store, 1)
+    assert (SECRET in page) is bool(quote)
+    assert (WITHHELD in page) is not bool(quote)
+    assert ("has not agreed to be quoted" in missing) is not bool(quote)
 
 
 # -- leaving no trace ----------------------------------------------------------------------------------

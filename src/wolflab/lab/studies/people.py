@@ -20,6 +20,7 @@ from ...files import reading_file, write
 from ..storage.store import GameRow, Sitting, Store
 from .plan import StudyCell, StudyPlan
 
+_PEOPLE = "people"
 _VISIT = 30 * 60.0
 """Seconds without a word after which somebody who comes back begins another session."""
 _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
@@ -96,13 +97,10 @@ class StudyPeople:
     """All people of a study. folder: the study's. One process writes to it."""
 
     def __init__(self, folder: Path, study: StudyPlan) -> None:
-        self.folder = folder / "people"
+        self.folder = folder / _PEOPLE
         self.study = study
         self._salt = _salt(folder)
-        self.people: dict[str, StudyPerson] = {}
-        for file in sorted(self.folder.glob("p*.json")):
-            person = _read(file)
-            self.people[person.name] = person
+        self.people = kept_people(folder)
 
     def arrive(self, outside: str = "") -> tuple[StudyPerson, str]:
         """Somebody new, and the secret that lets them in. outside: the id that a recruiter gave them; only
@@ -215,6 +213,12 @@ class StudyPeople:
         return blake2b(text.encode("utf-8", "replace"), key=self._salt, digest_size=16).hexdigest()
 
 
+def kept_people(folder: Path) -> dict[str, StudyPerson]:
+    """The people of a study's folder, by name. StoreError for a file that cannot be read."""
+    people = [_read(file) for file in (folder / _PEOPLE).glob("p*.json")]
+    return {person.name: person for person in sorted(people, key=lambda person: person.number)}
+
+
 def given_up(row: GameRow) -> bool:
     """Whether a game was abandoned: it was begun, and is not to be gone on with."""
     return row.status == "failed"
@@ -241,7 +245,7 @@ def progress(people: Sequence[StudyPerson], study: StudyPlan) -> dict[str, int]:
 
 def _salt(folder: Path) -> bytes:
     """The study's own secret, by which ids and codes are hashed."""
-    file = folder / "people" / "salt"
+    file = folder / _PEOPLE / "salt"
     if not file.is_file():
         write(file, secrets.token_bytes(32))
         file.chmod(0o600)

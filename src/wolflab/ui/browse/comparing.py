@@ -16,6 +16,7 @@ import msgspec
 
 from ...lab.storage.overview import GamesWanted, ListedGame
 from ...lab.storage.store import Store
+from ...lab.studies.quoting import quotable, unquoted_seats
 from ...record import GameRecord
 from ..report.table import Cell, TableRow
 from ..web.feed import Feed
@@ -103,7 +104,7 @@ def _way(run: ShelvedRun) -> list[tuple[str, str]]:
 
 
 def _told_of(store: Store, number: int) -> _Told:
-    record = store.record(number)
+    record = quotable(store.record(number), unquoted_seats(store, number))
     return _Told(number, record.ruleset.names, record.roles, lines_of(record))
 
 

@@ -11,6 +11,7 @@ from ...files import write
 from ...lab.runs.game import rules_of
 from ...lab.runs.prompts import prompts_of
 from ...lab.storage.store import Place, Store
+from ...lab.studies.quoting import quotable, unquoted_seats, without_quotes
 from ..console import say
 from ..showing import seat_of
 from .page import replay_page
@@ -23,12 +24,17 @@ def replay_of(store: Store, game: int, seat: int | None = None) -> tuple[str, st
     seat: that seat's share of it; None for everything. StoreError and RecordError for a game without a whole
     record.
     """
-    record = store.record(game)
+    record, unquoted = store.record(game), unquoted_seats(store, game)
+    prompts, calls = packed_prompts(())
     missing = ""
     try:
-        prompts, calls = packed_prompts(prompts_of(store, game), seat)
+        if unquoted:
+            missing = (
+                "Its prompts are left out, for they hold what a person said who has not agreed to be quoted."
+            )
+        else:
+            prompts, calls = packed_prompts(prompts_of(store, game), seat)
     except WolflabError as error:  # the game can be watched all the same
-        prompts, calls = packed_prompts(())
         missing = f"Its prompts are left out, for they cannot be worked out again: {error}"
     row = store.game(game)
     if seat is None:
@@ -36,7 +42,8 @@ def replay_of(store: Store, game: int, seat: int | None = None) -> tuple[str, st
         title += ", void: it counts for nothing" if row.status == "void" else ""
     else:  # what the seat may not know is not in its file, void or not
         title = f"Game {game}, as {record.ruleset.names[seat]}"
-    return replay_page(story_of(record, title, calls, seat), prompts), missing
+    story = story_of(quotable(record, unquoted), title, calls, seat)
+    return replay_page(without_quotes(story, record, unquoted), prompts), missing
 
 
 def write_replay(console: Console, store: Store, game: int, to: Path | None, as_: str | None) -> None:

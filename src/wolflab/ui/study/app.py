@@ -13,6 +13,7 @@ from starlette.routing import BaseRoute, Route
 
 from ...errors import WolflabError
 from ...lab.studies.people import ReportedProblem, StudyPerson, StudyRefused, step_of
+from ...lab.studies.quoting import QUOTE
 from ..web.app import application
 from ..web.doors import Doors, address
 from ..web.guard import BODY_LIMIT, GUESSES, TABLES, UNKNOWN
@@ -218,7 +219,8 @@ class StudyDoors:
     def _take_consent(self, person: StudyPerson, given: Mapping[str, str]) -> str:
         if given.get("agree") != "yes":
             return "Tick the box if you agree to take part; without that, the study does not begin."
-        self.house.people.finish(person, "consent", {"agree": "yes"})
+        quote = "yes" if given.get(QUOTE) == "yes" else "no"
+        self.house.people.finish(person, "consent", {"agree": "yes", QUOTE: quote})
         return ""
 
     def _take_about(self, person: StudyPerson, given: Mapping[str, str]) -> str:

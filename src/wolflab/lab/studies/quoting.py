@@ -1,0 +1,58 @@
+"""Whose words may be shown to others: a study's people are asked, and who has not agreed is not quoted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+from ...record import GameRecord
+from ...rules import Event, Said
+from ..storage.store import Store
+from .people import kept_people
+
+WITHHELD = "(not shown: this person has not agreed to be quoted)"
+"""What stands in the place of words that may not be shown."""
+QUOTE = "quote"
+"""Of the consent: whether words may be quoted."""
+_SHORT = 12
+"""Characters of a sentence that anybody might say."""
+
+
+def unquoted_seats(store: Store, game: int) -> frozenset[int]:
+    """The seats of a game whose people have not agreed to be quoted; none where no study's people sat."""
+    sittings = [one for one in store.sittings() if one.game == game]
+    people = kept_people(store.path) if sittings else {}
+    agreed = {name for name, person in people.items() if person.done.get("consent", {}).get(QUOTE) == "yes"}
+    return frozenset(one.seat for one in sittings if one.person not in agreed)
+
+
+def quotable(record: GameRecord, unquoted: Collection[int]) -> GameRecord:
+    """The record as it may be shown: what these seats said is `WITHHELD`. It is not to be verified."""
+
+    def shown(event: Event) -> Event:
+        if isinstance(event, Said) and event.seat in unquoted and event.text:
+            return replace(event, text=WITHHELD)
+        return event
+
+    return replace(record, events=[shown(event) for event in record.events]) if unquoted else record
+
+
+def without_quotes(value: Any, record: GameRecord, unquoted: Collection[int]) -> Any:
+    """Plain values in which no sentence of these seats stands: others' thoughts may repeat what was said."""
+    said = [event.text for event in record.events if isinstance(event, Said) and event.seat in unquoted]
+    parts = {part.strip() for text in said for part in (text, *re.split(r"(?<=[.!?])\s+", text))}
+    sentences = sorted((part for part in parts if len(part) >= _SHORT), key=len, reverse=True)
+    if not sentences:
+        return value
+    pattern = re.compile("|".join(map(re.escape, sentences)))
+
+    def shown(value: Any) -> Any:
+        if isinstance(value, str):
+            return pattern.sub(WITHHELD, value)
+        if isinstance(value, dict):
+            return {name: shown(inner) for name, inner in value.items()}
+        return [shown(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+    return shown(value)
