@@ -16,7 +16,7 @@ from web_helpers import in_no_time, played
 from wolflab.errors import ExperimentError, StoreError
 from wolflab.lab.plans.sources import shipped_files
 from wolflab.lab.storage.store import Store
-from wolflab.lab.studies.people import StudyPeople, StudyPerson, step_of, steps_of
+from wolflab.lab.studies.people import StudyPeople, StudyPerson, StudyRefused, step_of, steps_of
 from wolflab.lab.studies.plan import BLANK, StudyCell, StudyPlan, load_study, study_of
 from wolflab.lab.studies.quoting import WITHHELD
 from wolflab.rules import ROLES
@@ -273,6 +273,20 @@ def test_a_pause_of_a_week_is_another_session_and_nothing_is_lost(
     in_study(tmp_path, later)
     with Store.open_for_reading(tmp_path / "run") as store:
         assert [(one.session, one.place) for one in store.sittings()] == [(1, 1), (2, 2)]
+
+
+def test_whoever_never_comes_back_holds_a_place_for_some_days(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [1e9]
+    monkeypatch.setattr("wolflab.lab.studies.people.time.time", lambda: now[0])
+    people = StudyPeople(tmp_path, filled(people=1, place_kept=2))
+    people.arrive("first")
+    with pytest.raises(StudyRefused, match="all the people"):
+        people.arrive("second")
+    now[0] += 3 * 86_400
+    people.arrive("second")
+    assert people.arrive("first")[0].name == "p01"
 
 
 @pytest.mark.parametrize("step", ["consent", "quiz", "training", "game/1", "after/1", "game/2", "interview"])

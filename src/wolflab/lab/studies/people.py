@@ -111,7 +111,7 @@ class StudyPeople:
             known.key = self._hash(key)
             self.keep(known)
             return known, key
-        if sum(not person.gone for person in self.people.values()) >= self.study.people:
+        if sum(map(self._holds_place, self.people.values())) >= self.study.people:
             raise StudyRefused("This study has all the people that it needs. Thank you for coming.")
         number = len(self.people)
         key = secrets.token_urlsafe(16)
@@ -205,9 +205,15 @@ class StudyPeople:
         return self._hash("completion")[:10].upper()
 
     def _emptiest(self) -> str:
-        """The cell that has the fewest people who have not left; the first of these."""
-        here = [person.cell for person in self.people.values() if not person.gone]
+        """The cell in which the fewest people hold a place; the first of these."""
+        here = [person.cell for person in self.people.values() if self._holds_place(person)]
         return min(self.study.all_cells, key=here.count)
+
+    def _holds_place(self, person: StudyPerson) -> bool:
+        if person.gone:
+            return False
+        waits = time.time() - person.seen < 86_400 * self.study.place_kept
+        return waits or not step_of(self.study, person)
 
     def _hash(self, text: str) -> str:
         return blake2b(text.encode("utf-8", "replace"), key=self._salt, digest_size=16).hexdigest()

@@ -113,6 +113,8 @@ class StudyPlan(Part):
     seat: str = "player_1"
     people: Annotated[int, Field(ge=1, le=10_000)] = 8
     """How many are wanted. Whoever comes later is told that the study is full."""
+    place_kept: Annotated[float, Field(gt=0, le=3650)] = 14
+    """Days after which somebody who has not come back no longer counts among these. They may still go on."""
     games: Annotated[int, Field(ge=1, le=100)] = 5
     """Consecutive games of each person."""
     cells: dict[str, StudyCell] = Field(default_factory=dict)

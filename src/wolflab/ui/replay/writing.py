@@ -29,9 +29,7 @@ def replay_of(store: Store, game: int, seat: int | None = None) -> tuple[str, st
     missing = ""
     try:
         if unquoted:
-            missing = (
-                "Its prompts are left out, for they hold what a person said who has not agreed to be quoted."
-            )
+            missing = "Its prompts are left out: they hold words of somebody who has not agreed to be quoted."
         else:
             prompts, calls = packed_prompts(prompts_of(store, game), seat)
     except WolflabError as error:  # the game can be watched all the same

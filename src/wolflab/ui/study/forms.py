@@ -112,8 +112,8 @@ def consent_body(study: StudyPlan) -> str:
     agree = (
         '<label class="check"><input type="checkbox" name="agree" value="yes" required> I have read this, '
         "I am of age, and I agree to take part.</label>"
-        f'<label class="check"><input type="checkbox" name="{QUOTE}" value="yes"> What I write in the games may '
-        "be quoted, without my name. (You can take part without this.)</label>"
+        f'<label class="check"><input type="checkbox" name="{QUOTE}" value="yes"> What I write in the games '
+        "may be quoted, without my name. (You can take part without this.)</label>"
     )
     return f"<h2>Before you begin</h2><dl>{facts}</dl><p>{free}</p>" + step_form("consent", agree, "Begin")
 
