@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from wolflab.cli import app
 from wolflab.errors import WolflabError
-from wolflab.rules import PRESETS, Ruleset, preset
+from wolflab.rules import PRESETS, SHERIFF, Ruleset, preset
 from wolflab.rules.engine import go_on, step
 from wolflab.text.asking.disguise import UNRELATED
 from wolflab.wwqa import kinds as registry
@@ -117,6 +117,20 @@ def test_every_preset_gives_many_kinds_in_all_forms(rules: str) -> None:
         item.answer_type for item in items if item.form == "open"
     }
     assert {item.split for item in items} == set(SHARES)
+
+
+def test_few_wordings_are_asked_where_few_are_wanted() -> None:
+    kinds = ("may-vote", "dies-tonight")
+    items = build_items(SHERIFF, 200, 4, kinds=kinds, most_wordings=2).items
+    for kind in kinds:
+        told = {item.wording for item in items if item.kind == kind and item.split != "wordings"}
+        new = {item.wording for item in items if item.kind == kind and item.split == "wordings"}
+        assert len(told) == 2
+        assert len(new) > 2
+        assert not told & new
+    assert build_items(SHERIFF, 200, 4, kinds=kinds, most_wordings=2).items == items
+    many = build_items(SHERIFF, 200, 4, kinds=kinds).items
+    assert many == build_items(SHERIFF, 200, 4, kinds=kinds, most_wordings=10_000).items
 
 
 @every_preset

@@ -640,12 +640,20 @@ def wwqa_build(
     ] = 2000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same items.")] = 1,
     kind: Annotated[list[str], typer.Option(help="This kind alone; see `kinds` (repeatable).")] = [],
+    wordings: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="At most so many ways to tell and to ask each kind, but for the test of new wordings.",
+            show_default=False,
+        ),
+    ] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Make questions on a ruleset, each proved by the rules engine, in splits for training and tests."""
     from .ui.wwqa.building import build_set
 
-    build_set(console(), rules, set_, n, seed, out, kind, overwrite)
+    build_set(console(), rules, set_, n, seed, out, kind, overwrite, wordings)
 
 
 @wwqa.command("general", epilog="Example:  `wolflab wwqa general --n 200 -o general.jsonl`")

@@ -94,18 +94,21 @@ def build_items(
     watch: Callable[[int, int], None] = lambda made, wanted: None,
     kinds: Collection[str] = (),
     shares: Mapping[Split, float] = SHARES,
+    most_wordings: int | None = None,
 ) -> Built:
     """About `n` items of these rules; the same seed gives the same items.
 
     watch: called with (items made, items wanted). kinds: these alone, none of them held out; empty: all.
-    shares: of `n`, by split. WolflabError where the rules give fewer than half of the items.
+    shares: of `n`, by split. most_wordings: so many ways to tell and to ask a kind at most, drawn by the
+    seed, in all splits but that of new wordings; None: all. WolflabError where the rules give fewer than half
+    of the items.
     """
     for name in kinds:
         if name not in KINDS:
             near = get_close_matches(name, KINDS, 1)
             guess = f"did you mean {near[0]!r}?" if near else "see them with wolflab wwqa kinds"
             raise WolflabError(f"there is no kind {name!r}; {guess}")
-    return _Builder(rules, n, seed, watch, kinds, shares).build()
+    return _Builder(rules, n, seed, watch, kinds, shares, most_wordings).build()
 
 
 class _Builder:
@@ -117,7 +120,9 @@ class _Builder:
         watch: Callable[[int, int], None],
         kinds: Collection[str],
         shares: Mapping[Split, float],
+        most_wordings: int | None = None,
     ) -> None:
+        self.most_wordings = most_wordings
         self.rules, self.n, self.seed, self.watch = rules, n, seed, watch
         self.kinds = [name for name in KINDS if name in kinds or not kinds]
         left = {split: share for split, share in shares.items() if not kinds or split != "kinds"}
@@ -186,11 +191,18 @@ class _Builder:
             group = self.sources[kind.name].group(split)
             if group is None:
                 return 0
-            wording = self.rng.choice(wordings(kind, split == "wordings"))
+            wording = self.rng.choice(self._wordings(kind, split))
             items = self._worded(split, kind, group, wording, [self.rules] * len(group))
             if self._keep(items):
                 return len(group)
         return 0
+
+    def _wordings(self, kind: QuestionKind, split: Split) -> list[ItemWording]:
+        """The wordings of a kind in a split."""
+        found, most = wordings(kind, split == "wordings"), self.most_wordings
+        if split == "wordings" or most is None or most >= len(found):
+            return found
+        return random.Random(f"{self.seed}/wordings/{kind.name}").sample(found, most)
 
     def _keep(self, items: list[Item]) -> bool:
         """Add these items; False where one is there already, its options perhaps in another order."""
@@ -272,7 +284,7 @@ class _Builder:
         second = next(alike, None)
         if second is None or not _offers_both(kind, case, usual, (other, second)):
             return 0
-        wording = self.rng.choice(wordings(kind, False))
+        wording = self.rng.choice(self._wordings(kind, "ruleset"))
         group = [case, case._replace(value=usual)]
         items = self._worded("ruleset", kind, group, wording, [other, second])
         return 2 if items[0].question == items[1].question and self._keep(items) else 0

@@ -38,8 +38,11 @@ def build_set(
     out: Path,
     kinds: Sequence[str] = (),
     overwrite: bool = False,
+    most_wordings: int | None = None,
 ) -> None:
-    """Build a question set, write it, and say what is in it. A file that is there is a WolflabError."""
+    """Build a question set, write it, and say what is in it. most_wordings: see `build_items`. A file that is
+    there is a WolflabError.
+    """
     ruleset = ruleset_with(rules, changes)
     _must_be_new(out, overwrite)
     with bar(console) as shown:
@@ -48,7 +51,7 @@ def build_set(
         def watch(made: int, wanted: int) -> None:
             shown.update(task, completed=made, total=wanted)
 
-        built = build_items(ruleset, n, seed, watch, kinds)
+        built = build_items(ruleset, n, seed, watch, kinds, most_wordings=most_wordings)
     write_items(out, built.items)
     console.print(_splits(built, ruleset))
     more = " (pairs are kept together)" if len(built.items) > n else ""
