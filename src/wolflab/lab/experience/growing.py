@@ -213,9 +213,7 @@ class Growing:
                 if pool.digest != state.digest:
                     self._was.setdefault(str(state.deals), []).append(state.digest)
                     self._states[state.deals] = state._replace(digest=pool.digest)
-                    db.execute(
-                        "UPDATE states SET digest = ? WHERE deals = ?", (pool.digest, state.deals)
-                    )
+                    db.execute("UPDATE states SET digest = ? WHERE deals = ?", (pool.digest, state.deals))
             db.execute("INSERT OR REPLACE INTO meta VALUES ('was', ?)", (_text(self._was),))
         return len(changed)
 

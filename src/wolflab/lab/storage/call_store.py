@@ -331,7 +331,9 @@ class CallStore:
         askers alone, unless None. Returns how many prompts and replies it were.
         """
         holding = {name for name, text in self._blocks() if text in quotes}
-        query = "SELECT rowid, asker, key, blocks, text FROM calls WHERE model != ?"  # people have their seals
+        query = (
+            "SELECT rowid, asker, key, blocks, text FROM calls WHERE model != ?"  # people have their seals
+        )
         rows = self._db.execute(query, (PersonModel.name,)).fetchall()
         if askers is not None:
             rows = [row for row in rows if row[1] in askers]
@@ -382,9 +384,9 @@ class CallStore:
         some are estimated."""
         return {model: what for model, what in self.adaptations() if what.endswith(UNCOUNTED)}
 
-    def remember(self, key: str, value: str) -> None:
-        """A small fact about the run, for `meta`; what was said first stays."""
-        self._db.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (key, value))
+    def remember(self, key: str, value: str, anew: bool = False) -> None:
+        """A small fact about the run, for `meta`; what was said first stays, unless `anew`."""
+        self._db.execute(f"INSERT OR {'REPLACE' if anew else 'IGNORE'} INTO meta VALUES (?, ?)", (key, value))
 
     def meta(self, key: str) -> str | None:
         """A small fact about the run."""

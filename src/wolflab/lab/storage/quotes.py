@@ -32,8 +32,8 @@ _Runs = set[tuple[str, ...]]
 
 
 class Quotes:
-    """See the module. said: (name of the player, what was said) each. What has fewer than `RUN` words is found
-    only where it is told as that player's.
+    """See the module. said: (name of the player, what was said) each. What has fewer than `RUN` words is
+    found only where it is told as that player's.
     """
 
     def __init__(self, said: Iterable[tuple[str, str]]) -> None:

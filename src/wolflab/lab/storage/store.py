@@ -8,6 +8,7 @@ instant models lie in it too.
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping
@@ -298,7 +299,7 @@ class Store(CallStore):
         prompt of the game. Returns how many statements went; where there were none, nothing is touched.
 
         The record's lines stay, and so does what agents say in them. A game that is not over is given up: its
-        calls, which are only there to resume it, go. What repeats the words elsewhere: see `lab.runs.erasing`.
+        calls, which are only there to resume it, go. `lab.runs.erasing` sees to what repeats the words.
         """
         who = asker(row.id)
         with self._transaction():
@@ -333,11 +334,30 @@ class Store(CallStore):
                 replies += len(calls) - len(kept)
         return prompts, replies
 
+    def saying(self, seals: Collection[str]) -> list[tuple[GameRow, int]]:
+        """The games and seats whose words have these seals."""
+        self._db.execute("CREATE TEMP TABLE IF NOT EXISTS wanted (seal TEXT)")
+        self._db.executemany("INSERT INTO wanted VALUES (?)", [(seal,) for seal in seals])
+        query = "SELECT DISTINCT game, seat FROM words WHERE seal IN (SELECT seal FROM wanted)"
+        return [(self.game(game), seat) for game, seat in self._db.execute(query).fetchall()]
+
+    def embedded(self) -> dict[str, dict[str, int]]:
+        """How many texts have a vector here, by embedder, as `sent` tells of models."""
+        if not self._vectors:
+            return {}
+        query = "SELECT description, count(*) FROM embedders JOIN embeddings ON embedder = id GROUP BY id"
+        return {json.loads(told)["name"]: {"": n} for told, n in self._db.execute(query)}
+
+    @property
+    def _vectors(self) -> bool:
+        query = "SELECT 1 FROM sqlite_master WHERE name = 'embeddings'"
+        return self._db.execute(query).fetchone() is not None
+
     def forget_vectors(self) -> int:
         """Empty the cache of vectors, for which of them were of erased words is not known. Returns how many
         they were; what they cost stays counted.
         """
-        if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'embeddings'").fetchone():
+        if not self._vectors:
             return 0
         with self._transaction():
             return self._db.execute("DELETE FROM embeddings").rowcount
