@@ -255,9 +255,7 @@ def erase(
     ] = None,
     also: Annotated[
         list[Path],
-        typer.Option(
-            help="A further folder in which copies may lie: label sets, pools, exports (repeatable)."
-        ),
+        typer.Option(help="A further folder to look through: label sets, pools, exports (repeatable)."),
     ] = [],
 ) -> None:
     """Erase what a person said at the table, for good; the rest of the games still verifies."""

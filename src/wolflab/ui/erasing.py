@@ -77,8 +77,8 @@ def _files(done: Erased, run: Path) -> Iterator[str]:
         )
     if done.vectors:
         yield (
-            f"{counted(done.vectors, 'vector')} removed from the run's cache: an embedder is asked again where "
-            "they are needed"
+            f"{counted(done.vectors, 'vector')} removed from the run's cache: an embedder is asked again "
+            "where they are needed"
         )
     if done.short:
         yield (
@@ -90,7 +90,7 @@ def _files(done: Erased, run: Path) -> Iterator[str]:
     if done.statements:
         yield (
             "Files that were made from the run and lie elsewhere (export, annotate, reports) may still hold "
-            "the words; delete them"
+            "the words, unless you named their folders with --also; delete them"
         )
 
 
@@ -108,18 +108,17 @@ def _sent(sent: Sequence[SentTo]) -> Iterator[str]:
     """Whom the words were sent to."""
     left = [one for one in sent if one.left]
     for one in sent:
-        numbers = sorted(
-            (where for where in one.calls if where.startswith("game/")), key=lambda at: int(at[5:])
-        )
-        games = ", ".join(where[5:] for where in numbers)
-        n = sum(one.calls.values())
-        what = counted(n, "call") if "" not in one.calls else counted(n, "text")
-        where = "" if one.left else ", on this machine"
-        yield f"sent to {one.name} at {one.host}{where}: {what}" + (f" ({_games(games)})" if games else "")
+        games = sorted(int(where[5:]) for where in one.calls if where.startswith("game/"))
+        others = [where for where in one.calls if where and not where.startswith("game/")]
+        places = [*([_games(", ".join(map(str, games)))] if games else ()), *others]
+        what = counted(sum(one.calls.values()), "text" if "" in one.calls else "call")
+        at = f"at {one.host}" if one.host else "(its address is not kept)"
+        where = f" ({', '.join(places)})" if places else ""
+        yield f"sent to {one.name} {at}{'' if one.left else ', on this machine'}: {what}{where}"
     if left:
         yield (
             "This left the machine, and cannot be called back from here: ask "
-            f"{', '.join(dict.fromkeys(one.host for one in left))} to delete it"
+            f"{', '.join(dict.fromkeys(one.host or one.name for one in left))} to delete it"
         )
     else:
         yield "Nothing of it left this machine: no server elsewhere was sent these words"

@@ -184,7 +184,7 @@ def verify_run(console: Console, store: Store, agents: bool) -> bool:
     console.print(f"{good} of {counted(good + bad, 'record')} {hold} ({checked})")
     if erased:
         words, games = counted(sum(erased.values()), "statement"), counted(len(erased), "game")
-        say(console, f"erased on request: {words} in {games}; all the rest of these games was checked")
+        say(console, f"erased on request: {words} in {games}; all but what was erased is checked")
     return bad == 0
 
 

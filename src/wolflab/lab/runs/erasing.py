@@ -1,15 +1,15 @@
 """A person's words are erased: from a run, from what was made of it, and from further folders.
 
-The words themselves go last. So whoever is stopped in the middle runs the same command again: it still knows
-what to look for. What was sent to servers cannot be called back; it is listed, and kept in the run, so that it
-can be told later too.
+The words themselves go last. So whoever is stopped in the middle runs the same command again: it still
+knows what to look for. What was sent to servers cannot be called back; whom it was sent to is kept in the run,
+so that it can be told later too.
 """
 
 from __future__ import annotations
 
 import shutil
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,7 +17,9 @@ import msgspec
 
 from ...errors import StoreError
 from ...files import reading_file, write
+from ...models.catalog import BUILT_IN, runs_here
 from ...models.endpoints import host_of
+from ...models.person import PersonModel
 from ...rules import Say
 from ..experience.erasing import erase_in_pool, is_pool
 from ..storage.call_store import CallStore
@@ -35,6 +37,7 @@ _PACKED = {".parquet": "wolflab export {} --as data", ".eval": "wolflab export {
 """Files that are removed if they hold the words: nothing in them can be replaced."""
 _NO_WORDS = (".png", ".pdf", ".npy", ".npz", ".safetensors", ".pt", ".lock")
 _SENT = "sent before words were erased"
+_HERE = (BUILT_IN, PersonModel.name, "hashing", "minilm")
 _LOCAL = ("localhost", "127.", "[::1]")
 
 Found = Sequence[tuple[GameRow, int]]
@@ -92,8 +95,9 @@ def erase_said(store: Store, found: Found, also: Sequence[Path] = ()) -> Erased:
     done = Erased(short=quotes.short)
     if quotes.texts:
         games = {asker(row.id) for row, _ in found}
-        _keep_sent(store, found, quotes)
-        folders = _Folders(done, quotes, {seal for _, _, words in said for seal in words})
+        sent = _Sent(store)
+        sent.keep(store.sent(quotes, games) | store.embedded())
+        folders = _Folders(done, quotes, {seal for _, _, words in said for seal in words}, sent)
         folders.remove_made(store.path)
         for folder in (store.path, *also):
             folders.look_through(folder, store.path)
@@ -117,28 +121,31 @@ def sent_before(store: CallStore) -> list[SentTo]:
     return [] if kept is None else msgspec.json.decode(kept, type=list[SentTo])
 
 
-def _keep_sent(store: Store, found: Found, quotes: Quotes) -> None:
-    """Remember whom words were sent to, before nobody can tell it any more."""
-    hosts: dict[str, str] = {}
-    for condition in {row.condition for row, _ in found}:
-        for spec in store.experiment.cast(condition).values():
-            past = () if spec.experience is None else (spec.experience.embedder,)
-            for kind, named in (
-                ("model", spec.model),
-                *(("embedder", one) for one in (spec.embedder, *past)),
-            ):
-                given = {kind: named} if isinstance(named, str) else dict(named or {})
-                if isinstance(name := given.get(kind), str):
-                    hosts[name] = host_of(name, given.get("base_url"))
-    sent = store.sent(quotes, {asker(row.id) for row, _ in found}) | store.embedded()
-    known = {one.name: one for one in sent_before(store)}
-    for name, calls in sent.items():
-        if host := hosts.get(name, host_of(name)):  # else it runs here
+class _Sent:
+    """Remembers in a run whom words were sent to, before nobody can tell it any more."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._hosts: dict[str, str] = {}
+        for condition in store.experiment.conditions:
+            for spec in store.experiment.cast(condition).values():
+                past = None if spec.experience is None else spec.experience.embedder
+                for kind, named in (("model", spec.model), ("embedder", spec.embedder), ("embedder", past)):
+                    given = {kind: named} if isinstance(named, str) else dict(named or {})
+                    if isinstance(name := given.get(kind), str):
+                        self._hosts[name] = host_of(name, given.get("base_url"))
+
+    def keep(self, sent: Mapping[str, Mapping[str, int]]) -> None:
+        """sent: calls by model and by where they were made; those of what runs here are left out."""
+        known = {one.name: one for one in sent_before(self._store)}
+        for name, calls in sent.items():
+            if name in _HERE or runs_here(name) or name.startswith("sentence-transformers/"):
+                continue
             before = known[name].calls if name in known else {}
             most = {where: max(n, before.get(where, 0)) for where, n in calls.items()}
-            known[name] = SentTo(name, host, before | most)
-    kept = [known[name] for name in sorted(known)]
-    store.remember(_SENT, msgspec.json.encode(kept).decode(), anew=True)
+            known[name] = SentTo(name, self._hosts.get(name, host_of(name)), before | most)
+        kept = [known[name] for name in sorted(known)]
+        self._store.remember(_SENT, msgspec.json.encode(kept).decode(), anew=True)
 
 
 # -- others' words ----------------------------------------------------------------------------
@@ -168,8 +175,8 @@ def _repeated(store: Store, found: Found, quotes: Quotes) -> dict[int, int]:
 class _Folders:
     """What lies in folders. seals: of the words."""
 
-    def __init__(self, done: Erased, quotes: Quotes, seals: set[str]) -> None:
-        self.done, self.quotes, self.seals = done, quotes, seals
+    def __init__(self, done: Erased, quotes: Quotes, seals: set[str], sent: _Sent) -> None:
+        self.done, self.quotes, self.seals, self.sent = done, quotes, seals, sent
 
     def remove_made(self, run: Path) -> None:
         """Remove what a command makes of a run again."""
@@ -213,6 +220,8 @@ class _Folders:
             if isinstance(calls, Store):
                 for row, seat in calls.saying(self.seals):
                     self.done.statements += calls.erase_words(row, seat)
+            sent = calls.sent(self.quotes)
+            self.sent.keep({model: {str(folder): sum(by.values())} for model, by in sent.items()})
             prompts, replies = calls.forget_quotes(self.quotes)
             calls.scrub()  # also after an erasure that was broken off
         self.done.prompts += prompts

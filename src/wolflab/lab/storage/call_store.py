@@ -327,8 +327,8 @@ class CallStore:
         return found
 
     def forget_quotes(self, quotes: Quotes, askers: Collection[str] | None = None) -> tuple[int, int]:
-        """Drop every prompt that holds words of these, and take the words out of every model's reply; of these
-        askers alone, unless None. Returns how many prompts and replies it were.
+        """Drop every prompt that holds words of these, and take the words out of every model's reply; of
+        these askers alone, unless None. Returns how many prompts and replies it were.
         """
         holding = {name for name, text in self._blocks() if text in quotes}
         query = (

@@ -13,8 +13,8 @@ from html import escape
 from ...record.sealed import ERASED
 
 RUN, LONG = 5, 8
-"""So many words in a row are told as a repetition; fewer may be anybody's. What is taken out of files is a whole
-sentence of so many words or more, or `LONG` words in a row: "I think we should vote" stands in every game."""
+"""So many words in a row are told as a repetition; fewer may be anybody's. What is taken out of files is a
+whole sentence of so many words or more, or `LONG` words in a row: "I think we should vote" is often said."""
 
 _LETTERS = r"぀-ヿ㐀-鿿가-힯"  # of writing without spaces: each counts as a word
 _CODE = r"\\u[0-9a-fA-F]{4}"
