@@ -183,7 +183,7 @@ class Growing:
 
     def erase(self, erased: Callable[[Experience], Experience]) -> int:
         """Write each experience as `erased` gives it back; where that changes a reflection, its vector
-        becomes zero, which nothing is near to. Every state keeps its size and gets another digest (see `was`).
+        becomes zero, which nothing is near to. States keep their size and get another digest (see `was`).
         Returns how many were changed. What they were is on the disk until `scrub`.
         """
         if not self._states:

@@ -1,8 +1,8 @@
 """A person's words are erased: from a run, from what was made of it, and from further folders.
 
 The words themselves go last. So whoever is stopped in the middle runs the same command again: it still
-knows what to look for. What was sent to servers cannot be called back; whom it was sent to is kept in the run,
-so that it can be told later too.
+knows what to look for. What was sent to servers cannot be called back; to whom it was sent is kept in the
+run, so that it can be told later too.
 """
 
 from __future__ import annotations
@@ -86,6 +86,9 @@ def erase_said(store: Store, found: Found, also: Sequence[Path] = ()) -> Erased:
     Raises StoreError, with all words still there, for a file that cannot be searched now; and with them gone
     from all but the disk, while another program reads the run.
     """
+    for folder in also:
+        if not folder.is_dir():
+            raise StoreError(f"{folder}: there is no such folder; check its name")
     said = [(row, seat, store.said(row.id, seat)) for row, seat in found]
     quotes = Quotes(
         (store.experiment.ruleset(row.condition).names[seat], text)
@@ -194,8 +197,6 @@ class _Folders:
         """Take the words out of every file in a folder. run: the one whose words they are. Runs within it are
         runs of their own, and passed over where it is looked through itself.
         """
-        if not folder.is_dir():
-            raise StoreError(f"{folder}: there is no such folder; check its name")
         files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
         own = folder == run
         others = {path.parent for path in files if path.name == "experiment.yaml"} - {run} if own else {run}

@@ -318,7 +318,7 @@ class CallStore:
         """How many calls had words of these in their prompt, by model and asker. Those whose prompt is not
         kept any more count where they are of `askers`, whose prompts may have held them.
         """
-        holding = {name for name, text in self._blocks() if quotes.heard_in(text)}
+        holding = {name for name, text in self._blocks() if text in quotes}
         found: dict[str, dict[str, int]] = {}
         for asker, model, blocks in self._db.execute("SELECT asker, model, blocks FROM calls"):
             if asker in askers if blocks is None else not holding.isdisjoint(_names(blocks)):

@@ -76,10 +76,6 @@ class Quotes:
     def __contains__(self, text: str) -> bool:
         return bool(self.spans(text))
 
-    def heard_in(self, text: str) -> bool:
-        """Whether a prompt may hold any of them, a word or two included."""
-        return any(said in text for _, said in self.texts) or text in self
-
     def without(self, text: str) -> str:
         """The text with `ERASED` in their places."""
         for start, end in reversed(self.spans(text)):
