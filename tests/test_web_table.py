@@ -25,7 +25,7 @@ from wolflab.rules import PRESETS, Action, Ask, Deal, Said
 from wolflab.text.asking.sentences import moderator_sentence
 from wolflab.text.notes import StoodIn, Thought
 from wolflab.text.people import PersonAnswer
-from wolflab.ui.playing import erase_words
+from wolflab.ui.erasing import erase_words
 from wolflab.ui.web import table as tables
 from wolflab.ui.web.desk import OpenAsk
 from wolflab.ui.web.feed import Feed

@@ -253,13 +253,17 @@ def erase(
     seat: Annotated[
         str | None, typer.Option(help="Or the seat of whoever it is.", show_default=False)
     ] = None,
+    also: Annotated[
+        list[Path],
+        typer.Option(help="A further folder to look through: label sets, pools, exports (repeatable)."),
+    ] = [],
 ) -> None:
     """Erase what a person said at the table, for good; the rest of the games still verifies."""
-    from .ui.playing import erase_words
+    from .ui.erasing import erase_words
 
     if (person is None) == (seat is None):
         raise typer.BadParameter("name a --person or a --seat; one of the two")
-    erase_words(console(), run, person, seat)
+    erase_words(console(), run, person, seat, also)
 
 
 @app.command(epilog="Examples:  `wolflab report runs/…`  ·  `wolflab report runs/… --out page.html`")

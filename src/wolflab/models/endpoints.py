@@ -203,6 +203,16 @@ def public_url(url: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
+def host_of(name: str, base_url: str | None = None) -> str:
+    """The host of the server that has a model or an embedder of that name; "" where none is known.
+
+    base_url: the setting beside the name.
+    """
+    provider = PROVIDERS.get(name.partition("/")[0])
+    url = base_url or (provider.base_url if provider else None)
+    return urlsplit(url).netloc.rpartition("@")[2] if url else ""
+
+
 @dataclass(slots=True)
 class LearnedQuirks:
     """What one model at one endpoint has taught us: remembered for every later call, logged once.

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..rules import Action, Event, Facts, Outcome, Ruleset, facts_of
 from ..text.notes import Content
-from .sealed import NO_WORDS, WordsBySeal, all_kept
+from .sealed import NO_WORDS, WordsBySeal, seals_in
 
 
 class Call(NamedTuple):
@@ -85,9 +85,14 @@ class GameRecord:
         return described
 
     @property
+    def erased_words(self) -> int:
+        """How many things that people said are gone from it."""
+        return len(seals_in(self.lines) - self.words.keys())
+
+    @property
     def erased(self) -> bool:
         """Whether words of people are gone from it."""
-        return not all_kept(self.lines, self.words)
+        return self.erased_words > 0
 
     @property
     def outcome(self) -> Outcome | None:

@@ -48,6 +48,6 @@ def unsealed(seal: str, words: WordsBySeal) -> str:
     return words[seal].text
 
 
-def all_kept(lines: Iterable[bytes], words: WordsBySeal) -> bool:
-    """Whether the words of every seal in the lines are kept."""
-    return all(seal.decode() in words for line in lines for seal in _SEAL.findall(line))
+def seals_in(lines: Iterable[bytes]) -> set[str]:
+    """The seals that the lines name: one for each thing that a person said."""
+    return {seal.decode() for line in lines for seal in _SEAL.findall(line)}

@@ -23,7 +23,7 @@ from ..lab.runs.game import keys, rules_of
 from ..lab.runs.tables import only_place, play_table
 from ..lab.runs.work import error_sentence
 from ..lab.storage.run_files import new_directory
-from ..lab.storage.store import GIVEN_UP, GameRow, Place, Store
+from ..lab.storage.store import GIVEN_UP, Place, Store
 from ..match import Draws, dealt_roles
 from ..rules import ROLES
 from .at_table import AwayFromTable, TerminalTable
@@ -32,8 +32,6 @@ from .console import say
 from .keyboard import Keyboard
 from .showing import seat_of
 from .terminal import GamePrinter
-from .web.table import forgetting, nicknames
-from .wording import counted
 
 _OF_MANY = frozenset(
     [
@@ -155,7 +153,7 @@ def _own_seat(experiment: Experiment) -> int | None:
     """
     place = only_place(experiment)
     people = [at for at, spec in experiment.cast(place.condition).items() if spec.recipe == PERSON]
-    seats = list(_seated_people(experiment, place))
+    seats = list(seated_people(experiment, place))
     if len(people) > 1 or len(seats) != len(people):
         raise ExperimentError(
             f"recipe person for {', '.join(people)}: one person plays at a terminal, at a seat of their own; "
@@ -200,59 +198,10 @@ def _kept(store: Store) -> str:
     return f"The game is kept; go on with: wolflab play --resume {shlex.quote(str(store.path))}"
 
 
-def erase_words(console: Console, path: Path, person: str | None, seat: str | None) -> None:
-    """Erase what somebody said from all games of a run: whom `person` names, or whoever sat at `seat`."""
-    with forgetting(path) as forget, Store.resume(path) as store:
-        nicks = nicknames(path)
-
-        def is_meant(row: GameRow, number: int, name: str) -> bool:
-            if seat is not None:
-                return number == _numbered(store, row, seat)
-            return person in (name, nicks.get(number))
-
-        found = [
-            (row, number)
-            for row in store.games()
-            for number, name in _people(store, row).items()
-            if is_meant(row, number, name)
-        ]
-        if not found:
-            who = (
-                f"no person sat at {seat}" if seat is not None else f"nobody who sat there is named {person}"
-            )
-            raise StoreError(f"{path}: {who}; only what people said can be erased, and --seat names a seat")
-        erased = sum(store.erase_words(row, number) for row, number in found)
-        store.scrub()
-        for _, number in found:
-            forget(number)
-    if erased:
-        say(console, f"{counted(erased, 'statement')} erased from {path}; the rest still verifies")
-    else:
-        say(console, f"{path}: nothing is left to erase")
-    say(
-        console,
-        "Files that were made from the run before (export, annotate, reports) may still hold the words; "
-        "delete them",
-    )
-
-
-def _people(store: Store, row: GameRow) -> dict[int, str]:
-    """Who the people of a game are, by seat; "" for one without a name."""
-    if not row.over:
-        return _seated_people(store.experiment, Place.of(row))
-    players = store.record(row.id).header["players"]
-    return {
-        seat: player.get("person", "") for seat, player in enumerate(players) if player["recipe"] == PERSON
-    }
-
-
-def _seated_people(experiment: Experiment, place: Place) -> dict[int, str]:
+def seated_people(experiment: Experiment, place: Place) -> dict[int, str]:
+    """The people of a game that is planned, by seat, with the names that the experiment has for them."""
     names = experiment.ruleset(place.condition).names
     cast = experiment.cast(place.condition)
     return {
         names.index(at): spec.person for at, spec in cast.items() if spec.recipe == PERSON and at in names
     }
-
-
-def _numbered(store: Store, row: GameRow, seat: str) -> int:
-    return seat_of(rules_of(store.experiment, Place.of(row)).names, seat, "--seat")

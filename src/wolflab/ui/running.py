@@ -165,10 +165,13 @@ def list_errors(console: Console, store: Store) -> None:
 def verify_run(console: Console, store: Store, agents: bool) -> bool:
     """Check every finished game; prints the first fault of each that fails."""
     good = bad = 0
+    erased: dict[int, int] = {}
     for row in store.games():
         if not row.over:
             continue
         try:
+            if n := store.record(row.id).erased_words:
+                erased[row.id] = n
             verify_game(store, row, agents)
             good += 1
         except WolflabError as error:
@@ -179,6 +182,9 @@ def verify_run(console: Console, store: Store, agents: bool) -> bool:
     checked = "hashes, rules, pools, prompts and notes" if agents else "hashes, rules and pools"
     hold = "holds" if good + bad == 1 else "hold"
     console.print(f"{good} of {counted(good + bad, 'record')} {hold} ({checked})")
+    if erased:
+        words, games = counted(sum(erased.values()), "statement"), counted(len(erased), "game")
+        say(console, f"erased on request: {words} in {games}; all but what was erased is checked")
     return bad == 0
 
 

@@ -70,6 +70,7 @@ class Growing:
         self.path = path.absolute()
         self.embedder: dict[str, Any] = {}
         self.dimensions = 0
+        self._was: dict[str, list[str]] = {}
         self._states: dict[int, PoolState] = {}
         self._experiences: list[Experience] = []
         self._places: list[int] = []
@@ -109,6 +110,7 @@ class Growing:
             check_format(db, self.path, FORMAT_GROWING)
             meta = {key: json.loads(value) for key, value in db.execute("SELECT key, value FROM meta")}
             self.embedder, self.dimensions = dict(meta["embedder"]), int(meta.get("dimensions", 0))
+            self._was = dict(meta.get("was", {}))
             embedder_digest(self.embedder)
             for deals, n, vectors, lot, digest, nearness, origin in db.execute(
                 "SELECT deals, n, vectors, lot, digest, nearness, origin FROM states ORDER BY deals"
@@ -134,6 +136,10 @@ class Growing:
     def origins(self, deals: int) -> tuple[dict[str, Any], ...]:
         """What was added by each state up to that one."""
         return tuple(dict(state.origin) for state in self._states.values() if state.deals <= deals)
+
+    def was(self, deals: int) -> tuple[str, ...]:
+        """The digests that a state had before words were erased from it."""
+        return tuple(self._was.get(str(deals), ()))
 
     def places(self, deals: int) -> dict[str, int]:
         """The reflections of that state, and which vector is theirs."""
@@ -174,6 +180,47 @@ class Growing:
         return Pool.of(experiences, rows, self.embedder, nearness)
 
     # -- writing ----------------------------------------------------------------------------
+
+    def erase(self, erased: Callable[[Experience], Experience]) -> int:
+        """Write each experience as `erased` gives it back; where that changes a reflection, its vector
+        becomes zero, which nothing is near to. States keep their size and get another digest (see `was`).
+        Returns how many were changed. What they were is on the disk until `scrub`.
+        """
+        if not self._states:
+            return 0
+        self._read_to(self._states[self.deals[-1]])
+        after = [erased(experience) for experience in self._experiences]
+        changed = [at for at, before in enumerate(self._experiences) if after[at] != before]
+        if not changed:
+            return 0
+        zero = {
+            self._places[at] for at in changed if after[at].reflection != self._experiences[at].reflection
+        }
+        self._experiences = after
+        self._vectors = self._vectors.copy()
+        self._vectors[list(zero)] = 0
+        with _writable(self.path) as db:
+            db.executemany(
+                "UPDATE experiences SET reflection = ?, response = ? WHERE id = ?",
+                [(after[at].reflection, after[at].response, at + 1) for at in changed],
+            )
+            blank = np.zeros(self.dimensions, _LITTLE).tobytes()
+            db.executemany("UPDATE vectors SET data = ? WHERE id = ?", [(blank, at + 1) for at in zero])
+            for state in list(self._states.values()):
+                if not state.n:
+                    continue
+                pool = self._made(state.n, state.vectors, state.lot, state.nearness)
+                if pool.digest != state.digest:
+                    self._was.setdefault(str(state.deals), []).append(state.digest)
+                    self._states[state.deals] = state._replace(digest=pool.digest)
+                    db.execute("UPDATE states SET digest = ? WHERE deals = ?", (pool.digest, state.deals))
+            db.execute("INSERT OR REPLACE INTO meta VALUES ('was', ?)", (_text(self._was),))
+        return len(changed)
+
+    def scrub(self) -> None:
+        """Leave nothing of what was erased in the file."""
+        with readable_pool(self.path), closing(_opened(self.path)) as db:
+            db.execute("VACUUM")
 
     def add(
         self,
@@ -267,7 +314,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         db.close()
         if error.sqlite_errorcode != sqlite3.SQLITE_READONLY_ROLLBACK:
             raise
-        db = sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=PATIENCE)
+        db = _opened(path)
         try:
             db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except sqlite3.OperationalError:
@@ -279,11 +326,16 @@ def _connect(path: Path) -> sqlite3.Connection:
     return db
 
 
+def _opened(path: Path) -> sqlite3.Connection:
+    """For writing to a file that is there."""
+    return sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=PATIENCE)
+
+
 @contextmanager
 def _writable(path: Path) -> Iterator[sqlite3.Connection]:
     """One transaction: all of it or nothing, on the disk when it is over."""
     try:
-        with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, isolation_level=None)) as db:
+        with closing(_opened(path)) as db:
             db.execute("BEGIN IMMEDIATE")
             yield db
             db.execute("COMMIT")
@@ -303,4 +355,4 @@ def open_pool(path: Path) -> MadePool:
     pool = growing.pool(last) if last else None
     if pool is None:
         raise StoreError(f"{path} is a growing pool that holds nothing yet; play more games with its run")
-    return MadePool(pool, growing.origins(last))
+    return MadePool(pool, growing.origins(last), growing.was(last))

@@ -48,19 +48,27 @@ _LITTLE = np.dtype("<f4")
 
 
 class MadePool(NamedTuple):
-    """A pool, and where what is in it comes from (plain values, one for each time of building)."""
+    """A pool, and where what is in it comes from (plain values, one for each time of building). was: the
+    digests that it had before words were erased from it.
+    """
 
     pool: Pool
     origins: tuple[Mapping[str, Any], ...]
+    was: tuple[str, ...] = ()
 
 
 # -- writing ---------------------------------------------------------------------------------------
 
 
 def write_pool(
-    pool: Pool, path: Path, origins: Sequence[Mapping[str, Any]] = (), *, overwrite: bool = False
+    pool: Pool,
+    path: Path,
+    origins: Sequence[Mapping[str, Any]] = (),
+    *,
+    overwrite: bool = False,
+    was: Sequence[str] = (),
 ) -> None:
-    """Write a pool; the file appears whole or not at all.
+    """Write a pool; the file appears whole or not at all. was: see `MadePool`.
 
     Raises StoreError if there is a file already (unless `overwrite`), and where none can be written.
     """
@@ -69,6 +77,8 @@ def write_pool(
         db.executescript(_SCHEMA)
         db.execute("BEGIN")
         _write(db, pool, origins)
+        if was:
+            db.execute("INSERT INTO meta VALUES ('was', ?)", (json.dumps(list(was)),))
         db.execute("COMMIT")
 
 
@@ -191,7 +201,7 @@ def open_file(path: Path) -> MadePool:
         pool = Pool(embedder, dimensions, held, read, Nearness(**meta["nearness"]))
         if pool.digest != meta["digest"]:
             raise ValueError("its blocks are not those that it was written with")
-    return MadePool(pool, origins)
+    return MadePool(pool, origins, tuple(meta.get("was", ())))
 
 
 class _Place(NamedTuple):

@@ -249,11 +249,12 @@ def _selection(spec: ExperienceSpec, lot: str) -> Selection:
 
 
 class PoolContent(NamedTuple):
-    """What a pool holds in fact. epsilon: its own, for players who are given none."""
+    """What a pool holds in fact. epsilon: its own, for players who are given none. was: see `MadePool`."""
 
     digest: str
     n: int
     epsilon: float
+    was: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"the pool {self.digest} (ε {self.epsilon:.4f})"
@@ -261,7 +262,9 @@ class PoolContent(NamedTuple):
 
 def _same(stated: Mapping[str, Any], spec: ExperienceSpec, content: PoolContent | None) -> bool:
     """Whether a header's words are true of what lies there."""
-    if content is None or (stated.get("digest"), stated.get("experiences")) != (content.digest, content.n):
+    if content is None or stated.get("experiences") != content.n:
+        return False
+    if stated.get("digest") not in (content.digest, *content.was):  # of before words were erased from it
         return False
     return spec.epsilon is not None or stated.get("epsilon") == content.epsilon
 
@@ -276,14 +279,16 @@ def content_of_pool(at: At) -> PoolContent | None:
 def _content(at: At, stamp: tuple[int, int]) -> PoolContent | None:
     """`content_of_pool`; stamp: of the file, so that one that has changed is read anew."""
     if at.deals is None:
-        pool: Pool | None = open_pool(at.path).pool
+        pool: Pool | None
+        pool, _, was = open_pool(at.path)
     else:
-        pool = _grown(at.path, stamp).pool(at.deals)
+        growing = _grown(at.path, stamp)
+        pool, was = growing.pool(at.deals), growing.was(at.deals)
     if pool is None:
         return None
     for key in pool.held:
         pool.block(*key)
-    return PoolContent(pool.digest, len(pool), pool.epsilon)
+    return PoolContent(pool.digest, len(pool), pool.epsilon, was)
 
 
 @lru_cache(2)

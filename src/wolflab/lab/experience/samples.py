@@ -67,7 +67,7 @@ def inspect(path: Path, sample: int = 3) -> Inspected:
 
     StoreError if it cannot be used.
     """
-    pool, origins = open_pool(path)
+    pool, origins, _ = open_pool(path)
     rows = []
     scores: Counter[int] = Counter()
     games: set[str] = set()

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -29,9 +29,11 @@ from ... import __version__
 from ...errors import StoreError
 from ...models.base import Model, Request, Response
 from ...models.calls import Filed
+from ...models.person import PersonModel
 from ...models.wire import UNCOUNTED
 from ...usage import CallTotals, Usage
 from .packing import CallRow, totals_by_model
+from .quotes import Quotes
 from .run_files import (
     kept_open,
     locked,
@@ -71,6 +73,7 @@ INSERT INTO totals VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (asker, model) DO
 """
 VERSION = "3"
 """Of the tables, and of the records in a run of games."""
+_NAMED_BLOCKS = "SELECT json_extract(value, '$[1]') FROM calls, json_each(blocks) WHERE blocks IS NOT NULL"
 _BEGUN = "begun"
 _UNNAMED = "0.1.0"
 """The version that began a run which does not name it."""
@@ -309,6 +312,59 @@ class CallStore:
         """What all committed calls come to."""
         return sum((total.usage for by in self.spent_by().values() for total in by.values()), Usage())
 
+    # -- erasing --------------------------------------------------------------------------
+
+    def sent(self, quotes: Quotes, askers: Collection[str] = ()) -> dict[str, dict[str, int]]:
+        """How many calls had words of these in their prompt, by model and asker. Those whose prompt is not
+        kept any more count where they are of `askers`, whose prompts may have held them.
+        """
+        holding = {name for name, text in self._blocks() if text in quotes}
+        found: dict[str, dict[str, int]] = {}
+        for asker, model, blocks in self._db.execute("SELECT asker, model, blocks FROM calls"):
+            if asker in askers if blocks is None else not holding.isdisjoint(_names(blocks)):
+                by_asker = found.setdefault(model, {})
+                by_asker[asker] = by_asker.get(asker, 0) + 1
+        return found
+
+    def forget_quotes(self, quotes: Quotes, askers: Collection[str] | None = None) -> tuple[int, int]:
+        """Drop every prompt that holds words of these, and take the words out of every model's reply; of
+        these askers alone, unless None. Returns how many prompts and replies it were.
+        """
+        holding = {name for name, text in self._blocks() if text in quotes}
+        query = (
+            "SELECT rowid, asker, key, blocks, text FROM calls WHERE model != ?"  # people have their seals
+        )
+        rows = self._db.execute(query, (PersonModel.name,)).fetchall()
+        if askers is not None:
+            rows = [row for row in rows if row[1] in askers]
+        prompts = [(row[0],) for row in rows if row[3] and not holding.isdisjoint(_names(row[3]))]
+        replies = [(quotes.without(text), row, who, key) for row, who, key, _, text in rows if text in quotes]
+        with self._transaction():
+            self._db.executemany("UPDATE calls SET blocks = NULL WHERE rowid = ?", prompts)
+            for text, row, who, key in replies:
+                self._db.execute("UPDATE calls SET text = ? WHERE rowid = ?", (text, row))
+                self._db.execute("DELETE FROM likeliest WHERE asker = ? AND key = ?", (who, key))
+            self._drop_blocks()
+        return len(prompts), len(replies)
+
+    def _blocks(self) -> Iterator[tuple[str, str]]:
+        for name, data in self._db.execute("SELECT hash, text FROM blocks"):
+            yield name, zlib.decompress(data).decode()
+
+    def _drop_blocks(self) -> None:
+        """Forget what no prompt is made of any more."""
+        self._db.execute(f"DELETE FROM blocks WHERE hash NOT IN ({_NAMED_BLOCKS})")
+
+    def scrub(self) -> None:
+        """Leave nothing of what was erased on the disk; StoreError while another program reads the run."""
+        self._db.execute("VACUUM")
+        self._db.execute("PRAGMA busy_timeout = 2000")
+        if self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+            raise StoreError(
+                f"another program reads {self.path}, so the words are still on the disk; close it and run "
+                "the same command again"
+            )
+
     # -- small facts ----------------------------------------------------------------------
 
     def adapted(self, models: Iterable[Model]) -> None:
@@ -328,9 +384,9 @@ class CallStore:
         some are estimated."""
         return {model: what for model, what in self.adaptations() if what.endswith(UNCOUNTED)}
 
-    def remember(self, key: str, value: str) -> None:
-        """A small fact about the run, for `meta`; what was said first stays."""
-        self._db.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (key, value))
+    def remember(self, key: str, value: str, anew: bool = False) -> None:
+        """A small fact about the run, for `meta`; what was said first stays, unless `anew`."""
+        self._db.execute(f"INSERT OR {'REPLACE' if anew else 'IGNORE'} INTO meta VALUES (?, ?)", (key, value))
 
     def meta(self, key: str) -> str | None:
         """A small fact about the run."""
@@ -346,6 +402,11 @@ class CallStore:
     def _transaction(self) -> Iterator[None]:
         with readable(self.path), transaction(self._db):
             yield
+
+
+def _names(blocks: str) -> set[str]:
+    """The blocks that a prompt is made of."""
+    return {name for _, name in msgspec.json.decode(blocks)}
 
 
 class CallFile:

@@ -8,9 +8,10 @@ instant models lie in it too.
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from decimal import Decimal
@@ -25,13 +26,15 @@ from ...metrics.rows import Status
 from ...models.calls import Filed
 from ...record import GameRecord, read_record
 from ...record.sealed import NO_WORDS, SealedWords, WordsBySeal
+from ...text.people import decode_answer
 from ...usage import CallTotals, Usage
 from ..plans.experiment import Experiment
 from ..plans.loading import load_experiment
 from ..plans.specs import PERSON, with_meanings
 from .call_store import CallStore
 from .embedding_cache import spent_on_vectors
-from .packing import Packed, Unpacked, unpack
+from .packing import Packed, Unpacked, pack, unpack
+from .quotes import Quotes
 from .run_files import locked, must_be_new, transaction, writer
 
 _SCHEMA = """
@@ -52,7 +55,6 @@ _KEEP_ROW = "INSERT OR REPLACE INTO rows VALUES (?, ?, ?)"
 _ASKER = "game/"
 _MEANINGS = "recipes"
 _SAID = """model = 'person' AND text LIKE '{"said":%' AND text NOT LIKE '{"said":""%'"""
-_NAMED_BLOCKS = "SELECT json_extract(value, '$[1]') FROM calls, json_each(blocks) WHERE blocks IS NOT NULL"
 GIVEN_UP = "given up: words were erased on request"
 """The error of a game that was not over when words of it were erased."""
 
@@ -281,19 +283,30 @@ class Store(CallStore):
     def _where(self, game: int) -> str:
         return f"{self.path.name}, game {game}"
 
+    def said(self, game: int, seat: int) -> dict[str, str]:
+        """What a person said at a seat of a game, as far as it is kept, by a name of its own: its seal."""
+        kept = {seal: words.text for seal, words in self._words(game).items() if words.seat == seat}
+        rows = self._db.execute(
+            f"SELECT text FROM calls WHERE asker = ? AND key LIKE ? AND {_SAID}", _answers(game, seat)
+        )
+        answers = [decode_answer(text) for (text,) in rows]
+        brought = [SealedWords(seat, answer.salt, answer.said or "") for answer in answers if answer]
+        # a call has what was typed; what is cut or cleaned before it is sealed stands in the words
+        return kept | {words.seal: words.text for words in brought}
+
     def erase_words(self, row: GameRow, seat: int) -> int:
         """Erase what a person said at a seat of a game: the words, the calls that brought them, and every
         prompt of the game. Returns how many statements went; where there were none, nothing is touched.
 
-        The record's lines stay. Agents' notes and statements that quote the words stay too: they are their
-        own. A game that is not over is given up: its calls, which are only there to resume it, go.
+        The record's lines stay, and so does what agents say in them. A game that is not over is given up: its
+        calls, which are only there to resume it, go. `lab.runs.erasing` sees to what repeats the words.
         """
         who = asker(row.id)
         with self._transaction():
             gone = self._db.execute("DELETE FROM words WHERE game = ? AND seat = ?", (row.id, seat)).rowcount
             brought = self._db.execute(
                 f"UPDATE calls SET text = '' WHERE asker = ? AND key LIKE ? AND {_SAID}",
-                (who, f"%/{seat}|answer|%"),
+                _answers(row.id, seat),
             ).rowcount
             if brought and not row.over:
                 for table in ("calls", "likeliest"):
@@ -304,18 +317,50 @@ class Store(CallStore):
             if gone or brought:
                 self._db.execute("UPDATE calls SET blocks = NULL WHERE asker = ?", (who,))
                 self._db.execute("DELETE FROM rows WHERE game = ?", (row.id,))  # counted with the words
-                self._db.execute(f"DELETE FROM blocks WHERE hash NOT IN ({_NAMED_BLOCKS})")
+                self._drop_blocks()
         return max(gone, brought)
 
-    def scrub(self) -> None:
-        """Leave nothing of what was erased on the disk; StoreError while another program reads the run."""
-        self._db.execute("VACUUM")
-        self._db.execute("PRAGMA busy_timeout = 2000")
-        if self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
-            raise StoreError(
-                f"another program reads {self.path}, so the words are still on the disk; close it and run "
-                "the same command again"
-            )
+    def forget_quotes(self, quotes: Quotes, askers: Collection[str] | None = None) -> tuple[int, int]:
+        """See `CallStore.forget_quotes`; of replies that are packed with a game, all of such a one goes."""
+        prompts, replies = super().forget_quotes(quotes, askers)
+        for (game,) in self._db.execute("SELECT game FROM records").fetchall():
+            unpacked = self._unpacked(game) if askers is None or asker(game) in askers else None
+            calls = list(unpacked.calls().values()) if unpacked else []
+            kept = [call for call in calls if call.response.text not in quotes]
+            if unpacked is not None and len(kept) < len(calls):
+                packed = pack(unpacked.lines, unpacked.probes, kept)
+                with self._transaction():
+                    self._db.execute("UPDATE records SET data = ? WHERE game = ?", (packed.data, game))
+                replies += len(calls) - len(kept)
+        return prompts, replies
+
+    def saying(self, seals: Collection[str]) -> list[tuple[GameRow, int]]:
+        """The games and seats whose words have these seals."""
+        self._db.execute("CREATE TEMP TABLE IF NOT EXISTS wanted (seal TEXT)")
+        self._db.executemany("INSERT INTO wanted VALUES (?)", [(seal,) for seal in seals])
+        query = "SELECT DISTINCT game, seat FROM words WHERE seal IN (SELECT seal FROM wanted)"
+        return [(self.game(game), seat) for game, seat in self._db.execute(query).fetchall()]
+
+    def embedded(self) -> dict[str, dict[str, int]]:
+        """How many texts have a vector here, by embedder, as `sent` tells of models."""
+        if not self._vectors:
+            return {}
+        query = "SELECT description, count(*) FROM embedders JOIN embeddings ON embedder = id GROUP BY id"
+        return {json.loads(told)["name"]: {"": n} for told, n in self._db.execute(query)}
+
+    @property
+    def _vectors(self) -> bool:
+        query = "SELECT 1 FROM sqlite_master WHERE name = 'embeddings'"
+        return self._db.execute(query).fetchone() is not None
+
+    def forget_vectors(self) -> int:
+        """Empty the cache of vectors, for which of them were of erased words is not known. Returns how many
+        they were; what they cost stays counted.
+        """
+        if not self._vectors:
+            return 0
+        with self._transaction():
+            return self._db.execute("DELETE FROM embeddings").rowcount
 
     # -- rows -----------------------------------------------------------------------------
 
@@ -367,6 +412,11 @@ class Store(CallStore):
     def costless(self, game: int) -> dict[str, Usage]:
         """What those calls of a game took that cost nothing, by model."""
         return self.costless_of(asker(game))
+
+
+def _answers(game: int, seat: int) -> tuple[str, str]:
+    """Asker and pattern of keys of a person's answers at a seat."""
+    return asker(game), f"%/{seat}|answer|%"
 
 
 def asker(game: int) -> str:

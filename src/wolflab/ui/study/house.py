@@ -11,6 +11,7 @@ import msgspec
 
 from ...errors import StoreError, WolflabError
 from ...lab.plans.specs import PERSON, PlayerSpec
+from ...lab.runs.erasing import erase_said
 from ...lab.storage.store import GameRow, Store
 from ...lab.studies.people import StudyPeople, StudyPerson, given_up, step_of
 from ...lab.studies.plan import StudyPlan, load_study
@@ -128,8 +129,7 @@ class StudyHouse:
         """All that somebody has typed goes: answers, words in games, what lies on their desks."""
         self.give_up(person)
         rows: list[GameRow] = [self.store.game(n) for numbers in person.games.values() for n in numbers]
-        for row in rows:
-            self.store.erase_words(row, self.seat_of(person))
+        erase_said(self.store, [(row, self.seat_of(person)) for row in rows])
         for code in person.tables.values():
             table = self._known(code)
             if table is None:
@@ -143,7 +143,6 @@ class StudyHouse:
                 table.plan.seats[seat].nick = ""
             table.save()
         self.people.withdraw(person)
-        self.store.scrub()
 
     def _known(self, code: str) -> WebTable | None:
         try:

@@ -1,0 +1,279 @@
+"""A person's words are erased: from a run, from what was made of it, and from further folders.
+
+The words themselves go last. So whoever is stopped in the middle runs the same command again: it still
+knows what to look for. What was sent to servers cannot be called back; to whom it was sent is kept in the
+run, so that it can be told later too.
+"""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from ...errors import StoreError
+from ...files import reading_file, write
+from ...models.catalog import BUILT_IN, runs_here
+from ...models.endpoints import host_of
+from ...models.person import PersonModel
+from ...rules import Say
+from ..experience.erasing import erase_in_pool, is_pool
+from ..storage.call_store import CallStore
+from ..storage.quotes import Quotes
+from ..storage.store import GameRow, Store, asker
+
+REPORTS = {
+    "report": "wolflab report {}",
+    "tournament": "wolflab tournament --show {}",
+}
+"""Files of a run that are written again by a command: `NAME.html` and `NAME.json`."""
+FOLDERS = {"replay": "wolflab replay {} GAME", "exported": "wolflab export {}"}
+"""The same of folders."""
+_PACKED = {".parquet": "wolflab export {} --as data", ".eval": "wolflab export {} --to inspect"}
+"""Files that are removed if they hold the words: nothing in them can be replaced."""
+_NO_WORDS = (".png", ".pdf", ".npy", ".npz", ".safetensors", ".pt", ".lock")
+_SENT = "sent before words were erased"
+_HERE = (BUILT_IN, PersonModel.name, "hashing", "minilm")
+_LOCAL = ("localhost", "127.", "[::1]")
+
+Found = Sequence[tuple[GameRow, int]]
+"""A person's games, and the seat in each."""
+
+
+class SentTo(msgspec.Struct, frozen=True, array_like=True):
+    """Who was sent prompts that held the words. host: "" where it is not known. calls: how many, by the run's
+    game, or by where else they were made; of an embedder, texts.
+    """
+
+    name: str
+    host: str
+    calls: dict[str, int]
+
+    @property
+    def left(self) -> bool:
+        """Whether it is on another machine."""
+        return not self.host.startswith(_LOCAL)
+
+
+@dataclass
+class Erased:
+    """What was erased, and what was not. statements: of the person; short: those that are not looked for in
+    other files. removed: path → the command that writes it again. replaced: path → places. pools: path →
+    experiences. repeated: game → how many things that others said or noted repeat the words. unread: files
+    that were not looked into.
+    """
+
+    statements: int = 0
+    short: int = 0
+    prompts: int = 0
+    replies: int = 0
+    vectors: int = 0
+    removed: dict[Path, str] = field(default_factory=dict)
+    replaced: dict[Path, int] = field(default_factory=dict)
+    pools: dict[Path, int] = field(default_factory=dict)
+    repeated: dict[int, int] = field(default_factory=dict)
+    unread: list[Path] = field(default_factory=list)
+    sent: list[SentTo] = field(default_factory=list)
+
+
+def erase_said(store: Store, found: Found, also: Sequence[Path] = ()) -> Erased:
+    """Erase what a person said at these seats. also: further folders to look through.
+
+    Raises StoreError, with all words still there, for a file that cannot be searched now; and with them gone
+    from all but the disk, while another program reads the run.
+    """
+    for folder in also:
+        if not folder.is_dir():
+            raise StoreError(f"{folder}: there is no such folder; check its name")
+    said = [(row, seat, store.said(row.id, seat)) for row, seat in found]
+    quotes = Quotes(
+        (store.experiment.ruleset(row.condition).names[seat], text)
+        for row, seat, words in said
+        for text in words.values()
+    )
+    done = Erased(short=quotes.short)
+    if quotes.texts:
+        games = {asker(row.id) for row, _ in found}
+        sent = _Sent(store)
+        sent.keep(store.sent(quotes, games) | store.embedded())
+        folders = _Folders(done, quotes, {seal for _, _, words in said for seal in words}, sent)
+        folders.remove_made(store.path)
+        for folder in (store.path, *also):
+            folders.look_through(folder, store.path)
+        done.repeated = _repeated(store, found, quotes)
+        learned = any(path.is_relative_to(store.path) for path in done.pools)
+        prompts, replies = store.forget_quotes(quotes, None if learned else games)
+        done.prompts, done.replies = done.prompts + prompts, done.replies + replies
+        done.vectors = store.forget_vectors()
+    done.statements = sum(store.erase_words(row, seat) for row, seat in found)
+    store.scrub()
+    done.sent = sent_before(store)
+    return done
+
+
+# -- what left the machine --------------------------------------------------------------------
+
+
+def sent_before(store: CallStore) -> list[SentTo]:
+    """Who was sent words that were erased from a run since."""
+    kept = store.meta(_SENT)
+    return [] if kept is None else msgspec.json.decode(kept, type=list[SentTo])
+
+
+class _Sent:
+    """Remembers in a run whom words were sent to, before nobody can tell it any more."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._hosts: dict[str, str] = {}
+        for condition in store.experiment.conditions:
+            for spec in store.experiment.cast(condition).values():
+                past = None if spec.experience is None else spec.experience.embedder
+                for kind, named in (("model", spec.model), ("embedder", spec.embedder), ("embedder", past)):
+                    given = {kind: named} if isinstance(named, str) else dict(named or {})
+                    if isinstance(name := given.get(kind), str):
+                        self._hosts[name] = host_of(name, given.get("base_url"))
+
+    def keep(self, sent: Mapping[str, Mapping[str, int]]) -> None:
+        """sent: calls by model and by where they were made; those of what runs here are left out."""
+        known = {one.name: one for one in sent_before(self._store)}
+        for name, calls in sent.items():
+            if name in _HERE or runs_here(name) or name.startswith("sentence-transformers/"):
+                continue
+            before = known[name].calls if name in known else {}
+            most = {where: max(n, before.get(where, 0)) for where, n in calls.items()}
+            known[name] = SentTo(name, self._hosts.get(name, host_of(name)), before | most)
+        kept = [known[name] for name in sorted(known)]
+        self._store.remember(_SENT, msgspec.json.encode(kept).decode(), anew=True)
+
+
+# -- others' words ----------------------------------------------------------------------------
+
+
+def _repeated(store: Store, found: Found, quotes: Quotes) -> dict[int, int]:
+    """How many replies and notes of others repeat them, in each of those games that is over."""
+    counts: dict[int, int] = {}
+    for row, seat in found:
+        if not row.over:
+            continue
+        record = store.record(row.id)
+        for turn in (*record.turns, *record.probes):
+            if turn.seat == seat:
+                continue
+            texts = [msgspec.json.encode(note).decode() for _, note in turn.notes]
+            if isinstance(turn.action, Say):
+                texts.append(turn.action.text)
+            if n := sum(map(quotes.repeated_in, texts)):
+                counts[row.id] = counts.get(row.id, 0) + n
+    return counts
+
+
+# -- files ------------------------------------------------------------------------------------
+
+
+class _Folders:
+    """What lies in folders. seals: of the words."""
+
+    def __init__(self, done: Erased, quotes: Quotes, seals: set[str], sent: _Sent) -> None:
+        self.done, self.quotes, self.seals, self.sent = done, quotes, seals, sent
+
+    def remove_made(self, run: Path) -> None:
+        """Remove what a command makes of a run again."""
+        for name, command in REPORTS.items():
+            for path in (run / f"{name}.html", run / f"{name}.json"):
+                if path.is_file():
+                    path.unlink()
+                    self.done.removed[path] = command
+        for name, command in FOLDERS.items():
+            if (run / name).is_dir():
+                shutil.rmtree(run / name)
+                self.done.removed[run / name] = command
+
+    def look_through(self, folder: Path, run: Path) -> None:
+        """Take the words out of every file in a folder. run: the one whose words they are. Runs within it are
+        runs of their own, and passed over where it is looked through itself.
+        """
+        files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+        own = folder == run
+        others = {path.parent for path in files if path.name == "experiment.yaml"} - {run} if own else {run}
+        if not own and folder.resolve().is_relative_to(run.resolve()):
+            others = set()
+        for path in files:
+            if not others.isdisjoint(path.parents) or not path.is_file():
+                continue
+            if path.name.startswith("run.sqlite"):
+                if path.name == "run.sqlite" and path.parent.resolve() != run.resolve():
+                    self._calls(path.parent)
+            elif is_pool(path):
+                if n := erase_in_pool(path, self.quotes):
+                    self.done.pools[path] = n
+            elif not path.name.endswith(_NO_WORDS):
+                self._file(path)
+
+    def _calls(self, folder: Path) -> None:
+        """Calls of a judge, or of another run, perhaps a copy."""
+        kind = Store if (folder / "experiment.yaml").is_file() else CallStore
+        with kind.resume(folder) as calls:
+            if isinstance(calls, Store):
+                for row, seat in calls.saying(self.seals):
+                    self.done.statements += calls.erase_words(row, seat)
+            sent = calls.sent(self.quotes)
+            self.sent.keep({model: {str(folder): sum(by.values())} for model, by in sent.items()})
+            prompts, replies = calls.forget_quotes(self.quotes)
+            calls.scrub()  # also after an erasure that was broken off
+        self.done.prompts += prompts
+        self.done.replies += replies
+
+    def _file(self, path: Path) -> None:
+        with reading_file(path):
+            data = path.read_bytes()
+        if path.suffix in _PACKED:
+            held = _unpacked(path)
+            if held is None:
+                self.done.unread.append(path)
+            elif any(text in self.quotes for text in held):
+                path.unlink()
+                self.done.removed[path] = _PACKED[path.suffix]
+            return
+        wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+        if b"\0" in data and not wide:
+            self.done.unread.append(path)
+            return
+        for encoding in ("utf-16",) if wide else ("utf-8", "latin-1"):
+            try:
+                text = data.decode(encoding)
+                break
+            except UnicodeDecodeError:
+                continue
+        places = len(self.quotes.spans(text))
+        after = self.quotes.without(text)
+        if path.name.endswith(".words.jsonl"):  # an export of what people said
+            lines = after.splitlines(keepends=True)
+            after = "".join(line for line in lines if not any(seal in line for seal in self.seals))
+            places = max(places, len(lines) - after.count("\n"))
+        if after != text:
+            write(path, after.encode(encoding))
+            self.done.replaced[path] = places
+
+
+def _unpacked(path: Path) -> Iterator[str] | None:
+    """The texts in a file that others' programs pack; None where it cannot be read here."""
+    if path.suffix == ".parquet":
+        try:
+            from pyarrow import parquet
+        except ImportError:
+            return None
+        try:
+            rows = parquet.read_table(path).to_pylist()
+        except (ValueError, OSError):
+            return None
+        return (msgspec.json.encode(row, enc_hook=str).decode() for row in rows)
+    try:
+        with zipfile.ZipFile(path) as packed:
+            return iter([packed.read(name).decode("utf-8", "replace") for name in packed.namelist()])
+    except (zipfile.BadZipFile, NotImplementedError):
+        return None

@@ -1,0 +1,332 @@
+"""A person's words are erased: from every byte of a run and of further folders, after a kill too; what left
+the machine is told.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sqlite3
+import zlib
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+import http_server
+from experience_helpers import HASHING, experience, made_of
+from wolflab.cli import app
+from wolflab.errors import StoreError
+from wolflab.lab.experience.erasing import erase_in_pool
+from wolflab.lab.experience.growing import Growing, open_pool
+from wolflab.lab.experience.pool_file import write_pool
+from wolflab.lab.plans.loading import build
+from wolflab.lab.runs import erasing, runner
+from wolflab.lab.runs.replay import verify_game
+from wolflab.lab.storage.embedding_cache import EmbeddingCache, text_hash
+from wolflab.lab.storage.packing import unpack
+from wolflab.lab.storage.quotes import Quotes
+from wolflab.lab.storage.store import Sitting, Store
+from wolflab.record.sealed import ERASED
+from wolflab.ui.erasing import erase_words
+
+SECRET = "My mother once told me that Zebedee's owls lie at noon"
+BRIEF = "Zebedee lies"
+
+
+GROWS: dict[str, Any] = {
+    "name": "growing",
+    "rules": {"preset": "witch", "max_rounds": 2},
+    "players": {"others": {"model": "village", "recipe": "reflective"}},
+    "conditions": {"grown": {"players": {"village": {"experience": {"grow": 1, "share": 0.5}}}}},
+    "deals": 3,
+}
+
+
+def typed(*words: str | Path, lines: str = "") -> str:
+    done = CliRunner().invoke(app, [str(word) for word in words], input=lines, env={"COLUMNS": "400"})
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.output
+
+
+def held_in(*folders: Path, words: str = "Zebedee") -> list[str]:
+    """The files in which a word stands, packed or not."""
+    return [
+        str(path.relative_to(folder))
+        for folder in folders
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and any(words.encode() in data for data in _bytes(path))
+    ]
+
+
+def _bytes(path: Path) -> Iterator[bytes]:
+    yield path.read_bytes()
+    if path.name == "run.sqlite":
+        with closing(sqlite3.connect(path)) as db:
+            for (data,) in db.execute("SELECT text FROM blocks"):
+                yield zlib.decompress(data)
+            if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'records'").fetchone():
+                for (data,) in db.execute("SELECT data FROM records"):
+                    yield zlib.decompressobj().decompress(data)
+                    unpacked = unpack(data)
+                    yield from unpacked.lines
+                    yield from (call.response.text.encode() for call in unpacked.calls().values())
+
+
+def play(out: Path, server: http_server.FakeServer, *more: str) -> None:
+    model = f"{{model: wolf-1, base_url: {server.base_url}}}"
+    typed(
+        *("play", "--human", "1", "--out", out, "--pace", "0", "--as", "Villager"),
+        *("-o", f"players.others={{recipe: vanilla, model: {model}}}", *more),
+        lines=f"1\n{SECRET}\n{BRIEF}\n" + f"{SECRET}\n" * 4 + "1\n" * 400,
+    )
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run, and with what was made of it, within it and beside it."""
+    home = tmp_path_factory.mktemp("erasing")
+    run, labels = home / "run", home / "run" / "labels"
+    with http_server.running() as server:
+        play(run, server)
+        typed("report", run)
+        typed("replay", run, "1")
+        typed("export", run, "--as", "records", "--as", "data", "--to", "inspect", "--texts")
+        typed("export", run, home / "beside", "--as", "records", "--as", "data", "--to", "inspect", "--texts")
+        typed("annotate", "sample", run, "-o", labels, "--per-condition", "40")
+        typed("annotate", "judge", labels, "--model", "custom/wolf-1", "-o", f"base_url={server.base_url}")
+    shutil.copytree(labels, home / "beside" / "labels")
+    shutil.copytree(run, home / "beside" / "copy", ignore=shutil.ignore_patterns("exported", "labels"))
+    write_pool(
+        made_of([experience(0, reflection=f"They said: {SECRET}"), experience(1)]).pool, run / "x.pool"
+    )
+    with Store.open_for_reading(run) as store:
+        store.seconds(1)
+    with EmbeddingCache.open(run / "run.sqlite") as cache:
+        cache.put(HASHING, [text_hash(SECRET)], np.ones((1, HASHING.dimensions or 1), np.float32))
+    return home
+
+
+@pytest.fixture
+def home(whole: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(whole, tmp_path / "home")
+
+
+def test_no_byte_of_a_run_holds_the_words(home: Path) -> None:
+    run = home / "run"
+    before = held_in(run)
+    assert {"run.sqlite", "report.html", "replay/1.html", "labels/items.csv", "x.pool"} <= {*before} | {
+        "report.html"
+    }
+    told = typed("erase", run, "--seat", "1")
+    assert held_in(run) == []
+    assert not (run / "replay").exists()
+    assert not (run / "exported").exists()
+    assert f"removed: {run / 'replay'}; to make it again: wolflab replay {run} GAME" in told
+    assert f"removed: {run / 'report.html'}; to make it again: wolflab report {run}" in told
+    assert re.search(r"\d+ places replaced in \S*items\.csv", told)
+    assert "1 experience emptied of the words in the pool" in told
+    assert "1 vector removed from the run's cache" in told
+    assert "of fewer than five words" in told
+    assert ERASED in (run / "labels" / "items.csv").read_text()
+    assert "no rater" not in typed("annotate", "agree", run / "labels"), "the label set can still be used"
+    verified = typed("verify", run)
+    assert "1 of 1 record holds" in verified
+    assert re.search(
+        r"erased on request: \d+ statements in 1 game; all but what was erased is checked", verified
+    )
+    assert held_in(home / "beside"), "it was not named"
+
+
+def test_further_folders_are_searched_in_the_same_way(home: Path) -> None:
+    typed("erase", home / "run", "--seat", "1", "--also", home / "beside")
+    assert held_in(home) == []
+    assert not list((home / "beside").rglob("*.eval")), "what is packed is removed"
+    with Store.open_for_reading(home / "beside" / "copy") as copy:
+        assert copy.record(1).erased, "a copy of the run, too"
+    assert "1 of 1 record holds" in typed("verify", home / "beside" / "copy")
+    again = typed("erase", home / "run", "--seat", "1", "--also", home / "beside")
+    assert "nothing is left to erase" in again
+    with pytest.raises(StoreError, match="there is no such folder"):
+        with Store.resume(home / "beside" / "copy") as store:
+            erasing._Folders(erasing.Erased(), Quotes(()), set(), erasing._Sent(store)).look_through(
+                home / "nowhere", home
+            )
+
+
+def test_a_run_that_is_in_use_in_a_further_folder_stops_it_before_anything_is_lost(home: Path) -> None:
+    with Store.resume(home / "beside" / "copy"), pytest.raises(StoreError, match="run by another process"):
+        typed("erase", home / "run", "--seat", "1", "--also", home / "beside")
+    typed("erase", home / "run", "--seat", "1", "--also", home / "beside")
+    assert held_in(home) == []
+
+
+STEPS = [
+    (erasing._Folders, "remove_made"),
+    (erasing, "erase_in_pool"),
+    (erasing, "write"),
+    (Store, "forget_quotes"),
+    (Store, "forget_vectors"),
+    (Store, "erase_words"),
+    (Store, "scrub"),
+]
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize(("where", "name"), STEPS, ids=[name for _, name in STEPS])
+def test_whoever_is_killed_in_the_middle_runs_the_same_command_again(
+    home: Path, where: Any, name: str, after: bool
+) -> None:
+    run = home / "run"
+    process = os.fork()
+    if process == 0:
+        does = getattr(where, name)
+
+        def dies(*given: Any) -> None:
+            if after:
+                does(*given)
+            os._exit(7)
+
+        setattr(where, name, dies)
+        try:
+            erase_words(Console(quiet=True), run, None, "1")
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 7
+    told = typed("erase", run, "--seat", "1")
+    assert held_in(run) == []
+    assert "sent to wolf-1 at 127.0.0.1" in told
+    assert "1 of 1 record holds" in typed("verify", run)
+
+
+# -- what left the machine -----------------------------------------------------------------------------
+
+
+def test_whom_the_words_were_sent_to_is_told_and_kept(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = home / "run"
+    with Store.open_for_reading(run) as store:
+        calls = [call for call in store.whole_calls(1) if call["model"] == "wolf-1"]
+        holding = [call for call in calls if any("Zebedee" in text for _, text in call["messages"])]
+    assert 0 < len(holding) < len(calls), "not all were sent them"
+    for told in (typed("erase", run, "--seat", "1"), typed("erase", run, "--seat", "1")):
+        assert re.search(
+            rf"sent to wolf-1 at 127.0.0.1:\d+, on this machine: {len(holding)} calls \(game 1\)", told
+        )
+        assert re.search(r"sent to custom/wolf-1 \S+.* calls \(\S*judge-", told), "its judge, too"
+    monkeypatch.setattr(erasing, "_LOCAL", ())
+    assert "ask 127.0.0.1" in typed("erase", run, "--seat", "1")
+
+
+def test_where_nothing_left_the_machine_it_says_so(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    typed("play", "--human", "1", "--out", run, "--pace", "0", "--as", "Villager", lines="1\n" * 400)
+    assert "Nothing of it left this machine" in typed("erase", run, "--seat", "1")
+
+
+# -- others' words -------------------------------------------------------------------------------------
+
+
+def test_what_others_repeat_stays_in_the_record_and_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_server, "_speak", lambda prompt, path: f"You heard it: {SECRET}!")
+    run = tmp_path / "run"
+    with http_server.running() as server:
+        play(run, server)
+    told = typed("erase", run, "--seat", "1")
+    assert re.search(
+        r"\d+ statements or notes of others repeat five or more of the words in a row \(game 1\)", told
+    )
+    assert "replies of models held the words" in told
+    assert "1 of 1 record holds" in typed("verify", run)
+    with Store.open_for_reading(run) as store:
+        assert not any("Zebedee" in call["text"] for call in store.whole_calls(1))
+
+
+def test_words_are_found_however_they_are_written() -> None:
+    quotes = Quotes(
+        [("player_1", "I think that Player 3 isn't the Seer, über alles"), ("player_1", "owls lie")]
+    )
+    for text in (
+        '{"said": "I think that Player 3 isn\'t the Seer, \\u00fcber alles"}',
+        "<p>I think that Player 3 isn&#x27;t the Seer, über alles</p>",
+        "he said, i THINK that Player B isn't the Seer … über alles",
+    ):
+        assert text in quotes, text
+        assert "Seer" not in quotes.without(text)
+    assert quotes.without('"player_1 said: ""owls lie"""') == f'"player_1 said: ""{ERASED}"""'
+    for text in ("owls lie", 'player_10 said: "owls lie"', "I think that Player 3 is a wolf", ""):
+        assert text not in quotes, text
+    assert quotes.repeated_in("so: I think that Player 3 is a wolf")
+    assert (
+        "我是预言家昨晚"
+        in Quotes([("player_1", "我是预言家昨晚查了三号")]).without("不，") + "我是预言家昨晚"
+    )
+    assert (
+        Quotes([("player_1", "我是预言家昨晚查了三号")]).without("他说我是预言家昨晚查了三号。")
+        == f"他说{ERASED}。"
+    )
+
+
+# -- people of a study ---------------------------------------------------------------------------------
+
+
+def test_whoever_sat_in_a_study_is_found_by_the_studys_name(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    typed("play", "--human", "1", "--out", run, "--pace", "0", "--as", "Villager", lines="1\n" * 400)
+    with Store.resume(run) as store:
+        players = store.record(1).header["players"]
+        seat = next(n for n, player in enumerate(players) if player["recipe"] == "person")
+        store.seat_person(Sitting(1, seat, "p07", 1, 1))
+    with pytest.raises(StoreError, match="nobody who sat there is named p08"):
+        typed("erase", run, "--person", "p08")
+    assert "erased from" in typed("erase", run, "--person", "p07")
+
+
+# -- pools ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("held", ["reflection", "response"])
+def test_a_pool_keeps_its_size_and_its_former_digest(tmp_path: Path, held: str) -> None:
+    path = tmp_path / "x.pool"
+    before = made_of([experience(n, **({held: f"he said: {SECRET}"} if n == 2 else {})) for n in range(6)])
+    write_pool(before.pool, path, before.origins)
+    assert erase_in_pool(path, Quotes([("player_1", SECRET)])) == 1
+    after = open_pool(path)
+    assert (len(after.pool), after.was) == (6, (before.pool.digest,))
+    assert after.pool.digest != before.pool.digest
+    assert held_in(tmp_path) == []
+    block = after.pool.block("Guard", "protect")
+    assert block is not None
+    assert [bool(block.vectors[row].any()) for row in block.rows] == [
+        n != 2 or held != "reflection" for n in range(6)
+    ]
+    assert erase_in_pool(path, Quotes([("player_1", SECRET)])) == 0
+
+
+def test_games_with_a_pool_that_was_erased_from_still_verify(tmp_path: Path) -> None:
+    """One that grows, with states of which some had the words; and one that was taken in."""
+    run = tmp_path / "run"
+    with Store.create(run, build(GROWS)) as store:
+        assert runner.play_run(store)
+    (path,) = (run / "pools").glob("grown-growing-*")
+    growing = Growing(path)
+    said = next(e.reflection for e in growing.pool(2).experiences() if len(e.reflection.split()) > 8)  # type: ignore[union-attr]
+    assert erase_in_pool(path, Quotes([("player_1", said)])) > 0
+    assert said.encode() not in path.read_bytes()
+    assert not list(path.parent.glob("*-journal"))
+    assert Growing(path).was(2) == (growing.state(2).digest,)
+    with Store.resume(run) as store:
+        for row in store.games():
+            verify_game(store, row, agents=False)
+        path.write_bytes(path.read_bytes()[:-4096])
+        with pytest.raises(StoreError, match=r"damaged|no pool"):
+            for row in store.games():
+                verify_game(store, row, agents=False)
