@@ -40,7 +40,8 @@ Section = Literal[
 """Where on the page a measure stands."""
 Group = Literal["every", "sheriff", "deduces", "chooses", "watched", "person", "conduct"]
 """Which conditions have it: all; those with a Sheriff on a finished day; where the village side judges
-others; where somebody chooses among candidates; where a seat is watched; where one person sits at the table; where conduct is asked for."""
+others; where somebody chooses among candidates; where a seat is watched; where one person sits at a table of
+agents; where conduct is asked for."""
 
 Sums = tuple[float, ...]
 """What a game contributes, numbers that add up over games."""

@@ -376,8 +376,9 @@ def _of_person(
     """A mean over the days on which the person voted, then over games (002 §4.3)."""
 
     def counts(game: ObservedGame) -> Sums | None:
-        assert game.person is not None
-        return _one(game_mean(game.days_of_person, partial(metric, seat=game.person)))
+        seat = game.person
+        assert seat is not None
+        return _one(game_mean(game.days_of_person, lambda day: metric(day, seat)))
 
     _enter(name, label, MEAN, "people", says, counts, **fields)
 

@@ -232,7 +232,7 @@ def estimate_over_people(
 
 
 def spread_over_people(sums: Floats, statistic: Statistic) -> Spread | None:
-    """Variance and degrees of freedom of a function of (deals × people × sums); see `estimate_over_people`."""
+    """Variance and degrees of freedom behind `estimate_over_people`."""
     sums = _present(sums)
     if len(sums) < MIN_DEALS:
         sums = sums.sum(axis=0, keepdims=True)
@@ -242,7 +242,8 @@ def spread_over_people(sums: Floats, statistic: Statistic) -> Spread | None:
 def _present(sums: Floats) -> Floats:
     """Without the deals, and the people, that have nothing."""
     there = np.any(sums != 0, axis=2)
-    return sums[there.any(axis=1)][:, there.any(axis=0)]
+    kept: Floats = sums[there.any(axis=1)][:, there.any(axis=0)]
+    return kept
 
 
 def _exact(value: float) -> float:
