@@ -28,7 +28,7 @@ from wolflab.lab.data.frames import DataTable, write_data
 from wolflab.lab.data.rows import DataSource
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
-from wolflab.lab.storage.store import Store
+from wolflab.lab.storage.store import Sitting, Store
 from wolflab.metrics.shapes import ConditionResult
 from wolflab.record import GameRecord
 from wolflab.record.sealed import ERASED
@@ -59,6 +59,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> OpenedRun:
     path = tmp_path_factory.mktemp("data") / "r"
     with Store.create(path, build(FIELDS)) as store:
         assert runner.play_run(store)
+        store.seat_person(Sitting(store.games("done")[0].id, 2, "p07", 3, 4))
         store.stop(store.games()[0].id, "failed", "a reason")
     return wolflab.open_run(path)
 
@@ -104,6 +105,16 @@ def test_every_planned_game_is_there_with_its_state(run: OpenedRun, store: Store
         assert row["counts"] is (game.status == "done")
         assert row["calls"] == sum(total.calls for total in store.came_to(game.id).values())
         assert (row["error"] == "a reason") is (game.status == "failed")
+
+
+def test_who_of_a_study_sat_where(run: OpenedRun, store: Store) -> None:
+    game = store.games("done")[0].id
+    for table, seats in ((run.games, [None]), (run.players, [2])):
+        rows = [row for row in table.rows() if row["person"] is not None]
+        assert [row.get("seat") for row in rows] == seats
+        assert [(row["game"], row["person"], row["session"], row["place"]) for row in rows] == [
+            (game, "p07", 3, 4)
+        ]
 
 
 def test_a_game_that_is_not_over_has_calls_and_no_events(run: OpenedRun) -> None:

@@ -79,7 +79,7 @@ def improvement(day: Day) -> float | None:
 # -- DC ---------------------------------------------------------------------------------------
 
 
-def _converted(
+def turned(
     followers: Sequence[int],
     before: Mapping[int, int | None],
     after: Mapping[int, int | None],
@@ -103,7 +103,7 @@ def dc(day: Day) -> float | None:
     sheriff = _polled_sheriff(day)
     if sheriff is None:
         return None
-    return _converted(day.followers, day.straws["straw"], day.votes, day.votes[sheriff])
+    return turned(day.followers, day.straws["straw"], day.votes, day.votes[sheriff])
 
 
 def dc_alive(day: Day) -> float | None:
@@ -136,7 +136,7 @@ def dc_retest(day: Day) -> float | None:
     sheriff = _polled_sheriff(day)
     if sheriff is None or not day.polled("straw2"):
         return None
-    return _converted(day.followers, day.straws["straw"], day.straws["straw2"], day.votes[sheriff])
+    return turned(day.followers, day.straws["straw"], day.straws["straw2"], day.votes[sheriff])
 
 
 def dc_others(day: Day) -> float | None:
@@ -147,7 +147,7 @@ def dc_others(day: Day) -> float | None:
     if _polled_sheriff(day) is None or len(day.followers) < 2:
         return None
     shares = [
-        _converted([i for i in day.followers if i != k], day.straws["straw"], day.votes, day.votes[k])
+        turned([i for i in day.followers if i != k], day.straws["straw"], day.votes, day.votes[k])
         for k in day.followers
     ]
     return sum(shares) / len(shares)
@@ -213,7 +213,7 @@ def dc_words(day: Day, wolf: bool | None = None) -> float | None:
     if recommendation is None:
         return None
     target, watched = recommendation
-    return _converted(watched, day.straws["straw"], day.votes, target)
+    return turned(watched, day.straws["straw"], day.votes, target)
 
 
 def persuasion_counts(

@@ -25,6 +25,7 @@ Section = Literal[
     "leadership",
     "roles",
     "words",
+    "people",
     "beliefs",
     "play",
     "chosen",
@@ -37,9 +38,10 @@ Section = Literal[
     "cost",
 ]
 """Where on the page a measure stands."""
-Group = Literal["every", "sheriff", "deduces", "chooses", "watched", "conduct"]
+Group = Literal["every", "sheriff", "deduces", "chooses", "watched", "person", "conduct"]
 """Which conditions have it: all; those with a Sheriff on a finished day; where the village side judges
-others; where somebody chooses among candidates; where a seat is watched; where conduct is asked for."""
+others; where somebody chooses among candidates; where a seat is watched; where one person sits at a table of
+agents; where conduct is asked for."""
 
 Sums = tuple[float, ...]
 """What a game contributes, numbers that add up over games."""
@@ -134,6 +136,7 @@ class Needs:
 
 NEEDS_STRAW_POLL = Needs("straw_polls", "straw_polls: 1")
 NEEDS_TWO_STRAW_POLLS = Needs("straw_polls", "straw_polls: 2", 2)
+NEEDS_RATINGS = Needs("reliability_probe", "reliability_probe: true")
 NEEDS_WATCHED = Needs("watched", "watched: a seat's name")
 NEEDS_BEHAVIOURS = Needs("behaviours", "behaviours: true")
 

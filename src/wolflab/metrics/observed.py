@@ -19,6 +19,7 @@ from .play import (
     is_instrument,
     is_language_model,
     label_of,
+    player_label,
     replies_by_player,
     replies_in,
     seat_turns,
@@ -72,6 +73,23 @@ class ObservedGame:
             for turn in self.record.turns
             if turn.kind == "vote"
         }
+
+    @cached_property
+    def person(self) -> int | None:
+        """The seat of the person at the table; None where nobody is one, or several are."""
+        players = enumerate(self.record.header.get("players", ()))
+        seats = [seat for seat, player in players if player_label(player).person]
+        return seats[0] if len(seats) == 1 else None
+
+    @cached_property
+    def days_of_person(self) -> tuple[Day, ...]:
+        """The days on which that person voted, and nobody who took the seat over."""
+        voted = {
+            turn.round
+            for turn in self.record.turns
+            if turn.kind == "vote" and turn.seat == self.person and label_of(self.record, turn).person
+        }
+        return tuple(day for day in self.days if day.round in voted)
 
     @cached_property
     def turns(self) -> list[PastTurn]:

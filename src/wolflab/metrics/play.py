@@ -35,6 +35,11 @@ class PlayerLabel:
         return is_language_model(self.model)
 
     @property
+    def person(self) -> bool:
+        """Whether a person plays."""
+        return self.recipe == "person"
+
+    @property
     def own(self) -> bool:
         """Whether it is an agent of somebody's own (``module:Class``), which may fail without a model."""
         return ":" in self.recipe

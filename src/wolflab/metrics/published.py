@@ -31,6 +31,8 @@ class PublishedFigure:
     deals: int | None = None
     digits: int = 3
     """Decimals printed."""
+    people: int | None = None
+    """How many people it rests on, where it is of people."""
     table: str = ""
     """The table's name here."""
 
@@ -116,6 +118,7 @@ def _table(raw: Mapping[str, Any]) -> PublishedTable:
                 raw.get("row_n", {}).get(label, raw["n"]),
                 raw.get("deals"),
                 digits,
+                raw.get("people", {}).get(label),
                 raw["name"],
             )
             for metric, value in row.items()
@@ -157,8 +160,8 @@ def compare_with_published(ours: Estimate, theirs: PublishedFigure) -> Published
 
     - share: Wilson's interval for that share of n trials;
     - mean: as wide as ours would be with their number of deals (or of games, where their deals are not
-      known): ours scaled by √(our units / their units). This assumes that single games scatter as much
-      there as here, which nobody can check;
+      known; or of people, where people play): ours scaled by √(our units / their units). This assumes that
+      single games scatter as much there as here, which nobody can check;
     - correlation, or no n stated, or no interval of ours: no verdict.
 
     Half a unit of their last printed digit is added on either side. `resolved` is True when the
@@ -177,7 +180,8 @@ def compare_with_published(ours: Estimate, theirs: PublishedFigure) -> Published
         least, most = wilson(theirs.value * theirs.n, theirs.n)
         below, above = theirs.value - least, most - theirs.value
     else:
-        scale = math.sqrt(ours.deals / theirs.deals if theirs.deals else ours.n / theirs.n)
+        units = ours.deals / theirs.deals if theirs.deals else ours.n / theirs.n
+        scale = math.sqrt(ours.draws / theirs.people if ours.people and theirs.people else units)
         below, above = scale * (ours.value - ours.low), scale * (ours.high - ours.value)
     low = difference - math.hypot(ours.value - ours.low, above) - theirs.half_digit
     high = difference + math.hypot(ours.high - ours.value, below) + theirs.half_digit

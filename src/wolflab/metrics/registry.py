@@ -19,6 +19,7 @@ from ..usage import Usage
 from . import leadership
 from .behaviours import BEHAVIOURS, SIDES, SideName, TrustTable
 from .conduct import ADVISED, NOT_ADVISED
+from .days import Day
 from .deduction import CONFIDENCES, RoleGuess
 from .leadership import DayMetric, dc, dc_others, dc_retest, dc_words, game_mean, ratio
 from .measure import (
@@ -29,6 +30,7 @@ from .measure import (
     HEEDED,
     MEAN,
     NEEDS_BEHAVIOURS,
+    NEEDS_RATINGS,
     NEEDS_STRAW_POLL,
     NEEDS_TWO_STRAW_POLLS,
     NEEDS_WATCHED,
@@ -46,6 +48,7 @@ from .measure import (
     Sums,
 )
 from .observed import ObservedGame
+from .people import person_correlation, person_dc, person_ratio
 from .play import (
     Replies,
     eliminations,
@@ -71,6 +74,7 @@ _GROUPS: Mapping[Section, Group] = {
     "leadership": "sheriff",
     "roles": "sheriff",
     "words": "sheriff",
+    "people": "person",
     "chosen": "chooses",
     "deduction": "deduces",
     "reasonable": "conduct",
@@ -360,6 +364,58 @@ _persuading(
     "Null of the persuasion rate: a second straw poll in place of the vote.",
     NEEDS_TWO_STRAW_POLLS,
     retest=True,
+)
+
+
+# -- the person at the table ------------------------------------------------------------------------
+
+
+def _of_person(
+    name: str, label: str, says: str, metric: Callable[[Day, int], float | None], **fields: Any
+) -> None:
+    """A mean over the days on which the person voted, then over games (002 §4.3)."""
+
+    def counts(game: ObservedGame) -> Sums | None:
+        seat = game.person
+        assert seat is not None
+        return _one(game_mean(game.days_of_person, lambda day: metric(day, seat)))
+
+    _enter(name, label, MEAN, "people", says, counts, **fields)
+
+
+_of_person(
+    "person_ratio",
+    "Ratio of the person",
+    "How far the person at the table believes the Sheriff, over how far it believes the other living players "
+    "(002 Table 3). No value while the person is Sheriff.",
+    person_ratio,
+    unit="plain",
+    needs=NEEDS_RATINGS,
+    headline=True,
+    reference=1.0,
+)
+_of_person(
+    "person_dc",
+    "DC of the person",
+    "Share of the days on which the straw vote of the person at the table was not the Sheriff's vote and its "
+    "real vote is (002 Table 3).",
+    person_dc,
+    bounds=UNIT,
+    needs=NEEDS_STRAW_POLL,
+    headline=True,
+)
+_of_person(
+    "person_correlation",
+    "correlation with agents",
+    "Mean of Spearman's correlation of the person's judgements with each living agent's, over the players "
+    "whom both have judged (three at least, neither of the two among them; 002 Table 3).",
+    person_correlation,
+    unit="plain",
+    bounds=SIGNED,
+    needs=NEEDS_RATINGS,
+    headline=True,
+    signed=True,
+    reference=0.0,
 )
 
 

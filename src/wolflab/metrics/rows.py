@@ -72,6 +72,8 @@ class GameResult:
     that are "done" enter averages; the others are counted (a game still planned as unfinished). draw: which
     pool of experience it had, where an experiment draws several. watched: what the seat whose own wins are
     told is called, where one is. unpriced: the models of `calls` whose price is not known.
+    person: who of a study's people played it ("" where it is none of a study); place: as the how manieth of
+    their games.
     """
 
     condition: str
@@ -84,6 +86,8 @@ class GameResult:
     draw: int = 0
     watched: str = ""
     unpriced: frozenset[str] = frozenset()
+    person: str = ""
+    place: int = 0
 
 
 def _columns() -> dict[str, slice]:
@@ -169,6 +173,7 @@ def groups_of_game(game: ObservedGame) -> frozenset[Group]:
         "deduces": bool(game.guesses),
         "chooses": bool(game.offers),
         "watched": game.options.watched is not None,
+        "person": game.person is not None,
         "conduct": game.options.behaviours,
     }
     return frozenset(group for group, there in has.items() if there)

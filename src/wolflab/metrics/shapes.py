@@ -14,6 +14,7 @@ from ..stats.intervals import Estimate
 from ..stats.resampling import SEED
 from ..usage import CallTotals
 from .leadership import RatioNull
+from .learning import Learning
 from .measure import PartKey
 from .registry import SPLITS
 
@@ -37,6 +38,7 @@ class ConditionResult:
     Ratio). splits: by name, those of `registry.SPLITS`, a number for each part. ratio_null: permuted labels.
     totals: calls by model over all games, finished or not. watched: what the seat is called whose own
     wins are told. unpriced: the models of `totals` whose price is not known, so that their cost is not 0.
+    people: how many of a study's people have finished a game; learning: what changes over their games.
     """
 
     name: str
@@ -50,6 +52,8 @@ class ConditionResult:
     totals: Mapping[str, CallTotals] = field(default_factory=dict)
     watched: str = ""
     unpriced: tuple[str, ...] = ()
+    people: int = 0
+    learning: tuple[Learning, ...] = ()
 
     def split(self, name: str) -> Mapping[PartKey, Estimate]:
         """One measure's parts; none where the condition does not have it."""
@@ -71,6 +75,15 @@ class ConditionResult:
             "measures": {name: asdict(estimate) for name, estimate in self.measures.items()},
             "splits": parts,
             "ratio_null": None if self.ratio_null is None else asdict(self.ratio_null),
+            "people": self.people,
+            "learning": [
+                {
+                    "measure": learning.measure,
+                    "places": [{"place": place} | asdict(estimate) for place, estimate in learning.places],
+                    "slope": asdict(learning.slope),
+                }
+                for learning in self.learning
+            ],
             "totals": {
                 model: {"calls": totals.calls}
                 | asdict(totals.usage)

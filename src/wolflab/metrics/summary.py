@@ -17,6 +17,7 @@ from ..stats.comparing import holm
 from ..stats.intervals import Estimate
 from ..usage import CallTotals
 from .choices import STUDIES
+from .learning import LEARNED, PlayedGame, learning_of
 from .published import (
     Alike,
     AlikeRows,
@@ -26,7 +27,7 @@ from .published import (
     published_table,
 )
 from .registry import unknown_measure
-from .rows import GameResult
+from .rows import GameResult, game_values
 from .shapes import Beside, ConditionResult, Contrast, Counts, Curve, PlantedEffect, Summary
 from .tally import MeasureTally, compare_tallies
 
@@ -51,8 +52,10 @@ class _Arm:
         self.totals: defaultdict[str, CallTotals] = defaultdict(CallTotals)
         self.watched = ""
         self.unpriced: set[str] = set()
+        self.played: defaultdict[str, list[PlayedGame]] = defaultdict(list)
 
-    def add(self, game: GameResult) -> None:
+    def add(self, game: GameResult, person: int | None) -> None:
+        """person: the number of whose game it is."""
         self.statuses[game.status] += 1
         if game.error:
             self.errors[game.error] += 1
@@ -61,7 +64,11 @@ class _Arm:
         self.watched = self.watched or game.watched
         self.unpriced |= game.unpriced
         if game.row is not None and game.status in ("done", "void"):
-            self.tally.add(game.row, game.deal, game.draw, void=game.status == "void")
+            self.tally.add(game.row, game.deal, game.draw, game.status == "void", person)
+            values = {} if person is None else game_values(game.row)
+            for name in LEARNED:
+                if person is not None and name in values:
+                    self.played[name].append(PlayedGame(person, game.deal, game.place, values[name]))
 
     def condition(self, name: str) -> ConditionResult:
         games, tally = self.statuses, self.tally
@@ -84,6 +91,8 @@ class _Arm:
             dict(sorted(self.totals.items())),
             self.watched,
             unpriced,
+            len(tally.draws) if tally.people else 0,
+            tuple(found for name in LEARNED if (found := learning_of(name, self.played[name])) is not None),
         )
 
 
@@ -116,8 +125,10 @@ def summarise(
         for name in names:
             _must_be_a_measure(where, name)
     arms: dict[str, _Arm] = {}
+    people: dict[str, int] = {}
     for game in games:
-        arms.setdefault(game.condition, _Arm()).add(game)
+        person = people.setdefault(game.person, len(people) + 1) if game.person else None
+        arms.setdefault(game.condition, _Arm()).add(game, person)
     beside = published or {}
     _must_be_conditions(arms, baseline, beside, planted or {})
     conditions = tuple(arm.condition(name) for name, arm in arms.items())

@@ -1,7 +1,8 @@
 """Sums of many games, and what they come to: every measure of one condition, and conditions compared.
 
 Rows are added as they are read and not kept; what is kept are their sums by deal (and by draw of a pool of
-experience, where there are several), side by side in one array, which is resampled once for all measures.
+experience, where there are several), side by side in one array, which is resampled once for all measures. Of
+a study the draws are its people: nothing is resampled there.
 """
 
 from __future__ import annotations
@@ -9,11 +10,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..stats.comparing import PairedTest, difference_of_pooled, paired_over_draws
+from ..stats.comparing import (
+    PairedTest,
+    difference_of_pooled,
+    difference_over_people,
+    paired_over_draws,
+)
 from ..stats.intervals import (
     FEW_DEALS,
     MIN_DEALS,
@@ -22,6 +29,7 @@ from ..stats.intervals import (
     Estimate,
     as_share,
     estimate_from_sums,
+    estimate_over_people,
     over_deals_alone,
     resampled_totals,
 )
@@ -82,6 +90,8 @@ class MeasureTally:
         self.ruleset = ""
         self.players: set[str] = set()
         self.instrument = True
+        self.people = False
+        """Whether the draws are people."""
         self._units: dict[tuple[int, int], int] = {}
         self._sums = _Sums()
         self._columns = np.zeros(WIDTH, np.int64)
@@ -92,8 +102,14 @@ class MeasureTally:
         self._missing: Counter[tuple[int, PartKey]] = Counter()
         self._null = np.zeros(4)
 
-    def add(self, row: MeasureRow, deal: int, draw: int = 0, void: bool = False) -> None:
-        """Add a game that is over. draw: which pool of experience it had."""
+    def add(
+        self, row: MeasureRow, deal: int, draw: int = 0, void: bool = False, person: int | None = None
+    ) -> None:
+        """Add a game that is over. draw: which pool of experience it had. person: which of a study's people
+        it is of.
+        """
+        if person is not None:
+            self.people, draw = True, person
         unit = self._units.setdefault((deal, draw), len(self._units))
         self.done += not void
         self.groups.update(row.groups)
@@ -170,9 +186,13 @@ class MeasureTally:
         units = units.reshape(len(deals), len(draws))
         return self._sums.of(units, np.arange(self._sums.width) if columns is None else columns)
 
-    def sums_of(self, name: str, deals: Sequence[int], draws: Sequence[int]) -> Floats:
-        """(deals × draws × sums) of one measure, for comparing. A condition with one draw has it for all."""
-        own_draws = self.draws if len(self.draws) == 1 else draws
+    def sums_of(
+        self, name: str, deals: Sequence[int], draws: Sequence[int], one_for_all: bool = True
+    ) -> Floats:
+        """(deals × draws × sums) of one measure, for comparing. one_for_all: a condition with one draw has it
+        for all.
+        """
+        own_draws = self.draws if one_for_all and len(self.draws) == 1 else draws
         sums = self.sums(deals, own_draws, self._columns[COLUMNS[name]])
         return np.repeat(sums, len(draws), axis=1) if len(own_draws) < len(draws) else sums
 
@@ -197,7 +217,7 @@ class _Resamples:
         self._deals, self._draws = tally.deals, tally.draws
         self._sums: Floats | None = None
         self._totals: Floats | None = None
-        if len(self._deals) <= MANY:
+        if len(self._deals) <= MANY and not tally.people:
             self._sums = self._by_unit()
             self._totals = resampled_totals(self._sums)
 
@@ -207,6 +227,9 @@ class _Resamples:
         return sums if len(self._draws) >= MIN_DRAWS else sums.sum(axis=1)
 
     def estimate(self, measure: Measure, columns: Columns, missing: int) -> Estimate:
+        if self._tally.people:
+            sums = self._tally.sums(self._deals, self._draws, columns)
+            return estimate_measure(measure, sums, None, missing, people=True)
         totals: Floats | None
         if self._sums is None:
             sums, totals = self._by_unit(columns), None
@@ -226,8 +249,12 @@ def _order_of_parts(part: tuple[int, PartKey]) -> tuple[int, list[tuple[bool, st
     return number, [(isinstance(word, str), word) for word in key]
 
 
-def estimate_measure(measure: Measure, sums: Floats, totals: Floats | None, missing: int) -> Estimate:
-    """A measure from its sums by deal (or deal and draw) and those of their resamples (None: not drawn)."""
+def estimate_measure(
+    measure: Measure, sums: Floats, totals: Floats | None, missing: int, people: bool = False
+) -> Estimate:
+    """A measure from its sums by deal (or deal and draw) and those of their resamples (None: not drawn).
+    people: whether draws are people.
+    """
     how, units = measure.how, measure.units
     if how.either:
         first = sums[..., 1].sum() > 0
@@ -243,17 +270,13 @@ def estimate_measure(measure: Measure, sums: Floats, totals: Floats | None, miss
         n = n + other * how.counted if n and other else 0.0
     if not n:
         return Estimate(None, None, None, 0, missing, units, 0, NO_DATA)
-    estimate = estimate_from_sums(
-        sums,
-        totals,
-        how.statistic,
-        n=round(n),
-        missing=missing,
-        units=units,
-        deals=_count_deals(_cases(how, sums)),
-        bounds=measure.bounds,
-        limits=measure.limits,
-    )
+    counted: dict[str, Any] = {"n": round(n), "missing": missing, "units": units}
+    counted["deals"] = _count_deals(_cases(how, sums))
+    ends: dict[str, Any] = {"bounds": measure.bounds, "limits": measure.limits}
+    if people:
+        estimate = estimate_over_people(sums, how.statistic, **counted, **ends)
+    else:
+        estimate = estimate_from_sums(sums, totals, how.statistic, **counted, **ends)
     if how.share:
         return as_share(estimate, float(whole[0]), float(whole[1]))
     if (
@@ -279,7 +302,7 @@ def _count_deals(cases: NDArray[np.bool_]) -> int:
 
 
 def compare_tallies(ours: MeasureTally, theirs: MeasureTally, name: str) -> PairedTest | None:
-    """Ours − theirs on common deals; None where no deal has both.
+    """Ours − theirs on common deals; None where no deal has both. Where people play, on all deals.
 
     Where every game has a value (a mean over games, a win), these are compared deal by deal, and deals count
     alike. Of what is pooled (votes, judgements, replies) it is the difference of the two numbers there.
@@ -287,6 +310,8 @@ def compare_tallies(ours: MeasureTally, theirs: MeasureTally, name: str) -> Pair
     measure = MEASURES[name]
     if not (ours.has(measure) and theirs.has(measure)):
         return None
+    if ours.people or theirs.people:
+        return _over_people(ours, theirs, measure)
     if measure.by_deal:
         our_values, their_values = ours.values_of(name), theirs.values_of(name)
         if {deal for deal, _ in our_values}.isdisjoint(deal for deal, _ in their_values):
@@ -323,3 +348,25 @@ def compare_tallies(ours: MeasureTally, theirs: MeasureTally, name: str) -> Pair
     if 1 < len(draws) < MIN_DRAWS:
         return replace(test, difference=over_deals_alone(test.difference))
     return test
+
+
+def _over_people(ours: MeasureTally, theirs: MeasureTally, measure: Measure) -> PairedTest | None:
+    """Games without people beside a study's are one person more, who adds no variance of their own."""
+    deals, people = sorted({*ours.deals, *theirs.deals}), sorted({*ours.draws, *theirs.draws})
+    our_sums, their_sums = (side.sums_of(measure.name, deals, people, False) for side in (ours, theirs))
+    if measure.how.either:
+        both = our_sums[..., 1].sum() > 0 and their_sums[..., 1].sum() > 0
+        our_sums, their_sums = (
+            sums[..., slice(0, 2) if both else slice(2, 4)] for sums in (our_sums, their_sums)
+        )
+    if not (our_sums.any() and their_sums.any()):
+        return None
+    there = our_sums.any(axis=(0, 2)) | their_sums.any(axis=(0, 2))
+    return difference_over_people(
+        our_sums,
+        their_sums,
+        measure.how.statistic,
+        n=int(there.sum()),
+        units="people",
+        bounds=measure.apart,
+    )

@@ -12,6 +12,7 @@ of the two (Cicchetti & Feinstein 1990).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -177,3 +178,20 @@ def _nominal(
     if result.value is None and n and result.note == NO_DATA:
         return replace(result, note=ONE_LABEL)
     return result
+
+
+def rank_correlation(ours: Sequence[float], theirs: Sequence[float]) -> float | None:
+    """Spearman's correlation of two raters' numbers for the same items (Spearman 1904): Pearson's of their
+    ranks, equal numbers sharing the mean of theirs. None where a rater gives all the same number.
+    """
+    first, second = (_ranks(np.asarray(numbers, np.float64)) for numbers in (ours, theirs))
+    spread = math.sqrt(float((first @ first) * (second @ second)))
+    return float(first @ second) / spread if spread else None
+
+
+def _ranks(numbers: Floats) -> Floats:
+    """Ranks about their mean."""
+    below = (numbers < numbers[:, None]).sum(axis=1)
+    above = (numbers > numbers[:, None]).sum(axis=1)
+    ranks: Floats = (below - above) / 2
+    return ranks

@@ -15,7 +15,16 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from .intervals import MIN_DEALS, Estimate, estimate_from_sums, quotient, resampled_estimate, resampled_totals
+from .intervals import (
+    MIN_DEALS,
+    Estimate,
+    estimate_from_sums,
+    estimate_over_people,
+    quotient,
+    resampled_estimate,
+    resampled_totals,
+    spread_over_people,
+)
 from .resampling import DRAWS, MANY, SEED, Floats, Statistic, by_deal_and_draw, slopes, two_way_spread
 
 _EXACT = 12
@@ -155,12 +164,7 @@ def difference_of_pooled(
     p: conditions change places deal by deal (Fisher's randomisation test; for a mean of one value a deal
     that is the sign-flip test), exact up to 12 deals; Student's where deals and draws are resampled.
     """
-    width = ours.shape[-1]
-    both = np.concatenate([ours, theirs], axis=-1)
-
-    def gap(sums: Floats) -> Floats:
-        return np.asarray(statistic(sums[:, :width]) - statistic(sums[:, width:]))
-
+    both, gap = _side_by_side(ours, theirs, statistic)
     two_way = both.ndim == 3
     difference = estimate_from_sums(
         both, resampled_totals(both, seed), gap, n=n, missing=missing, units=units, bounds=bounds
@@ -173,6 +177,39 @@ def difference_of_pooled(
     if two_way:
         ours, theirs = ours.sum(axis=1), theirs.sum(axis=1)
     return PairedTest(difference, _swapped(ours, theirs, statistic, abs(difference.value), seed))
+
+
+def difference_over_people(
+    ours: Floats,
+    theirs: Floats,
+    statistic: Statistic,
+    *,
+    n: int,
+    units: str,
+    bounds: tuple[float, float] | None,
+) -> PairedTest:
+    """Statistic of ours − statistic of theirs, both as (deals × people × sums), zeros where there is no game.
+
+    Nobody meets a deal twice, so sides are not compared deal by deal: each person and each deal counts on
+    whichever sides it has games, and what it has on both cancels. p: Student's, as the interval's.
+    """
+    both, gap = _side_by_side(ours, theirs, statistic)
+    difference = estimate_over_people(both, gap, n=n, missing=0, units=units, bounds=bounds)
+    if difference.low is None or difference.value is None:
+        return PairedTest(difference, None)
+    spread = spread_over_people(both, gap)
+    known = spread is not None and spread.variance > 0
+    return PairedTest(difference, spread.p(difference.value) if known and spread is not None else None)
+
+
+def _side_by_side(ours: Floats, theirs: Floats, statistic: Statistic) -> tuple[Floats, Statistic]:
+    """The sums of both beside each other, and the difference as a function of them."""
+    width = ours.shape[-1]
+
+    def gap(sums: Floats) -> Floats:
+        return np.asarray(statistic(sums[:, :width]) - statistic(sums[:, width:]))
+
+    return np.concatenate([ours, theirs], axis=-1), gap
 
 
 def _swapped(ours: Floats, theirs: Floats, statistic: Statistic, observed: float, seed: int) -> float | None:

@@ -21,6 +21,7 @@ from .resampling import (
     MANY,
     SEED,
     Floats,
+    Spread,
     Statistic,
     by_deal,
     by_deal_and_draw,
@@ -30,6 +31,7 @@ from .resampling import (
     resample_deals_and_draws,
     tail_percentiles,
     two_way_reach,
+    two_way_spread,
 )
 
 _ROUNDING = 1e-12
@@ -40,11 +42,14 @@ MIN_DRAWS = 5
 """Fewer draws than this (but more than one) are not resampled: the interval is over deals alone."""
 FEW_DEALS = f"fewer than {MIN_DEALS} deals: no interval"
 FEW_DRAWS = f"fewer than {MIN_DRAWS} draws: the interval is over deals alone"
+FEW_PEOPLE = f"fewer than {MIN_DRAWS} people: no interval"
+PEOPLE_ALONE = f"fewer than {MIN_DEALS} deals: the interval is over people alone"
 NO_SPREAD = "no spread between deals: no interval"
 BOUNDED = "no spread between deals: Wilson on deals"
 UNIT = (0.0, 1.0)
 """What a share lies between."""
 BOUNDED_DRAWS = "no spread between deals and draws: Wilson on the fewer of them"
+BOUNDED_PEOPLE = "no spread between deals and people: Wilson on the fewer of them"
 TOO_SPARSE = "too sparse for an interval"
 NO_DATA = "no data"
 
@@ -55,7 +60,8 @@ class Estimate:
 
     value: None when nothing could be measured. low, high: 95 % interval, both None where there is none
     (`note` says why). n: how many `units` were measured; missing: how many were not; deals: how many
-    independent deals they come from; draws: how many draws the interval is over besides (0: none).
+    independent deals they come from; draws: how many draws the interval is over besides (0: none). people:
+    whether these are people, and no draws of a pool.
     """
 
     value: float | None
@@ -67,6 +73,12 @@ class Estimate:
     deals: int = 0
     note: str = ""
     draws: int = 0
+    people: bool = False
+
+    @property
+    def half_width(self) -> float | None:
+        """Half of the interval: how far from another value it has to lie to be told from it."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
     def excludes(self, x: float) -> bool | None:
         """Whether the interval leaves x out; None without an interval."""
@@ -177,6 +189,63 @@ def estimate_from_sums(
     return replace(result, low=_exact(low), high=_exact(high), note=note)
 
 
+def estimate_over_people(
+    sums: Floats,
+    statistic: Statistic,
+    *,
+    n: int,
+    missing: int,
+    units: str,
+    deals: int | None = None,
+    bounds: tuple[float, float] | None = None,
+    limits: tuple[float, float] | None = None,
+) -> Estimate:
+    """The estimate of a function of (deals × people × sums), with an interval over both.
+
+    Variance: two-way clustered (Cameron, Gelbach and Miller 2011, no component below 0). Ends: Student's t;
+    degrees of freedom are Satterthwaite's, and never more than people − 1 (see `resampling`). People and
+    deals that have nothing of it are left out. With fewer than MIN_DEALS deals people alone are the clusters,
+    and the note says so; with fewer than MIN_DRAWS people there is no interval.
+    """
+    sums = _present(sums)
+    people = sums.shape[1]
+    deals = len(sums) if deals is None else deals
+    value = _exact(float(statistic(sums.sum(axis=(0, 1))[None])[0]))
+    result = Estimate(value, None, None, n, missing, units, deals, people=True)
+    if not math.isfinite(value):
+        return replace(result, value=None, note=NO_DATA)
+    if people < MIN_DRAWS:
+        return replace(result, note=FEW_PEOPLE)
+    result = replace(result, draws=people, note=PEOPLE_ALONE if len(sums) < MIN_DEALS else "")
+    spread = spread_over_people(sums, statistic)
+    if spread is None:
+        return replace(result, note=TOO_SPARSE)
+    if spread.reach >= _ROUNDING:
+        least, most = limits or bounds or (-math.inf, math.inf)
+        low, high = value - spread.reach, value + spread.reach
+        return replace(result, low=max(low, min(least, value)), high=min(high, max(most, value)))
+    if bounds is None:
+        return replace(result, note=NO_SPREAD)
+    reach = wilson(0, min(deals, people))[1]
+    low, high = value - reach * (value - bounds[0]), value + reach * (bounds[1] - value)
+    return replace(result, low=_exact(low), high=_exact(high), note=BOUNDED_PEOPLE)
+
+
+def spread_over_people(sums: Floats, statistic: Statistic) -> Spread | None:
+    """Variance and degrees of freedom behind `estimate_over_people`."""
+    sums = _present(sums)
+    if len(sums) < MIN_DEALS:
+        sums = sums.sum(axis=0, keepdims=True)
+    return two_way_spread(sums, statistic, sums.shape[1] - 1)
+
+
+def _present(sums: Floats) -> Floats:
+    """Without the deals, and the people, that have nothing."""
+    there = np.any(sums != 0, axis=2)
+    kept: Floats = sums[there.any(axis=1)][:, there.any(axis=0)]
+    return kept
+
+
 def _exact(value: float) -> float:
     """A number that is 0 but for rounding as 0."""
     return 0.0 if abs(value) < _ROUNDING else value
@@ -251,11 +320,14 @@ def as_share(estimate: Estimate, hits: float, trials: float) -> Estimate:
     """
     if estimate.value is None:
         return estimate
+    if estimate.people and not estimate.draws:
+        return estimate
     if trials == estimate.deals and not estimate.draws:
         low, high = wilson(hits, trials)
         return replace(estimate, low=low, high=high, note="Wilson")
     if hits in (0, trials) and estimate.low is None:
         as_trials = min(estimate.deals, estimate.draws or estimate.deals)
         low, high = wilson(as_trials * hits / trials, as_trials)
-        return replace(estimate, low=low, high=high, note=BOUNDED_DRAWS if estimate.draws else BOUNDED)
+        over_draws = BOUNDED_PEOPLE if estimate.people else BOUNDED_DRAWS
+        return replace(estimate, low=low, high=high, note=over_draws if estimate.draws else BOUNDED)
     return estimate

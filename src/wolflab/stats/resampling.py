@@ -12,6 +12,10 @@ draws and between their crossings (Cameron, Gelbach and Miller 2011), its degree
 Satterthwaite (1946), and percentiles are read as far out as these say. So five draws that differ give a wide
 interval, as Student's t on four degrees of freedom, and draws that do not differ cost almost nothing.
 
+People who play several games each are the second way, too. They are few and differ much, so no shape is drawn
+from them: their intervals are Student's, with the same variance, and with one degree of freedom fewer than
+people at most (as Cameron and Miller 2015, §VI.D, advise for few clusters).
+
 Any number of statistics share one resampling: all their sums lie side by side in one array, which is drawn
 from once, some resamples at a time. From `MANY` deals on nothing is drawn: the percentiles follow from what
 each deal adds to the statistic (its influence), by the expansion of Cornish and Fisher (1938), which is what
@@ -24,7 +28,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
 
@@ -218,11 +222,16 @@ def two_way_reach(sums: Floats, statistic: Statistic, totals: Floats | None) -> 
     return reach / deviation if deviation > 0 else 0.0
 
 
-def two_way_spread(sums: Floats, statistic: Statistic) -> Spread | None:
-    """Variance of a statistic of (deals × draws × sums); None where it has no slope."""
+def two_way_spread(sums: Floats, statistic: Statistic, most: float = math.inf) -> Spread | None:
+    """Variance of a statistic of (deals × draws × sums); None where it has no slope. most: degrees of freedom
+    at most.
+    """
     flat = sums.reshape(-1, sums.shape[2])
     slope = slopes(flat.sum(axis=0), flat, statistic)
-    return None if slope is None else _two_way_spread(np.asarray(sums @ slope), sums)
+    if slope is None:
+        return None
+    spread = _two_way_spread(np.asarray(sums @ slope), sums)
+    return replace(spread, freedom=min(spread.freedom, most))
 
 
 def _two_way_spread(influence: Floats, sums: Floats) -> Spread:
@@ -230,6 +239,8 @@ def _two_way_spread(influence: Floats, sums: Floats) -> Spread:
     deals, draws = influence.shape
     cells = influence[np.any(sums != 0, axis=2)]
     chance = _variance_of_sum(cells)
+    if 1 in influence.shape:
+        return Spread(chance, len(cells) - 1)
     parts = (
         (max(0.0, _variance_of_sum(influence.sum(axis=1)) - chance), deals - 1),
         (max(0.0, _variance_of_sum(influence.sum(axis=0)) - chance), draws - 1),

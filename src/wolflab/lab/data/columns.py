@@ -49,6 +49,13 @@ _USED = (
     Column("estimated", "yes or no", "whether tokens may be estimated: a server did not count all of them"),
 )
 
+_SITTING = (
+    Column("person", "text", "who of a study sat there, by the study's own name for them"),
+    Column("session", "integer", "in which of their visits they began the game, from 1"),
+    Column("place", "integer", "the how manieth of their games it is, from 1; 0 for one to train with"),
+)
+"""The person of a study; empty where nobody of one sat."""
+
 TABLES: Mapping[str, tuple[Column, ...]] = {
     "games": (
         *PLACE,
@@ -64,6 +71,7 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         Column("calls", "integer", "how many were made to models", "calls"),
         *_USED,
         Column("latency", "number", "how long all calls took together", "seconds"),
+        *_SITTING,
     ),
     "players": (
         *PLACE,
@@ -74,6 +82,7 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         Column("won", "yes or no", "whether its side won; empty where neither did"),
         Column("left_round", "integer", "the round in which the player left; empty for a survivor"),
         Column("left_by", "text", "night, vote or shot"),
+        *_SITTING,
     ),
     "days": (
         *PLACE,

@@ -28,7 +28,7 @@ from ..plans.specs import PERSON
 from ..runs.game import StoredGame
 from ..runs.prompts import answered_by_person
 from ..storage.call_store import CallStore
-from ..storage.store import GameRow, Store, asker
+from ..storage.store import GameRow, Sitting, Store, asker
 
 DataValue = int | float | str | bool | None
 DataRow = dict[str, DataValue]
@@ -62,6 +62,11 @@ class _Run:
         """See `CallStore.uncounted`."""
         return self.store.uncounted()
 
+    @cached_property
+    def sittings(self) -> Mapping[tuple[int, int], Sitting]:
+        """By game and seat, who of a study sat there."""
+        return {(sitting.game, sitting.seat): sitting for sitting in self.store.sittings()}
+
 
 @dataclass
 class _Game(StoredGame):
@@ -78,6 +83,13 @@ class _Game(StoredGame):
     def place(self) -> DataRow:
         """What every row of it begins with."""
         return _place(self.row)
+
+    def sitting(self, seat: int | None = None) -> DataRow:
+        """The person of a study: at that seat, or (None) in the game, which has one; empty for nobody."""
+        seats = range(len(self.names)) if seat is None else (seat,)
+        found = (self.run.sittings.get((self.row.id, each)) for each in seats)
+        sitting = next((each for each in found if each is not None), None)
+        return {name: getattr(sitting, name, None) for name in ("person", "session", "place")}
 
     def seat(self, seat: int | None, name: str = "") -> DataRow:
         """A player by seat, name and role; empty for nobody."""
@@ -136,6 +148,7 @@ def _games(game: _Game) -> Iterator[DataRow]:
         **_used(spent.usage, not unpriced(game.store.costless(row.id), game.prices)),
         "estimated": any(model in game.run.uncounted for model in totals),
         "latency": spent.latency,
+        **game.sitting(),
     }
 
 
@@ -165,6 +178,7 @@ def _players(game: _Game) -> Iterator[DataRow]:
                 "left_round": left[seat].round if seat in left else None,
                 "left_by": left[seat].how if seat in left else None,
             }
+            | game.sitting(seat)
         )
 
 

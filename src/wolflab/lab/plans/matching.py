@@ -28,7 +28,7 @@ from ...models.catalog import runs_here
 from ...models.weights import ADAPTER
 from .experiment import Experiment
 from .policies import policy_name_of
-from .specs import PlayerSpec, places_of, ruleset_of
+from .specs import PERSON, PlayerSpec, places_of, ruleset_of
 
 Sitting = tuple[int, str, bool]
 """The number of a seat, its role, and whether it is the Sheriff's."""
@@ -129,6 +129,8 @@ def _others(
         place = _first(among, places)
         wanted = {} if place is None else dict(among[place])
         own = _first(who.cast, places)
+        if own is not None and who.cast[own].get("recipe") == PERSON:
+            continue
         for name in who.cast[own] if own is not None else ():
             wanted.pop(name, None)  # the row itself says which
         for name in _lacks(spec, wanted):
@@ -154,7 +156,8 @@ def _lacks(spec: PlayerSpec, wanted: PublishedPlayer) -> list[str]:
 
 @cache
 def _published_recipe(recipe: bytes) -> Any:
-    return _stated(PlayerSpec(model="village", recipe=msgspec.json.decode(recipe)))
+    stated = msgspec.json.decode(recipe)
+    return _stated(PlayerSpec(model=None if stated == PERSON else "village", recipe=stated))
 
 
 def _stated(spec: PlayerSpec) -> Any:

@@ -20,14 +20,15 @@ from .differences import baseline_of, sources
 
 
 def games(store: Store) -> Iterator[GameResult]:
-    """Every planned game of a run, whatever became of it, with its row."""
+    """Every planned game of a run, whatever became of it, with its row. Of a study, those that count."""
     experiment = store.experiment
     drawn = {
         name: next((spec for spec in experiment.experience(name) if spec.draws > 1), None)
         for name in experiment.conditions
     }
     prices = {name: prices_of(experiment, name) for name in experiment.conditions}
-    planned = store.games()
+    sat = {sitting.game: sitting for sitting in store.sittings()}
+    planned = [game for game in store.games() if game.id not in sat or sat[game.id].place]
     for game, row in zip(planned, rows_of(store, planned), strict=True):
         spec, calls = drawn[game.condition], store.came_to(game.id)
         yield GameResult(
@@ -41,6 +42,8 @@ def games(store: Store) -> Iterator[GameResult]:
             0 if spec is None else draw_of(spec, game.repeat),
             experiment.watched or "",
             unpriced(store.costless(game.id), prices[game.condition]),
+            sat[game.id].person if game.id in sat else "",
+            sat[game.id].place if game.id in sat else 0,
         )
 
 
@@ -115,7 +118,11 @@ def compared(stores: Sequence[Store], contrasts: Sequence[str] = ()) -> Summary:
             )
     titles = dict.fromkeys(store.experiment.title or store.experiment.name for store in stores)
     results = (
-        replace(game, condition=f"{store.path.name}: {game.condition}")
+        replace(
+            game,
+            condition=f"{store.path.name}: {game.condition}",
+            person=game.person and f"{store.path.name}: {game.person}",
+        )
         for store in stores
         for game in games(store)
     )
