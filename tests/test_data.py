@@ -28,7 +28,7 @@ from wolflab.lab.data.frames import DataTable, write_data
 from wolflab.lab.data.rows import DataSource
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
-from wolflab.lab.storage.store import Sitting, Store
+from wolflab.lab.storage.store import Store, StudySitting
 from wolflab.metrics.shapes import ConditionResult
 from wolflab.record import GameRecord
 from wolflab.record.sealed import ERASED
@@ -59,7 +59,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> OpenedRun:
     path = tmp_path_factory.mktemp("data") / "r"
     with Store.create(path, build(FIELDS)) as store:
         assert runner.play_run(store)
-        store.seat_person(Sitting(store.games("done")[0].id, 2, "p07", 3, 4))
+        store.seat_person(StudySitting(store.games("done")[0].id, 2, "p07", 3, 4))
         store.stop(store.games()[0].id, "failed", "a reason")
     return wolflab.open_run(path)
 

@@ -32,7 +32,7 @@ from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.embedding_cache import EmbeddingCache, text_hash
 from wolflab.lab.storage.packing import unpack
 from wolflab.lab.storage.quotes import Quotes
-from wolflab.lab.storage.store import Sitting, Store
+from wolflab.lab.storage.store import Store, StudySitting
 from wolflab.record.sealed import ERASED
 from wolflab.ui.erasing import erase_words
 
@@ -284,7 +284,7 @@ def test_whoever_sat_in_a_study_is_found_by_the_studys_name(tmp_path: Path) -> N
     with Store.resume(run) as store:
         players = store.record(1).header["players"]
         seat = next(n for n, player in enumerate(players) if player["recipe"] == "person")
-        store.seat_person(Sitting(1, seat, "p07", 1, 1))
+        store.seat_person(StudySitting(1, seat, "p07", 1, 1))
     with pytest.raises(StoreError, match="nobody who sat there is named p08"):
         typed("erase", run, "--person", "p08")
     assert "erased from" in typed("erase", run, "--person", "p07")

@@ -28,7 +28,7 @@ from ..plans.specs import PERSON
 from ..runs.game import StoredGame
 from ..runs.prompts import answered_by_person
 from ..storage.call_store import CallStore
-from ..storage.store import GameRow, Sitting, Store, asker
+from ..storage.store import GameRow, Store, StudySitting, asker
 
 DataValue = int | float | str | bool | None
 DataRow = dict[str, DataValue]
@@ -63,7 +63,7 @@ class _Run:
         return self.store.uncounted()
 
     @cached_property
-    def sittings(self) -> Mapping[tuple[int, int], Sitting]:
+    def sittings(self) -> Mapping[tuple[int, int], StudySitting]:
         """By game and seat, who of a study sat there."""
         return {(sitting.game, sitting.seat): sitting for sitting in self.store.sittings()}
 

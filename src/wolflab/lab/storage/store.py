@@ -89,7 +89,7 @@ class Place:
         return cls(row.condition, row.deal, row.repeat)
 
 
-class Sitting(NamedTuple):
+class StudySitting(NamedTuple):
     """Who sat at a seat of a study's game. person: the study's own name for them ("p07"). session: in which
     of their visits they began it, from 1. place: the how manieth of their games it is, from 1; 0 for the game
     that they trained with.
@@ -177,19 +177,19 @@ class Store(CallStore):
                 "INSERT OR IGNORE INTO games (condition, deal, repeat) VALUES (?, ?, ?)", games
             )
 
-    def seat_person(self, sitting: Sitting) -> None:
+    def seat_person(self, sitting: StudySitting) -> None:
         """Keep who sits at a game's seat. It is said before the game begins, and again where it is begun in
         another session.
         """
         with self._transaction():
             self._db.execute("INSERT OR REPLACE INTO sittings VALUES (?, ?, ?, ?, ?)", sitting)
 
-    def sittings(self) -> list[Sitting]:
+    def sittings(self) -> list[StudySitting]:
         """Who sat where in a study's games, game by game; empty for a run that is no study."""
         if self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'sittings'").fetchone() is None:
             return []  # a run from before there were studies, opened for reading
         rows = self._db.execute("SELECT game, seat, person, session, place FROM sittings ORDER BY game, seat")
-        return [Sitting(*row) for row in rows]
+        return [StudySitting(*row) for row in rows]
 
     def games(self, status: str | None = None) -> list[GameRow]:
         """All games in order of id, or those of one status."""

@@ -17,7 +17,7 @@ import msgspec
 
 from ...errors import StoreError
 from ...files import reading_file, write
-from ..storage.store import GameRow, Sitting, Store
+from ..storage.store import GameRow, Store, StudySitting
 from .plan import StudyCell, StudyPlan
 
 _PEOPLE = "people"
@@ -194,7 +194,7 @@ class StudyPeople:
         deal = self.study.deal(cell, person.number, place, None if chosen is None else int(chosen))
         number = plan_further(store, cell.condition, deal)
         store.seat_person(
-            Sitting(number, self.study.number(cell.condition), person.name, len(person.visits), place)
+            StudySitting(number, self.study.number(cell.condition), person.name, len(person.visits), place)
         )
         person.games = {**person.games, step: [*numbers, number]}
         self.keep(person)
