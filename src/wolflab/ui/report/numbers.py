@@ -123,8 +123,9 @@ def shown(
     counted = counted_units(estimate.n, estimate.units).replace(",", "\u202f")
     if estimate.deals and estimate.deals != estimate.n:
         counted += f", {counted_units(estimate.deals, f'{cluster}s')}"
+    crossed = "people" if estimate.people else "draws"
     if estimate.draws:
-        counted += f", {estimate.draws} draws"
+        counted += f", {estimate.draws} {crossed}"
     if estimate.missing:
         counted += f", {estimate.missing} missing"
     plain = plain_numbers(estimate, cluster)
@@ -139,7 +140,7 @@ def shown(
 
 def plain_numbers(estimate: Estimate, cluster: str = "deal") -> dict[str, float | int | None]:
     """An estimate's numbers as they are, by their columns in CSV."""
-    draws = {"draws": estimate.draws} if estimate.draws else {}
+    draws = {"people" if estimate.people else "draws": estimate.draws} if estimate.draws else {}
     return {
         "": estimate.value,
         "low": estimate.low,

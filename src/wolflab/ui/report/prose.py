@@ -25,6 +25,20 @@ rate is the net share won of those who did not mean to vote that way already: (a
 The recommended player is left out. “Missing” counts days on which the Sheriff recommended nobody,
 or several.</p>"""
 
+PEOPLE = """<p class="lead">One person sits at the table. Ratio: how far that person believes the Sheriff,
+relative to how far it believes the other living players. DC: the share of days on which the person's vote
+turned to the Sheriff's. Correlation: how alike the person and the agents rank the players whom both have
+judged (002, Table 3). In a study people are few and differ: intervals are over people and deals.</p>"""
+
+ENOUGH = """With so many people, and as much spread as there was, a true value is told from a fixed one where
+it lies at least so far off: {}."""
+
+NOT_ENOUGH = """That is too little to say how far another value has to lie off to be told from these."""
+
+LEARNING_FIGURE = """By the place of a game among its person's games, with 95 % intervals over people and
+deals. “Change a game” in the table is the slope within people: that people differ, or stop early, makes no
+slope."""
+
 BELIEFS = """<p class="lead">Mean reliability m at the vote, from 1 (surely a Werewolf) to 10
 (surely not). A row is the role of the players who judge, a column the role of those judged; a
 Sheriff stands apart from its role. Red doubts, blue trusts.</p>"""

@@ -23,6 +23,7 @@ from .blocks import PagePart
 from .links import NO_LINKS, Links
 from .numbers import number, spent, tiles
 from .page import PageSection, ReportPage
+from .people import people_section
 
 _MOON = (
     '<svg viewBox="0 0 64 64" aria-hidden="true"><circle cx="32" cy="32" r="31" fill="var(--accent-soft)"/>'
@@ -81,6 +82,7 @@ def report_page(
             ("leadership", "Opinion leadership", led.leadership),
             ("roles", "By the Sheriff's role", led.roles),
             ("words", "What the Sheriff recommends", led.words),
+            ("people", "People", people_section),
             ("beliefs", "Who believes whom", led.beliefs),
             ("play", "Winning and voting", lambda summary: sections.play_section(summary, links)),
             ("chosen", "What was chosen", lambda summary: choices.chosen_section(extras, summary)),
