@@ -59,8 +59,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> OpenedRun:
     path = tmp_path_factory.mktemp("data") / "r"
     with Store.create(path, build(FIELDS)) as store:
         assert runner.play_run(store)
-        store.seat_person(StudySitting(store.games("done")[0].id, 2, "p07", 3, 4))
         store.stop(store.games()[0].id, "failed", "a reason")
+        store.seat_person(StudySitting(store.games("done")[0].id, 2, "p07", 3, 4))
     return wolflab.open_run(path)
 
 
