@@ -85,7 +85,7 @@ def play(out: Path, server: http_server.FakeServer, *more: str) -> None:
     typed(
         *("play", "--human", "1", "--out", out, "--pace", "0", "--as", "Villager"),
         *("-o", f"players.others={{recipe: vanilla, model: {model}}}", *more),
-        lines=f"1\n{SECRET}\n{BRIEF}\n" + f"{SECRET}\n" * 4 + "1\n" * 400,
+        lines=f"1\n{SECRET}\n1\n{BRIEF}\n" + "1\n" * 400,
     )
 
 
@@ -107,8 +107,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_pool(
         made_of([experience(0, reflection=f"They said: {SECRET}"), experience(1)]).pool, run / "x.pool"
     )
-    with Store.open_for_reading(run) as store:
-        store.seconds(1)
     with EmbeddingCache.open(run / "run.sqlite") as cache:
         cache.put(HASHING, [text_hash(SECRET)], np.ones((1, HASHING.dimensions or 1), np.float32))
     return home
@@ -122,9 +120,8 @@ def home(whole: Path, tmp_path: Path) -> Path:
 def test_no_byte_of_a_run_holds_the_words(home: Path) -> None:
     run = home / "run"
     before = held_in(run)
-    assert {"run.sqlite", "report.html", "replay/1.html", "labels/items.csv", "x.pool"} <= {*before} | {
-        "report.html"
-    }
+    assert {"run.sqlite", "replay/1.html", "labels/items.csv", "x.pool"} <= {*before}
+    assert any(file.startswith("exported/") for file in before)
     told = typed("erase", run, "--seat", "1")
     assert held_in(run) == []
     assert not (run / "replay").exists()
@@ -154,11 +151,14 @@ def test_further_folders_are_searched_in_the_same_way(home: Path) -> None:
     assert "1 of 1 record holds" in typed("verify", home / "beside" / "copy")
     again = typed("erase", home / "run", "--seat", "1", "--also", home / "beside")
     assert "nothing is left to erase" in again
+
+
+def test_a_folder_that_is_not_there_stops_it_before_anything_is_lost(home: Path) -> None:
     with pytest.raises(StoreError, match="there is no such folder"):
-        with Store.resume(home / "beside" / "copy") as store:
-            erasing._Folders(erasing.Erased(), Quotes(()), set(), erasing._Sent(store)).look_through(
-                home / "nowhere", home
-            )
+        typed("erase", home / "run", "--seat", "1", "--also", home / "nowhere")
+    with Store.open_for_reading(home / "run") as store:
+        assert not store.record(1).erased
+    assert (home / "run" / "replay").exists()
 
 
 def test_a_run_that_is_in_use_in_a_further_folder_stops_it_before_anything_is_lost(home: Path) -> None:
@@ -213,7 +213,8 @@ def test_whom_the_words_were_sent_to_is_told_and_kept(home: Path, monkeypatch: p
     run = home / "run"
     with Store.open_for_reading(run) as store:
         calls = [call for call in store.whole_calls(1) if call["model"] == "wolf-1"]
-        holding = [call for call in calls if any("Zebedee" in text for _, text in call["messages"])]
+        said = re.compile('Zebedee|player_1 said: "1"')
+        holding = [call for call in calls if any(said.search(text) for _, text in call["messages"])]
     assert 0 < len(holding) < len(calls), "not all were sent them"
     for told in (typed("erase", run, "--seat", "1"), typed("erase", run, "--seat", "1")):
         assert re.search(
@@ -221,7 +222,7 @@ def test_whom_the_words_were_sent_to_is_told_and_kept(home: Path, monkeypatch: p
         )
         assert re.search(r"sent to custom/wolf-1 \S+.* calls \(\S*judge-", told), "its judge, too"
     monkeypatch.setattr(erasing, "_LOCAL", ())
-    assert "ask 127.0.0.1" in typed("erase", run, "--seat", "1")
+    assert "ask custom/wolf-1, 127.0.0.1:" in typed("erase", run, "--seat", "1")
 
 
 def test_where_nothing_left_the_machine_it_says_so(tmp_path: Path) -> None:
@@ -265,14 +266,8 @@ def test_words_are_found_however_they_are_written() -> None:
     for text in ("owls lie", 'player_10 said: "owls lie"', "I think that Player 3 is a wolf", ""):
         assert text not in quotes, text
     assert quotes.repeated_in("so: I think that Player 3 is a wolf")
-    assert (
-        "我是预言家昨晚"
-        in Quotes([("player_1", "我是预言家昨晚查了三号")]).without("不，") + "我是预言家昨晚"
-    )
-    assert (
-        Quotes([("player_1", "我是预言家昨晚查了三号")]).without("他说我是预言家昨晚查了三号。")
-        == f"他说{ERASED}。"
-    )
+    chinese = Quotes([("player_1", "我是预言家昨晚查了三号")])
+    assert chinese.without("他说我是预言家昨晚查了三号。") == f"他说{ERASED}。"
 
 
 # -- people of a study ---------------------------------------------------------------------------------
@@ -318,7 +313,9 @@ def test_games_with_a_pool_that_was_erased_from_still_verify(tmp_path: Path) -> 
         assert runner.play_run(store)
     (path,) = (run / "pools").glob("grown-growing-*")
     growing = Growing(path)
-    said = next(e.reflection for e in growing.pool(2).experiences() if len(e.reflection.split()) > 8)  # type: ignore[union-attr]
+    pool = growing.pool(2)
+    assert pool is not None
+    said = next(one.reflection for one in pool.experiences() if len(one.reflection.split()) > 8)
     assert erase_in_pool(path, Quotes([("player_1", said)])) > 0
     assert said.encode() not in path.read_bytes()
     assert not list(path.parent.glob("*-journal"))
@@ -328,5 +325,4 @@ def test_games_with_a_pool_that_was_erased_from_still_verify(tmp_path: Path) -> 
             verify_game(store, row, agents=False)
         path.write_bytes(path.read_bytes()[:-4096])
         with pytest.raises(StoreError, match=r"damaged|no pool"):
-            for row in store.games():
-                verify_game(store, row, agents=False)
+            verify_game(store, store.game(3), agents=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -56,14 +55,14 @@ def erase_words(
         say(console, f"{counted(done.statements, 'statement')} erased from {path}; the rest still verifies")
     else:
         say(console, f"{path}: nothing is left to erase")
-    for sentence in (*_files(done, path), *_others(done), *_sent(done.sent)):
+    for sentence in (*_files(done), *_others(done), *_sent(done.sent)):
         say(console, sentence)
 
 
-def _files(done: Erased, run: Path) -> Iterator[str]:
+def _files(done: Erased) -> Iterator[str]:
     """What became of files, and of what stands beside the games."""
     for path, command in list(done.removed.items())[:_NAMED]:
-        yield f"removed: {path}; to make it again: {command.format(shlex.quote(str(run)))}"
+        yield f"removed: {path}; to make it again: {command}"
     for path, n in list(done.replaced.items())[:_NAMED]:
         yield f"{counted(n, 'place')} replaced in {path}"
     if more := sum(max(0, len(files) - _NAMED) for files in (done.removed, done.replaced)):

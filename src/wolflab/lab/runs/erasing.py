@@ -7,6 +7,7 @@ run, so that it can be told later too.
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +34,7 @@ REPORTS = {
 """Files of a run that are written again by a command: `NAME.html` and `NAME.json`."""
 FOLDERS = {"replay": "wolflab replay {} GAME", "exported": "wolflab export {}"}
 """The same of folders."""
-_PACKED = {".parquet": "wolflab export {} --as data", ".eval": "wolflab export {} --to inspect"}
+_PACKED = {".parquet": "wolflab export RUN --as data", ".eval": "wolflab export RUN --to inspect"}
 """Files that are removed if they hold the words: nothing in them can be replaced."""
 _NO_WORDS = (".png", ".pdf", ".npy", ".npz", ".safetensors", ".pt", ".lock")
 _SENT = "sent before words were erased"
@@ -108,7 +109,7 @@ def erase_said(store: Store, found: Found, also: Sequence[Path] = ()) -> Erased:
         learned = any(path.is_relative_to(store.path) for path in done.pools)
         prompts, replies = store.forget_quotes(quotes, None if learned else games)
         done.prompts, done.replies = done.prompts + prompts, done.replies + replies
-        done.vectors = store.forget_vectors()
+        done.vectors += store.forget_vectors()
     done.statements = sum(store.erase_words(row, seat) for row, seat in found)
     store.scrub()
     done.sent = sent_before(store)
@@ -187,11 +188,11 @@ class _Folders:
             for path in (run / f"{name}.html", run / f"{name}.json"):
                 if path.is_file():
                     path.unlink()
-                    self.done.removed[path] = command
+                    self.done.removed[path] = command.format(shlex.quote(str(run)))
         for name, command in FOLDERS.items():
             if (run / name).is_dir():
                 shutil.rmtree(run / name)
-                self.done.removed[run / name] = command
+                self.done.removed[run / name] = command.format(shlex.quote(str(run)))
 
     def look_through(self, folder: Path, run: Path) -> None:
         """Take the words out of every file in a folder. run: the one whose words they are. Runs within it are
@@ -219,8 +220,12 @@ class _Folders:
         kind = Store if (folder / "experiment.yaml").is_file() else CallStore
         with kind.resume(folder) as calls:
             if isinstance(calls, Store):
-                for row, seat in calls.saying(self.seals):
-                    self.done.statements += calls.erase_words(row, seat)
+                copied = calls.saying(self.seals)
+                if copied:
+                    self.remove_made(folder)
+                    self.done.vectors += calls.forget_vectors()
+                for row, seat in copied:
+                    calls.erase_words(row, seat)
             sent = calls.sent(self.quotes)
             self.sent.keep({model: {str(folder): sum(by.values())} for model, by in sent.items()})
             prompts, replies = calls.forget_quotes(self.quotes)

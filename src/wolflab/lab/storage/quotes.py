@@ -25,7 +25,7 @@ _ESCAPED = re.compile(_CODE)
 _SENTENCE = re.compile(r"(?<=[.!?…。！？])\s*")
 _QUOTE = r"(?:\\*\"+|&quot;|&#34;)"
 _HOW = r" said(?: when running for Sheriff| as last words)?: "
-"""Between a player and what was said, wherever a game is told in lines."""
+"""Between a player ("you", in one's own lines) and what was said, wherever a game is told in lines."""
 
 Span = tuple[int, int]
 _Runs = set[tuple[str, ...]]
@@ -86,7 +86,9 @@ class Quotes:
 def _told(name: str, text: str) -> str:
     ways = {text, escape(text), escape(text, quote=False)}
     words = "|".join(map(re.escape, sorted(ways)))
-    return rf"\b{re.escape(name)}{_HOW}{_QUOTE}({words})(?={_QUOTE})"
+    who = re.escape(name)
+    in_lines = rf"\b(?:{who}|[Yy]ou){_HOW}{_QUOTE}({words})(?={_QUOTE})"
+    return rf'{in_lines}|"player": ?"{who}"[^{{}}\n]*"text": ?"({words})(?=")'  # as data tables have it
 
 
 def _words(text: str) -> Iterator[tuple[str, Span]]:
