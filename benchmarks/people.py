@@ -3,9 +3,9 @@
     python benchmarks/people.py
 
 In each simulated study every person plays some games. A game's value is the planted one, an effect of its
-person, an effect of its deal, and luck. All people meet the same deals, or everybody deals of their own. Beside
-our interval (over people and deals) stands one over deals alone, which takes a person's games for independent;
-and the slope over a person's games, planted as 0.1 a game. No game is played.
+person, an effect of its deal, and luck. All people meet the same deals, or everybody deals of their own.
+Beside our interval (over people and deals) stands one over deals alone, which takes a person's games for
+independent; and the slope over a person's games, planted as 0.1 a game. No game is played.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """The command."""
     parser = argparse.ArgumentParser(description="How often intervals over few people hold the truth.")
     parser.add_argument("--studies", type=int, default=1000, help="simulated studies a row")
-    parser.add_argument("--games", type=int, default=10, help="games of each person")
+    parser.add_argument("--games", type=int, default=5, help="games of each person")
     given = parser.parse_args(arguments)
     print("people  deals   ours   over deals alone   slope   half width of ours")
     for people in (8, 16, 40):

@@ -110,6 +110,12 @@ def game(
     return record
 
 
+def seat_person(record: GameRecord, seat: int = 3) -> GameRecord:
+    """The same game as one in which a person sat there."""
+    record.header["players"][seat]["recipe"] = "person"
+    return record
+
+
 def done(
     record: GameRecord,
     deal_number: int = 0,

@@ -18,7 +18,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import wolflab
-from metrics_helpers import done, records
+from metrics_helpers import done, records, seat_person
 from wolflab.cli import app
 from wolflab.metrics import Estimate, MeasuringOptions, Summary, summarise
 from wolflab.metrics.behaviours import BEHAVIOURS, SIDES
@@ -68,7 +68,7 @@ def marked() -> Summary:
     """A condition that has every measure and every part, with an n of its own for each."""
     asked = MeasuringOptions(behaviours=True, watched=2)
     found = summarise(
-        done(record, deal, asked=asked)
+        done(seat_person(record), deal, asked=asked)
         for deal, _, record in records("one", 12, obey=0.4, wise=0.5, noise=0.3, rounds=2)
     )
     (one,) = found.conditions

@@ -376,7 +376,7 @@ def test_published_tables_hold_what_was_printed() -> None:
     assert published_table("002-table-1").rows["GLM-4"]["ratio"].value == 1.167
     assert published_table("002-table-1").rows["GLM-4"]["dc"].n == 30
     assert published_table("002-table-3").rows["Simulation"]["ratio"].n == 30
-    assert published_table("002-table-3").rows["Human Evaluation"]["ratio"].n == 40
+    assert published_table("002-table-3").rows["Human Evaluation"]["person_ratio"].n == 40
     assert published_table("002-table-17").rows["GLM-3"]["dc"].value == 0.118
     tournament = published_table("004-tournament").rows
     assert len(tournament) == 25
