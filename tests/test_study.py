@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import Counter
 from collections.abc import Callable, Coroutine
@@ -95,7 +96,10 @@ class Visitor:
         usual = {
             "consent": {"agree": "yes"},
             "about": {"q0": "Yes"},
-            "quiz": {f"q{n}": item.answer for n, item in enumerate(self.house.quiz(self.person))}
+            "quiz": {
+                "try": str(self.person.tries.get("quiz", 0)),
+                **{f"q{n}": item.answer for n, item in enumerate(self.house.quiz(self.person))},
+            }
             if step == "quiz"
             else {},
             "after": {"q0": "4"},
@@ -190,10 +194,12 @@ def test_a_wrong_answer_in_the_quiz_shows_the_rules_again_and_excludes_nobody(tm
         for k in range(3):
             before = [item.question for item in house.quiz(one.person)]
             first = house.quiz(one.person)[0]
+            sent = {"step": "quiz", "try": str(one.person.tries.get("quiz", 0))}
             await one.answer(q0="No" if first.answer == "Yes" else "Yes")
             assert f"1 of {len(before)} were not right" in one.text
             assert one.step == "quiz"
             assert [item.question for item in house.quiz(one.person)] != before
+            await one.post("/study/now", **sent)
             assert one.person.tries == {"quiz": k + 1}
         await one.answer()
         assert one.person.done["quiz"] == {"tries": "4"}
@@ -349,6 +355,69 @@ def test_a_replay_quotes_only_who_has_agreed(quote: str, tmp_path: Path) -> None
     assert ("has not agreed to be quoted" in missing) is not bool(quote)
 
 
+def test_a_player_who_closes_the_browser_has_no_game_that_counts(tmp_path: Path) -> None:
+    async def work(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
+        one = visitor()
+        await one.begin()
+        await one.go_to("game/1")
+        await one.client.post("/study/table", follow_redirects=False)
+        table = house.tables.tables[one.person.tables["game/1"]]
+        while table.plan.state == "playing":
+            await asyncio.sleep(5)
+        assert one.step == "game/1"
+        assert house.store.games()[0].status == "failed"
+        await one.go_to("after/1")
+
+    in_study(tmp_path, work)
+
+
+def test_whoever_has_stopped_may_still_withdraw_and_is_told_what_it_was(tmp_path: Path) -> None:
+    async def work(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
+        one = visitor()
+        await one.begin()
+        await one.go_to("training")
+        await one.client.post("/study/table", follow_redirects=False)
+        await one.post("/study/stop")
+        assert "were computer programs in all games" in one.text
+        answer = await one.post("/study/code")
+        code = re.search(r"<b class=\"code\">([A-Z0-9-]+)</b>", answer.text)
+        assert code is not None
+        await one.post("/study/withdraw", code=code[1])
+        assert "is erased" in one.text
+
+    in_study(tmp_path, work)
+
+
+def test_going_back_to_the_beginning_makes_nobody_new(tmp_path: Path) -> None:
+    async def work(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
+        one = visitor()
+        await one.begin()
+        await one.go_to("quiz")
+        await one.begin()
+        assert one.step == "quiz"
+        await one.go_to("")
+        await one.post("/study/stop")
+        assert house.people.completion() in one.text
+        assert len(house.people.people) == 1
+        for path in ("/", "/house", "/t/AAAAAA/host/"):
+            assert (await one.client.get(path)).status_code in (200, 404)
+        assert (await one.client.post("/tables", json={})).status_code in (404, 405)
+
+    in_study(tmp_path, work)
+
+
+def test_names_are_not_given_twice_and_people_need_their_salt(tmp_path: Path) -> None:
+    people = StudyPeople(tmp_path, filled(people=9))
+    for name in ("a", "b", "c"):
+        people.arrive(name)
+    (tmp_path / "people/p01.json").unlink()
+    people = StudyPeople(tmp_path, filled(people=9))
+    assert people.arrive("d")[0].name == "p04"
+    (tmp_path / "people/salt").unlink()
+    with pytest.raises(StoreError, match="salt is missing"):
+        StudyPeople(tmp_path, filled(people=9))
+
+
 # -- leaving no trace ----------------------------------------------------------------------------------
 
 
@@ -460,6 +529,17 @@ def test_a_side_is_kept_in_every_game_and_deals_are_shared() -> None:
 
 def dealt_role(study: StudyPlan, deal: int) -> str:
     return study._cards("all", deal).roles[study.number("all")]
+
+
+def test_the_square_is_balanced_in_each_cell(tmp_path: Path) -> None:
+    cells = {name: {"condition": "all", "side": name} for name in ("village", "werewolves")}
+    people = StudyPeople(tmp_path, filled(people=20, games=5, cells=cells))
+    for k in range(20):
+        people.arrive(f"{k}")
+    for cell in cells:
+        assert Counter(one.row for one in people.people.values() if one.cell == cell) == dict.fromkeys(
+            range(5), 2
+        )
 
 
 def test_cells_are_filled_evenly_by_those_who_stay(tmp_path: Path) -> None:

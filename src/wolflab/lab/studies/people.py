@@ -6,7 +6,6 @@ goes on, so nothing is lost by a restart, and nothing counts twice: a step that 
 
 from __future__ import annotations
 
-import hmac
 import secrets
 import time
 from collections.abc import Mapping, Sequence
@@ -23,7 +22,15 @@ from .plan import StudyCell, StudyPlan
 _PEOPLE = "people"
 _VISIT = 30 * 60.0
 """Seconds without a word after which somebody who comes back begins another session."""
+_UNDECIDED = 3600.0
+"""Seconds for which somebody who has not agreed yet holds a place."""
+_DEVICES, _CODES = 5, 20
+"""Browsers of one person, and codes of theirs, that are known."""
 _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+
+
+WITHDRAWN = "withdrawn"
+"""Why somebody has left, who has withdrawn."""
 
 
 class StudyRefused(StoreError):
@@ -40,17 +47,19 @@ class ReportedProblem(msgspec.Struct, frozen=True):
 class StudyPerson(msgspec.Struct):
     """One person, as they are kept.
 
-    name: what the run calls them ("p07"). number: how many came before. key, withdrawal: hashes of what lets
-    them in, and of the code that only they hold. outside: hash of the id that their link had; "" for none.
-    done: step → what was answered. games: step → numbers of the run's games, the last one counts. tables:
-    step → the table of it. visits: when each session began. seen: when they last sent something.
+    name: what the run calls them ("p07"). number: its number, from 0. row: of the Latin square in their cell.
+    keys, withdrawals: hashes of what lets their browsers in, and of the codes that only they hold. outside:
+    hash of the id that their link had; "" for none. done: step → what was answered. tries: step → how often.
+    games: step → numbers of the run's games, the last one counts. tables: step → the table of it. visits:
+    when each session began. seen: when they last sent something. left: why they have left; "" where not.
     """
 
     name: str
     number: int
-    key: str
-    withdrawal: str
     cell: str
+    row: int = 0
+    keys: list[str] = []
+    withdrawals: list[str] = []
     outside: str = ""
     done: dict[str, dict[str, str]] = {}
     tries: dict[str, int] = {}
@@ -107,20 +116,21 @@ class StudyPeople:
         its hash is kept. StudyRefused where the study is full.
         """
         if outside and (known := self.by_outside(outside)) is not None:
-            key = secrets.token_urlsafe(16)  # the same person, at another device
-            known.key = self._hash(key)
+            key = secrets.token_urlsafe(16)  # the same person, perhaps at another device
+            known.keys = [*known.keys, self._hash(key)][-_DEVICES:]
             self.keep(known)
             return known, key
         if sum(map(self._holds_place, self.people.values())) >= self.study.people:
             raise StudyRefused("This study has all the people that it needs. Thank you for coming.")
-        number = len(self.people)
+        number = max((person.number for person in self.people.values()), default=-1) + 1
         key = secrets.token_urlsafe(16)
+        cell = self._emptiest()
         person = StudyPerson(
             name=f"p{number + 1:02d}",
             number=number,
-            key=self._hash(key),
-            withdrawal="",
-            cell=self._emptiest(),
+            cell=cell,
+            row=self._emptiest_row(cell),
+            keys=[self._hash(key)],
             outside=self._hash(outside) if outside else "",
         )
         self.people[person.name] = person
@@ -135,13 +145,12 @@ class StudyPeople:
     def by_key(self, key: str) -> StudyPerson | None:
         """Whoever holds that secret."""
         wanted = self._hash(key)
-        same = (person for person in self.people.values() if hmac.compare_digest(person.key, wanted))
-        return next(same, None) if key else None
+        return next((one for one in self.people.values() if wanted in one.keys), None) if key else None
 
     def by_withdrawal(self, code: str) -> StudyPerson | None:
         """Whoever was given that code."""
         wanted = self._hash(code.strip().upper())
-        return next((one for one in self.people.values() if one.withdrawal == wanted), None)
+        return next((one for one in self.people.values() if wanted in one.withdrawals), None)
 
     def cell(self, person: StudyPerson) -> StudyCell:
         """What is fixed for somebody."""
@@ -162,9 +171,9 @@ class StudyPeople:
         self.seen(person)
 
     def new_withdrawal(self, person: StudyPerson) -> str:
-        """A code by which somebody can withdraw: they alone hold it. An earlier one is worth nothing then."""
+        """A code by which somebody can withdraw: they alone hold it. Earlier ones hold as well."""
         code = "-".join("".join(secrets.choice(_LETTERS) for _ in range(5)) for _ in range(3))
-        person.withdrawal = self._hash(code)
+        person.withdrawals = [*person.withdrawals, self._hash(code)][-_CODES:]
         self.keep(person)
         return code
 
@@ -172,7 +181,7 @@ class StudyPeople:
         """What they have answered is forgotten; their words in games are erased by whoever holds the run."""
         person.done = {step: {} for step in person.done}
         person.reports = []
-        person.left, person.outside = "withdrawn", ""
+        person.left, person.outside = WITHDRAWN, ""
         self.keep(person)
 
     def keep(self, person: StudyPerson) -> None:
@@ -186,12 +195,15 @@ class StudyPeople:
         of the same deal where it was abandoned. StoreError where the run cannot be written.
         """
         step = f"game/{place}"
-        numbers = person.games.get(step, [])
+        numbers = list(person.games.get(step, []))
+        planned = [one.game for one in store.sittings() if (one.person, one.place) == (person.name, place)]
+        numbers += [number for number in planned if number not in numbers]  # stopped in between
         if numbers and not given_up(row := store.game(numbers[-1])):
+            person.games = {**person.games, step: numbers}
             return row
         cell = self.cell(person)
         chosen = person.done.get(f"number/{place}", {}).get("number")
-        deal = self.study.deal(cell, person.number, place, None if chosen is None else int(chosen))
+        deal = self.study.deal(cell, person.row, place, None if chosen is None else int(chosen))
         number = plan_further(store, cell.condition, deal)
         store.seat_person(
             StudySitting(number, self.study.number(cell.condition), person.name, len(person.visits), place)
@@ -209,10 +221,18 @@ class StudyPeople:
         here = [person.cell for person in self.people.values() if self._holds_place(person)]
         return min(self.study.all_cells, key=here.count)
 
+    def _emptiest_row(self, cell: str) -> int:
+        """The row of the Latin square that the fewest of a cell's people have; the first of these."""
+        here = [
+            person.row for person in self.people.values() if person.cell == cell and self._holds_place(person)
+        ]
+        return min(range(self.study.rows(self.study.all_cells[cell])), key=here.count)
+
     def _holds_place(self, person: StudyPerson) -> bool:
         if person.gone:
             return False
-        waits = time.time() - person.seen < 86_400 * self.study.place_kept
+        kept = 86_400 * self.study.place_kept if "consent" in person.done else _UNDECIDED
+        waits = time.time() - person.seen < kept
         return waits or not step_of(self.study, person)
 
     def _hash(self, text: str) -> str:
@@ -253,6 +273,10 @@ def _salt(folder: Path) -> bytes:
     """The study's own secret, by which ids and codes are hashed."""
     file = folder / _PEOPLE / "salt"
     if not file.is_file():
+        if any(file.parent.glob("p*.json")):
+            raise StoreError(
+                f"{file} is missing: no link and no code of these people would hold; copy it back"
+            )
         write(file, secrets.token_bytes(32))
         file.chmod(0o600)
     with reading_file(file):

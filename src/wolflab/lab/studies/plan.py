@@ -76,7 +76,7 @@ class StudyConsent(Part):
     """Until when somebody can have it erased."""
     warning: _Words = (
         "Werewolf is a game of lies: players deceive each other, accuse each other and vote each other out. "
-        "Language models may write things that are wrong or offensive."
+        "They may write things that are wrong or offensive."
     )
 
     @property
@@ -183,15 +183,19 @@ class StudyPlan(Part):
         """The seat of the person, from 0."""
         return list(self.played.ruleset(condition).names).index(self.seat)
 
+    def rows(self, cell: StudyCell) -> int:
+        """How many rows the Latin square of a cell has."""
+        return len(self.roles(cell.condition)) if self.deals == "roles" else self.games
+
     def roles(self, condition: str) -> list[str]:
         """The roles that are dealt, each once, in the order of a Latin square."""
         counts = self.played.ruleset(condition).roles
         return [role for role, n in counts.items() if n]
 
     def deal(self, cell: StudyCell, person: int, place: int, chosen: int | None = None) -> int:
-        """Which deal a person's game has. person: how many came before; place: of the game, from 1; chosen:
-        the number that the person typed: the deal is this one or, where the cell wants something of it, the
-        next one that gives that. ExperimentError where none does.
+        """Which deal a person's game has. person: the row of the Latin square; place: of the game, from 1;
+        chosen: the number that the person typed: the deal is this one or, where the cell wants something of
+        it, the next one that gives that. ExperimentError where none does.
         """
         first, nth = 0, (place - 1 + person) % self.games
         role = None

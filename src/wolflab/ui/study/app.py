@@ -12,17 +12,21 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from ...errors import WolflabError
-from ...lab.studies.people import ReportedProblem, StudyPerson, StudyRefused, step_of
+from ...lab.studies.people import WITHDRAWN, ReportedProblem, StudyPerson, StudyRefused, step_of
 from ...lab.studies.quoting import QUOTE
+from ...rules import Ruleset
 from ..web.app import application
 from ..web.doors import Doors, address
-from ..web.guard import BODY_LIMIT, GUESSES, TABLES, UNKNOWN
+from ..web.guard import BODY_LIMIT, GUESSES, UNKNOWN, Allowance
 from ..web.refusals import Refused, sentence_of
 from . import forms
 from .house import StudyHouse
 
 _HERE = "/study/now"
 _ID_LIMIT = 200
+_ARRIVALS = Allowance(300, 3600, "new people of this study from your address")
+_REPORTS = 50
+"""Of one person, at most."""
 _GO_ON = '<p><a class="button" href="/study/now">Go on</a></p>'
 _Handler = Callable[[Request], Awaitable[Response]]
 _Taken = Callable[[StudyPerson, Mapping[str, str]], str]
@@ -42,12 +46,12 @@ class StudyDoors:
         self.doors.limits.take(UNKNOWN, address(request))
         return self.house.people.by_key(request.cookies.get(self.doors.cookie("study"), ""))
 
-    def must(self, request: Request) -> StudyPerson:
-        """The person; Refused for somebody who has not begun, or has left."""
+    def must(self, request: Request, left: bool = False) -> StudyPerson:
+        """The person; Refused for somebody who has not begun, or has withdrawn, or (unless left) stopped."""
         person = self.person(request)
         if person is None:
             raise Refused(401, "Open the link that you were sent: this browser has not begun the study.")
-        if person.gone:
+        if person.gone and (not left or person.left == WITHDRAWN):
             raise Refused(409, "You have left this study. Thank you.")
         return person
 
@@ -65,9 +69,14 @@ class StudyDoors:
 
     async def begin(self, request: Request) -> Response:
         """POST /study/: somebody new, or somebody who comes back by their link."""
-        self.doors.limits.take(TABLES, address(request))
         given = await _form(request)
-        _, key = self.house.people.arrive(given.get("id", "")[:_ID_LIMIT])
+        outside, here = given.get("id", "")[:_ID_LIMIT], self.person(request)
+        known = self.house.people.by_outside(outside) if outside else None
+        if here is not None and not here.gone and known in (None, here) and not (outside and known is None):
+            return RedirectResponse(_HERE, 303)
+        if known is None:
+            self.doors.limits.take(_ARRIVALS, address(request))
+        _, key = self.house.people.arrive(outside)
         answer = RedirectResponse(_HERE, 303)
         self.doors.set_cookie(request, answer, "study", key, "/study/")
         return answer
@@ -105,6 +114,8 @@ class StudyDoors:
     async def stop(self, request: Request) -> Response:
         """POST /study/stop"""
         person = self.must(request)
+        if not step_of(self.study, person):  # whoever is through has nothing to stop
+            return RedirectResponse(_HERE, 303)
         self.house.give_up(person)
         person.left = f"stopped at {step_of(self.study, person) or 'the end'}"
         self.house.people.seen(person)
@@ -112,17 +123,17 @@ class StudyDoors:
 
     async def report(self, request: Request) -> Response:
         """POST /study/report"""
-        person, given = self.must(request), await _form(request)
+        person, given = self.must(request, left=True), await _form(request)
         text = given.get("text", "").strip()[: forms.TEXT_LIMIT]
         if text:
             self.house.people.seen(person)
-            person.reports = [*person.reports, ReportedProblem(person.seen, text)]
+            person.reports = [*person.reports, ReportedProblem(person.seen, text)][-_REPORTS:]
             self.house.people.keep(person)
         return self._page(f"<p>Thank you. Whoever runs the study will read it.</p>{_GO_ON}", person)
 
     async def code(self, request: Request) -> Response:
         """POST /study/code: a withdrawal code, shown this once."""
-        person = self.must(request)
+        person = self.must(request, left=True)
         code = self.house.people.new_withdrawal(person)
         told = (
             f'<p>Your withdrawal code: <b class="code">{code}</b></p><p>Write it down; it is not shown '
@@ -143,7 +154,7 @@ class StudyDoors:
         if person is None:
             self.doors.limits.count(GUESSES, address(request))
             return self._page(_WITHDRAW, None, "There is no such code; look at it again.", 403)
-        self.house.erase(person)
+        await self.house.erase(person)
         receivers = self.study.receivers()
         sent = f" It had been sent to {', '.join(receivers)} before." if receivers else ""
         return self._page(f"<p>All that you have typed is erased from this study.{escape(sent)}</p>", None)
@@ -155,6 +166,8 @@ class StudyDoors:
             words = "<p>You have left this study. Thank you for the time that you have given it.</p>"
             if person.left.startswith("screened"):
                 words = "<p>Thank you. For this study other people are looked for.</p>"
+            elif person.left != WITHDRAWN:
+                words += forms.debrief_words(self.study) + forms.CODE_FORM + forms.REPORT_FORM
             return self._page(words, None)
         step = self.house.advance(person)
         kind, _, place = step.partition("/")
@@ -164,7 +177,7 @@ class StudyDoors:
                 "<h2>About you</h2>"
                 + forms.step_form(step, forms.questions_inner(self.study.about, given or {}), "Go on")
             ),
-            "rules": lambda: forms.rules_body(self.study, step),
+            "rules": lambda: forms.rules_body(self._ruleset(person), step),
             "quiz": lambda: self._quiz_body(person, given or {}),
             "number": lambda: (
                 f"<h2>Game {place}</h2>"
@@ -243,10 +256,17 @@ class StudyDoors:
                 for one in ("Yes", "No")
             )
             parts.append(f"<fieldset><legend>{escape(item.question)}</legend>{options}</fieldset>")
-        rules = f"<details><summary>The rules</summary>{forms.rules_words(self.study)}</details>"
-        return "<h2>Questions on the rules</h2>" + forms.step_form("quiz", rules + "".join(parts), "Answer")
+        rules = f"<details><summary>The rules</summary>{forms.rules_words(self._ruleset(person))}</details>"
+        tries = f'<input type="hidden" name="try" value="{person.tries.get("quiz", 0)}">'
+        inner = tries + rules + "".join(parts)
+        return "<h2>Questions on the rules</h2>" + forms.step_form("quiz", inner, "Answer")
+
+    def _ruleset(self, person: StudyPerson) -> Ruleset:
+        return self.study.played.ruleset(self.house.people.cell(person).condition)
 
     def _take_quiz(self, person: StudyPerson, given: Mapping[str, str]) -> str:
+        if given.get("try") != str(person.tries.get("quiz", 0)):
+            return "These are other questions: that form was sent already."
         items = self.house.quiz(person)
         answers = [given.get(f"q{number}", "") for number in range(len(items))]
         if not all(answers):
@@ -267,6 +287,8 @@ class StudyDoors:
         text = given.get("number", "").strip()
         if not (text.isascii() and text.isdecimal() and len(text) <= 6):
             return f"“{text[:40]}” is no whole number from 0 to 999999."
+        if any(done.get("number") == str(int(text)) for done in person.done.values()):
+            return f"You have had the cards of {int(text)} already; type another number."
         self.house.people.finish(person, step, {"number": str(int(text))})
         return ""
 
@@ -294,14 +316,7 @@ class StudyDoors:
         return wrong
 
     def _debrief(self, step: str) -> str:
-        told = "The other players were computer programs in all games."
-        if self.study.blind is not None:
-            told += (
-                " You were not told so before, because that could have changed how you play. This was "
-                f"allowed: {self.study.blind.approval}."
-            )
-        inner = f"<h2>What this was about</h2><p>{escape(told)}</p>{forms.paragraphs(self.study.debrief)}"
-        inner += f"<p>{escape(self.study.consent.responsible)}</p>"
+        inner = f"<h2>What this was about</h2>{forms.debrief_words(self.study)}"
         return forms.step_form(step, inner, "Finish")
 
     def _through(self) -> str:
@@ -312,7 +327,8 @@ class StudyDoors:
         )
 
     def _page(self, body: str, person: StudyPerson | None, wrong: str = "", status: int = 200) -> Response:
-        text = forms.study_page(self.study, body, wrong, forms.foot(person is not None))
+        through = person is not None and not step_of(self.study, person)
+        text = forms.study_page(self.study, body, wrong, forms.foot(person is not None and not through))
         return HTMLResponse(text, status, forms.FORM_HEADERS)
 
     # -- routes ---------------------------------------------------------------------------
@@ -350,6 +366,16 @@ class StudyDoors:
         ]
 
 
+_CLOSED = (
+    "/",
+    "/house",
+    "/tables",
+    "/t/{code}/again",
+    "/t/{code}/join",
+    "/t/{code}/start",
+    "/t/{code}/close",
+)
+"""What a server of tables takes, and that of a study does not: its tables are made and begun by itself."""
 _WITHDRAW = forms.step_form(
     "withdraw",
     "<h2>Withdraw</h2><p>All that you have typed in this study is erased, in games too. "
@@ -362,7 +388,11 @@ _WITHDRAW = forms.step_form(
 
 def study_application(house: StudyHouse, hosts: Sequence[str]) -> Starlette:
     """The server of a study as an ASGI application; hosts: see `web.guard.Guard`."""
-    return application(house.tables, hosts, lambda doors: StudyDoors(house, doors).routes())
+    served = application(house.tables, hosts, lambda doors: StudyDoors(house, doors).routes())
+    for route in list(served.router.routes):
+        if getattr(route, "path", "") in _CLOSED:
+            served.router.routes.remove(route)
+    return served
 
 
 async def _form(request: Request) -> dict[str, str]:

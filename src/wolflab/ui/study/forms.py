@@ -10,7 +10,7 @@ from html import escape
 from ...lab.studies.plan import StudyPlan, StudyQuestion
 from ...lab.studies.quoting import QUOTE
 from ...record import GameRecord
-from ...rules import Said
+from ...rules import Ruleset, Said
 from ...text.asking.rules_text import rules_for_people
 
 FORM_HEADERS = {
@@ -35,6 +35,11 @@ CODE_FORM = (
 )
 TEXT_LIMIT = 2000
 """Characters of an answer in words."""
+REPORT_FORM = (
+    '<form method="post" action="/study/report"><label>What is wrong? '
+    f'<textarea name="text" rows="3" maxlength="{TEXT_LIMIT}" required></textarea></label> '
+    '<button type="submit">Report it</button></form>'
+)
 
 
 def study_page(study: StudyPlan, body: str, wrong: str = "", foot: str = "") -> str:
@@ -71,9 +76,7 @@ def foot(person: bool) -> str:
     return (
         '<footer class="study-foot"><details><summary>Stop, withdraw, or report something</summary>'
         f"{CODE_FORM}"
-        '<form method="post" action="/study/report"><label>What is wrong? '
-        f'<textarea name="text" rows="3" maxlength="{TEXT_LIMIT}" required></textarea></label> '
-        '<button type="submit">Report it</button></form>'
+        f"{REPORT_FORM}"
         '<form method="post" action="/study/stop"><button type="submit">Stop here</button> '
         "<small>You need give no reason. What you have done so far is kept, unless you withdraw.</small>"
         '</form><a href="/study/withdraw">Withdraw with my code</a></details></footer>'
@@ -83,16 +86,11 @@ def foot(person: bool) -> str:
 def consent_body(study: StudyPlan) -> str:
     """What people are told before they agree."""
     told = study.consent
-    receivers = study.receivers()
-    sent = (
-        f"What you type in a game is sent to: {', '.join(receivers)}."
-        if receivers
-        else "What you type stays on the machine that runs this study: its players run there, too."
-    )
     if study.blind is None:
-        agents = "Some or all of the other players are computer programs. The page says which."
+        agents, sent = "The other players are computer programs.", _sent(study)
     else:
         agents = "Who the other players are is told at the end of the study."
+        sent = "Who it is sent to is told at the end of the study, too."
     rows = [
         ("Who runs this study", told.responsible),
         ("What it is about", told.purpose),
@@ -118,15 +116,32 @@ def consent_body(study: StudyPlan) -> str:
     return f"<h2>Before you begin</h2><dl>{facts}</dl><p>{free}</p>" + step_form("consent", agree, "Begin")
 
 
-def rules_body(study: StudyPlan, step: str) -> str:
+def debrief_words(study: StudyPlan) -> str:
+    """What people are told when they are through, or have stopped, as HTML."""
+    told = "The other players were computer programs in all games."
+    if study.blind is not None:
+        told += (
+            " You were not told so before, because that could have changed how you play. This was allowed: "
+            f"{study.blind.approval}. {_sent(study)}"
+        )
+    return f"<p>{escape(told)}</p>{paragraphs(study.debrief)}<p>{escape(study.consent.responsible)}</p>"
+
+
+def _sent(study: StudyPlan) -> str:
+    receivers = study.receivers()
+    if receivers:
+        return f"What you type in a game is sent to: {', '.join(receivers)}."
+    return "What you type stays on the machine that runs this study: its players run there, too."
+
+
+def rules_body(rules: Ruleset, step: str) -> str:
     """The rules, as players are told them."""
-    return "<h2>The rules</h2>" + step_form(step, rules_words(study), "I have read the rules")
+    return "<h2>The rules</h2>" + step_form(step, rules_words(rules), "I have read the rules")
 
 
-def rules_words(study: StudyPlan) -> str:
+def rules_words(rules: Ruleset) -> str:
     """The rules as HTML."""
-    condition = next(iter(study.played.conditions))
-    return paragraphs(rules_for_people(study.played.ruleset(condition)))
+    return paragraphs(rules_for_people(rules))
 
 
 def questions_inner(questions: Sequence[StudyQuestion], given: Mapping[str, str], first: str = "q") -> str:

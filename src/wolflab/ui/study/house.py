@@ -19,7 +19,7 @@ from ...record import GameRecord
 from ...wwqa.building import build_items
 from ...wwqa.items import NO, YES, Item
 from ...wwqa.kinds import KINDS
-from ..web.desk import Desk
+from ..web.desk import DESKS, Desk
 from ..web.house import House
 from ..web.plan import TablePlan, TableSeat, Times, new_secret, secret_hash
 from ..web.table import WebTable
@@ -65,6 +65,11 @@ class StudyHouse:
                     f"({folder / STUDY}), or name a new folder with --out"
                 )
             store = Store.resume(folder)
+            if store.experiment != study.played:
+                store.close()
+                raise StoreError(
+                    f"{folder / STUDY}: the study began with another experiment; undo the change"
+                )
         else:
             store = Store.create(folder, study.played, {STUDY: study.written()})
         return cls(folder, study, store, guarded)
@@ -103,6 +108,8 @@ class StudyHouse:
             code = person.tables.get(step)
             table = self._known(code) if code else None
             if table is not None and table.plan.state == "over" and self._played(table):
+                answered = table.folder / DESKS  # written with every answer
+                person.seen = max(person.seen, answered.stat().st_mtime if answered.exists() else 0.0)
                 self.people.finish(person, step, {})
                 step = step_of(self.study, person)
         return step
@@ -125,15 +132,20 @@ class StudyHouse:
             if table is not None and table.plan.state != "over":
                 table.give_up("the person has left the study")
 
-    def erase(self, person: StudyPerson) -> None:
-        """All that somebody has typed goes: answers, words in games, what lies on their desks."""
+    async def erase(self, person: StudyPerson) -> None:
+        """All that somebody has typed goes: answers, words in games, what lies on their desks. StoreError
+        where something cannot be erased: nobody is told then that it was.
+        """
         self.give_up(person)
+        for code in person.tables.values():
+            if (table := self._known(code)) is not None:
+                await table.stopped()
         rows: list[GameRow] = [self.store.game(n) for numbers in person.games.values() for n in numbers]
         erase_said(self.store, [(row, self.seat_of(person)) for row in rows])
         for code in person.tables.values():
-            table = self._known(code)
-            if table is None:
+            if not (self.tables.folder / code).is_dir():
                 continue
+            table = self.tables.table(code)
             if not table.plan.game and (table.folder / "run.sqlite").exists():
                 with Store.resume(table.folder) as own:
                     own.erase_words(own.game(1), table.plan.people[0])
@@ -185,6 +197,7 @@ class StudyHouse:
                 keeper="",
                 listed=False,
                 times=check_times(study),
+                vanish="void",
                 marked=study.blind is None,
                 measure=bool(experiment.straw_polls or experiment.reliability_probe),
                 game=0 if row is None else row.id,

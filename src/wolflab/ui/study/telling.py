@@ -13,7 +13,7 @@ from ...lab.plans.sources import shipped_files
 from ...lab.storage.store import Store
 from ...lab.studies.people import StudyPeople, given_up, step_of
 from ...lab.studies.plan import load_study
-from ..console import say
+from ..console import say, visible
 from ..wording import counted
 from .house import STUDY
 
@@ -57,4 +57,4 @@ def show_study(console: Console, folder: Path) -> None:
     say(console, f"{through} of {counted(study.people, 'person', 'people')} are through")
     for person in people:
         for report in person.reports:
-            console.print(f"{person.name} reports: {report.text}", markup=False)
+            console.print(f"{person.name} reports: {visible(report.text)}", markup=False)

@@ -52,6 +52,8 @@ async def live_host(socket: WebSocket) -> None:
     """
 
     def feed(doors: Doors, table: WebTable) -> Feed:
+        if table.plan.way and not doors.is_host(socket):
+            raise Refused(403, "in a study only the host may see what players think")
         if table.plan.state != "over":
             if not doors.is_host(socket):
                 raise Refused(403, "only the host may see this while people play")

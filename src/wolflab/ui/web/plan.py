@@ -216,6 +216,8 @@ class TablePlan(msgspec.Struct):
             "stand-in": "a built-in player plays for them, marked as such, until they come back",
             "void": "the game ends and does not count",
         }[self.vanish]
+        if self.way and not self.marked:
+            return sentences_of_blind_table(self)
         pace = f"Agents take {times.pace:g} seconds before they speak, longer for long statements."
         marks = "Agents are marked as agents."
         if not self.marked:
@@ -246,6 +248,18 @@ class TablePlan(msgspec.Struct):
                 "Outside the game, everybody is asked for votes and for trust. Nobody sees them."
             )
         return sentences
+
+
+def sentences_of_blind_table(plan: TablePlan) -> list[str]:
+    """What a table declares at which nothing is said of agents."""
+    times = plan.times
+    return [
+        f"A statement has {times.speak:g} seconds, a vote {times.vote:g}.",
+        f"A night lasts {plan.night_seconds:g} seconds, whoever lives. It is over sooner when all who wait "
+        "are ready.",
+        "Who gives no answer in time says nothing, or does what the rules have for it: often something drawn "
+        "by lot.",
+    ]
 
 
 def web_rules(preset: str) -> Ruleset:
