@@ -202,8 +202,11 @@ def _take_file(name: str) -> Callable[[Request, RunShelf], Response]:
 # -- what goes wrong --------------------------------------------------------------------------------
 
 
+_TITLES = {404: "Not here", 405: "Not taken", 409: "It cannot be read", 422: "Not understood"}
+
+
 def _wrong(sentence: str, status: int) -> Response:
-    title = HTTPStatus(status).phrase
+    title = _TITLES.get(status, HTTPStatus(status).phrase)
     return _html(browse_page(title, headed(title) + sentence_told(sentence), [("/", "All runs")]), status)
 
 

@@ -249,7 +249,9 @@ def _stamp(file: Path) -> tuple[int, int, int] | None:
 
 def _written(path: Path, kind: RunKind) -> float:
     """When a run was last written to; a training by any of its seeds' logs."""
-    files = [path / _DATABASE, path / _LOG]
+    files = [path / _DATABASE]
+    if (log := _stamp(path / _LOG)) is not None and log[1]:
+        files.append(path / _LOG)  # an empty one was made by somebody who reads
     if kind == "training":
         files = [path / TRAINING, *path.glob("seed-*/log.jsonl")]
     return max((stamp[2] / 1e9 for file in files if (stamp := _stamp(file)) is not None), default=0.0)

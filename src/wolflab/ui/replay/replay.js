@@ -42,9 +42,11 @@ function readLink() {
   const n = Math.min(last, Math.max(0, Math.trunc(Number(told.get("line") ?? (asked?.n ?? 0) + 1) - 1) || 0));
   const allowed = new Set(game.as === null ? [MODERATOR, PUBLIC, ...seats.map((seat) => String(seat.seat))]
     : [String(game.as), PUBLIC]);
-  const named = seats.find((seat) => seat.name === told.get("as"));
-  const wanted = named ? String(named.seat) : told.get("as");
-  const as = allowed.has(wanted) ? wanted : [...allowed][0];
+  const who = told.get("as");
+  const number = (text) => /(\d+)$/.exec(text)?.[1]; // player_3 is Player 3, whatever a game calls its players
+  const named = who && (seats.find((seat) => seat.name === who) || seats.find((seat) => number(seat.name) && number(seat.name) === number(who)));
+  const wanted = named ? String(named.seat) : who;
+  const as = allowed.has(wanted) ? wanted : who ? PUBLIC : [...allowed][0]; // who is not known sees no secret
   const tab = TABS.some(([key]) => key === told.get("tab")) ? told.get("tab") : "log";
   return { n: near(n, as), as, tab };
 }
@@ -238,7 +240,7 @@ function Beliefs({ rows }) {
     <tbody>${rows.map(([target, role, sure, trust, why]) => html`<tr key=${target}><th scope="row">${name(target)}</th>
       <td>${role || "–"}</td><td>${sure || "–"}</td><td><${Trust} value=${trust} /></td></tr>
       ${why && html`<tr class="why"><td colspan="4"><bdi><${Words} text=${why} /></bdi></td></tr>`}`)}</tbody></table></div>
-    ${rows.some((row) => /\bline \d/i.test(row[4])) && html`<p class="soft">A reason that names a line means a line of the player's prompt, not of this page.</p>`}`;
+    `;
 }
 
 function Candidates({ turn }) {
@@ -262,6 +264,8 @@ function Turn({ turn }) {
     ${turn.lines && turn.lines.map((line, at) => html`<p key=${at} class="thought"><bdi><${Words} text=${line} /></bdi></p>`)}
     ${turn.could && html`<h3>Candidates${turn.worth !== undefined && `; expects ${turn.worth.toFixed(2)}`}</h3><${Candidates} turn=${turn} />`}
     ${turn.beliefs && html`<h3>Beliefs</h3><${Beliefs} rows=${turn.beliefs} />`}
+    ${[...(turn.lines || []), ...(turn.beliefs || []).map((row) => row[4])].some((text) => /\b(lines?|messages?) \d/i.test(text))
+      && html`<p class="soft">Lines and messages that are named here are those of the player's prompt, not of this page.</p>`}
     ${game.calls > 0 && html`<${Calls} ask=${turn.ask} />`}</section>`;
 }
 
@@ -329,13 +333,13 @@ function BeliefFigure({ n, as }) {
   return html`<figure><figcaption>Belief over time: how far each player is believed${as === MODERATOR && html`, by
       <select aria-label="Who believes" value=${rater} onChange=${(event) => setRater(event.target.value)}>
         <option value="">all but the Werewolves, on average</option>${seats.map((seat) => html`<option key=${seat.seat} value=${seat.seat}>${seat.name}</option>`)}</select>`}</figcaption>
-    ${!told && html`<p class="empty">${rater === "" ? "Nobody" : name(Number(rater))} has told whom to believe.</p>`}
-    <svg class="beliefs" viewBox="0 0 ${wide} ${high}" role="img" aria-label="Reliability from 1 to 10 of each player, line by line">
+    ${!told ? html`<p class="empty">${rater === "" ? (as === MODERATOR ? "None of them tells" : "Nobody tells") : `${name(Number(rater))} does not tell`}
+      by numbers whom to believe; what was said or thought of it stands in the log.</p>` : html`<svg class="beliefs" viewBox="0 0 ${wide} ${high}" role="img" aria-label="Reliability from 1 to 10 of each player, line by line">
       ${[1, 5, 10].map((value) => html`<g key=${value}><path class="grid" d=${`M6 ${y(value)}H90`} /><text x="1" y=${y(value) + 1}>${value}</text></g>`)}
       <path class="cursor" d=${`M${x(n)} 2V${high - 4}`} />
       ${lines.map((line, seat) => line.length > 0 && html`<g key=${seat} class="c${seat % 12}"><path class="course"
         d=${line.map(([at, value], k) => (k ? `H${x(at)}V${y(value)}` : `M${x(at)} ${y(value)}`)).join("")} />
-        <text x="91.5" y=${labels[seat]}>${short(seat)}</text></g>`)}</svg></figure>`;
+        <text x="91.5" y=${labels[seat]}>${short(seat)}</text></g>`)}</svg>`}</figure>`;
 }
 
 function TrustTable({ n, as }) {
@@ -445,7 +449,8 @@ function Followed({ at, acts, all }) {
   const item = items[at];
   const ballot = all.find((one) => one.what !== "elect" && one.from > at && one.round === item.round);
   const until = ballot ? ballot.to : items.length - 1;
-  const against = new Set(item.acts.filter(([how, , shown]) => how === "accuses" || (how === "tells" && shown === "Werewolf")).map(([, whom]) => whom));
+  const against = new Set(item.acts.filter(([how, whom, shown]) => ((item.alive >> whom) & 1)
+    && (how === "accuses" || (how === "tells" && shown === "Werewolf"))).map(([, whom]) => whom));
   const voters = ballot ? [...ballot.votes.keys()].filter((voter) => !isWolf(voter) && voter !== item.by) : [];
   const led = voters.filter((voter) => against.has(ballot.votes.get(voter)));
   const moved = [...new Set([item.by, ...acts.flatMap(([what, about]) => (what === "tells" ? [about] : []))])].map((seat) => [seat, trustMoved(seat, at, until)]).filter(([, move]) => move);
@@ -463,13 +468,22 @@ function Toll({ out }) {
     ${nights > 0 && html` ${nights} more left in other ways: ${by(false, false)} of the village's side, ${by(false, true)} of the Werewolves.`}</p>`;
 }
 
+/** What was done to somebody in the night before line `at`, as far as the record shows it: " (kill by player_2)". */
+function hands(at, seat) {
+  const done = [];
+  for (let k = at - 1; k >= 0 && items[k].round === items[at].round && items[k].time === "night"; k -= 1) {
+    if ((items[k].act === "kill" || items[k].act === "poison") && items[k].to === seat) done.unshift(`${items[k].act} by ${name(items[k].by)}`);
+  }
+  return done.length ? ` (${listed(done)})` : "";
+}
+
 function Signs({ go }) {
   const end = items.findLast((item) => item.kind === "end");
   const all = ballots(items.length - 1, MODERATOR);
   const out = items.flatMap((item, at) => (item.gone || []).map((seat) => [at, seat]));
   const how = (at, seat) => {
     const item = items[at];
-    if (!item.counted) return item.act === "shot" ? `shot by ${name(item.by)}` : "died in the night";
+    if (!item.counted) return item.act === "shot" ? `shot by ${name(item.by)}` : `died in the night${hands(at, seat)}`;
     const votes = all.findLast((one) => one.what !== "elect" && one.to < at)?.votes || new Map();
     const voters = [...votes.keys()].filter((voter) => votes.get(voter) === seat);
     return `voted out by ${listed(voters.map((voter) => name(voter) + (isWolf(voter) ? " (Werewolf)" : "")))}`;
@@ -479,7 +493,7 @@ function Signs({ go }) {
   const words = ([what, about, told]) => (what === "claims" ? `claimed to be ${about}` : `said that a look at ${name(about)} had shown: ${told}`);
   const kinds = [...new Set(game.signs.map(([, , what]) => what))];
   const Go = ({ at }) => html`<button type="button" class="quiet" onClick=${() => go(at)}>${phaseOf(items[at])}</button>`;
-  return html`${end && html`<p class="lead"><b><bdi>${end.text}</bdi></b></p>`}<${Toll} out=${out} />
+  return html`<p class="soft">About the whole game, whatever line you are at.</p>${end && html`<p class="lead"><b><bdi>${end.text}</bdi></b></p>`}<${Toll} out=${out} />
     <h2>Who left the game</h2><ol class="plain-list">${out.map(([at, seat]) => html`<li key=${at + seat}><${Go} at=${at} />
       <bdi>${name(seat)}</bdi>, ${seats[seat].role}: ${how(at, seat)}</li>`)}</ol>
     <h2>Claims that were not true, and what followed</h2>${lies.length ? html`<ol class="plain-list">${lies.map(([at, seat, acts], k) => html`<li key=${k}><${Go} at=${at} />
