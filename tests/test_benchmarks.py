@@ -30,6 +30,7 @@ TINY: dict[str, tuple[str, ...]] = {
     "benchmarks/http_client.py": ("--calls", "2", "--in-flight", "1", "--rounds", "1"),
     "benchmarks/latency.py": ("--games", "1", "--latency", "0.001"),
     "benchmarks/many_games.py": ("--games", "6", "14", "--played", "4"),
+    "benchmarks/people.py": ("--studies", "2"),
     "benchmarks/prompt_games.py": ("--games", "1", "--out", "games.jsonl.gz"),
     "benchmarks/runs_in_browser.py": ("--games", "12", "--played", "4", "--times", "1"),
     "benchmarks/wwqa_leaks.py": ("sheriff", "--train", "60", "--test", "40", "--kind", "may-vote-for"),
