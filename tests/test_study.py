@@ -11,6 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 import yaml
+from rich.console import Console
 
 from web_helpers import in_no_time, played
 from wolflab.errors import ExperimentError, StoreError
@@ -19,6 +20,7 @@ from wolflab.lab.storage.store import Store
 from wolflab.lab.studies.people import StudyPeople, StudyPerson, step_of, steps_of
 from wolflab.lab.studies.plan import BLANK, Study, StudyCell, load_study, study_of
 from wolflab.rules import ROLES
+from wolflab.ui.erasing import erase_words
 from wolflab.ui.study.app import study_application
 from wolflab.ui.study.house import StudyHouse
 
@@ -49,6 +51,11 @@ def written(folder: Path, **changes: Any) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(yaml.safe_dump({**FILE, **changes}))
     return file
+
+
+def holding(run: Path) -> list[str]:
+    """The files in which the secret stands."""
+    return [file.name for file in run.rglob("*") if file.is_file() and SECRET.encode() in file.read_bytes()]
 
 
 class Visitor:
@@ -335,14 +342,42 @@ def test_whoever_withdraws_is_erased_from_every_byte(tmp_path: Path) -> None:
         assert one.person.left == "withdrawn"
 
     in_study(tmp_path, work)
-    held = [
-        file.name
-        for file in (tmp_path / "run").rglob("*")
-        if file.is_file() and SECRET.encode() in file.read_bytes()
-    ]
-    assert held == []
+    assert holding(tmp_path / "run") == []
     with Store.open_for_reading(tmp_path / "run") as store:
         assert all(store.record(row.id).erased for row in store.games() if row.over)
+
+
+def test_whoever_withdraws_while_the_run_is_read_can_do_so_again(tmp_path: Path) -> None:
+    async def work(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
+        one = visitor()
+        await one.begin()
+        await one.go_to("after/1")
+        code = house.people.new_withdrawal(one.person)
+        with Store.open_for_reading(tmp_path / "run") as reading:
+            reading._db.execute("BEGIN")
+            reading.games()
+            assert (await one.post("/study/withdraw", code=code)).status_code == 500
+            reading._db.execute("COMMIT")
+        assert (await one.post("/study/withdraw", code=code)).status_code == 200
+        assert one.person.left == "withdrawn"
+
+    in_study(tmp_path, work)
+    assert holding(tmp_path / "run") == []
+
+
+def test_the_command_erases_what_somebody_said_in_training_too(tmp_path: Path) -> None:
+    async def work(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
+        await (one := visitor()).begin()
+        await one.go_to("debrief")
+
+    in_study(tmp_path, work)
+    run = tmp_path / "run"
+    assert "run.sqlite" in holding(run)
+    with pytest.raises(StoreError, match="nobody is named p02 there"):
+        erase_words(Console(quiet=True), run, "p02", None)
+    for _ in range(2):
+        erase_words(Console(quiet=True), run, "p01", None)
+        assert holding(run) == ["p01.json"], "what was answered to the study's questions stays"
 
 
 def test_a_problem_can_be_reported_from_every_page(tmp_path: Path) -> None:
