@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import Counter
 from collections.abc import Callable, Coroutine
@@ -360,6 +361,26 @@ def test_whoever_withdraws_while_the_run_is_read_can_do_so_again(tmp_path: Path)
             reading._db.execute("COMMIT")
         assert (await one.post("/study/withdraw", code=code)).status_code == 200
         assert one.person.left == "withdrawn"
+
+    in_study(tmp_path, work)
+    assert holding(tmp_path / "run") == []
+
+
+def test_whoever_withdraws_in_the_middle_of_training_is_erased_too(tmp_path: Path) -> None:
+    async def work(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
+        one = visitor()
+        await one.begin()
+        await one.go_to("training")
+        await one.post("/study/table")
+        table = house.tables.tables[one.person.tables["training"]]
+        seat = table.plan.people[0]
+        while not holding(tmp_path / "run") and table.plan.state == "playing":
+            await asyncio.sleep(0.25)
+            for asked in table.desks[seat].shown:
+                table.give(seat, asked.ask.id, _answers(table, seat, asked))
+        assert table.plan.state == "playing"
+        code = house.people.new_withdrawal(one.person)
+        assert (await one.post("/study/withdraw", code=code)).status_code == 200
 
     in_study(tmp_path, work)
     assert holding(tmp_path / "run") == []

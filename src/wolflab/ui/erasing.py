@@ -49,7 +49,7 @@ async def _erase_in_study(path: Path, person: str, also: Sequence[Path]) -> Eras
         if person not in house.people.people:
             raise StoreError(f"{path}: nobody is named {person} there; see {path / 'people'} for who is")
         house.tables.hold()
-        return house.erase_played(house.people.people[person], also)
+        return await house.erase_played(house.people.people[person], also)
     finally:
         house.tables.close()
         house.close()

@@ -142,7 +142,7 @@ class StudyDoors:
         if person is None:
             self.doors.limits.count(GUESSES, address(request))
             return self._page(_WITHDRAW, None, "There is no such code; look at it again.", 403)
-        self.house.erase(person)
+        await self.house.erase(person)
         receivers = self.study.receivers()
         sent = f" It had been sent to {', '.join(receivers)} before." if receivers else ""
         return self._page(f"<p>All that you have typed is erased from this study.{escape(sent)}</p>", None)

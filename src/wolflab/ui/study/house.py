@@ -125,14 +125,14 @@ class StudyHouse:
             if table is not None and table.plan.state != "over":
                 table.give_up("the person has left the study")
 
-    def erase(self, person: StudyPerson) -> None:
+    async def erase(self, person: StudyPerson) -> None:
         """All that somebody has typed goes: answers, words in games, what lies on their desks. StoreError
         while another program reads the run: then it has to be done again, and the answers stay until then.
         """
-        self.erase_played(person)
+        await self.erase_played(person)
         self.people.withdraw(person)
 
-    def erase_played(self, person: StudyPerson, also: Sequence[Path] = ()) -> Erased:
+    async def erase_played(self, person: StudyPerson, also: Sequence[Path] = ()) -> Erased:
         """What somebody said goes, in games and in training, and what is on their desks. See `erase_said`."""
         self.give_up(person)
         trained = 0
@@ -140,6 +140,7 @@ class StudyHouse:
             table = self._known(code)
             if table is None:
                 continue
+            await table.stopped()
             if not table.plan.game and (table.folder / "run.sqlite").exists():
                 with Store.resume(table.folder) as own:
                     trained += own.erase_words(own.game(1), table.plan.people[0])

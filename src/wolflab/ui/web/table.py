@@ -251,6 +251,11 @@ class WebTable(Room):
         else:
             self._ended("over")
 
+    async def stopped(self) -> None:
+        """Wait until a game that was given up is no longer being played."""
+        if self._game is not None:
+            await asyncio.wait([self._game])
+
     # -- the game -------------------------------------------------------------------------
 
     def play(self) -> None:
