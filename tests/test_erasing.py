@@ -80,12 +80,12 @@ def _bytes(path: Path) -> Iterator[bytes]:
                     yield from (call.response.text.encode() for call in unpacked.calls().values())
 
 
-def play(out: Path, server: http_server.FakeServer, *more: str) -> None:
+def play(out: Path, server: http_server.FakeServer, *more: str, then: str = "1\n" * 400) -> None:
     model = f"{{model: wolf-1, base_url: {server.base_url}}}"
     typed(
         *("play", "--human", "1", "--out", out, "--pace", "0", "--as", "Villager"),
         *("-o", f"players.others={{recipe: vanilla, model: {model}}}", *more),
-        lines=f"1\n{SECRET}\n1\n{BRIEF}\n" + "1\n" * 400,
+        lines=f"1\n{SECRET}\n1\n{BRIEF}\n" + then,
     )
 
 
@@ -268,6 +268,43 @@ def test_words_are_found_however_they_are_written() -> None:
     assert quotes.repeated_in("so: I think that Player 3 is a wolf")
     chinese = Quotes([("player_1", "我是预言家昨晚查了三号")])
     assert chinese.without("他说我是预言家昨晚查了三号。") == f"他说{ERASED}。"
+
+
+# -- games that are not over, and others' games ---------------------------------------------------------
+
+
+def test_no_byte_of_a_game_that_waits_holds_the_words(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    with http_server.running() as server:
+        play(run, server, then="")
+    write_pool(made_of([experience(0, reflection=f"They said: {SECRET}")]).pool, run / "x.pool")
+    assert {"run.sqlite", "x.pool"} <= {*held_in(run)}
+    for _ in range(2):
+        told = typed("erase", run, "--seat", "1")
+        assert held_in(run) == []
+        assert "sent to wolf-1 at 127.0.0.1" in told
+    with Store.open_for_reading(run) as store:
+        assert store.game(1).status == "failed"
+    assert "nothing is left to erase" in told
+
+
+def test_whoever_says_the_same_in_another_run_keeps_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_server, "_speak", lambda prompt, path: SECRET)
+    run, other = tmp_path / "run", tmp_path / "all" / "other"
+    with http_server.running() as server:
+        play(run, server)
+        model = {"model": "wolf-1", "base_url": server.base_url}
+        plan = {"name": "o", "rules": "doctor", "deals": 1}
+        with Store.create(
+            other, build({**plan, "players": {"others": {"recipe": "vanilla", "model": model}}})
+        ) as store:
+            assert runner.play_run(store)
+    typed("erase", run, "--seat", "1", "--also", tmp_path / "all")
+    assert "1 of 1 record holds" in typed("verify", other, "--agents")
+    with Store.open_for_reading(other) as store:
+        assert any(SECRET in call["text"] for call in store.whole_calls(1))
 
 
 # -- people of a study ---------------------------------------------------------------------------------

@@ -317,7 +317,7 @@ def test_erasing_says_what_else_may_hold_the_words(tmp_path: Path) -> None:
     holding = [file.name for file in to.iterdir() if "so be it" in file.read_text()]
     assert holding == ["game-1.words.jsonl"], "village keeps no prompts"
     said = " ".join(typed(["erase", str(out), "--seat", "1"], "").split())
-    assert "Files that were made from the run and lie elsewhere (export, annotate, reports) may still hold" in said
+    assert "made from the run and lie elsewhere (export, annotate, reports) may still hold" in said
     typed(["export", str(out), str(to)], "")
     assert not (to / "game-1.words.jsonl").exists()
 

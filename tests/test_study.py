@@ -12,6 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 import yaml
+from rich.console import Console
 
 from web_helpers import in_no_time, played
 from wolflab.errors import ExperimentError, StoreError
@@ -21,6 +22,7 @@ from wolflab.lab.studies.people import StudyPeople, StudyPerson, StudyRefused, s
 from wolflab.lab.studies.plan import BLANK, StudyCell, StudyPlan, load_study, study_of
 from wolflab.lab.studies.quoting import WITHHELD
 from wolflab.rules import ROLES
+from wolflab.ui.erasing import erase_words
 from wolflab.ui.replay.writing import replay_of
 from wolflab.ui.study.app import study_application
 from wolflab.ui.study.house import StudyHouse
@@ -52,6 +54,11 @@ def written(folder: Path, **changes: Any) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(yaml.safe_dump({**FILE, **changes}))
     return file
+
+
+def holding(run: Path) -> list[str]:
+    """The files in which the secret stands."""
+    return [file.name for file in run.rglob("*") if file.is_file() and SECRET.encode() in file.read_bytes()]
 
 
 class Visitor:
@@ -436,14 +443,62 @@ def test_whoever_withdraws_is_erased_from_every_byte(tmp_path: Path) -> None:
         assert one.person.left == "withdrawn"
 
     in_study(tmp_path, work)
-    held = [
-        file.name
-        for file in (tmp_path / "run").rglob("*")
-        if file.is_file() and SECRET.encode() in file.read_bytes()
-    ]
-    assert held == []
+    assert holding(tmp_path / "run") == []
     with Store.open_for_reading(tmp_path / "run") as store:
         assert all(store.record(row.id).erased for row in store.games() if row.over)
+
+
+def test_whoever_withdraws_while_the_run_is_read_can_do_so_again(tmp_path: Path) -> None:
+    async def work(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
+        one = visitor()
+        await one.begin()
+        await one.go_to("after/1")
+        code = house.people.new_withdrawal(one.person)
+        with Store.open_for_reading(tmp_path / "run") as reading:
+            reading._db.execute("BEGIN")
+            reading.games()
+            assert (await one.post("/study/withdraw", code=code)).status_code == 500
+            reading._db.execute("COMMIT")
+        assert (await one.post("/study/withdraw", code=code)).status_code == 200
+        assert one.person.left == "withdrawn"
+
+    in_study(tmp_path, work)
+    assert holding(tmp_path / "run") == []
+
+
+def test_whoever_withdraws_in_the_middle_of_training_is_erased_too(tmp_path: Path) -> None:
+    async def work(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
+        one = visitor()
+        await one.begin()
+        await one.go_to("training")
+        await one.post("/study/table")
+        table = house.tables.tables[one.person.tables["training"]]
+        seat = table.plan.people[0]
+        while not holding(tmp_path / "run") and table.plan.state == "playing":
+            await asyncio.sleep(0.25)
+            for asked in table.desks[seat].shown:
+                table.give(seat, asked.ask.id, _answers(table, seat, asked))
+        assert table.plan.state == "playing"
+        code = house.people.new_withdrawal(one.person)
+        assert (await one.post("/study/withdraw", code=code)).status_code == 200
+
+    in_study(tmp_path, work)
+    assert holding(tmp_path / "run") == []
+
+
+def test_the_command_erases_what_somebody_said_in_training_too(tmp_path: Path) -> None:
+    async def work(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
+        await (one := visitor()).begin()
+        await one.go_to("debrief")
+
+    in_study(tmp_path, work)
+    run = tmp_path / "run"
+    assert "run.sqlite" in holding(run)
+    with pytest.raises(StoreError, match="nobody is named p02 there"):
+        erase_words(Console(quiet=True), run, "p02", None)
+    for _ in range(2):
+        erase_words(Console(quiet=True), run, "p01", None)
+        assert holding(run) == ["p01.json"], "what was answered to the study's questions stays"
 
 
 def test_a_problem_can_be_reported_from_every_page(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from ..lab.storage.store import GameRow, Place, Store
 from .console import say
 from .playing import seated_people
 from .showing import seat_of
+from .study.house import STUDY, StudyHouse
 from .web.table import forgetting, nicknames
 from .wording import counted
 
@@ -28,6 +30,32 @@ def erase_words(
     """Erase what somebody said from all games of a run: whom `person` names, or whoever sat at `seat`. also:
     further folders in which copies may lie.
     """
+    if person is not None and (path / STUDY).is_file():
+        done = asyncio.run(_erase_in_study(path, person, also))
+    else:
+        done = _erase_in_run(path, person, seat, also)
+    if done.statements:
+        say(console, f"{counted(done.statements, 'statement')} erased from {path}; the rest still verifies")
+    else:
+        say(console, f"{path}: nothing is left to erase")
+    for sentence in (*_files(done), *_others(done), *_sent(done.sent)):
+        say(console, sentence)
+
+
+async def _erase_in_study(path: Path, person: str, also: Sequence[Path]) -> Erased:
+    """The same, with what somebody said in training. What they answered to a study's questions stays."""
+    house = StudyHouse.open(path, str(path / STUDY))
+    try:
+        if person not in house.people.people:
+            raise StoreError(f"{path}: nobody is named {person} there; see {path / 'people'} for who is")
+        house.tables.hold()
+        return await house.erase_played(house.people.people[person], also)
+    finally:
+        house.tables.close()
+        house.close()
+
+
+def _erase_in_run(path: Path, person: str | None, seat: str | None, also: Sequence[Path]) -> Erased:
     with forgetting(path) as forget, Store.resume(path) as store:
         nicks = nicknames(path)
         sat = {(sitting.game, sitting.seat): sitting.person for sitting in store.sittings()}
@@ -51,12 +79,7 @@ def erase_words(
         done = erase_said(store, found, also)
         for _, number in found:
             forget(number)
-    if done.statements:
-        say(console, f"{counted(done.statements, 'statement')} erased from {path}; the rest still verifies")
-    else:
-        say(console, f"{path}: nothing is left to erase")
-    for sentence in (*_files(done), *_others(done), *_sent(done.sent)):
-        say(console, sentence)
+    return done
 
 
 def _files(done: Erased) -> Iterator[str]:

@@ -36,7 +36,7 @@ FOLDERS = {"replay": "wolflab replay {} GAME", "exported": "wolflab export {}"}
 """The same of folders."""
 _PACKED = {".parquet": "wolflab export RUN --as data", ".eval": "wolflab export RUN --to inspect"}
 """Files that are removed if they hold the words: nothing in them can be replaced."""
-_NO_WORDS = (".png", ".pdf", ".npy", ".npz", ".safetensors", ".pt", ".lock")
+_NO_WORDS = (".png", ".pdf", ".npy", ".npz", ".safetensors", ".pt", ".lock", "experiment.yaml", "study.yaml")
 _SENT = "sent before words were erased"
 _HERE = (BUILT_IN, PersonModel.name, "hashing", "minilm")
 _LOCAL = ("localhost", "127.", "[::1]")
@@ -106,8 +106,7 @@ def erase_said(store: Store, found: Found, also: Sequence[Path] = ()) -> Erased:
         for folder in (store.path, *also):
             folders.look_through(folder, store.path)
         done.repeated = _repeated(store, found, quotes)
-        learned = any(path.is_relative_to(store.path) for path in done.pools)
-        prompts, replies = store.forget_quotes(quotes, None if learned else games)
+        prompts, replies = store.forget_quotes(quotes, _hearers(store, [row for row, _ in found]))
         done.prompts, done.replies = done.prompts + prompts, done.replies + replies
         done.vectors += store.forget_vectors()
     done.statements = sum(store.erase_words(row, seat) for row, seat in found)
@@ -153,6 +152,15 @@ class _Sent:
 
 
 # -- others' words ----------------------------------------------------------------------------
+
+
+def _hearers(store: Store, said: Sequence[GameRow]) -> set[str]:
+    """The games whose agents may have heard the words: those in which they were said, and those that take in
+    experience. Whoever says the same elsewhere has it from nobody.
+    """
+    casts = {name: store.experiment.cast(name).values() for name in store.experiment.conditions}
+    learns = {name for name, cast in casts.items() if any(spec.experience is not None for spec in cast)}
+    return {asker(row.id) for row in (*said, *store.games()) if row in said or row.condition in learns}
 
 
 def _repeated(store: Store, found: Found, quotes: Quotes) -> dict[int, int]:
@@ -219,16 +227,19 @@ class _Folders:
         """Calls of a judge, or of another run, perhaps a copy."""
         kind = Store if (folder / "experiment.yaml").is_file() else CallStore
         with kind.resume(folder) as calls:
+            hearers, copied = None, []
             if isinstance(calls, Store):
                 copied = calls.saying(self.seals)
+                hearers = _hearers(calls, [row for row, _ in copied])
                 if copied:
                     self.remove_made(folder)
                     self.done.vectors += calls.forget_vectors()
-                for row, seat in copied:
-                    calls.erase_words(row, seat)
             sent = calls.sent(self.quotes)
             self.sent.keep({model: {str(folder): sum(by.values())} for model, by in sent.items()})
-            prompts, replies = calls.forget_quotes(self.quotes)
+            prompts, replies = calls.forget_quotes(self.quotes, hearers)
+            if isinstance(calls, Store):
+                for row, seat in copied:  # last: by them it is known to be a copy
+                    calls.erase_words(row, seat)
             calls.scrub()  # also after an erasure that was broken off
         self.done.prompts += prompts
         self.done.replies += replies

@@ -327,18 +327,21 @@ class CallStore:
         return found
 
     def forget_quotes(self, quotes: Quotes, askers: Collection[str] | None = None) -> tuple[int, int]:
-        """Drop every prompt that holds words of these, and take the words out of every model's reply; of
-        these askers alone, unless None. Returns how many prompts and replies it were.
+        """Drop every prompt that holds words of these, and take the words out of models' replies: of these
+        askers alone, unless None, for agents cannot be run again without their replies. Returns how many
+        prompts and replies it were.
         """
         holding = {name for name, text in self._blocks() if text in quotes}
         query = (
             "SELECT rowid, asker, key, blocks, text FROM calls WHERE model != ?"  # people have their seals
         )
         rows = self._db.execute(query, (PersonModel.name,)).fetchall()
-        if askers is not None:
-            rows = [row for row in rows if row[1] in askers]
         prompts = [(row[0],) for row in rows if row[3] and not holding.isdisjoint(_names(row[3]))]
-        replies = [(quotes.without(text), row, who, key) for row, who, key, _, text in rows if text in quotes]
+        replies = [
+            (quotes.without(text), row, who, key)
+            for row, who, key, _, text in rows
+            if (askers is None or who in askers) and text in quotes
+        ]
         with self._transaction():
             self._db.executemany("UPDATE calls SET blocks = NULL WHERE rowid = ?", prompts)
             for text, row, who, key in replies:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import msgspec
 
 from ...errors import StoreError, WolflabError
 from ...lab.plans.specs import PERSON, PlayerSpec
-from ...lab.runs.erasing import erase_said
+from ...lab.runs.erasing import Erased, erase_said
 from ...lab.storage.store import GameRow, Store
 from ...lab.studies.people import StudyPeople, StudyPerson, given_up, step_of
 from ...lab.studies.plan import StudyPlan, load_study
@@ -134,27 +134,33 @@ class StudyHouse:
 
     async def erase(self, person: StudyPerson) -> None:
         """All that somebody has typed goes: answers, words in games, what lies on their desks. StoreError
-        where something cannot be erased: nobody is told then that it was.
+        where something cannot be erased, or while another program reads the run: nobody is told then that it
+        was, and it has to be done again; the answers stay until then.
         """
+        await self.erase_played(person)
+        self.people.withdraw(person)
+
+    async def erase_played(self, person: StudyPerson, also: Sequence[Path] = ()) -> Erased:
+        """What somebody said goes, in games and in training, and what is on their desks. See `erase_said`."""
         self.give_up(person)
-        for code in person.tables.values():
-            if (table := self._known(code)) is not None:
-                await table.stopped()
-        rows: list[GameRow] = [self.store.game(n) for numbers in person.games.values() for n in numbers]
-        erase_said(self.store, [(row, self.seat_of(person)) for row in rows])
+        trained = 0
         for code in person.tables.values():
             if not (self.tables.folder / code).is_dir():
                 continue
             table = self.tables.table(code)
+            await table.stopped()
             if not table.plan.game and (table.folder / "run.sqlite").exists():
                 with Store.resume(table.folder) as own:
-                    own.erase_words(own.game(1), table.plan.people[0])
+                    trained += own.erase_words(own.game(1), table.plan.people[0])
                     own.scrub()
             for seat in table.plan.people:
                 table.desks[seat] = Desk()
                 table.plan.seats[seat].nick = ""
             table.save()
-        self.people.withdraw(person)
+        rows: list[GameRow] = [self.store.game(n) for numbers in person.games.values() for n in numbers]
+        done = erase_said(self.store, [(row, self.seat_of(person)) for row in rows], also)
+        done.statements += trained
+        return done
 
     def _known(self, code: str) -> WebTable | None:
         try:
