@@ -471,9 +471,10 @@ def test_whoever_withdraws_in_the_middle_of_training_is_erased_too(tmp_path: Pat
         one = visitor()
         await one.begin()
         await one.go_to("training")
-        await one.post("/study/table")
+        await one.client.post("/study/table", follow_redirects=False)
         table = house.tables.tables[one.person.tables["training"]]
-        seat = table.plan.people[0]
+        (seat,) = table.plan.people
+        table.connected(seat)
         while not holding(tmp_path / "run") and table.plan.state == "playing":
             await asyncio.sleep(0.25)
             for asked in table.desks[seat].shown:
