@@ -16,7 +16,7 @@ from wolflab.lab.plans.loading import build
 from wolflab.lab.plans.matching import alike_rows
 from wolflab.lab.results.summaries import compared, summary
 from wolflab.lab.runs import runner
-from wolflab.lab.storage.store import Sitting, Store
+from wolflab.lab.storage.store import Store, StudySitting
 from wolflab.lab.studies.plan import load_study
 from wolflab.metrics import GameResult, summarise
 from wolflab.metrics.days import Day, days_of
@@ -239,7 +239,7 @@ def played_by(path: Path, people: int) -> Store:
     store = Store.create(path, build(data))
     assert runner.play_run(store)
     for row in store.games():
-        store.seat_person(Sitting(row.id, PERSON, f"p{row.id % people}", 1, 0 if row.id == 1 else 1))
+        store.seat_person(StudySitting(row.id, PERSON, f"p{row.id % people}", 1, 0 if row.id == 1 else 1))
     return store
 
 
