@@ -16,7 +16,7 @@ from wolflab.lab.plans.loading import build
 from wolflab.lab.plans.matching import alike_rows
 from wolflab.lab.results.summaries import compared, summary
 from wolflab.lab.runs import runner
-from wolflab.lab.storage.store import StudySitting, Store
+from wolflab.lab.storage.store import Store, StudySitting
 from wolflab.lab.studies.plan import load_study
 from wolflab.metrics import GameResult, summarise
 from wolflab.metrics.days import Day, days_of
