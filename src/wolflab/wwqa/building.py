@@ -325,6 +325,7 @@ def _fits_words(kind: QuestionKind, rules: Ruleset, situation: GameSituation) ->
 
 def _may_ask(kind: QuestionKind, rules: Ruleset, case: Case) -> bool:
     """Whether the question may be asked under these rules; of situations `_fits_words` tells it."""
+    rules = _hanging_on_nobody(kind, rules)
     return kind.setting is not None or case.asked in [*kind.asks(rules, case.situation, random.Random(0))]
 
 
@@ -427,12 +428,17 @@ def _cases(kind: QuestionKind, games: Games, rng: random.Random, most: int = 1) 
         if drawn is None:
             return []
         situation = drawn
-    asks = list(kind.asks(rules, situation, rng))
+    asks = list(kind.asks(_hanging_on_nobody(kind, rules), situation, rng))
     values = [
         (asked, engine_answer(kind, rules, situation, asked))
         for asked in rng.sample(asks, min(most, len(asks)))
     ]
     return [Case(situation, asked, value) for asked, value in values if value is not None]
+
+
+def _hanging_on_nobody(kind: QuestionKind, rules: Ruleset) -> Ruleset:
+    """The rules for a kind: a question about all players, shown on some of them, hangs on nobody's name."""
+    return rules if kind.setting is not None else rules.with_(never_sheriff=(), stops_without=None)
 
 
 def engine_answer(
@@ -442,9 +448,7 @@ def engine_answer(
     try:
         if kind.setting is not None:
             check_fits(rules, situation)
-        else:  # a question about all players, shown on some of them: it hangs on nobody's name
-            rules = rules.with_(never_sheriff=(), stops_without=None)
-        return kind.answer(rules, situation, asked)
+        return kind.answer(_hanging_on_nobody(kind, rules), situation, asked)
     except Impossible:
         return None
 

@@ -138,7 +138,7 @@ def reachable_standings(rules: Ruleset) -> tuple[Standing, ...]:
     The Sheriff is left out, who changes nothing about who wins, and so is the limit on rounds.
     """
     order = "ascending" if rules.speaking_order == "sheriff_side" else rules.speaking_order
-    plain = _unlimited(rules).with_(sheriff="none", sheriff_role=None, speaking_order=order)
+    plain = _unlimited(rules).with_(sheriff="none", sheriff_role=None, never_sheriff=(), speaking_order=order)
     first = _until(begin(plain), "night", None)
     seen: dict[tuple[tuple[str, ...], str], State] = {}
     ahead = [first.state]
