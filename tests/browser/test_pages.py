@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from elsewhere import command
-from looks import PICTURES, SCHEMES, SIZES, is_too_wide, what_keeps_people_out
+from looks import DARK_SELDOM, PICTURES, SIZES, is_too_wide, what_keeps_people_out
 
 import http_server
 from tiny_models import tiny_base
@@ -70,7 +70,7 @@ def size(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(scope="module", params=SCHEMES)
+@pytest.fixture(scope="module", params=DARK_SELDOM)
 def opened(
     request: pytest.FixtureRequest, written: dict[str, Path], browser: Browser, size: str
 ) -> Iterator[dict[str, Page]]:
@@ -105,7 +105,7 @@ def test_nothing_is_wider_than_the_screen_but_tables_that_scroll(opened: dict[st
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", DARK_SELDOM)
 @pytest.mark.parametrize("size", SIZES)
 def test_no_page_of_the_documentation_keeps_people_out(
     size: str, scheme: str, site: Path, browser: Browser

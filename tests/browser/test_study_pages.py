@@ -23,10 +23,8 @@ from wolflab.lab.studies.plan import BLANK, load_study
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.browser, pytest.mark.long, pytest.mark.filterwarnings("ignore")]
 
-OFTEN = "roles"
-"""The study that is gone through with every change; the others are in the long form."""
 FILL = """() => {
   for (const set of document.querySelectorAll("main fieldset")) set.querySelector("input").click();
   for (const box of document.querySelectorAll("main input[type=checkbox]")) if (!box.checked) box.click();
@@ -36,9 +34,7 @@ FILL = """() => {
 """Fills a study's form as somebody in a hurry does: always the first answer."""
 
 
-@pytest.fixture(
-    params=[pytest.param(n, marks=() if n == OFTEN else pytest.mark.long) for n in shipped_files("studies")]
-)
+@pytest.fixture(params=shipped_files("studies"))
 def study(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, Path]]:
     """A shipped study with its blanks filled in and one game, served: its address and its folder."""
     told: dict[str, Any] = yaml.safe_load(shipped_files("studies")[request.param].replace(BLANK, "told here"))
