@@ -313,7 +313,9 @@ def _fits_words(kind: QuestionKind, rules: Ruleset, situation: GameSituation) ->
 
 def _may_ask(kind: QuestionKind, rules: Ruleset, case: Case) -> bool:
     """Whether the question may be asked under these rules; of situations `_fits_words` tells it."""
-    return kind.setting is not None or case.asked in [*kind.asks(rules, case.situation, random.Random(0))]
+    if kind.setting is not None:
+        return True
+    return case.asked in [*kind.asks(_as_asked(kind, rules), case.situation, random.Random(0))]
 
 
 def _offers_both(kind: QuestionKind, case: Case, usual: Value, under: tuple[Ruleset, Ruleset]) -> bool:
@@ -415,12 +417,19 @@ def _cases(kind: QuestionKind, games: Games, rng: random.Random, most: int = 1) 
         if drawn is None:
             return []
         situation = drawn
-    asks = list(kind.asks(rules, situation, rng))
+    asks = list(kind.asks(_as_asked(kind, rules), situation, rng))
     values = [
         (asked, engine_answer(kind, rules, situation, asked))
         for asked in rng.sample(asks, min(most, len(asks)))
     ]
     return [Case(situation, asked, value) for asked, value in values if value is not None]
+
+
+def _as_asked(kind: QuestionKind, rules: Ruleset) -> Ruleset:
+    """The rules as a kind looks at them: one about the rules themselves takes any players as examples, so
+    that no rule about a certain player may touch it.
+    """
+    return rules if kind.setting is not None else rules.with_(never_sheriff=(), stops_without=None)
 
 
 def engine_answer(
@@ -430,9 +439,7 @@ def engine_answer(
     try:
         if kind.setting is not None:
             check_fits(rules, situation)
-        else:  # a question about all players, shown on some of them: it hangs on nobody's name
-            rules = rules.with_(never_sheriff=(), stops_without=None)
-        return kind.answer(rules, situation, asked)
+        return kind.answer(_as_asked(kind, rules), situation, asked)
     except Impossible:
         return None
 
