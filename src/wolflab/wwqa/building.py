@@ -429,7 +429,8 @@ def _as_asked(kind: QuestionKind, rules: Ruleset) -> Ruleset:
     """The rules as a kind looks at them: one about the rules themselves takes any players as examples, so
     that no rule about a certain player may touch it.
     """
-    return rules if kind.setting is not None else rules.with_(never_sheriff=(), stops_without=None)
+    named = rules.never_sheriff or rules.stops_without
+    return rules.with_(never_sheriff=(), stops_without=None) if named and kind.setting is None else rules
 
 
 def engine_answer(
