@@ -18,7 +18,7 @@ from wolflab.metrics import deduction as ded
 from wolflab.metrics import play as plays
 from wolflab.metrics.days import days_of
 from wolflab.metrics.published import Alike
-from wolflab.rules import PASS, Action, Ask, View, pick
+from wolflab.rules import PASS, SHERIFF, Action, Ask, View, pick
 from wolflab.text.notes import Belief, Deduced, Mistake
 from wolflab.ui.report.report import render_report
 from wolflab.usage import CallTotals, Usage
@@ -240,6 +240,19 @@ def test_wins_are_told_from_stops() -> None:
     assert stopped.outcome is not None
     assert stopped.outcome.reason.name == "SHERIFF_DIED"
     assert plays.village_won(stopped) is None
+
+
+def test_a_game_that_stops_without_a_player_counts_as_one_that_nobody_won() -> None:
+    def script(view: View, ask: Ask, io: IO) -> Action | None:
+        return pick(3) if ask.kind == "vote" else None
+
+    record = game(script, ruleset=SHERIFF.with_(sheriff="drawn", stops_without="player_4"))
+    assert record.outcome is not None
+    assert record.outcome.reason.name == "PLAYER_LEFT"
+    assert not record.outcome.void
+    assert len(days_of(record)) == 1
+    (row,) = summarise([done(record)]).conditions
+    assert [row.measures[name].value for name in ("nobody", "village_win", "wolf_win")] == [1.0, 0.0, 0.0]
 
 
 def test_unusable_replies_are_counted_by_who_gave_them() -> None:

@@ -461,6 +461,14 @@ def test_players_who_know_of_the_experimenters_stop_are_named_on_the_page(tmp_pa
     for conditions, words in (
         ({"as in the paper": {}, "told": told}, "stops with its Sheriff in told (tell_stop)"),
         ({"told": told}, "stops with its Sheriff (tell_stop)"),
+        (
+            {
+                "person": {
+                    "rules": {"sheriff_death": "succession", "stops_without": "player_1", "tell_stop": True}
+                }
+            },
+            "stops with a certain player (tell_stop)",
+        ),
         ({"as in the paper": {}}, ""),
     ):
         data = small(rules=rules, conditions=conditions, source="paper 002")

@@ -419,6 +419,54 @@ def test_a_win_at_the_last_vote_is_a_win_and_not_the_limit() -> None:
     assert outcome(game) == (Winner.VILLAGE, Reason.WEREWOLVES_GONE)
 
 
+def person(seat: int, **changes: object) -> Game:
+    """A quiet game that stops without that seat's player."""
+    return quiet(stops_without=f"player_{seat + 1}", **changes)
+
+
+def test_the_game_stops_when_the_player_named_for_it_is_voted_out() -> None:
+    """002's human evaluation: at once when the person is eliminated, and nobody has won."""
+    game = person(3)
+    game.day(dict.fromkeys(range(7), 2))
+    assert not game.over
+    game.night(kill={0: PASS, 1: PASS})
+    game.day(dict.fromkeys(range(7), 3))
+    assert outcome(game) == (Winner.NOBODY, Reason.PLAYER_LEFT)
+    assert game.state.round == 2
+
+
+def test_the_game_stops_before_the_day_when_that_player_is_killed() -> None:
+    game = person(3)
+    game.day({})
+    game.night(kill={0: 3, 1: 3})
+    assert outcome(game) == (Winner.NOBODY, Reason.PLAYER_LEFT)
+    assert game.state.round == 2
+
+
+@pytest.mark.parametrize(
+    ("seat", "gone", "ends"),
+    [
+        (1, (0, 1), (Winner.VILLAGE, Reason.WEREWOLVES_GONE)),
+        (4, (2, 3, 4), (Winner.WEREWOLVES, Reason.PARITY)),
+    ],
+)
+def test_a_win_at_that_moment_is_a_win(seat: int, gone: tuple[int, ...], ends: tuple[Winner, Reason]) -> None:
+    game = person(seat)
+    for out in gone:
+        assert not game.over
+        if game.state.round > 1 or game.asks[0].phase == "night":
+            game.night(kill=dict.fromkeys([s for s in (0, 1) if s in game.alive()], PASS))
+        game.day(dict.fromkeys(range(7), out))
+    assert outcome(game) == ends
+
+
+def test_the_last_words_come_before_the_stop() -> None:
+    game = person(3, last_words="voted_out")
+    events = game.day(dict.fromkeys(range(7), 3))
+    assert [event.where for event in of(events, Said)][-1] == "last words"
+    assert outcome(game) == (Winner.NOBODY, Reason.PLAYER_LEFT)
+
+
 def test_only_a_void_game_is_void() -> None:
     assert Outcome(Winner.NOBODY, Reason.VOID).void
     assert not any(Outcome(Winner.NOBODY, reason).void for reason in Reason if reason is not Reason.VOID)

@@ -465,3 +465,22 @@ def test_two_witches_who_cure_one_player_have_both_spent_it() -> None:
     assert 2 in game.alive()
     assert (5, "antidote used") in game.state.memory
     assert (6, "antidote used") in game.state.memory
+
+
+# -- a player without whom the game stops ---------------------------------------------------------
+
+
+def test_a_hunter_shoots_before_the_game_stops_without_it() -> None:
+    game = nine(stops_without="player_9")
+    night(game, HUNTER)
+    assert shooting(game)
+    game.reply([pick(3)])
+    assert game.state.outcome == Outcome(Winner.NOBODY, Reason.PLAYER_LEFT)
+    assert 3 not in game.alive()
+
+
+def test_the_game_stops_without_a_player_who_was_shot() -> None:
+    game = nine(stops_without="player_4")
+    night(game, HUNTER)
+    game.reply([pick(3)])
+    assert game.state.outcome == Outcome(Winner.NOBODY, Reason.PLAYER_LEFT)

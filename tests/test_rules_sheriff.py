@@ -427,3 +427,65 @@ def _then(game: Game) -> list[int]:
         seats.append(game.asks[0].seat)
         game.reply([SILENCE])
     return seats
+
+
+# -- players who are never Sheriff ----------------------------------------------------------
+
+BARRED = ("player_3", "player_6")
+OTHERS = tuple(map(pick, (0, 1, 3, 4, 6)))
+
+
+def test_who_is_never_sheriff_is_no_candidate_and_votes() -> None:
+    """002 §9.3 and its game log: the person does not run, and does vote."""
+    game = Game(SHERIFF.with_(never_sheriff=BARRED), SEATS)
+    game.night(**QUIET)
+    assert game.asks[0].options == OTHERS
+    campaign(game, (1, 4, 6))
+    assert [ask.seat for ask in game.asks] == list(range(7))
+    assert one(game.reply([pick(6)] * 7), SheriffNamed) == SheriffNamed(6, "elected", EVERYONE)
+
+
+def test_all_who_may_run_where_more_are_wanted() -> None:
+    game = Game(SHERIFF.with_(never_sheriff=BARRED, candidates=5), SEATS)
+    game.night(kill={0: 4, 1: 4}, protect={6: 6})
+    for seat in (0, 1, 3, 6):
+        game.reply([pick(seat)])
+    assert one(game.log.events, CandidatesNamed).seats == (0, 1, 3, 6)
+    assert game.kinds() == [("campaign", 0)]
+
+
+@pytest.mark.parametrize("sheriff", ["assigned", "contested"])
+def test_who_is_never_sheriff_is_not_drawn_with_the_deal(sheriff: str) -> None:
+    rules = SHERIFF.with_(sheriff=sheriff, never_sheriff=BARRED)
+    assert Game(rules, SEATS).asks[0].options == OTHERS
+    assert Game(rules.with_(sheriff_role="Villager"), SEATS).asks[0].options == (pick(3), pick(4))
+
+
+def test_a_contested_office_has_its_seat_and_nobody_who_is_never_sheriff() -> None:
+    game = Game(SHERIFF.with_(sheriff="contested", never_sheriff=BARRED), SEATS)
+    game.reply([pick(4)])
+    game.night(**QUIET)
+    game.reply([pick(0)])
+    game.reply([pick(1)])
+    assert game.asks[0].options == (pick(4),)
+
+
+def test_who_is_never_sheriff_is_not_drawn_after_the_first_night() -> None:
+    game = Game(SHERIFF.with_(sheriff="drawn", never_sheriff=BARRED), SEATS)
+    game.night(kill={0: 4, 1: 4}, protect={6: 6})
+    assert game.asks[0].options == tuple(map(pick, (0, 1, 3, 6)))
+
+
+def test_who_is_never_sheriff_is_no_successor_and_lives_on_like_anybody() -> None:
+    game = elected(3, never_sheriff=BARRED)
+    skip_day(game, out=3)
+    game.night(kill={0: 4, 1: 4}, protect={6: 6})
+    assert game.asks[0].options == tuple(map(pick, (0, 1, 6)))
+    game.reply([pick(6)])
+    game.reply([LEFT])
+    spoke = []
+    while game.asks[0].kind == "statement":
+        spoke.append(game.asks[0].seat)
+        game.reply([SILENCE])
+    assert {2, 5} < set(spoke)
+    assert all({pick(2), pick(5)} < set(ask.options or ()) for ask in game.asks)

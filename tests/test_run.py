@@ -25,7 +25,7 @@ from wolflab.lab.storage.packing import unpack
 from wolflab.lab.storage.run_files import new_directory
 from wolflab.lab.storage.store import Store
 from wolflab.record.chain import begins_with
-from wolflab.rules import Winner
+from wolflab.rules import Reason, Winner
 
 RANDOM: dict[str, Any] = {"recipe": "random"}
 
@@ -104,6 +104,37 @@ def test_games_with_an_elected_sheriff_play_back(tmp_path: Path) -> None:
         for row in store.games():
             assert not any(begins_with(line, "takes over") for line in store.record(row.id).lines)
             verify_game(store, row, agents=True)
+
+
+def test_games_of_a_person_as_in_paper_002_verify_and_are_taken_up(tmp_path: Path) -> None:
+    """Who is never Sheriff, and without whom the game stops; the run is read back from its file."""
+    players = {"others": {"model": "village", "recipe": "vanilla"}}
+    named = {"never_sheriff": ["player_1"], "stops_without": "player_1"}
+    data = experiment(players=players, rules={"preset": "sheriff", **named}, deals=12)
+
+    class Cut(Exception):
+        pass
+
+    def cut(seen: runner.Progress) -> None:
+        if seen.last is not None:
+            raise Cut
+
+    with Store.create(tmp_path / "whole", data) as store:
+        assert runner.play_run(store)
+        for row in store.games():
+            verify_game(store, row, agents=True)
+        played = [store.record(row.id) for row in store.games("done")]
+    stops = [one.outcome for one in played if one.outcome and one.outcome.reason is Reason.PLAYER_LEFT]
+    assert 0 < len(stops) < len(played) == 12
+    assert {end.winner for end in stops} == {Winner.NOBODY}
+    assert all(one.header["ruleset"].items() >= named.items() for one in played)
+    assert not any(0 in one.facts.sheriffs for one in played)
+    with Store.create(tmp_path / "cut", data) as store, pytest.raises(Cut):
+        runner.play_run(store, cut)
+    assert records(tmp_path / "cut") != records(tmp_path / "whole")
+    with Store.resume(tmp_path / "cut") as store:
+        assert runner.play_run(store)
+    assert records(tmp_path / "cut") == records(tmp_path / "whole")
 
 
 def test_conditions_meet_the_same_cards_and_workers_change_nothing(tmp_path: Path) -> None:

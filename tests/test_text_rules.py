@@ -102,6 +102,16 @@ def test_players_are_told_of_the_stop_only_where_the_switch_says_so(sheriff: str
     assert rules_text(SHERIFF.with_(tell_stop=True)) == rules_text(SHERIFF)
 
 
+def test_players_are_told_who_is_never_sheriff_and_the_stop_without_a_player_only_by_the_switch() -> None:
+    rules = SHERIFF.with_(never_sheriff=("player_2", "player_4"), stops_without="player_2")
+    for told in (rules_text(rules), rules_text(rules, "paper"), rules_for_people(rules)):
+        assert "player_2 and player_4 can never be Sheriff." in told
+        assert "stop" not in told
+    assert "When player_2 is out of the game, the game stops at once" in rules_text(
+        rules.with_(tell_stop=True)
+    )
+
+
 @settings(max_examples=100, deadline=None)
 @given(rulesets())
 def test_any_ruleset_is_told_whole(rules: Ruleset) -> None:

@@ -325,8 +325,9 @@ def _fits_words(kind: QuestionKind, rules: Ruleset, situation: GameSituation) ->
 
 def _may_ask(kind: QuestionKind, rules: Ruleset, case: Case) -> bool:
     """Whether the question may be asked under these rules; of situations `_fits_words` tells it."""
-    rules = _hanging_on_nobody(kind, rules)
-    return kind.setting is not None or case.asked in [*kind.asks(rules, case.situation, random.Random(0))]
+    if kind.setting is not None:
+        return True
+    return case.asked in [*kind.asks(_as_asked(kind, rules), case.situation, random.Random(0))]
 
 
 def _offers_both(kind: QuestionKind, case: Case, usual: Value, under: tuple[Ruleset, Ruleset]) -> bool:
@@ -428,7 +429,7 @@ def _cases(kind: QuestionKind, games: Games, rng: random.Random, most: int = 1) 
         if drawn is None:
             return []
         situation = drawn
-    asks = list(kind.asks(_hanging_on_nobody(kind, rules), situation, rng))
+    asks = list(kind.asks(_as_asked(kind, rules), situation, rng))
     values = [
         (asked, engine_answer(kind, rules, situation, asked))
         for asked in rng.sample(asks, min(most, len(asks)))
@@ -436,9 +437,12 @@ def _cases(kind: QuestionKind, games: Games, rng: random.Random, most: int = 1) 
     return [Case(situation, asked, value) for asked, value in values if value is not None]
 
 
-def _hanging_on_nobody(kind: QuestionKind, rules: Ruleset) -> Ruleset:
-    """The rules for a kind: a question about all players, shown on some of them, hangs on nobody's name."""
-    return rules if kind.setting is not None else rules.with_(never_sheriff=(), stops_without=None)
+def _as_asked(kind: QuestionKind, rules: Ruleset) -> Ruleset:
+    """The rules as a kind looks at them: one about the rules themselves takes any players as examples, so
+    that no rule about a certain player may touch it.
+    """
+    named = rules.never_sheriff or rules.stops_without
+    return rules.with_(never_sheriff=(), stops_without=None) if named and kind.setting is None else rules
 
 
 def engine_answer(
@@ -448,7 +452,7 @@ def engine_answer(
     try:
         if kind.setting is not None:
             check_fits(rules, situation)
-        return kind.answer(_hanging_on_nobody(kind, rules), situation, asked)
+        return kind.answer(_as_asked(kind, rules), situation, asked)
     except Impossible:
         return None
 
