@@ -453,7 +453,7 @@ def test_whoever_withdraws_while_the_run_is_read_can_do_so_again(tmp_path: Path)
         one = visitor()
         await one.begin()
         await one.go_to("after/1")
-        code = house.people.new_withdrawal(one.person)
+        code = house.new_withdrawal(one.person)
         with Store.open_for_reading(tmp_path / "run") as reading:
             reading._db.execute("BEGIN")
             reading.games()
@@ -480,7 +480,7 @@ def test_whoever_withdraws_in_the_middle_of_training_is_erased_too(tmp_path: Pat
             for asked in table.desks[seat].shown:
                 table.give(seat, asked.ask.id, _answers(table, seat, asked))
         assert table.plan.state == "playing"
-        code = house.people.new_withdrawal(one.person)
+        code = house.new_withdrawal(one.person)
         assert (await one.post("/study/withdraw", code=code)).status_code == 200
 
     in_study(tmp_path, work)

@@ -10,8 +10,13 @@ import shutil
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import TypeVar
+
+import msgspec
 
 from .errors import StoreError
+
+T = TypeVar("T")
 
 MEND_DISK = "if the disk is full or read-only, mend that, then resume or try again"
 
@@ -68,6 +73,16 @@ def new_folder(path: Path) -> Iterator[Path]:
         except BaseException:
             shutil.rmtree(half, ignore_errors=True)
             raise
+
+
+def read_json(path: Path, kind: type[T], mend: str) -> T:
+    """What a file of JSON holds, as that kind of thing; StoreError where it cannot be read, or holds
+    something else. mend: what to do then.
+    """
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise StoreError(f"{path}: it cannot be read ({error}); {mend}") from None
 
 
 def reading_file(path: Path) -> AbstractContextManager[None]:

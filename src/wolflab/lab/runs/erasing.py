@@ -18,11 +18,10 @@ import msgspec
 
 from ...errors import StoreError
 from ...files import reading_file, write
-from ...models.catalog import BUILT_IN, runs_here
 from ...models.endpoints import host_of
-from ...models.person import PersonModel
 from ...rules import Say
 from ..experience.erasing import erase_in_pool, is_pool
+from ..plans.served import is_served, servers_of
 from ..storage.call_store import CallStore
 from ..storage.quotes import Quotes
 from ..storage.store import GameRow, Store, asker
@@ -38,7 +37,6 @@ _PACKED = {".parquet": "wolflab export RUN --as data", ".eval": "wolflab export 
 """Files that are removed if they hold the words: nothing in them can be replaced."""
 _NO_WORDS = (".png", ".pdf", ".npy", ".npz", ".safetensors", ".pt", ".lock", "experiment.yaml", "study.yaml")
 _SENT = "sent before words were erased"
-_HERE = (BUILT_IN, PersonModel.name, "hashing", "minilm")
 _LOCAL = ("localhost", "127.", "[::1]")
 
 Found = Sequence[tuple[GameRow, int]]
@@ -129,20 +127,13 @@ class _Sent:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._hosts: dict[str, str] = {}
-        for condition in store.experiment.conditions:
-            for spec in store.experiment.cast(condition).values():
-                past = None if spec.experience is None else spec.experience.embedder
-                for kind, named in (("model", spec.model), ("embedder", spec.embedder), ("embedder", past)):
-                    given = {kind: named} if isinstance(named, str) else dict(named or {})
-                    if isinstance(name := given.get(kind), str):
-                        self._hosts[name] = host_of(name, given.get("base_url"))
+        self._hosts = servers_of(store.experiment)
 
     def keep(self, sent: Mapping[str, Mapping[str, int]]) -> None:
         """sent: calls by model and by where they were made; those of what runs here are left out."""
         known = {one.name: one for one in sent_before(self._store)}
         for name, calls in sent.items():
-            if name in _HERE or runs_here(name) or name.startswith("sentence-transformers/"):
+            if not is_served(name):
                 continue
             before = known[name].calls if name in known else {}
             most = {where: max(n, before.get(where, 0)) for where, n in calls.items()}

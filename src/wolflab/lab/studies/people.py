@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from hashlib import blake2b
 from pathlib import Path
 
 import msgspec
 
 from ...errors import StoreError
-from ...files import reading_file, write
+from ...files import read_json, reading_file, write
 from ..storage.store import GameRow, Store, StudySitting
 from .plan import StudyCell, StudyPlan
 
@@ -26,9 +26,6 @@ _UNDECIDED = 3600.0
 """Seconds for which somebody who has not agreed yet holds a place."""
 _DEVICES, _CODES = 5, 20
 """Browsers of one person, and codes of theirs, that are known."""
-_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
-
-
 WITHDRAWN = "withdrawn"
 """Why somebody has left, who has withdrawn."""
 
@@ -170,12 +167,10 @@ class StudyPeople:
             person.done = {**person.done, step: dict(answers)}
         self.seen(person)
 
-    def new_withdrawal(self, person: StudyPerson) -> str:
-        """A code by which somebody can withdraw: they alone hold it. Earlier ones hold as well."""
-        code = "-".join("".join(secrets.choice(_LETTERS) for _ in range(5)) for _ in range(3))
+    def keep_withdrawal(self, person: StudyPerson, code: str) -> None:
+        """Somebody can withdraw by that code from now on. Earlier ones hold as well."""
         person.withdrawals = [*person.withdrawals, self._hash(code)][-_CODES:]
         self.keep(person)
-        return code
 
     def withdraw(self, person: StudyPerson) -> None:
         """What they have answered is forgotten; their words in games are erased by whoever holds the run."""
@@ -245,6 +240,12 @@ def kept_people(folder: Path) -> dict[str, StudyPerson]:
     return {person.name: person for person in sorted(people, key=lambda person: person.number)}
 
 
+def kept_person(folder: Path, name: str) -> StudyPerson | None:
+    """One of them; None where there is nobody of that name."""
+    file = folder / _PEOPLE / f"{name}.json"
+    return _read(file) if file.is_file() else None
+
+
 def given_up(row: GameRow) -> bool:
     """Whether a game was abandoned: it was begun, and is not to be gone on with."""
     return row.status == "failed"
@@ -253,20 +254,8 @@ def given_up(row: GameRow) -> bool:
 def plan_further(store: Store, condition: str, deal: int) -> int:
     """Plan one more game of a deal; its number."""
     same = [row.repeat for row in store.games() if (row.condition, row.deal) == (condition, deal)]
-    repeat = max(same, default=-1) + 1
-    store.plan([(condition, deal, repeat)])
-    return next(
-        row.id for row in store.games() if (row.condition, row.deal, row.repeat) == (condition, deal, repeat)
-    )
-
-
-def progress(people: Sequence[StudyPerson], study: StudyPlan) -> dict[str, int]:
-    """How many people are at which step; "through" and "left" beside."""
-    found: dict[str, int] = {}
-    for person in people:
-        at = person.left or step_of(study, person) or "through"
-        found[at] = found.get(at, 0) + 1
-    return found
+    store.plan([(condition, deal, max(same, default=-1) + 1)])
+    return store.games()[-1].id
 
 
 def _salt(folder: Path) -> bytes:
@@ -284,9 +273,4 @@ def _salt(folder: Path) -> bytes:
 
 
 def _read(file: Path) -> StudyPerson:
-    with reading_file(file):
-        data = file.read_bytes()
-    try:
-        return msgspec.json.decode(data, type=StudyPerson)
-    except msgspec.MsgspecError as error:
-        raise StoreError(f"{file}: it cannot be read ({error}); copy it back") from None
+    return read_json(file, StudyPerson, "copy it back")

@@ -6,7 +6,7 @@ the people. A study that leaves a blank in its consent is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -19,6 +19,7 @@ from ...match import DealtCards, Draws, dealt
 from ...rules import ROLES
 from ..plans.experiment import Experiment
 from ..plans.loading import build
+from ..plans.served import servers_of
 from ..plans.sources import checking, read_fields
 from ..plans.specs import PERSON, FolderName
 from ..runs.game import keys
@@ -223,17 +224,8 @@ class StudyPlan(Part):
         return dealt(self.played.ruleset(condition), Draws(key))
 
     def receivers(self) -> list[str]:
-        """Who is sent what people type: each model's name, with its server where it has one."""
-        return list(dict.fromkeys(self._receivers()))
-
-    def _receivers(self) -> Iterator[str]:
-        for condition in self.played.conditions:
-            for spec in self.played.cast(condition).values():
-                if spec.model is None or spec.built_in:
-                    continue
-                model = spec.model if isinstance(spec.model, dict) else {"model": spec.model}
-                at = f" at {model['base_url']}" if model.get("base_url") else ""
-                yield f"{model.get('model')}{at}"
+        """Who is sent what people type: each model and embedder behind a server, with its host."""
+        return [f"{name} at {host}" if host else name for name, host in servers_of(self.played).items()]
 
 
 def load_study(source: str | Path) -> StudyPlan:

@@ -10,7 +10,7 @@ from typing import Any
 from ...record import GameRecord
 from ...rules import Event, Said
 from ..storage.store import Store
-from .people import kept_people
+from .people import StudyPerson, kept_person
 
 WITHHELD = "(not shown: this person has not agreed to be quoted)"
 """What stands in the place of words that may not be shown."""
@@ -22,10 +22,15 @@ _SHORT = 12
 
 def unquoted_seats(store: Store, game: int) -> frozenset[int]:
     """The seats of a game whose people have not agreed to be quoted; none where no study's people sat."""
-    sittings = [one for one in store.sittings() if one.game == game]
-    people = kept_people(store.path) if sittings else {}
-    agreed = {name for name, person in people.items() if person.done.get("consent", {}).get(QUOTE) == "yes"}
-    return frozenset(one.seat for one in sittings if one.person not in agreed)
+    return frozenset(
+        one.seat
+        for one in store.sittings()
+        if one.game == game and not _agreed(kept_person(store.path, one.person))
+    )
+
+
+def _agreed(person: StudyPerson | None) -> bool:
+    return person is not None and person.done.get("consent", {}).get(QUOTE) == "yes"
 
 
 def quotable(record: GameRecord, unquoted: Collection[int]) -> GameRecord:

@@ -134,7 +134,7 @@ class StudyDoors:
     async def code(self, request: Request) -> Response:
         """POST /study/code: a withdrawal code, shown this once."""
         person = self.must(request, left=True)
-        code = self.house.people.new_withdrawal(person)
+        code = self.house.new_withdrawal(person)
         told = (
             f'<p>Your withdrawal code: <b class="code">{code}</b></p><p>Write it down; it is not shown '
             "again, and nobody else has it. With it, all that you have typed is erased, at any time until: "

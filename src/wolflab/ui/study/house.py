@@ -21,14 +21,14 @@ from ...wwqa.items import NO, YES, Item
 from ...wwqa.kinds import KINDS
 from ..web.desk import DESKS, Desk
 from ..web.house import House
-from ..web.plan import TablePlan, TableSeat, Times, new_secret, secret_hash
+from ..web.plan import TablePlan, TableSeat, Times, new_code, new_secret, secret_hash
 from ..web.table import WebTable
 
 STUDY = "study.yaml"
 TABLES = "tables"
 _WAY = "/study/now"
 _PLAYED = {"experiment"}
-"""Compared as what is played: a folder's copy also says what recipes' names mean."""
+"""Compared with the run's own: a folder's copy also says what recipes' names mean."""
 _QUIZ_POOL = 60
 """Questions that are made, of which a quiz takes some of different kinds."""
 
@@ -56,19 +56,13 @@ class StudyHouse:
             )
         check_times(study)
         if (folder / "run.sqlite").exists():
-            kept = load_study(folder / STUDY)
-            if kept.played != study.played or kept.model_dump(exclude=_PLAYED) != study.model_dump(
-                exclude=_PLAYED
-            ):
-                raise StoreError(
-                    f"{folder} is a study with other settings than {source}; go on with the file as it was "
-                    f"({folder / STUDY}), or name a new folder with --out"
-                )
-            store = Store.resume(folder)
-            if store.experiment != study.played:
+            kept, store = load_study(folder / STUDY), Store.resume(folder)
+            same = kept.model_dump(exclude=_PLAYED) == study.model_dump(exclude=_PLAYED)
+            if not same or store.experiment != study.played:
                 store.close()
                 raise StoreError(
-                    f"{folder / STUDY}: the study began with another experiment; undo the change"
+                    f"{folder} is a study with other settings than {source}; undo the change, or name a new "
+                    "folder with --out"
                 )
         else:
             store = Store.create(folder, study.played, {STUDY: study.written()})
@@ -124,6 +118,12 @@ class StudyHouse:
     def seat_of(self, person: StudyPerson) -> int:
         """The seat at which somebody sits."""
         return self.study.number(self.people.cell(person).condition)
+
+    def new_withdrawal(self, person: StudyPerson) -> str:
+        """A code by which somebody can withdraw; they alone hold it."""
+        code = "-".join(new_code(5) for _ in range(3))
+        self.people.keep_withdrawal(person, code)
+        return code
 
     def give_up(self, person: StudyPerson) -> None:
         """Games that somebody leaves in the middle are abandoned, and kept as such."""
@@ -190,13 +190,13 @@ class StudyHouse:
             seats = [seat if seat.kind == "person" else TableSeat("agent") for seat in seats]
         number = self.seat_of(person)
         seats[number].nick, seats[number].secret = "You", secret_hash(new_secret())
-        preset, switches = _written_rules(study, condition)
+        written = experiment.rules
         return self.tables.add(
             TablePlan(
                 code=self.tables.free_code(),
                 name=study.title,
-                rules=preset,
-                switches=switches,
+                rules=written if isinstance(written, str) else written.get("preset", "sheriff"),
+                switches=rules.as_dict(),
                 seats=seats,
                 seed=experiment.seed + person.number,
                 made=time.time(),
@@ -247,13 +247,3 @@ def _seat(name: str, cast: Mapping[str, PlayerSpec]) -> TableSeat:
     model: Any = spec.model.get("model") if isinstance(spec.model, dict) else spec.model
     recipe = spec.recipe if isinstance(spec.recipe, str) else spec.recipe.get("name", "")
     return TableSeat("agent", str(model or ""), str(recipe))
-
-
-def _written_rules(study: StudyPlan, condition: str) -> tuple[str, dict[str, Any]]:
-    """A preset's name, and what the study changes of it."""
-    written = study.played.rules
-    base = {"preset": written} if isinstance(written, str) else dict(written)
-    base |= study.played.conditions[condition].rules
-    preset = str(base.pop("preset", "sheriff"))
-    rules = study.played.ruleset(condition)
-    return preset, {"player_name": rules.player_name, "first_player": rules.first_player, **base}

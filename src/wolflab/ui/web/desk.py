@@ -13,8 +13,7 @@ from typing import Any
 
 import msgspec
 
-from ...errors import StoreError
-from ...files import write
+from ...files import read_json, write
 from ...rules import ROLES, Ask, Ruleset
 from ...text.asking.options import labels
 from ...text.asking.sentences import capitalised
@@ -177,10 +176,7 @@ def read_desks(folder: Path, seats: int) -> list[Desk]:
     file = folder / DESKS
     kept: list[KeptDesk] = []
     if file.is_file():
-        try:
-            kept = msgspec.json.decode(file.read_bytes(), type=list[KeptDesk])
-        except (OSError, msgspec.MsgspecError) as error:
-            raise StoreError(f"{file}: it cannot be read ({error}); copy it back, or remove it") from None
+        kept = read_json(file, list[KeptDesk], "copy it back, or remove it")
     return [Desk(kept[seat] if seat < len(kept) else KeptDesk()) for seat in range(seats)]
 
 

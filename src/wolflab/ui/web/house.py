@@ -15,8 +15,8 @@ from typing import Any
 
 import msgspec
 
-from ...errors import StoreError, WolflabError
-from ...files import write
+from ...errors import WolflabError
+from ...files import read_json, write
 from ...lab.runs.tables import can_be_seated
 from ...lab.storage.run_files import locked
 from ...lab.storage.store import Store
@@ -99,7 +99,7 @@ class House:
             try:
                 if read_plan(file.parent).state == "over":
                     continue
-                table = self._opened(file.parent)
+                table = WebTable.open(file.parent, self.store)
             except WolflabError as error:
                 _log.error("%s", error)
                 continue
@@ -128,13 +128,10 @@ class House:
             folder = self.folder / code
             if not (re.fullmatch(r"[A-Z0-9]{6}", code) and (folder / TABLE).is_file()):
                 raise Refused(404, f"there is no table {code[:20]}; look at its code again")
-            self.tables[code] = self._opened(folder)
+            self.tables[code] = WebTable.open(folder, self.store)
         table = self.tables[code]
         table.used = clock()
         return table
-
-    def _opened(self, folder: Path) -> WebTable:
-        return WebTable.open(folder, self.store if read_plan(folder).game else None)
 
     def make(self, wish: TableWish, host: bool) -> tuple[WebTable, str, str]:
         """A new table, the secret of whoever makes it, and that of the device that people share.
@@ -192,7 +189,7 @@ class House:
 
     def add(self, plan: TablePlan) -> WebTable:
         """A table, from now on."""
-        table = WebTable(plan, self.folder / plan.code, self.store if plan.game else None)
+        table = WebTable(plan, self.folder / plan.code, self.store)
         table.used = clock()
         table.save()
         self.tables[plan.code] = table
@@ -265,12 +262,7 @@ def _line(table: WebTable) -> dict[str, Any]:
 
 def _facts(file: Path) -> HouseFacts:
     if file.is_file():
-        try:
-            return msgspec.json.decode(file.read_bytes(), type=HouseFacts)
-        except (OSError, msgspec.MsgspecError) as error:
-            raise StoreError(
-                f"{file}: it cannot be read ({error}); remove it, and new links are made"
-            ) from None
+        return read_json(file, HouseFacts, "remove it, and new links are made")
     facts = HouseFacts(secrets.token_hex(4), new_secret(), new_secret())
     write(file, msgspec.json.encode(facts))
     os.chmod(file, 0o600)

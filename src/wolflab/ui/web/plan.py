@@ -216,8 +216,6 @@ class TablePlan(msgspec.Struct):
             "stand-in": "a built-in player plays for them, marked as such, until they come back",
             "void": "the game ends and does not count",
         }[self.vanish]
-        if self.way and not self.marked:
-            return sentences_of_blind_table(self)
         pace = f"Agents take {times.pace:g} seconds before they speak, longer for long statements."
         marks = "Agents are marked as agents."
         if not self.marked:
@@ -229,12 +227,14 @@ class TablePlan(msgspec.Struct):
                 f"It has {self.night_steps} parts, one after another: whoever chooses has the time of their "
                 "part alone."
             )
+        blind = bool(self.way) and not self.marked  # nothing is said of agents, so not of people either
+        ready = "all who wait" if blind else "all living people"
         sentences = [
             f"A statement has {times.speak:g} seconds, a vote {times.vote:g}.",
-            f"A night lasts {self.night_seconds:g} seconds, whoever lives. It is over sooner when all living "
-            f"people are ready. {steps}",
+            f"A night lasts {self.night_seconds:g} seconds, whoever lives. It is over sooner when {ready} "
+            f"are ready. {steps}",
             f"Who has lost the connection has {GRACE:g} seconds to come back; after that {vanish}.",
-            f"{pace} {marks}",
+            *([] if blind else [f"{pace} {marks}"]),
             "Who gives no answer in time says nothing, or does what the rules have for it: often something "
             "drawn by lot.",
         ]
@@ -248,18 +248,6 @@ class TablePlan(msgspec.Struct):
                 "Outside the game, everybody is asked for votes and for trust. Nobody sees them."
             )
         return sentences
-
-
-def sentences_of_blind_table(plan: TablePlan) -> list[str]:
-    """What a table declares at which nothing is said of agents."""
-    times = plan.times
-    return [
-        f"A statement has {times.speak:g} seconds, a vote {times.vote:g}.",
-        f"A night lasts {plan.night_seconds:g} seconds, whoever lives. It is over sooner when all who wait "
-        "are ready.",
-        "Who gives no answer in time says nothing, or does what the rules have for it: often something drawn "
-        "by lot.",
-    ]
 
 
 def web_rules(preset: str) -> Ruleset:
@@ -293,14 +281,15 @@ def night_duties(ruleset: Ruleset) -> Mapping[str, NightStep]:
     return MappingProxyType({kind: step(kind) for kind in due})
 
 
-# -- secrets --------------------------------------------------------------------------------------------
-
 _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 
 
-def new_code() -> str:
-    """Six letters and digits that are not easily mistaken for one another."""
-    return "".join(secrets.choice(_LETTERS) for _ in range(6))
+# -- secrets --------------------------------------------------------------------------------------------
+
+
+def new_code(length: int = 6) -> str:
+    """Letters and digits that are not easily mistaken for one another; as many as a table's code has."""
+    return "".join(secrets.choice(_LETTERS) for _ in range(length))
 
 
 def new_secret() -> str:

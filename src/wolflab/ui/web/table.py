@@ -17,8 +17,8 @@ from typing import Literal
 
 import msgspec
 
-from ...errors import ServerError, StoreError, WolflabError
-from ...files import reading_file, write
+from ...errors import ServerError, WolflabError
+from ...files import read_json, write
 from ...lab.runs.tables import only_place, play_table
 from ...lab.runs.work import error_sentence
 from ...lab.storage.run_files import held
@@ -65,14 +65,14 @@ class GameVoid(ServerError):
 
 class WebTable(Room):
     """See the module. folder: where it is kept, and its run too where it has one of its own; store: the run
-    of a study, where the game is one of these. Made anew, or read by `open`. tickets: with which seats of the
-    shared device were opened. used: when somebody last asked for this table.
+    of a study, for a plan that names one of its games. Made anew, or read by `open`. tickets: with which
+    seats of the shared device were opened. used: when somebody last asked for this table.
     """
 
     def __init__(self, plan: TablePlan, folder: Path, store: Store | None = None) -> None:
         super().__init__(plan, read_desks(folder, len(plan.seats)))
         self.folder = folder
-        self._store = store
+        self._store = store if plan.game else None
         self._number = plan.game or 1
         self.tickets: dict[str, int] = {}
         self.used: float = 0.0
@@ -615,13 +615,7 @@ class WebTable(Room):
 
 def read_plan(folder: Path) -> TablePlan:
     """What a table is; StoreError where it cannot be read."""
-    file = folder / TABLE
-    with reading_file(file):
-        data = file.read_bytes()
-    try:
-        return msgspec.json.decode(data, type=TablePlan)
-    except msgspec.MsgspecError as error:
-        raise StoreError(f"{file}: it cannot be read ({error}); copy it back, or remove {folder}") from None
+    return read_json(folder / TABLE, TablePlan, f"copy it back, or remove {folder}")
 
 
 def nicknames(folder: Path) -> dict[int, str]:

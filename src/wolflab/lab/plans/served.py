@@ -1,0 +1,30 @@
+"""Which models and embedders of an experiment are behind a server, and whose: what is said reaches these."""
+
+from __future__ import annotations
+
+from ...models.catalog import BUILT_IN, runs_here
+from ...models.endpoints import host_of
+from ...models.person import PersonModel
+from .experiment import Experiment
+
+_HERE = (BUILT_IN, PersonModel.name, "hashing", "minilm")
+
+
+def is_served(name: str) -> bool:
+    """Whether a model or an embedder of that name is no part of this process."""
+    return not (name in _HERE or runs_here(name) or name.startswith("sentence-transformers/"))
+
+
+def servers_of(experiment: Experiment) -> dict[str, str]:
+    """Every model and embedder of its players that is behind a server → the server's host, "" where that is
+    not known.
+    """
+    hosts: dict[str, str] = {}
+    for condition in experiment.conditions:
+        for spec in experiment.cast(condition).values():
+            past = None if spec.experience is None else spec.experience.embedder
+            for kind, named in (("model", spec.model), ("embedder", spec.embedder), ("embedder", past)):
+                given = {kind: named} if isinstance(named, str) else dict(named or {})
+                if isinstance(name := given.get(kind), str) and is_served(name):
+                    hosts[name] = host_of(name, given.get("base_url"))
+    return hosts
