@@ -163,6 +163,17 @@ def play(
     return play_game(console(), rules, model, recipe, seed, thoughts, set_, pace, out, seat)
 
 
+Listening = Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 lets other machines in.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")]
+AllowHost = Annotated[
+    list[str],
+    typer.Option(help="Another name of this server, as browsers show it (NAME or NAME:PORT); repeatable."),
+]
+BehindProxy = Annotated[
+    bool, typer.Option(help="A reverse proxy on this machine speaks for the browsers (for TLS).")
+]
+
+
 @app.command(epilog="Examples:  `wolflab serve`  ·  `wolflab serve runs/…`  ·  `wolflab serve --port 8080`")
 def serve(
     runs: Annotated[
@@ -171,22 +182,13 @@ def serve(
             help="Runs to look at, or folders of runs; without any: tables for people.", show_default=False
         ),
     ] = None,
-    host: Annotated[
-        str, typer.Option(help="The address to listen on; 0.0.0.0 lets other machines in.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")] = 8000,
+    host: Listening = "127.0.0.1",
+    port: Port = 8000,
     out: Annotated[
         Path | None, typer.Option(help="Where tables are kept (default: runs/tables).", show_default=False)
     ] = None,
-    allow_host: Annotated[
-        list[str],
-        typer.Option(
-            help="Another name of this server, as browsers show it (NAME or NAME:PORT); repeatable."
-        ),
-    ] = [],
-    behind_proxy: Annotated[
-        bool, typer.Option(help="A reverse proxy on this machine speaks for the browsers (for TLS).")
-    ] = False,
+    allow_host: AllowHost = [],
+    behind_proxy: BehindProxy = False,
 ) -> None:
     """Serve tables at which people play among agents, in the browser; or, with RUNS, runs to look at."""
     from .ui.serving import serve as serve_tables
@@ -215,22 +217,13 @@ def study(
         typer.Option(help="Write the study as a file to fill in, and stop.", show_default=False),
     ] = None,
     show: Annotated[bool, typer.Option("--show", help="Tell how far it is, and stop.")] = False,
-    host: Annotated[
-        str, typer.Option(help="The address to listen on; 0.0.0.0 lets other machines in.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")] = 8000,
+    host: Listening = "127.0.0.1",
+    port: Port = 8000,
     out: Annotated[
         Path | None, typer.Option(help="The study's folder (default: under runs/).", show_default=False)
     ] = None,
-    allow_host: Annotated[
-        list[str],
-        typer.Option(
-            help="Another name of this server, as browsers show it (NAME or NAME:PORT); repeatable."
-        ),
-    ] = [],
-    behind_proxy: Annotated[
-        bool, typer.Option(help="A reverse proxy on this machine speaks for the browsers (for TLS).")
-    ] = False,
+    allow_host: AllowHost = [],
+    behind_proxy: BehindProxy = False,
 ) -> None:
     """Run a study with people: consent, rules, games among agents, questions."""
     from .ui.serving import serve_study

@@ -15,12 +15,9 @@ from rich.console import Console
 from starlette.applications import Starlette
 
 from ..errors import StoreError
-from ..lab.studies.plan import load_study
 from .browse.app import runs_application
 from .browse.shelf import RunShelf
 from .console import say
-from .study.app import recruiting_link, study_application
-from .study.house import STUDY, StudyHouse
 from .web.app import application
 from .web.house import House
 from .web.lines import PageLine, RequestLine
@@ -84,6 +81,10 @@ def serve_study(
     """Begin a study, or go on with it, until Ctrl-C. source: its file, or its folder. Whoever has the link
     may take part: it needs no access token.
     """
+    from ..lab.studies.plan import load_study  # for a study alone: tables need none of it
+    from .study.app import recruiting_link, study_application
+    from .study.house import STUDY, StudyHouse
+
     folder = Path(source)
     if not (folder / STUDY).is_file():
         folder = out or Path("runs") / load_study(source).name

@@ -239,8 +239,7 @@ function Beliefs({ rows }) {
   return html`<div class="scrolls" tabindex="0" role="group" aria-label="Beliefs"><table><thead><tr><th>about</th><th>guess</th><th>sure</th><th>trust</th></tr></thead>
     <tbody>${rows.map(([target, role, sure, trust, why]) => html`<tr key=${target}><th scope="row">${name(target)}</th>
       <td>${role || "–"}</td><td>${sure || "–"}</td><td><${Trust} value=${trust} /></td></tr>
-      ${why && html`<tr class="why"><td colspan="4"><bdi><${Words} text=${why} /></bdi></td></tr>`}`)}</tbody></table></div>
-    `;
+      ${why && html`<tr class="why"><td colspan="4"><bdi><${Words} text=${why} /></bdi></td></tr>`}`)}</tbody></table></div>`;
 }
 
 function Candidates({ turn }) {

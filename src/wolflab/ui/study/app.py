@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cached_property
 from html import escape
+from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.applications import Starlette
@@ -13,11 +15,13 @@ from starlette.routing import BaseRoute, Route
 
 from ...errors import WolflabError
 from ...lab.studies.people import WITHDRAWN, ReportedProblem, StudyPerson, StudyRefused, step_of
+from ...lab.studies.plan import StudyQuestion
 from ...lab.studies.quoting import QUOTE
 from ...rules import Ruleset
+from ...wwqa.items import NO, YES
 from ..web.app import application
 from ..web.doors import Doors, address
-from ..web.guard import BODY_LIMIT, GUESSES, UNKNOWN, Allowance
+from ..web.guard import GUESSES, UNKNOWN, Allowance, body_bytes
 from ..web.refusals import Refused, sentence_of
 from . import forms
 from .house import StudyHouse
@@ -29,8 +33,17 @@ _REPORTS = 50
 """Of one person, at most."""
 _GO_ON = '<p><a class="button" href="/study/now">Go on</a></p>'
 _Handler = Callable[[Request], Awaitable[Response]]
-_Taken = Callable[[StudyPerson, Mapping[str, str]], str]
-"""Takes a step: the sentence of what is wrong, or "" where it is done."""
+_OfStep = Callable[[StudyPerson, str, Mapping[str, str]], str]
+"""Of a person, a step ("game/2") and the fields of a form."""
+
+
+class _Step(NamedTuple):
+    """page: its HTML. take: takes what was sent: the sentence of what is wrong, or "" where it is done; None
+    where nothing is to be sent.
+    """
+
+    page: _OfStep
+    take: _OfStep | None = None
 
 
 class StudyDoors:
@@ -92,8 +105,9 @@ class StudyDoors:
         """POST /study/now: a step. What belongs to another step (a second window) changes nothing."""
         person, given = self.must(request), await _form(request)
         step = self.house.advance(person)
-        if given.get("step") == step and (taken := self._takes(step)) is not None:
-            wrong = taken(person, given)
+        taken = self._steps[step.partition("/")[0]].take
+        if given.get("step") == step and taken is not None:
+            wrong = taken(person, step, given)
             if wrong:
                 return self._step(person, given, wrong)
         return RedirectResponse(_HERE, 303)
@@ -170,73 +184,62 @@ class StudyDoors:
                 words += forms.debrief_words(self.study) + forms.CODE_FORM + forms.REPORT_FORM
             return self._page(words, None)
         step = self.house.advance(person)
-        kind, _, place = step.partition("/")
-        body = {
-            "consent": lambda: forms.consent_body(self.study),
-            "about": lambda: (
-                "<h2>About you</h2>"
-                + forms.step_form(step, forms.questions_inner(self.study.about, given or {}), "Go on")
-            ),
-            "rules": lambda: forms.rules_body(self._ruleset(person), step),
-            "quiz": lambda: self._quiz_body(person, given or {}),
-            "number": lambda: (
-                f"<h2>Game {place}</h2>"
-                + forms.step_form(
-                    step,
-                    "<label>Type a whole number from 0 to 999999. It decides which cards are dealt. "
-                    '<input name="number" inputmode="numeric" pattern="[0-9]{1,6}" required></label>',
-                    "Go on",
-                )
-            ),
-            "training": lambda: forms.step_form(
-                step,
-                "<h2>A game to try it</h2><p>In this first game nothing counts. You see how it works.</p>",
-                "To the table",
-                "/study/table",
-            ),
-            "game": lambda: forms.step_form(
-                step, f"<h2>Game {place} of {self.study.games}</h2>", "To the table", "/study/table"
-            ),
-            "after": lambda: self._after_body(person, step, int(place), given or {}),
-            "interview": lambda: (
-                "<h2>A few questions at the end</h2>"
-                + forms.step_form(step, forms.questions_inner(self.study.interview, given or {}), "Go on")
-            ),
-            "debrief": lambda: self._debrief(step),
-            "": self._through,
-        }[kind]()
+        body = self._steps[step.partition("/")[0]].page(person, step, given or {})
         return self._page(body, person, wrong)
 
-    def _takes(self, step: str) -> _Taken | None:
-        kind, _, place = step.partition("/")
-
-        def finished(answers: Mapping[str, str]) -> _Taken:
-            def done(person: StudyPerson, given: Mapping[str, str]) -> str:
-                self.house.people.finish(person, step, answers)
-                return ""
-
-            return done
-
-        takes: dict[str, _Taken] = {
-            "consent": self._take_consent,
-            "about": self._take_about,
-            "rules": finished({}),
-            "quiz": self._take_quiz,
-            "number": lambda person, given: self._take_number(person, step, given),
-            "after": lambda person, given: self._take_after(person, step, int(place), given),
-            "interview": self._take_interview,
-            "debrief": finished({}),
+    @cached_property
+    def _steps(self) -> Mapping[str, _Step]:
+        """Every kind of step: its page, and what takes it; a game is taken by being played."""
+        study = self.study
+        return {
+            "consent": _Step(lambda person, step, given: forms.consent_body(study), self._take_consent),
+            "about": _Step(
+                lambda person, step, given: forms.questions_body("About you", step, study.about, given),
+                self._take_about,
+            ),
+            "rules": _Step(
+                lambda person, step, given: forms.rules_body(self._ruleset(person), step), self._take_nothing
+            ),
+            "quiz": _Step(self._quiz_body, self._take_quiz),
+            "number": _Step(self._number_body, self._take_number),
+            "training": _Step(
+                lambda person, step, given: forms.table_body(
+                    step, "A game to try it", "In this first game nothing counts. You see how it works."
+                )
+            ),
+            "game": _Step(
+                lambda person, step, given: forms.table_body(
+                    step, f"Game {step.partition('/')[2]} of {study.games}"
+                )
+            ),
+            "after": _Step(self._after_body, self._take_after),
+            "interview": _Step(
+                lambda person, step, given: forms.questions_body(
+                    "A few questions at the end", step, study.interview, given
+                ),
+                self._take_interview,
+            ),
+            "debrief": _Step(
+                lambda person, step, given: forms.step_form(
+                    step, f"<h2>What this was about</h2>{forms.debrief_words(study)}", "Finish"
+                ),
+                self._take_nothing,
+            ),
+            "": _Step(lambda person, step, given: self._through()),
         }
-        return takes.get(kind)
 
-    def _take_consent(self, person: StudyPerson, given: Mapping[str, str]) -> str:
+    def _take_nothing(self, person: StudyPerson, step: str, given: Mapping[str, str]) -> str:
+        self.house.people.finish(person, step, {})
+        return ""
+
+    def _take_consent(self, person: StudyPerson, step: str, given: Mapping[str, str]) -> str:
         if given.get("agree") != "yes":
             return "Tick the box if you agree to take part; without that, the study does not begin."
         quote = "yes" if given.get(QUOTE) == "yes" else "no"
-        self.house.people.finish(person, "consent", {"agree": "yes", QUOTE: quote})
+        self.house.people.finish(person, step, {"agree": "yes", QUOTE: quote})
         return ""
 
-    def _take_about(self, person: StudyPerson, given: Mapping[str, str]) -> str:
+    def _take_about(self, person: StudyPerson, step: str, given: Mapping[str, str]) -> str:
         answers, wrong = forms.answers_given(self.study.about, given)
         if wrong:
             return wrong
@@ -244,27 +247,30 @@ class StudyDoors:
             person.left = "screened out"  # what they answered is not kept
             self.house.people.seen(person)
             return ""
-        self.house.people.finish(person, "about", answers)
+        self.house.people.finish(person, step, answers)
         return ""
 
-    def _quiz_body(self, person: StudyPerson, given: Mapping[str, str]) -> str:
-        parts = []
-        for number, item in enumerate(self.house.quiz(person)):
-            options = "".join(
-                f'<label class="check"><input type="radio" name="q{number}" value="{one}" required'
-                f"{' checked' if given.get(f'q{number}') == one else ''}> {one}</label>"
-                for one in ("Yes", "No")
-            )
-            parts.append(f"<fieldset><legend>{escape(item.question)}</legend>{options}</fieldset>")
+    def _quiz_body(self, person: StudyPerson, step: str, given: Mapping[str, str]) -> str:
+        asked = [
+            StudyQuestion(ask=item.question, options=[YES, NO], required=True)
+            for item in self.house.quiz(person)
+        ]
         rules = f"<details><summary>The rules</summary>{forms.rules_words(self._ruleset(person))}</details>"
         tries = f'<input type="hidden" name="try" value="{person.tries.get("quiz", 0)}">'
-        inner = tries + rules + "".join(parts)
-        return "<h2>Questions on the rules</h2>" + forms.step_form("quiz", inner, "Answer")
+        inner = tries + rules + forms.questions_inner(asked, given)
+        return "<h2>Questions on the rules</h2>" + forms.step_form(step, inner, "Answer")
+
+    def _number_body(self, person: StudyPerson, step: str, given: Mapping[str, str]) -> str:
+        inner = (
+            "<label>Type a whole number from 0 to 999999. It decides which cards are dealt. "
+            '<input name="number" inputmode="numeric" pattern="[0-9]{1,6}" required></label>'
+        )
+        return f"<h2>Game {step.partition('/')[2]}</h2>" + forms.step_form(step, inner, "Go on")
 
     def _ruleset(self, person: StudyPerson) -> Ruleset:
         return self.study.played.ruleset(self.house.people.cell(person).condition)
 
-    def _take_quiz(self, person: StudyPerson, given: Mapping[str, str]) -> str:
+    def _take_quiz(self, person: StudyPerson, step: str, given: Mapping[str, str]) -> str:
         if given.get("try") != str(person.tries.get("quiz", 0)):
             return "These are other questions: that form was sent already."
         items = self.house.quiz(person)
@@ -280,7 +286,7 @@ class StudyDoors:
                 f"{len(missed)} of {len(items)} were not right. Look at the rules again; here are other "
                 "questions. You may try as often as you like."
             )
-        self.house.people.finish(person, "quiz", {"tries": str(tries)})
+        self.house.people.finish(person, step, {"tries": str(tries)})
         return ""
 
     def _take_number(self, person: StudyPerson, step: str, given: Mapping[str, str]) -> str:
@@ -292,32 +298,29 @@ class StudyDoors:
         self.house.people.finish(person, step, {"number": str(int(text))})
         return ""
 
-    def _after_body(self, person: StudyPerson, step: str, place: int, given: Mapping[str, str]) -> str:
+    def _after_body(self, person: StudyPerson, step: str, given: Mapping[str, str]) -> str:
+        place = int(step.partition("/")[2])
         inner = forms.questions_inner(self.study.after_game, given)
         record = self.house.record_of(person, place)
         if self.study.flags and record is not None:
             inner += forms.flags_inner(record, self.house.seat_of(person), given)
         return f"<h2>After game {place}</h2>" + forms.step_form(step, inner, "Go on")
 
-    def _take_after(self, person: StudyPerson, step: str, place: int, given: Mapping[str, str]) -> str:
+    def _take_after(self, person: StudyPerson, step: str, given: Mapping[str, str]) -> str:
         answers, wrong = forms.answers_given(self.study.after_game, given)
         if wrong:
             return wrong
-        record = self.house.record_of(person, place)
+        record = self.house.record_of(person, int(step.partition("/")[2]))
         if self.study.flags and record is not None:
             answers |= forms.read_flags(record, self.house.seat_of(person), given)
         self.house.people.finish(person, step, answers)
         return ""
 
-    def _take_interview(self, person: StudyPerson, given: Mapping[str, str]) -> str:
+    def _take_interview(self, person: StudyPerson, step: str, given: Mapping[str, str]) -> str:
         answers, wrong = forms.answers_given(self.study.interview, given)
         if not wrong:
-            self.house.people.finish(person, "interview", answers)
+            self.house.people.finish(person, step, answers)
         return wrong
-
-    def _debrief(self, step: str) -> str:
-        inner = f"<h2>What this was about</h2>{forms.debrief_words(self.study)}"
-        return forms.step_form(step, inner, "Finish")
 
     def _through(self) -> str:
         return (
@@ -336,9 +339,7 @@ class StudyDoors:
     def routes(self) -> Sequence[BaseRoute]:
         """All of them; what is refused is a page."""
 
-        def told(
-            handler: Callable[[Request], Awaitable[Response]],
-        ) -> Callable[[Request], Awaitable[Response]]:
+        def told(handler: _Handler) -> _Handler:
             async def handled(request: Request) -> Response:
                 try:
                     return await handler(request)
@@ -388,21 +389,12 @@ _WITHDRAW = forms.step_form(
 
 def study_application(house: StudyHouse, hosts: Sequence[str]) -> Starlette:
     """The server of a study as an ASGI application; hosts: see `web.guard.Guard`."""
-    served = application(house.tables, hosts, lambda doors: StudyDoors(house, doors).routes())
-    for route in list(served.router.routes):
-        if getattr(route, "path", "") in _CLOSED:
-            served.router.routes.remove(route)
-    return served
+    return application(house.tables, hosts, lambda doors: StudyDoors(house, doors).routes(), _CLOSED)
 
 
 async def _form(request: Request) -> dict[str, str]:
     """The fields of a form; Refused for one that is too large."""
-    data = bytearray()
-    async for part in request.stream():
-        data += part
-        if len(data) > BODY_LIMIT:
-            raise Refused(413, f"this is too long: {BODY_LIMIT:,} bytes may be sent")
-    return dict(parse_qsl(data.decode("utf-8", "replace"), keep_blank_values=True))
+    return dict(parse_qsl((await body_bytes(request)).decode("utf-8", "replace"), keep_blank_values=True))
 
 
 def recruiting_link(url: str, outside: str) -> str:

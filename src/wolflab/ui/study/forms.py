@@ -64,6 +64,19 @@ def step_form(step: str, inner: str, button: str, action: str = "/study/now") ->
     )
 
 
+def questions_body(
+    title: str, step: str, questions: Sequence[StudyQuestion], given: Mapping[str, str]
+) -> str:
+    """A page of questions."""
+    return f"<h2>{escape(title)}</h2>" + step_form(step, questions_inner(questions, given), "Go on")
+
+
+def table_body(step: str, title: str, words: str = "") -> str:
+    """A page before a game. words: what is told of it."""
+    told = f"<p>{escape(words)}</p>" if words else ""
+    return step_form(step, f"<h2>{escape(title)}</h2>{told}", "To the table", "/study/table")
+
+
 def paragraphs(text: str) -> str:
     """Text as HTML; a blank line begins another paragraph."""
     return "".join(f"<p>{escape(part)}</p>" for part in text.split("\n\n") if part.strip())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Annotated
@@ -348,6 +348,7 @@ _POSTS: dict[str, Handler] = {
     "/t/{code}/s/{seat:int}/unlock": _take_unlock,
     "/t/{code}/s/{seat:int}/lock": _take_lock,
 }
+_GETS: dict[str, Handler] = {"/house": _take_list, "/t/{code}/d/state": _take_device}
 _PAGES = ("/", "/t/{code}/", "/t/{code}/s/{seat:int}/", "/t/{code}/d/", "/t/{code}/host/")
 _SOCKETS = {
     "/t/{code}/live": live_public,
@@ -360,8 +361,15 @@ _SOCKETS = {
 FurtherRoutes = Callable[[Doors], Sequence[BaseRoute]]
 
 
-def application(house: House, hosts: Sequence[str], further: FurtherRoutes = lambda doors: ()) -> Starlette:
-    """The server as an ASGI application. hosts: see `Guard`. further: routes that come before these."""
+def application(
+    house: House,
+    hosts: Sequence[str],
+    further: FurtherRoutes = lambda doors: (),
+    closed: Collection[str] = (),
+) -> Starlette:
+    """The server as an ASGI application. hosts: see `Guard`. further: routes that come before these. closed:
+    paths that are not served.
+    """
     doors = Doors(house, Limiter(), Wires())
 
     def bound(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
@@ -379,11 +387,14 @@ def application(house: House, hosts: Sequence[str], further: FurtherRoutes = lam
     app = Starlette(
         routes=[
             *further(doors),
-            *(Route(path, _take_page) for path in _PAGES),
+            *(Route(path, _take_page) for path in _PAGES if path not in closed),
             Mount("/static", StaticFiles(directory=str(_STATIC))),
-            Route("/house", bound(_take_list)),
-            Route("/t/{code}/d/state", bound(_take_device)),
-            *(Route(path, bound(handler), methods=["POST"]) for path, handler in _POSTS.items()),
+            *(Route(path, bound(handler)) for path, handler in _GETS.items() if path not in closed),
+            *(
+                Route(path, bound(handler), methods=["POST"])
+                for path, handler in _POSTS.items()
+                if path not in closed
+            ),
             *(WebSocketRoute(path, handler) for path, handler in _SOCKETS.items()),
         ],
         middleware=[Middleware(Guard, hosts=hosts)],

@@ -154,6 +154,15 @@ async def body(request: Request, kind: type[T]) -> T:
     """The request's JSON as that kind of thing; Refused for what is none, or too large."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise Refused(415, "send application/json")
+    data = await body_bytes(request)
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise Refused(422, f"the request's body: {error}") from None
+
+
+async def body_bytes(request: Request) -> bytes:
+    """What a request brings; Refused where that is too large, or breaks off."""
     if int(request.headers.get("content-length") or 0) > BODY_LIMIT:
         raise _too_large()
     data = bytearray()
@@ -164,10 +173,7 @@ async def body(request: Request, kind: type[T]) -> T:
                 raise _too_large()
     except ClientDisconnect:
         raise Refused(400, "the connection was lost before the request was whole") from None
-    try:
-        return msgspec.json.decode(data, type=kind)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise Refused(422, f"the request's body: {error}") from None
+    return bytes(data)
 
 
 def _too_large() -> Refused:
