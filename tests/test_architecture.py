@@ -74,6 +74,7 @@ INNER: dict[str, set[str]] = {
     "lab/storage": {"lab/plans"},
     "lab/experience": {"lab/plans", "lab/storage"},
     "lab/runs": {"lab/plans", "lab/storage", "lab/experience"},
+    "lab/studies": {"lab/plans", "lab/storage", "lab/runs"},
     "lab/labels": {"lab/plans", "lab/storage", "lab/runs"},
     "lab/results": {"lab/plans", "lab/storage", "lab/experience", "lab/runs"},
     "lab/training": {"lab/plans", "lab/storage", "lab/runs"},
@@ -82,6 +83,8 @@ INNER: dict[str, set[str]] = {
     "ui/report": {"ui"},
     "ui/wwqa": {"ui", "ui/report"},
     "ui/web": {"ui"},
+    "ui/replay": {"ui", "ui/web"},
+    "ui/study": {"ui", "ui/web"},
     "ui/browse": {"ui", "ui/report", "ui/replay", "ui/web"},
 }
 """Rooms inside rooms, and what they may import of their own room; "text" is what stands on top in text."""
