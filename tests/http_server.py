@@ -13,9 +13,10 @@ import json
 import math
 import re
 import threading
+import zlib
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,6 +78,8 @@ class FakeServer:
     kept: set[str] = field(default_factory=set)
     calls: int = 0
     answered: int = 0
+    flooded: int = 0
+    """MiB of replies without an end."""
     in_flight: int = 0
     most_in_flight: int = 0
     bodies: list[dict[str, Any]] = field(default_factory=list)
@@ -226,6 +229,16 @@ class FakeServer:
                 return web.Response(text='{"choices": [', content_type="application/json")
             case "page":
                 return web.Response(text="<html>Welcome to the proxy</html>", content_type="text/html")
+            case "flood":  # a reply without an end, packed so that little of it goes over the line
+                packed = web.StreamResponse(status=fault.status, headers={"Content-Encoding": "gzip"})
+                await packed.prepare(request)
+                packer = zlib.compressobj(wbits=31)
+                with suppress(ConnectionError):
+                    await packed.write(packer.compress(b'{"choices": [{"message": {"content": "'))
+                    while not self._stopping.is_set():
+                        await packed.write(packer.compress(b"a" * 2**20) + packer.flush(zlib.Z_SYNC_FLUSH))
+                        await asyncio.sleep(0)
+                return packed
             case "no_choices":
                 good["choices"] = []
             case "empty":
@@ -493,9 +506,9 @@ async def serving(**settings: Any) -> AsyncIterator[FakeServer]:
 
 
 @contextmanager
-def running(**settings: Any) -> Iterator[FakeServer]:
+def running(server: FakeServer | None = None, **settings: Any) -> Iterator[FakeServer]:
     """The server, in a thread with an event loop of its own."""
-    server = FakeServer(**settings)
+    server = server or FakeServer(**settings)
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from wolflab.agents.base import IO, Invalid, Reply
-from wolflab.match import Draws, Match, Player, Probe, StrawPoll, play, run_now
+from wolflab.match import Draws, Match, OpinionProbe, Player, Probe, StrawPoll, play, run_now
 from wolflab.metrics import GameResult, MeasuringOptions, row_of
 from wolflab.record import GameRecord, read_record
 from wolflab.rules import (
@@ -21,7 +21,8 @@ from wolflab.rules import (
     View,
     pick,
 )
-from wolflab.text.notes import Belief, Candidate, Content, Deduced, Mistake, Proposed
+from wolflab.text.notes import Belief, Candidate, Content, Deduced, Mistake, Proposed, Rated
+from wolflab.text.probes import PROBES
 from wolflab.usage import CallTotals
 
 ROLES_7 = ("Werewolf", "Villager", "Seer", "Villager", "Guard", "Villager", "Werewolf")
@@ -242,10 +243,24 @@ def run(condition: str, deals: int, repeats: int = 1, rounds: int = 3, **effects
     return [replace(done(record, deal, condition), repeat=repeat) for deal, repeat, record in found]
 
 
+EVERY_OPINION = tuple(OpinionProbe(*probe[:3]) for probe in PROBES.values())
+
+
+def opinions(view: View, ask: Ask, io: IO) -> Reply | None:
+    """The Sheriff is believed 4 before and 6 after, others 5 and 5; everybody is thought to be a Villager."""
+    if ask.kind not in ("rate", "guess"):
+        return None
+    others = [seat for seat in view.facts.living if seat != ask.seat]
+    if ask.kind == "guess":
+        return Reply(PASS, (("guess", Deduced(tuple(Belief(seat, "Villager", 0, 5) for seat in others))),))
+    sheriff = 6 if ask.id.split("/")[1] == "rate" else 4
+    return Reply(PASS, (("rate", Rated({seat: sheriff if seat == 2 else 5 for seat in others})),))
+
+
 def records(
-    condition: str, deals: int, repeats: int = 1, rounds: int = 3, **effects: float
+    condition: str, deals: int, repeats: int = 1, rounds: int = 3, asked: bool = False, **effects: float
 ) -> Iterator[tuple[int, int, GameRecord]]:
-    """(deal, repeat, record) of the same."""
+    """(deal, repeat, record) of the same. asked: every probe about the others is answered, too."""
     rules = ONE_DAY.with_(max_rounds=rounds)
     for number in range(deals):
         seats = Draws(f"seats/{number}")
@@ -257,12 +272,13 @@ def records(
         for repeat in range(repeats):
             key = f"{condition}/{number}/{repeat}"
             TRUTH[key] = tuple(roles)
+            acts = planted(key=key, **effects)
             record = game(
-                planted(key=key, **effects),
+                (lambda *at, acts=acts: opinions(*at) or acts(*at)) if asked else acts,
                 roles=roles,
                 sheriff=sheriff,
                 ruleset=rules,
-                probes=(StrawPoll(times=2),),
+                probes=(StrawPoll(times=2), *(EVERY_OPINION if asked else ())),
                 key=key,
             )
             yield number, repeat, record

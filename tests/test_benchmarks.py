@@ -8,9 +8,11 @@ from __future__ import annotations
 import io
 import re
 import runpy
+import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -24,8 +26,12 @@ from wolflab.bench.suite import PARTS
 from wolflab.cli import app
 
 ROOT = Path(__file__).parent.parent
-TINY: dict[str, tuple[str, ...]] = {
+TINY: dict[str, Sequence[str]] = {
+    "benchmarks/budgets.py": ("--in-flight", "3", "--times", "20", "--seeds", "1"),
+    "benchmarks/chaos.py": ("--kills", "2", "--deals", "1", "--only", "run"),
+    "benchmarks/damage.py": shlex.split("--seeds 2 --made run --only errors show verify"),
     "benchmarks/experience.py": ("40", "--queries", "3"),
+    "benchmarks/forecast.py": ("--runs", "1", "--deals", "6", "--ask", "6"),
     "benchmarks/growing.py": ("2",),
     "benchmarks/http_client.py": ("--calls", "2", "--in-flight", "1", "--rounds", "1"),
     "benchmarks/latency.py": ("--games", "1", "--latency", "0.001"),
@@ -33,6 +39,7 @@ TINY: dict[str, tuple[str, ...]] = {
     "benchmarks/people.py": ("--studies", "2"),
     "benchmarks/prompt_games.py": ("--games", "1", "--out", "games.jsonl.gz"),
     "benchmarks/runs_in_browser.py": ("--games", "12", "--played", "4", "--times", "1"),
+    "benchmarks/studies.py": ("--studies", "1", "--people", "2", "--games", "1"),
     "benchmarks/wwqa_leaks.py": ("sheriff", "--train", "60", "--test", "40", "--kind", "may-vote-for"),
     "benchmarks/replay.py": ("--days", "1", "--no-browser"),
     "benchmarks/village_fit.py": ("--games", "4", "--rounds", "1", "--out", "parameters.json"),
@@ -92,7 +99,14 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
 @pytest.mark.parametrize(
     ("program", "pattern"),
     [
+        ("benchmarks/budgets.py", r"\| calls at once \| .*\n\| 3 \| [1-9][\d.]*% to"),
+        ("benchmarks/chaos.py", r"\| run \| [12] \| \d+ \| \d+ \| \d+ \| \d+ \(0\) \| 0 \| 1, as undis"),
+        (
+            "benchmarks/damage.py",
+            r"[1-9]\d commands ended on 2 damaged copies and on a whole one.*\n0 of them without a sentence",
+        ),
         ("benchmarks/experience.py", r"(?s)drawn, 40 experiences.*texts, 40 experiences.*largest memory"),
+        ("benchmarks/forecast.py", r"\| asked \| tokens \| [01] of 1 \| [+-]\d+\.\d % \|"),
         ("benchmarks/growing.py", r"2 deals in [\d.]+ s.*\ngames read for it: \d+; files: [1-9]"),
         ("benchmarks/http_client.py", r"openai library +[\d.]+ ms.*\nwolflab's client +[\d.]+ ms.*\nratio"),
         ("benchmarks/latency.py", r"  1 game\(s\), latency 1 ms: [1-9]\d* calls, longest chain [1-9]"),
@@ -108,6 +122,7 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
             "benchmarks/runs_in_browser.py",
             r"(?s)table of 12 games.*list of runs +first +[\d.]+ ms, then +[\d.]+ ms \(ratios .*replay",
         ),
+        ("benchmarks/studies.py", r"\| person_ratio \| 1\.40 \| [12]\.\d+ \| [01] of [01] \|"),
         ("benchmarks/replay.py", r"\d+ events, 1 days: \d+\.\d\d MB"),
         ("benchmarks/web_tables.py", r"(?s)1 tables of 7.* [1-9]\d* statements\n.*median \d+ ms.*ratio \d"),
         ("benchmarks/village_fit.py", r"round 1 doctor: the village won \d of 4\nround 1: scale \d+"),

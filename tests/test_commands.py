@@ -64,6 +64,8 @@ ALSO: Mapping[str, tuple[str, ...]] = {
     "study": ("--port", "0"),
 }
 """What is said to a command beside its own words."""
+GRID = ("--seed", "--n", "--about")
+"""Options that make a grid where they are repeated."""
 NOT_RUN: Mapping[str, str] = {
     "wolflab bench": "test_benchmarks.py runs it whole, and looks at what it prints",
     **dict.fromkeys(
@@ -85,6 +87,7 @@ NOT_RUN: Mapping[str, str] = {
         ),
         "test_wwqa_adapters.py and test_wwqa_parity.py run both, with a tiny model and the packages it needs",
     ),
+    "wolflab run --resume runs/model -o budget.tokens=9000000": "test_budgets.py goes on with a higher one",
     "wolflab train train-paper": "its embedder is a package of its own, with weights",
     "wolflab train --show": "the flag's name; docs/training.md has the command",
     "wolflab verify --agents": "the flag's name; README.md has the command",
@@ -320,6 +323,7 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
         "runs/first": run,
         "runs/second": run + "2",
         "runs/mine": run + "2",
+        "status runs/model": run,
         "my-experiment.yaml": "quickstart",
         "my.yaml": "train-small",
         "GAME": "1",
@@ -371,7 +375,24 @@ def worded(command: str, world: Mapping[str, str]) -> list[str]:
         for address in (one for one in world if one.startswith("http://")):
             words[at] = words[at].replace(address, world[address])
     also = ALSO.get(kind, ALSO.get(shlex.join((kind, *words[:1])), ()))
-    return [program, kind, *words, *also]
+    return [program, kind, *fewer(words), *also]
+
+
+def fewer(words: list[str]) -> list[str]:
+    """The words without what an option says for the third time, or again: a grid of two by two is one."""
+    kept: list[str] = []
+    at = 0
+    while at < len(words):
+        option, value = words[at], words[at + 1] if at + 1 < len(words) else ""
+        if option not in GRID:
+            kept.append(option)
+            at += 1
+            continue
+        said = [kept[n + 1] for n, word in enumerate(kept) if word == option]
+        if value not in said and len(said) < 2:
+            kept += [option, value]
+        at += 2
+    return kept
 
 
 # -- running --------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from command_line import wolflab
 from policy_helpers import TINY_LEARNER
 from test_run import cli, experiment, looking, records
 from wolflab import cli as command_line
+from wolflab import fields
 from wolflab.cli import app
 from wolflab.errors import ExperimentError, RecordError, StoreError, WolflabError
 from wolflab.files import write
@@ -332,16 +333,36 @@ def test_a_chained_line_that_makes_no_sense_is_a_record_error(
 # -- what people write ------------------------------------------------------------------------
 
 
+def doubled(line: str) -> bytes:
+    """Eighty lines, each with the one before, once or twice: few bytes that stand for very many values."""
+    lines = ["name: t", "a0: &a0 {x: 1}"]
+    lines += [f"a{n}: &a{n} " + line.format(f"*a{n - 1}", f"*a{n - 1}", n) for n in range(1, 80)]
+    return "\n".join(lines).encode()
+
+
+def test_values_are_counted_as_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fields, "MOST_VALUES", 1000)
+    assert len(fields.read_yaml("[" + "0," * 999 + "]")) == 999
+    with pytest.raises(ExperimentError, match="more than 1,000 values at line 1"):
+        fields.read_yaml("[" + "0," * 1000 + "*never")  # what follows is not even looked at
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         (b"\xff\xfe", "not a text in UTF-8"),
         (b"title: 2024-13-45", "not YAML"),
-        (b"seed: " + b"1" * 5000, "not YAML"),
+        (b"seed: " + b"1" * 5000, "number at line 1 has too many digits"),
+        (b"seed: " + b"1:" * 5000 + b"1", "number at line 1 has too many digits"),
         (b"name: t\nseed: 0x" + b"f" * 5000, "number at line 2 has too many digits"),
         (b"conditions: &a {x: *a}", "value at line 1 holds itself"),
         (b"name: t\nvillage: &a [{x: *a}]", "value at line 2 holds itself"),
-        (b"[" * 5000, "nested too deeply"),
+        (b"[" * 5000, "nested too deeply at line 1: more than 64 levels"),
+        (b"{a: " * 5000, "nested too deeply"),
+        (doubled("[{}, {}]"), "it stands for more than 100,000 values at line 1[78]"),
+        (doubled("{{<<: [{}, {}], k{}: 1}}"), "it stands for more than 100,000 values"),
+        (doubled("[{}]"), "nested too deeply at line 65"),
+        (b"name: " + b"x" * 2**21, "longer than 2,097,152 bytes"),
         (b"name: [", "not YAML"),
         (b"- a", "a mapping of fields"),
     ],

@@ -21,6 +21,8 @@ from typer.testing import CliRunner
 import command_line
 import http_server
 import wolflab
+from study_helpers import SECRET, Arrivals, in_study
+from web_helpers import first_choice
 from wolflab.cli import app
 from wolflab.errors import ExperimentError, StoreError
 from wolflab.lab.data.columns import PLACE, TABLES, TEXTS, columns_of
@@ -34,10 +36,15 @@ from wolflab.record import GameRecord
 from wolflab.record.sealed import ERASED
 from wolflab.rules import ROLES, Said, Voted
 from wolflab.text.notes import Proposed
+from wolflab.text.people import PersonAnswer
 from wolflab.ui.annotating import judge_sample
 from wolflab.ui.exporting import export_as
 from wolflab.ui.notebook import OpenedRun
 from wolflab.ui.report.numbers import cost_in_words
+from wolflab.ui.study.forms import statements_of
+from wolflab.ui.study.house import StudyHouse
+from wolflab.ui.web.desk import OpenAsk
+from wolflab.ui.web.table import WebTable
 
 FOLDERS = ("tables", "figures")
 ROOT = Path(__file__).parent.parent
@@ -64,6 +71,44 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> OpenedRun:
     return wolflab.open_run(path)
 
 
+OF_PEOPLE = ("people", "answers")
+PASTED = "I have looked into my notes"
+"""What a study's person says in a second game."""
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> OpenedRun:
+    """A study: p01 goes through it, with a flag; p02 stops after a game, and p03 withdraws after one."""
+    folder = tmp_path_factory.mktemp("study")
+
+    def pasting(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
+        if asked.ask.options is None and not asked.rates:
+            return PersonAnswer(said=PASTED, pasted=True, away=12.5)
+        return first_choice(table, seat, asked)
+
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        one = await visitor(outside="recruit-17")
+        await one.answer(quote="yes")
+        await one.go_to("quiz")
+        await one.answer(q0="No" if house.quiz(one.person)[0].answer == "Yes" else "Yes")
+        await one.go_to("after/1")
+        record = house.record_of(one.person, 1)
+        assert record is not None
+        at, _ = statements_of(record, house.seat_of(one.person, one.person.games["game/1"][-1]))[2]
+        await one.answer(**{f"flag{at}": "night"})
+        await one.answer(number="77")
+        await one.play(pasting)
+        await one.go_to("")
+        assert house.people.completion()
+        two = await visitor("number/2", outside="recruit-18")
+        await two.post("/study/stop")
+        three = await visitor("number/2", outside="recruit-19")
+        await three.post("/study/withdraw", code=house.new_withdrawal(three.person))
+
+    in_study(folder, work, signals=True, deals="chosen", training=False)
+    return wolflab.open_run(folder / "run")
+
+
 @pytest.fixture
 def store(run: OpenedRun) -> Iterator[Store]:
     with Store.open_for_reading(run.path) as found:
@@ -75,8 +120,11 @@ def store(run: OpenedRun) -> Iterator[Store]:
 
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("texts", [False, True])
-def test_every_row_has_the_declared_columns_and_kinds(run: OpenedRun, name: str, texts: bool) -> None:
-    table = run.table(name).with_texts() if texts else run.table(name)
+def test_every_row_has_the_declared_columns_and_kinds(
+    run: OpenedRun, study: OpenedRun, name: str, texts: bool
+) -> None:
+    table = (study if name in OF_PEOPLE else run).table(name)
+    table = table.with_texts() if texts else table
     kinds = {"integer": int, "number": (int, float), "text": str, "yes or no": bool}
     rows = list(table.rows())
     assert rows
@@ -88,8 +136,9 @@ def test_every_row_has_the_declared_columns_and_kinds(run: OpenedRun, name: str,
             filled |= {column.name} if value is not None else set()
             assert value is None or isinstance(value, kinds[column.kind]), column
             assert isinstance(value, bool) is (column.kind == "yes or no" and value is not None), column
-        assert all(row[column.name] is not None for column in PLACE)
+        assert name in OF_PEOPLE or all(row[column.name] is not None for column in PLACE)
     never = {"answer", "value", "probability", "prompt"}  # of nothing that `village` is asked here
+    never |= {"pasted", "away"}  # of people alone
     assert {column.name for column in table.columns} - filled <= never
 
 
@@ -193,8 +242,8 @@ def test_a_table_that_is_none_is_refused(run: OpenedRun) -> None:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_all_forms_say_the_same(run: OpenedRun, name: str) -> None:
-    table = run.table(name)
+def test_all_forms_say_the_same(run: OpenedRun, study: OpenedRun, name: str) -> None:
+    table = (study if name in OF_PEOPLE else run).table(name)
     rows = list(table.rows())
     assert table.arrow().to_pylist() == rows
     assert table.polars().to_dicts() == rows
@@ -221,17 +270,20 @@ def test_rows_go_by_game_by_game(run: OpenedRun, monkeypatch: pytest.MonkeyPatch
     assert len(read) == 1
 
 
+@pytest.mark.parametrize("of_study", [False, True])
 def test_parquet_and_json_lines_hold_the_rows(
-    run: OpenedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    of_study: bool, run: OpenedRun, study: OpenedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("wolflab.lab.data.frames.BATCH", 50)
-    write_data(DataSource(run.path, texts=True), list(TABLES), tmp_path)
+    opened = study if of_study else run
+    write_data(DataSource(opened.path, texts=True), list(TABLES), tmp_path)
     for name in TABLES:
-        rows = list(run.table(name).with_texts().rows())
+        rows = list(opened.table(name).with_texts().rows())
+        assert rows or not of_study or name in ("judgements", "candidates")
         found = pyarrow.parquet.read_table(tmp_path / f"{name}.parquet")
         assert found.to_pylist() == rows
-        field = found.schema.field("game")
-        assert field.metadata[b"meaning"].startswith(b"the game's number")
+        first = TABLES[name][0]
+        assert found.schema.field(first.name).metadata[b"meaning"] == first.meaning.encode()
         lines = (tmp_path / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
         assert [json.loads(line) for line in lines] == rows
     assert len(list(tmp_path.iterdir())) == 2 * len(TABLES)
@@ -397,6 +449,99 @@ def test_what_people_said_is_told_on_request_and_gone_when_erased(tmp_path: Path
     assert next(wolflab.open_run(out).games.rows())["erased"] is True
 
 
+def test_people_of_a_study_are_told_with_how_far_they_came(study: OpenedRun) -> None:
+    one, two, three = study.people.rows()
+    same = {"cell": "all", "condition": "all", "sessions": 1, "abandoned": 0}
+    assert one == same | {
+        "person": "p01",
+        "row": 0,
+        "tries": 2,
+        "step": "debrief",
+        "left": None,
+        "quote": True,
+        "games": 2,
+    }
+    gone = {"step": "after/1", "games": 1}
+    assert two == same | gone | {
+        "person": "p02",
+        "row": 1,
+        "tries": 1,
+        "left": "stopped at number/2",
+        "quote": False,
+    }
+    assert three == same | gone | {
+        "person": "p03",
+        "row": 1,
+        "tries": None,
+        "left": "withdrawn",
+        "quote": None,
+    }
+
+
+def test_what_people_answer_in_a_study_is_told_with_its_game_and_who_withdrew_has_no_answers(
+    study: OpenedRun,
+) -> None:
+    rows = list(study.answers.with_texts().rows())
+    told = [
+        tuple(row[name] for name in ("person", "game", "step", "place", "what", "answer")) for row in rows
+    ]
+    assert told == [
+        ("p01", 1, "number/1", 1, "number", "12"),
+        ("p01", 1, "after/1", 1, "question", "4"),
+        ("p01", 1, "after/1", 1, "flag", "night"),
+        ("p01", 2, "number/2", 2, "number", "77"),
+        ("p01", 2, "after/2", 2, "question", "4"),
+        ("p02", 3, "number/1", 1, "number", "12"),
+        ("p02", 3, "after/1", 1, "question", "4"),
+        ("p01", None, "about", None, "question", "Yes"),
+        ("p01", None, "interview", None, "question", SECRET),
+        ("p02", None, "about", None, "question", "Yes"),
+    ]
+    assert [row["question"] for row in rows if row["what"] != "number"][:3] == [
+        "How was it?",
+        None,
+        "How was it?",
+    ]
+    assert [row["deal"] for row in rows if row["what"] == "number"] == [12, 77, 12]
+    assert {row["condition"] for row in rows} == {"all"}
+    (flag,) = (row for row in rows if row["what"] == "flag")
+    said = [row for row in study.statements.rows() if row["game"] == 1 and not row["person"] and row["text"]]
+    assert (flag["position"], flag["target_seat"], flag["target_player"], flag["target_role"]) == tuple(
+        said[2][name] for name in ("position", "seat", "player", "role")
+    )
+    assert all(row["position"] is None for row in rows if row is not flag)
+
+
+def test_what_somebody_typed_in_a_study_is_told_on_request_and_who_they_are_never(
+    study: OpenedRun, tmp_path: Path
+) -> None:
+    bare = [row["answer"] for row in study.answers.rows() if row["question"] is not None]
+    assert bare == ["4", "4", "4", "Yes", None, "Yes"], "what was chosen is no text"
+    export_as(Console(quiet=True), study.path, tmp_path, ["data"], True, [])
+    written = "".join(file.read_text(encoding="utf-8") for file in (tmp_path / "data").glob("*.jsonl"))
+    assert SECRET in written
+    assert "recruit-1" not in written
+    people = [json.loads(file.read_text()) for file in (study.path / "people").glob("p*.json")]
+    kept = {one for person in people for one in (*person["keys"], *person["withdrawals"], person["outside"])}
+    assert len(kept - {""}) == 6
+    assert not [one for one in kept - {""} if one in written]
+
+
+def test_a_run_that_is_no_study_has_neither_people_nor_answers(run: OpenedRun) -> None:
+    assert [*run.people.rows(), *run.answers.rows()] == []
+    assert list(run.people.pandas().columns) == [column.name for column in TABLES["people"]]
+
+
+def test_what_a_study_counts_of_typing_stands_beside_the_statement(study: OpenedRun) -> None:
+    """It was on: in the first game nothing was pasted or told, in the second everything."""
+    rows = list(study.statements.rows())
+    assert {(row["pasted"], row["away"]) for row in rows if row["game"] == 2 and row["person"]} == {
+        (True, 12.5)
+    }
+    others = [row for row in rows if row["game"] != 2 or not row["person"]]
+    assert {(row["pasted"], row["away"]) for row in others} == {(None, None)}
+
+
 # -- the page that describes them ---------------------------------------------------------------
 
 
@@ -411,9 +556,10 @@ def test_docs_data_has_every_column() -> None:
         return [(one.name, one.kind, one.unit, one.meaning) for one in columns]
 
     assert told.pop("All tables") == lines(PLACE)
+    begins = {name: {one.name for one in PLACE} if name != "people" else set() for name in TABLES}
     for name in TABLES:
         texts = {column.name for column in TEXTS.get(name, ())}
-        rest = [column for column in columns_of(name, True) if column.name not in {one.name for one in PLACE}]
+        rest = [column for column in columns_of(name, True) if column.name not in begins[name]]
         assert told.pop(name) == lines(rest), name
         assert texts <= {column.name for column in rest}
     assert not any(told.values())

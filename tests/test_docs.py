@@ -21,9 +21,10 @@ from wolflab.agents.recipes import RECIPES, Deduction, Proposal, Recipe, Reflect
 from wolflab.fields import Part
 from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.loading import build
-from wolflab.lab.plans.sources import shipped_files
+from wolflab.lab.plans.sources import read_fields, shipped_files
 from wolflab.lab.plans.specs import BudgetSpec
 from wolflab.lab.runs.casting import Company
+from wolflab.lab.studies.plan import study_of
 from wolflab.lab.training.plan import Evaluation, TrainingSpec
 from wolflab.match import Draws, Match, everybody, play, run_now
 from wolflab.metrics import summarise
@@ -162,6 +163,9 @@ def test_yaml_examples_can_be_built(block: Block) -> None:
     given = yaml.safe_load(block.text)
     if set(given) == {"model"}:
         resolve(given["model"])
+        return
+    if "together" in given:  # of a study
+        study_of({**read_fields("strategic-group", "study", "studies")[0], **given}, block.where)
         return
     base = {"name": "example", "players": {"others": {"recipe": "random"}}}
     experiment = build({**base, **given}, where=block.where)

@@ -456,14 +456,14 @@ def test_a_missing_and_a_refused_key_name_the_variable(monkeypatch: pytest.Monke
 
 
 def test_embeddings_count_to_the_budget_and_stop_at_its_end():
-    budget = Budget(tokens=60)
+    budget = Budget(tokens=100)
     words = sum(len(text.split()) for text in TEXTS)
     ask(budget=budget, price=Price(1.0))
     assert budget.spent_tokens == words
     assert float(budget.spent_usd) == pytest.approx(words / 1e6)
     ask(server={"usage": False}, budget=budget)
     assert budget.spent_tokens == words + sum(-(-len(text) // 4) for text in TEXTS)
-    with pytest.raises(BudgetExceeded, match="budget of 60 tokens is spent"):
+    with pytest.raises(BudgetExceeded, match="budget of 100 tokens is spent"):
         ask(budget=budget)
 
     async def uncounted() -> Usage:

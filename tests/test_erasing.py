@@ -169,7 +169,7 @@ def test_a_run_that_is_in_use_in_a_further_folder_stops_it_before_anything_is_lo
 
 
 STEPS = [
-    (erasing._Folders, "remove_made"),
+    (erasing, "remove_made"),
     (erasing, "erase_in_pool"),
     (erasing, "write"),
     (Store, "forget_quotes"),

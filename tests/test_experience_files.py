@@ -38,6 +38,7 @@ from wolflab.lab.storage.store import Store
 from wolflab.match import run_now
 from wolflab.models.embedders import Embedder, resolve_embedder
 from wolflab.ui.experience import build_and_show_pool, inspect_pool
+from wolflab.ui.verifying import verify_path
 
 GAMES = games()
 
@@ -229,11 +230,14 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
 def test_a_changed_file_is_found_out(tmp_path: Path, change: str) -> None:
     path = tmp_path / "p"
     built(path, GAMES[:4])
+    assert verify_path(Console(quiet=True), path, agents=False)
     with closing(sqlite3.connect(path)) as db:
         assert db.execute(change).rowcount != 0
         db.commit()
     with pytest.raises(StoreError, match=r"damaged.*copy it back"):
         inspect(path)
+    with pytest.raises(StoreError, match=r"damaged.*copy it back"):
+        verify_path(Console(quiet=True), path, agents=False)
 
 
 def test_a_file_with_a_wrong_byte_gives_the_pool_or_a_sentence(tmp_path: Path) -> None:

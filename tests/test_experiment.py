@@ -249,6 +249,7 @@ DECIDE: dict[str, Any] = {
     "seed": 2,
     "straw_polls": 1,
     "reliability_probe": True,
+    "probes": ["guess"],
     "interview": True,
     "scene": "two-seers",
 }

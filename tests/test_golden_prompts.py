@@ -26,7 +26,7 @@ from test_leaks import Watching
 from wolflab.agents.experience import Shelf
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.recipes import RECIPES, Recipe
-from wolflab.match import Draws, Match, Player, ReliabilityProbe, StrawPoll, play, run_now
+from wolflab.match import Draws, Match, OpinionProbe, Player, StrawPoll, play, run_now
 from wolflab.match.probes import InterviewProbe
 from wolflab.models.base import Request
 from wolflab.models.embedders.hashing import HashingEmbedder
@@ -134,7 +134,7 @@ def sent(name: str) -> dict[str, Request]:
     def camouflaged(said: Said, role: str, rules: Ruleset) -> bool:
         return claimed_against(said.text, said.seat, role, rules) is not None
 
-    probes = (StrawPoll(), ReliabilityProbe(), InterviewProbe(camouflaged))
+    probes = (StrawPoll(), OpinionProbe(), InterviewProbe(camouflaged))
     for game in range(_GAMES):
         draws = Draws(f"golden/{game}")
         run_now(

@@ -145,9 +145,8 @@ def test_a_spent_budget_is_told_in_one_line_whatever_it_leaves_undone(tmp_path: 
     for text in (printed(console), printed(listed)):
         assert text.count(line) == 1
         assert text.count("unfinished: ") == 1
-    file = tmp_path / "r" / "experiment.yaml"
-    told = f"Some games are not over. Raise the budget in {file} (the field budget), then go on with: "
-    assert told + "wolflab run --resume" in printed(console)
+    told = f"Some games are not over. Go on with a higher budget: wolflab run --resume {tmp_path / 'r'}"
+    assert f"{told} -o budget.tokens=40000" in printed(console)
     assert printed(console).count(SHORT_GAMES_FIRST) == 1
     with Store.open_for_reading(tmp_path / "r") as store:
         assert render_report(summary(store)).count(SHORT_GAMES_FIRST) == 1

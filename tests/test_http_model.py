@@ -42,7 +42,7 @@ from wolflab.models.wire import (
 from wolflab.rules import LEFT, NO, PASS, PRESETS, RIGHT, SHERIFF, YES, Action, Ask, Pick
 from wolflab.text.questions import Decide, Deduce, Question, Rate, Situation, Task, guessable
 from wolflab.text.replies.parse import NO_FIT, parse, schema
-from wolflab.text.replies.parsed import Decided, Judged, RatedReply, object_schema, text_schema
+from wolflab.text.replies.parsed import Decided, Judged, Problem, RatedReply, object_schema, text_schema
 
 KEY = "sk-very-secret-0123456789"
 PROMPT = """You are player_1. Choose from: kill player_2, kill player_3.
@@ -1125,15 +1125,15 @@ def test_a_cancelled_call_gives_its_place_back():
 
 def test_a_spent_budget_refuses_the_next_call_and_lets_the_others_finish():
     async def go() -> None:
-        async with serving(gate=3) as server:
-            budget = Budget(tokens=10)
+        async with serving() as server:
+            budget = Budget(tokens=150)
             model = make(server, budget=budget, max_in_flight=3)
             tasks = [model.generate(request()) for _ in range(8)]
             outcomes = await asyncio.gather(*tasks, return_exceptions=True)
             await model.close()
             done = [one for one in outcomes if isinstance(one, Response)]
-            assert len(done) == server.calls == 3
-            assert sum(isinstance(one, BudgetExceeded) for one in outcomes) == 5
+            assert len(done) == server.calls == 1  # it is made alone, for nothing is known of the model yet
+            assert sum(isinstance(one, BudgetExceeded) for one in outcomes) == 7
             used = sum(one.usage.prompt_tokens + one.usage.completion_tokens for one in done)
             assert budget.spent_tokens == used
 
@@ -1142,12 +1142,13 @@ def test_a_spent_budget_refuses_the_next_call_and_lets_the_others_finish():
 
 def test_money_is_counted_exactly():
     async def go() -> None:
-        async with serving(gate=50) as server:
+        async with serving(latency=0.01) as server:
             price = Price(0.1, 0.3)
             budget = Budget(usd=1.0)
             model = make(server, budget=budget, price=price, max_in_flight=50)
             replies = await asyncio.gather(*(model.generate(request()) for _ in range(200)))
             await model.close()
+            assert server.most_in_flight == 50
             one = replies[0].usage
             exact = 200 * (one.prompt_tokens * 1 + one.completion_tokens * 3)
             assert budget.spent_usd * 10_000_000 == exact
@@ -1161,14 +1162,14 @@ def test_money_runs_out():
 
 
 def test_failed_attempts_cost_nothing_and_a_resumed_run_counts_on():
-    budget = Budget(tokens=1000, spent_tokens=999)
+    budget = Budget(tokens=1000, spent_tokens=850)
     ask([Fault("status", 500)], budget=budget)
     with pytest.raises(BudgetExceeded, match="the budget of 1,000 tokens is spent"):
-        budget.check()
+        ask(budget=budget)
 
 
 def test_a_server_that_does_not_count_does_not_make_the_budget_endless():
-    budget = Budget(tokens=10)
+    budget = Budget(tokens=150)
     with pytest.raises(BudgetExceeded):
         ask(calls=2, server={"usage": False}, budget=budget)
     assert budget.spent_tokens > 10
@@ -1582,3 +1583,28 @@ def test_importing_the_client_imports_no_sdk():
 )
 def test_a_body_that_cannot_be_read_is_no_json(body: bytes) -> None:
     assert decoded(body) is NOT_JSON
+
+
+# -- replies without an end ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", [200, 503])
+def test_a_reply_without_an_end_is_read_no_further_than_its_cap(status: int) -> None:
+    flood = Fault("flood", status=status)
+    [response], server, model, naps = ask([flood], max_reply_bytes=3 * 2**20)
+    assert naps.asked == []
+    assert response.text == ""
+    assert response.finish == "the reply is longer than 3,145,728 bytes"
+    assert response.usage.completion_tokens == 3 * 2**18
+    assert isinstance(parse(QUESTION, response.text, response.finish), Problem)
+    assert model.adaptations == [
+        "custom/wolf-1: the server sent a reply of more than 3,145,728 bytes; its tokens are estimated"
+    ]
+    assert not any("wolflab" in name for headers in server.headers for name in headers)
+
+
+def test_a_cap_is_a_setting_and_never_hides_a_reply_below_it() -> None:
+    [response], *_ = ask([Fault("text", body="x" * 2**20)])
+    assert response.text == "x" * 2**20
+    with pytest.raises(ModelError, match="max_reply_bytes"):
+        resolve({"model": "custom/m", "base_url": "http://x/v1", "max_reply_bytes": 0})

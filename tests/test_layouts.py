@@ -26,7 +26,7 @@ from wolflab.lab.runs import runner
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.runs.tournament_games import start_tournament
 from wolflab.lab.storage.store import Store
-from wolflab.match import Draws, InterviewProbe, Match, Player, ReliabilityProbe, StrawPoll, play, run_now
+from wolflab.match import Draws, InterviewProbe, Match, OpinionProbe, Player, StrawPoll, play, run_now
 from wolflab.models.base import Model, Request, Response
 from wolflab.models.village import Village
 from wolflab.rules import DOCTOR, SHERIFF, TWELVE, WITCH, Ruleset
@@ -68,7 +68,7 @@ def heard(rules: Ruleset, recipe: Recipe, seed: int = 0, model: Model | None = N
     listening = Listening(model)
     seats = [Player(LanguageAgent(recipe), listening)] * rules.players
     polls = (StrawPoll(2),) if rules.sheriff != "none" else ()
-    probes = (*polls, ReliabilityProbe(), InterviewProbe(lambda *_: True))
+    probes = (*polls, OpinionProbe(), InterviewProbe(lambda *_: True))
     draws = Draws(f"layouts/{seed}"), Draws(f"layouts/{seed}/0")
     run_now(play(Match(rules, lambda _: seats, *draws, {"version": "test"}, probes)))
     return listening.heard

@@ -196,7 +196,7 @@ def test_a_template_without_a_system_message_gets_it_before_the_first_words(
 
 
 def test_it_costs_nothing_and_counts_in_the_budget(home: Path) -> None:
-    budget = Budget(tokens=1)
+    budget = Budget(tokens=50)
     one = model(home / "base", budget)
     [reply] = asked(one, ["Speak."])
     assert reply.usage.cost == 0

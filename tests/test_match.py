@@ -19,10 +19,10 @@ from wolflab.match import (
     Dealing,
     Draws,
     Match,
+    OpinionProbe,
     Played,
     Player,
     Probe,
-    ReliabilityProbe,
     StrawPoll,
     everybody,
     play,
@@ -37,9 +37,10 @@ from wolflab.record import read_record, verify
 from wolflab.rules import DUTIES, PRESETS, SHERIFF, WITCH, Pick, Ruleset, Say
 from wolflab.text.asking.options import labels
 from wolflab.text.notes import Mistake, Proposed
+from wolflab.text.probes import PROBES as ABOUT_OTHERS
 from wolflab.text.questions import Propose
 
-PROBES = (StrawPoll(2), ReliabilityProbe())
+PROBES = (StrawPoll(2), *(OpinionProbe(*probe[:3]) for probe in ABOUT_OTHERS.values()))
 RULES = [*PRESETS.values(), SHERIFF.with_(sheriff="assigned", sheriff_death="stop")]
 RULE_IDS = [*PRESETS, "assigned"]
 

@@ -69,7 +69,7 @@ def marked() -> Summary:
     asked = MeasuringOptions(behaviours=True, watched=2)
     found = summarise(
         done(seat_person(record), deal, asked=asked)
-        for deal, _, record in records("one", 12, obey=0.4, wise=0.5, noise=0.3, rounds=2)
+        for deal, _, record in records("one", 12, obey=0.4, wise=0.5, noise=0.3, rounds=2, asked=True)
     )
     (one,) = found.conditions
     assert set(one.measures) == set(MEASURES)

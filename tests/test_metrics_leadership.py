@@ -9,10 +9,11 @@ import pytest
 
 from metrics_helpers import ONE_DAY, ROLES_7, belief, deduced, done, game, votes
 from wolflab.agents.base import IO, Invalid, Reply
-from wolflab.match import ReliabilityProbe, StrawPoll
+from wolflab.match import OpinionProbe, StrawPoll
 from wolflab.metrics import leadership as lead
 from wolflab.metrics import summarise
 from wolflab.metrics.days import Day, days_of
+from wolflab.metrics.rows import row_of
 from wolflab.rules import PASS, SHERIFF, Action, Ask, Say, View, pick
 from wolflab.text.notes import Rated
 
@@ -121,7 +122,7 @@ def test_raters_that_do_not_deduce_are_read_from_the_probe() -> None:
             return Reply(PASS, (("rate", Rated({2: 9, 1: 6, 3: 6, 0: 12})),))
         return None
 
-    day = only_day(game(script, probes=(ReliabilityProbe(),)))
+    day = only_day(game(script, probes=(OpinionProbe(),)))
     assert day.ratings[4] == {2: 9, 1: 6, 3: 6}  # 12 is no score
     assert lead.ratio(day) == pytest.approx(1.5)
     assert lead.dc(day) is None  # nobody was polled
@@ -296,8 +297,9 @@ def test_null_of_ratio_holds_when_everybody_is_alike_and_not_when_the_sheriff_is
     assert enough.p is not None
 
 
-def test_the_null_of_ratio_is_the_mean_over_all_ways_to_lay_the_label() -> None:
-    """By going through every order of the seats: the first that lives bears the label until it dies."""
+@pytest.mark.parametrize("never", [(), (5, 6)])
+def test_the_null_of_ratio_is_the_mean_over_all_ways_to_lay_the_label(never: tuple[int, ...]) -> None:
+    """By going through every order of the seats: the first that lives, and may lead, bears the label."""
 
     def script(view: View, ask: Ask, io: IO) -> Action | Reply | None:
         if ask.kind == "kill":
@@ -307,19 +309,23 @@ def test_the_null_of_ratio_is_the_mean_over_all_ways_to_lay_the_label() -> None:
         living = [j for j in view.facts.living if j != ask.seat]
         return Reply(PASS, deduced(*(belief(j, 1 + io.draw(f"m/{j}", 10)) for j in living)))
 
-    found = days_of(game(script, ruleset=ONE_DAY.with_(max_rounds=2)))
+    rules = ONE_DAY.with_(max_rounds=2, never_sheriff=[ONE_DAY.names[seat] for seat in never])
+    record = game(script, ruleset=rules)
+    found = days_of(record)
     assert [len(day.alive) for day in found] == [6, 5]
     values = []
-    for order in permutations(range(7)):
+    for order in permutations(seat for seat in range(7) if seat not in never):
         bearers = [next(seat for seat in order if seat in day.alive) for day in found]
         stands = [lead.standing(day, seat) for day, seat in zip(found, bearers, strict=True)]
         assert None not in stands
         values.append(sum(stands) / 2)  # type: ignore[arg-type]
-    exact = lead.ratio_null_of_game(found)
+    exact = lead.ratio_null_of_game(found, record.ruleset.eligible)
     assert exact is not None
     assert exact[0] == pytest.approx(mean(values))
     assert exact[1] == pytest.approx(pvariance(values))
     assert exact[2] == pytest.approx(lead.game_mean(found, lead.ratio))
+    kept = row_of(record).ratio_null
+    assert kept == exact, "the report counts it so"
 
 
 def test_a_vote_that_was_not_finished_is_left_out() -> None:

@@ -15,15 +15,14 @@ from typing import Any
 
 import nbformat
 import pytest
-import yaml
 from nbclient import NotebookClient
 
 import wolflab
 from command_line import wolflab as command
 from wolflab.errors import ExperimentError, ModelError, StoreError
+from wolflab.fields import read_yaml
 from wolflab.lab.plans.loading import build
 from wolflab.lab.plans.overrides import changes_of
-from wolflab.lab.plans.sources import Strict
 from wolflab.lab.plans.tournament import make_tournament
 from wolflab.lab.runs.runner import Progress
 from wolflab.ui.report.page import ReportPage
@@ -91,6 +90,7 @@ def test_what_is_interrupted_stops_and_goes_on(tmp_path: Path, looped: bool) -> 
     path = tmp_path / "r"
     code = f"""
 import asyncio, os, signal, threading, wolflab
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 def watch(progress):
     if progress.over == 2:
         os.kill(os.getpid(), signal.SIGINT)
@@ -146,7 +146,7 @@ def test_values_from_python_are_taken_as_they_are() -> None:
     for text in texts:
         made = build(FIELDS, changes_of({"title": text}))
         assert made.title == text
-        assert build(yaml.load(made.written(), Strict)).title == text
+        assert build(read_yaml(made.written())).title == text
     model = {"model": "wolf", "base_url": "http://localhost:1/v1", "temperature": 1e-7}
     made = build(FIELDS, changes_of({"others.model": model, "others.model.price": {"input": 1e-7}}))
     assert made.players["others"].model == {**model, "price": {"input": 1e-7}}
@@ -162,7 +162,7 @@ def test_a_condition_that_a_value_from_python_changes_tells_of_it() -> None:
     made = build(fields, changes_of({"others.recipe": {"name": "vanilla"}}))
     (became, *_) = made.became
     assert became.changes == ['others.recipe={"name": "vanilla"}']
-    assert build(yaml.load(made.written(), Strict)) == made
+    assert build(read_yaml(made.written())) == made
 
 
 @pytest.mark.parametrize(

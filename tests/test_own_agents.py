@@ -463,5 +463,5 @@ def test_a_changed_setting_is_noticed_and_reading_needs_no_code(here: Path) -> N
     module.unlink()
     for words in (["report"], ["show", "1"], ["errors"], ["verify"], ["export", "out"]):
         done = wolf(here, words[0], "run", *words[1:])
-        assert done.returncode == 0, told(done)
+        assert done.returncode == (words == ["verify"]), told(done)  # which misses the game that was stopped
     assert f"there is no module '{name}'" in told(wolf(here, "verify", "run", "--agents"))

@@ -110,7 +110,7 @@ def test_a_server_that_stops_answering_is_told_of_once_and_so_is_its_return(
     lines = [line for line in told.stdout.splitlines() if line.startswith("The server at")]
     assert len(lines) == 2
     assert lines[0].startswith(f"The server at {server.base_url} gives no answer (The server had")
-    assert "; trying 6 times more, with waits of up to 3 s in all" in lines[0]
+    assert "one of them is tried 6 times more, with waits of up to 3 s in all" in lines[0]
     assert lines[1] == f"The server at {server.base_url} answers again"
     server.faults.extend([Fault("status", 503)] * 2)
     brief = wolflab("run", "t.yaml", "--out", "s", cwd=tmp_path)

@@ -65,6 +65,8 @@ def test_the_page_is_well_formed_and_asks_nothing_of_anybody(page: str) -> None:
     parsed = Page(page)
     assert parsed.open == []
     assert all(link.startswith("#") for link in parsed.links)
+    assert page.index("Content-Security-Policy") < page.index("<title>")
+    assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'" in page
     for outside in ("http://", "https://", "//cdn", "@import", "url(http", "<script", "<iframe"):
         assert outside not in page.replace("http://www.w3.org/", "")
     assert len(parsed.ids) == len(set(parsed.ids))

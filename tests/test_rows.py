@@ -178,6 +178,7 @@ def test_a_measure_that_is_counted_otherwise_raises_the_count() -> None:
     asked = MeasuringOptions(behaviours=True, watched=2)
     effects = {"obey": 0.4, "wise": 0.5, "noise": 0.3, "bad": 0.1}
     played = [record for _, _, record in records("golden", 5, rounds=2, **effects)]
+    played += [record for _, _, record in records("asked", 1, rounds=2, asked=True, **effects)]
     totals: dict[str, Any] = {}
     for number, row in enumerate(rows.row_of(record, asked) for record in [*played, talk()]):
         for name in MEASURES:

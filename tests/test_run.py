@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +48,10 @@ def over_http(server: http_server.FakeServer, **changes: Any) -> dict[str, Any]:
 
 
 def records(path: Path) -> list[tuple[Any, ...]]:
-    """(condition, deal, repeat, status, lines, lines of the probes) of each game, whatever it has of them."""
+    """(condition, deal, repeat, number, status, lines, lines of the probes) of each game, whatever it has."""
     with closing(looking(path)) as db:
         rows = db.execute(
-            "SELECT condition, deal, repeat, status, data FROM games LEFT JOIN records ON game = id "
+            "SELECT condition, deal, repeat, id, status, data FROM games LEFT JOIN records ON game = id "
             "ORDER BY condition, deal, repeat"
         )
         return [(*row, *chains(data)) for *row, data in rows]
@@ -166,6 +166,34 @@ def test_void_games_are_redrawn_until_the_planned_number_counts(tmp_path: Path) 
             assert outcome.winner is Winner.NOBODY
 
 
+def test_the_numbers_of_games_do_not_depend_on_when_a_run_was_stopped(tmp_path: Path) -> None:
+    rules = {"preset": "sheriff", "sheriff": "assigned", "sheriff_death": "stop", "wolf_agreement": "last"}
+    data = experiment(rules=rules, deals=12, conditions={"a": {}, "b": {"rules": {"tie": "random"}}}, seed=5)
+
+    def played(name: str, every: int | None) -> list[tuple[Any, ...]]:
+        """A run that is stopped after so many games, again and again."""
+        Store.create(tmp_path / name, data).close()
+        over = False
+        while not over:
+            games = 0
+
+            def watch(_: runner.Progress) -> None:
+                nonlocal games
+                games += 1
+                if every is not None and games > every:
+                    raise StoreError("stopped")
+
+            with Store.resume(tmp_path / name) as store, suppress(StoreError):
+                over = runner.play_run(store, watch)
+        return records(tmp_path / name)
+
+    unbroken = played("unbroken", None)
+    numbers = [row[3] for row in unbroken]
+    assert sorted(numbers)[:24] == [*range(1, 25)]
+    assert {row[0] for row in unbroken if row[3] > 24} == {"a", "b"}, "games in place of void ones"
+    assert all(played(f"every {n}", n) == unbroken for n in (3, 5, 17))
+
+
 def test_runs_started_in_the_same_second_never_share_a_directory(tmp_path: Path) -> None:
     made = [new_directory(tmp_path, "x") for _ in range(20)]
     assert len(set(made)) == 20
@@ -203,7 +231,7 @@ def test_a_run_over_http_is_the_same_at_any_concurrency_and_plays_back(tmp_path:
 
 def test_a_failing_server_leaves_the_game_unfinished_and_resumable(tmp_path: Path) -> None:
     with http_server.running() as server:
-        data = over_http(server, deals=2, concurrency=1)
+        data = over_http(server, deals=1)
         data["players"]["others"]["model"]["max_in_flight"] = 1
         with Store.create(tmp_path / "r", build(data)) as store:
             server.faults.extend([http_server.Fault("status", 500)] * 2)
@@ -211,8 +239,6 @@ def test_a_failing_server_leaves_the_game_unfinished_and_resumable(tmp_path: Pat
             stuck = store.games("unfinished")
             assert len(stuck) == 1
             assert "failed 2 times" in (stuck[0].error or "")
-            done = store.games("done") + store.games("void")
-            assert done
             assert runner.play_run(store)
             assert not store.games("unfinished")
         with Store.create(tmp_path / "unbroken", build(data)) as store:
@@ -233,7 +259,7 @@ def test_a_budget_stops_a_run_cleanly(tmp_path: Path) -> None:
             assert not runner.play_run(store)
             assert any("budget of 20,000 tokens" in (row.error or "") for row in store.games("unfinished"))
             spent, _ = store.spent()
-        assert spent >= 20_000
+        assert 15_000 < spent <= 20_000
         assert cli("errors", str(tmp_path / "r"), cwd=tmp_path).stdout.count("unfinished") == 1
 
 

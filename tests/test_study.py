@@ -5,172 +5,38 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
-import httpx2
+import msgspec
 import pytest
-import yaml
 from rich.console import Console
 
-from web_helpers import in_no_time, played
+from study_helpers import FILE, SECRET, Arrivals, Visitor, holding, in_study, people_answer, written
+from web_helpers import now, played
 from wolflab.errors import ExperimentError, StoreError
 from wolflab.lab.plans.sources import shipped_files
+from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.store import Store
-from wolflab.lab.studies.people import StudyPeople, StudyPerson, StudyRefused, step_of, steps_of
+from wolflab.lab.studies.people import StudyPeople, StudyRefused, step_of, steps_of
 from wolflab.lab.studies.plan import BLANK, StudyCell, StudyPlan, load_study, study_of
 from wolflab.lab.studies.quoting import WITHHELD
 from wolflab.rules import ROLES
+from wolflab.text.people import PersonAnswer
 from wolflab.ui.erasing import erase_words
+from wolflab.ui.exporting import export_as
+from wolflab.ui.notebook import open_run
 from wolflab.ui.replay.writing import replay_of
-from wolflab.ui.study.app import study_application
 from wolflab.ui.study.house import StudyHouse
-
-FILE: dict[str, Any] = {
-    "name": "tiny",
-    "title": "A tiny study",
-    "experiment": {
-        "rules": "doctor",
-        "players": {"player_1": {"recipe": "person"}, "others": {"model": "village", "recipe": "vanilla"}},
-        "seed": 7,
-    },
-    "people": 3,
-    "games": 2,
-    "quiz": 3,
-    "consent": dict.fromkeys(
-        ("responsible", "purpose", "takes", "readers", "kept", "erasable_until"), "told here"
-    ),
-    "about": [{"ask": "Are you of age?", "options": ["Yes", "No"], "required": True, "screens": ["No"]}],
-    "after_game": [{"ask": "How was it?", "scale": 5, "required": True}],
-    "interview": [{"ask": "Anything else?"}],
-}
-SECRET = "the purple heron dances"
-"""What a person says, and what must not be found after it was erased."""
-
-
-def written(folder: Path, **changes: Any) -> Path:
-    file = folder / "study.yaml"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(yaml.safe_dump({**FILE, **changes}))
-    return file
-
-
-def holding(run: Path) -> list[str]:
-    """The files in which the secret stands."""
-    return [file.name for file in run.rglob("*") if file.is_file() and SECRET.encode() in file.read_bytes()]
-
-
-class Visitor:
-    """Somebody's browser."""
-
-    def __init__(self, house: StudyHouse, app: Any) -> None:
-        self.house = house
-        self.client = httpx2.AsyncClient(
-            transport=httpx2.ASGITransport(app=app), base_url="http://study.test", follow_redirects=True
-        )
-        self.text = ""
-
-    async def get(self, path: str) -> httpx2.Response:
-        return self._kept(await self.client.get(path))
-
-    async def post(self, path: str, **fields: str) -> httpx2.Response:
-        return self._kept(await self.client.post(path, data=fields))
-
-    def _kept(self, answer: httpx2.Response) -> httpx2.Response:
-        self.text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", answer.text))
-        return answer
-
-    async def begin(self, outside: str = "") -> StudyPerson:
-        await self.get(f"/study/?id={outside}")
-        await self.post("/study/", id=outside)
-        return self.person
-
-    @property
-    def person(self) -> StudyPerson:
-        key = next(value for name, value in self.client.cookies.items() if name.endswith("_study"))
-        found = self.house.people.by_key(key)
-        assert found is not None
-        return found
-
-    @property
-    def step(self) -> str:
-        return self.house.advance(self.person)
-
-    async def answer(self, **fields: str) -> httpx2.Response:
-        """The step as most would answer it; fields: what is answered otherwise."""
-        step = self.step
-        usual = {
-            "consent": {"agree": "yes"},
-            "about": {"q0": "Yes"},
-            "quiz": {
-                "try": str(self.person.tries.get("quiz", 0)),
-                **{f"q{n}": item.answer for n, item in enumerate(self.house.quiz(self.person))},
-            }
-            if step == "quiz"
-            else {},
-            "after": {"q0": "4"},
-            "number": {"number": "12"},
-            "interview": {"q0": SECRET},
-        }.get(step.partition("/")[0], {})
-        return await self.post("/study/now", **{"step": step, **usual, **fields})
-
-    async def play(self) -> None:
-        """The whole game that comes next."""
-        step = self.step
-        await self.client.post("/study/table", follow_redirects=False)  # its page comes from a thread
-        table = self.house.tables.tables[self.person.tables[step]]
-        for seat in table.plan.people:
-            table.connected(seat)
-        await played(table, _answers)
-
-    async def go_to(self, step: str) -> None:
-        """Do everything before that step."""
-        for _ in range(40):
-            now = self.step
-            if now == step:
-                return
-            if now == "training" or now.startswith("game/"):
-                await self.play()
-            else:
-                await self.answer()
-        raise AssertionError(f"{step} never came; it is {self.step}")
-
-
-def _answers(table: Any, seat: int, asked: Any) -> Any:
-    from web_helpers import PersonAnswer, first_choice  # type: ignore[attr-defined]
-
-    if asked.ask.options is None and not asked.rates:
-        return PersonAnswer(said=f"I say that {SECRET}.")
-    return first_choice(table, seat, asked)
-
-
-def in_study(
-    folder: Path,
-    work: Callable[[StudyHouse, Callable[[], Visitor]], Coroutine[Any, Any, Any]],
-    **changes: Any,
-) -> Any:
-    """Do it with a study that is served, in no time."""
-
-    async def served() -> Any:
-        house = StudyHouse.open(folder / "run", str(written(folder, **changes)))
-        app = study_application(house, ["study.test"])
-        try:
-            async with app.router.lifespan_context(app):
-                return await work(house, lambda: Visitor(house, app))
-        finally:
-            house.close()
-
-    return in_no_time(served())
-
+from wolflab.ui.web.desk import OpenAsk
+from wolflab.ui.web.table import WebTable
 
 # -- the way through -----------------------------------------------------------------------------------
 
 
 def test_somebody_goes_through_every_step_and_everything_is_kept(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
-        one = visitor()
-        await one.begin("recruit-17")
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        one = await visitor(outside="recruit-17")
         for step in steps_of(house.study):
             assert one.step == step
             await (one.play() if step == "training" or step.startswith("game/") else one.answer())
@@ -194,10 +60,8 @@ def test_somebody_goes_through_every_step_and_everything_is_kept(tmp_path: Path)
 
 
 def test_a_wrong_answer_in_the_quiz_shows_the_rules_again_and_excludes_nobody(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
-        one = visitor()
-        await one.begin()
-        await one.go_to("quiz")
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        one = await visitor("quiz")
         for k in range(3):
             before = [item.question for item in house.quiz(one.person)]
             first = house.quiz(one.person)[0]
@@ -215,9 +79,8 @@ def test_a_wrong_answer_in_the_quiz_shows_the_rules_again_and_excludes_nobody(tm
 
 
 def test_whoever_must_not_take_part_is_told_and_nothing_of_it_is_kept(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
-        one = visitor()
-        await one.begin()
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        one = await visitor()
         await one.post("/study/now", step="consent")
         assert "Tick the box" in one.text
         await one.answer()
@@ -236,11 +99,9 @@ def test_whoever_must_not_take_part_is_told_and_nothing_of_it_is_kept(tmp_path: 
 
 
 def test_a_link_that_is_opened_twice_is_one_person(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
-        one, other = visitor(), visitor()
-        await one.begin("same")
-        await one.go_to("quiz")
-        await other.begin("same")
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        await visitor("quiz", outside="same")
+        other = await visitor(outside="same")
         assert other.person.name == "p01"
         assert other.step == "quiz"
         assert len(house.people.people) == 1
@@ -249,10 +110,8 @@ def test_a_link_that_is_opened_twice_is_one_person(tmp_path: Path) -> None:
 
 
 def test_two_windows_count_once(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
-        one = visitor()
-        await one.begin()
-        await one.go_to("after/1")
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        one = await visitor("after/1")
         await one.post("/study/now", step="after/1", q0="2")
         await one.post("/study/now", step="after/1", q0="5")
         assert one.person.done["after/1"] == {"How was it?": "2"}
@@ -267,14 +126,11 @@ def test_two_windows_count_once(tmp_path: Path) -> None:
 def test_a_pause_of_a_week_is_another_session_and_nothing_is_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def first(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
-        one = visitor()
-        await one.begin("week")
-        await one.go_to("game/2")
+    async def first(house: StudyHouse, visitor: Arrivals) -> None:
+        await visitor("game/2", outside="week")
 
-    async def later(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
-        one = visitor()
-        await one.begin("week")
+    async def later(house: StudyHouse, visitor: Arrivals) -> None:
+        one = await visitor(outside="week")
         assert one.step == "game/2"
         await one.go_to("")
 
@@ -306,10 +162,8 @@ def test_whoever_never_comes_back_holds_a_place_for_some_days(
 def test_whoever_stops_at_a_step_leaves_what_was_done_and_the_next_take_the_place(
     step: str, tmp_path: Path
 ) -> None:
-    async def work(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
-        one = visitor()
-        await one.begin()
-        await one.go_to(step)
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        one = await visitor(step)
         if step == "training" or step.startswith("game/"):
             await one.post("/study/table")  # and leaves in the middle
         await one.post("/study/stop")
@@ -320,9 +174,9 @@ def test_whoever_stops_at_a_step_leaves_what_was_done_and_the_next_take_the_plac
         counted = [row for row in house.store.games() if row.over]
         assert len(counted) == {"after/1": 1, "game/2": 1, "interview": 2}.get(step, 0)
         for k in range(house.study.people):
-            await visitor().begin(f"next-{k}")
+            await visitor(outside=f"next-{k}")
         assert sum(not person.gone for person in house.people.people.values()) == house.study.people
-        late = visitor()
+        late = visitor.stranger()
         await late.post("/study/", id="late")
         assert "has all the people that it needs" in late.text
 
@@ -330,10 +184,8 @@ def test_whoever_stops_at_a_step_leaves_what_was_done_and_the_next_take_the_plac
 
 
 def test_an_abandoned_game_is_kept_and_planned_again(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
-        one = visitor()
-        await one.begin()
-        await one.go_to("game/1")
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        one = await visitor("game/1")
         await one.post("/study/table")
         table = house.tables.tables[one.person.tables["game/1"]]
         table.give_up("the machine was switched off")
@@ -348,9 +200,8 @@ def test_an_abandoned_game_is_kept_and_planned_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("quote", ["yes", ""])
 def test_a_replay_quotes_only_who_has_agreed(quote: str, tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
-        one = visitor()
-        await one.begin()
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        one = await visitor()
         await one.answer(quote=quote)
         await one.go_to("after/1")
 
@@ -363,10 +214,8 @@ def test_a_replay_quotes_only_who_has_agreed(quote: str, tmp_path: Path) -> None
 
 
 def test_a_player_who_closes_the_browser_has_no_game_that_counts(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
-        one = visitor()
-        await one.begin()
-        await one.go_to("game/1")
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        one = await visitor("game/1")
         await one.client.post("/study/table", follow_redirects=False)
         table = house.tables.tables[one.person.tables["game/1"]]
         while table.plan.state == "playing":
@@ -378,11 +227,37 @@ def test_a_player_who_closes_the_browser_has_no_game_that_counts(tmp_path: Path)
     in_study(tmp_path, work)
 
 
+@pytest.mark.parametrize("away", [60.0, 8 * 60.0])
+def test_a_game_waits_for_whoever_closes_the_browser_and_goes_on_where_it_was(
+    away: float, tmp_path: Path
+) -> None:
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        one = await visitor("game/1")
+        table = await one.sit()
+        (seat,) = table.plan.people
+        while not table.desks[seat].shown:
+            await asyncio.sleep(0.5)
+        asked = [opened.ask.id for opened in table.desks[seat].shown]
+        table.disconnected(seat)
+        await asyncio.sleep(away)
+        assert table.plan.state == "playing"
+        assert (await one.client.post("/study/table", follow_redirects=False)).status_code == 303
+        table.connected(seat)
+        assert [opened.ask.id for opened in table.desks[seat].shown] == asked, "it is still to be answered"
+        assert all(opened.due - now() > 20 for opened in table.desks[seat].shown if opened.due is not None)
+        words = "60 seconds" if away == 60 else "8 minutes"
+        assert [item for item in table.seats[seat].items if f"away for {words}.".encode() in item]
+        await played(table, people_answer)
+        assert one.step == "after/1"
+
+    in_study(tmp_path, work)
+    with Store.open_for_reading(tmp_path / "run") as store:
+        assert [row.status for row in store.games()] == ["done"]
+
+
 def test_whoever_has_stopped_may_still_withdraw_and_is_told_what_it_was(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
-        one = visitor()
-        await one.begin()
-        await one.go_to("training")
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        one = await visitor("training")
         await one.client.post("/study/table", follow_redirects=False)
         await one.post("/study/stop")
         assert "were computer programs in all games" in one.text
@@ -396,10 +271,8 @@ def test_whoever_has_stopped_may_still_withdraw_and_is_told_what_it_was(tmp_path
 
 
 def test_going_back_to_the_beginning_makes_nobody_new(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
-        one = visitor()
-        await one.begin()
-        await one.go_to("quiz")
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        one = await visitor("quiz")
         await one.begin()
         assert one.step == "quiz"
         await one.go_to("")
@@ -429,14 +302,12 @@ def test_names_are_not_given_twice_and_people_need_their_salt(tmp_path: Path) ->
 
 
 def test_whoever_withdraws_is_erased_from_every_byte(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
-        one = visitor()
-        await one.begin("me")
-        await one.go_to("debrief")
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        one = await visitor("debrief", outside="me")
         answer = await one.post("/study/code")
         code = re.search(r"<b class=\"code\">([A-Z0-9-]+)</b>", answer.text)
         assert code is not None
-        other = visitor()
+        other = visitor.stranger()
         assert (await other.post("/study/withdraw", code="WRONG-WRONG-WRONG")).status_code == 403
         await other.post("/study/withdraw", code=code[1].lower())
         assert "is erased" in other.text
@@ -449,10 +320,8 @@ def test_whoever_withdraws_is_erased_from_every_byte(tmp_path: Path) -> None:
 
 
 def test_whoever_withdraws_while_the_run_is_read_can_do_so_again(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
-        one = visitor()
-        await one.begin()
-        await one.go_to("after/1")
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        one = await visitor("after/1")
         code = house.new_withdrawal(one.person)
         with Store.open_for_reading(tmp_path / "run") as reading:
             reading._db.execute("BEGIN")
@@ -467,10 +336,8 @@ def test_whoever_withdraws_while_the_run_is_read_can_do_so_again(tmp_path: Path)
 
 
 def test_whoever_withdraws_in_the_middle_of_training_is_erased_too(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
-        one = visitor()
-        await one.begin()
-        await one.go_to("training")
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        one = await visitor("training")
         await one.client.post("/study/table", follow_redirects=False)
         table = house.tables.tables[one.person.tables["training"]]
         (seat,) = table.plan.people
@@ -478,7 +345,7 @@ def test_whoever_withdraws_in_the_middle_of_training_is_erased_too(tmp_path: Pat
         while not holding(tmp_path / "run") and table.plan.state == "playing":
             await asyncio.sleep(0.25)
             for asked in table.desks[seat].shown:
-                table.give(seat, asked.ask.id, _answers(table, seat, asked))
+                table.give(seat, asked.ask.id, people_answer(table, seat, asked))
         assert table.plan.state == "playing"
         code = house.new_withdrawal(one.person)
         assert (await one.post("/study/withdraw", code=code)).status_code == 200
@@ -488,9 +355,8 @@ def test_whoever_withdraws_in_the_middle_of_training_is_erased_too(tmp_path: Pat
 
 
 def test_the_command_erases_what_somebody_said_in_training_too(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
-        await (one := visitor()).begin()
-        await one.go_to("debrief")
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        await visitor("debrief")
 
     in_study(tmp_path, work)
     run = tmp_path / "run"
@@ -503,13 +369,97 @@ def test_the_command_erases_what_somebody_said_in_training_too(tmp_path: Path) -
 
 
 def test_a_problem_can_be_reported_from_every_page(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Callable[[], Visitor]) -> None:
-        one = visitor()
-        await one.begin()
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        one = await visitor()
         await one.post("/study/report", text="A player insulted me")
         assert [report.text for report in one.person.reports] == ["A player insulted me"]
 
     in_study(tmp_path, work)
+
+
+def test_exports_go_with_somebody_who_has_answered_and_said_nothing(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        one = await visitor("rules")
+        export_as(Console(quiet=True), run, None, ["data"], True, [])
+        assert [row["answer"] for row in open_run(run).answers.rows()] == ["Yes"]
+        await one.post("/study/withdraw", code=house.new_withdrawal(one.person))
+
+    in_study(tmp_path, work)
+    assert not (run / "exported").exists()
+    assert not list(open_run(run).answers.rows())
+    assert [row["left"] for row in open_run(run).people.rows()] == ["withdrawn"]
+
+
+# -- what is kept of typing ----------------------------------------------------------------------------
+
+
+def pasted(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
+    """A statement that was pasted while the page was out of sight for some seconds."""
+    answer = people_answer(table, seat, asked)
+    assert answer is not None
+    return msgspec.structs.replace(answer, pasted=True, away=3.5)
+
+
+@pytest.mark.parametrize("signals", [False, True])
+def test_pasting_and_time_away_are_kept_where_people_were_told_so(signals: bool, tmp_path: Path) -> None:
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        one = await visitor()
+        await one.get("/study/now")
+        assert ("whether you pasted something into it" in one.text) is signals
+        await one.go_to("training")
+        await one.play(pasted)
+        await one.play(pasted)
+        for step, told in (("training", False), ("game/1", signals)):
+            plan = house.tables.tables[one.person.tables[step]].plan
+            assert plan.signals is told
+            assert any("pasted" in sentence for sentence in plan.declared()) is told
+        typed = [row for row in open_run(tmp_path / "run").statements.rows() if row["person"]]
+        assert typed
+        assert {(row["pasted"], row["away"]) for row in typed} == {(True, 3.5) if signals else (None, None)}
+        house.tables.tables[one.person.tables["training"]].drop()
+        for store in (house.store, Store.open_for_reading(tmp_path / "run/tables" / training(one))):
+            kept = [call["text"] for call in store.whole_calls(1) if "|answer|" in call["key"]]
+            assert any("away" in text for text in kept) is (signals and store is house.store)
+            assert not any("away" in text for text in kept if '"said"' not in text)
+        verify_game(house.store, house.store.game(1), agents=True)
+        await one.post("/study/withdraw", code=house.new_withdrawal(one.person))
+        assert {(row["pasted"], row["away"]) for row in open_run(tmp_path / "run").statements.rows()} == {
+            (None, None)
+        }
+
+    in_study(tmp_path, work, signals=signals)
+
+
+def training(one: Visitor) -> str:
+    """The code of somebody's table of training."""
+    return one.person.tables["training"]
+
+
+@pytest.mark.parametrize("signals", [False, True])
+def test_what_a_page_sends_of_typing_is_kept_with_the_words_alone(signals: bool, tmp_path: Path) -> None:
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        one = await visitor("game/1")
+        table = await one.sit()
+        (seat,) = table.plan.people
+        sent = []
+        while not sent:
+            await asyncio.sleep(0.5)
+            for asked in table.desks[seat].shown:
+                answer = people_answer(table, seat, asked)
+                body = {"ask": asked.ask.id, "pasted": False, "away": 2.0, **msgspec.to_builtins(answer)}
+                path = f"/t/{table.plan.code}/s/{seat}/answer"
+                for _ in range(2):  # as a page whose line was lost
+                    assert (await one.client.post(path, json=body)).json() == {"kept": True}
+                kept = table.desks[seat].kept.answers[asked.ask.id].answer
+                words = signals and kept.said is not None
+                assert (kept.pasted, kept.away) == ((False, 2.0) if words else (None, None))
+                sent += [kept.said] if kept.said is not None else []
+        refused = await one.client.post(path, json={**body, "away": -1})
+        assert refused.status_code in (400, 422)
+
+    in_study(tmp_path, work, signals=signals, training=False)
 
 
 # -- what a study may be -------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -51,6 +52,7 @@ from wolflab.policy.settings import PPO
 from wolflab.policy.train import Learner
 from wolflab.rules import DOCTOR, Side
 from wolflab.ui.training import curve, render_training, show_training
+from wolflab.ui.verifying import verify_path
 
 TINY: dict[str, Any] = {
     **TINY_LEARNER,
@@ -388,6 +390,25 @@ def test_a_damaged_verdict_is_told(text: str, whole: Path, tmp_path: Path) -> No
     (folder / "seed-1" / "evaluation.json").write_text(text)
     with pytest.raises(StoreError, match="remove it and resume"):
         show_training(Console(quiet=True), folder)
+    assert not verify_path(Console(quiet=True), folder, agents=False)
+
+
+@pytest.mark.parametrize(
+    "damage", ["", "policy.safetensors", "log.jsonl", "state.safetensors", "training.yaml"]
+)
+def test_verify_looks_at_the_files_of_every_seed(damage: str, whole: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(whole, tmp_path / "run"))
+    console = Console(file=StringIO(), width=200)
+    if damage == "policy.safetensors":
+        save(replace(load_policy(folder / "seed-1" / damage), candidates=2), folder / "seed-1" / damage)
+    elif damage == "training.yaml":
+        (folder / damage).write_text((folder / damage).read_text().replace("epochs: 2", "epochs: 4"))
+    elif damage:
+        (folder / "seed-1" / damage).write_bytes((folder / "seed-1" / damage).read_bytes()[:-200])
+    assert verify_path(console, folder, agents=False) == (not damage)
+    told = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "updates" in told
+    assert damage in told
 
 
 def test_a_full_disk_is_told_and_leaves_no_half_file(whole: Path, tmp_path: Path, monkeypatch: Any) -> None:
@@ -854,7 +875,7 @@ def test_the_page_and_the_table(whole: Path) -> None:
     assert "Win rate as werewolves" in text
     page = (whole / "training.html").read_text()
     assert page.count("<svg") == 1
-    assert "http" not in page.replace("http://www.w3.org", "").replace("http://purl.org", "")
+    assert "://" not in page.replace("http://www.w3.org", "").replace("http://purl.org", "")
     assert "Gain as village" in page
     assert "Instrument check" in page
 

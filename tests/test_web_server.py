@@ -36,6 +36,7 @@ from wolflab.cli import app
 from wolflab.ui.serving import allow_files, bound_socket, serving_config
 from wolflab.ui.web import doors, guard, lines, live
 from wolflab.ui.web.app import application
+from wolflab.ui.web.desk import KeptDesk
 from wolflab.ui.web.house import House
 
 KEY = "sk-this-key-is-in-the-environment-alone"
@@ -428,7 +429,7 @@ def test_nobody_answers_for_somebody_else(browser: Browser, site: Site) -> None:
     until(
         lambda: asked.extend(n for n, desk in enumerate(site.house.tables[code].desks) if desk.shown) or asked
     )
-    ask = site.house.tables[code].desks[asked[0]].shown[0].told({})
+    ask = site.house.tables[code].desks[asked[0]].shown[0].told(KeptDesk())
     for path in (path for n, path in enumerate(paths) if n != asked[0]):
         assert "not asked this" in sentence(browser.post(f"{path}/answer", json=an_answer(ask)), 409)
     assert browser.post(f"{paths[asked[0]]}/answer", json=an_answer(ask)).status_code == 200

@@ -27,7 +27,7 @@ from wolflab.text.notes import StoodIn, Thought
 from wolflab.text.people import PersonAnswer
 from wolflab.ui.erasing import erase_words
 from wolflab.ui.web import table as tables
-from wolflab.ui.web.desk import OpenAsk
+from wolflab.ui.web.desk import KeptDesk, OpenAsk
 from wolflab.ui.web.feed import Feed
 from wolflab.ui.web.house import House
 from wolflab.ui.web.plan import GRACE, LENIENCY, BudgetPlan, SeatWish, night_duties, web_rules
@@ -80,7 +80,7 @@ def test_polls_are_asked_where_the_table_measures_and_the_last_answer_is_filled_
     seen: list[dict[str, Any]] = []
 
     def rate(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
-        told = asked.told(table.desks[seat].kept.rated)
+        told = asked.told(table.desks[seat].kept)
         if told["outside"]:
             seen.append(told)
         if told["rate"]:
@@ -174,7 +174,7 @@ def test_a_planted_leak_shows_in_the_frames(tmp_path: Path, monkeypatch: pytest.
 
 def by_public_facts(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
     """Answers that depend on nothing but what everybody knows: so twins play alike."""
-    told, alive = asked.told({}), table.public.facts.living
+    told, alive = asked.told(KeptDesk()), table.public.facts.living
     options = told["options"]
     if options is None:
         return PersonAnswer(said=f"I sit at {seat + 1}.")
@@ -864,6 +864,31 @@ def test_the_time_that_a_person_took_is_filed_from_when_they_were_asked(tmp_path
         taken = [call["latency"] for call in store.whole_calls(1) if "|answer|" in call["key"]]
     assert taken
     assert all(4 <= seconds < 5 for seconds in taken), taken
+
+
+def test_a_table_outside_a_study_keeps_nothing_of_how_somebody_types(tmp_path: Path) -> None:
+    def telling(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
+        answer = first_choice(table, seat, asked)
+        assert answer is not None
+        return msgspec.structs.replace(answer, pasted=True, away=3.0)
+
+    async def game(house: House) -> Path:
+        with pytest.raises(msgspec.ValidationError, match="signals"):
+            wish("doctor", people=(6,), signals=True)
+        table = seated(house, wish("doctor", people=(6,)))
+        frames = Frames(table.seats[6]).watch()
+        table.start()
+        await played(table, telling)
+        assert not any("pasted" in sentence for sentence in table.plan.declared())
+        assert {
+            message["now"]["table"]["signals"] for _, message in frames.sent if "table" in message["now"]
+        } == {False}
+        return table.folder
+
+    with Store.open_for_reading(at_table(tmp_path, game)) as store:
+        kept = [call["text"] for call in store.whole_calls(1) if "|answer|" in call["key"]]
+    assert any('"said"' in text for text in kept)
+    assert not any("pasted" in text or "away" in text for text in kept)
 
 
 def test_lost_time_is_given_back_even_where_it_was_nearly_over(tmp_path: Path) -> None:

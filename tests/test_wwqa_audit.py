@@ -266,7 +266,7 @@ def test_the_command_writes_page_numbers_and_copies(tmp_path: Path) -> None:
     page = (tmp_path / "out" / "audit.html").read_text(encoding="utf-8")
     assert "&lt;script&gt;" in page
     assert "<script" not in page
-    assert "http" not in page
+    assert "://" not in page
     numbers = json.loads((tmp_path / "out" / "audit.json").read_text(encoding="utf-8"))
     assert [(file["questions"], len(file["unusable"])) for file in numbers["files"]] == [(12, 1), (1, 1)]
     assert "'=HYPERLINK" in (tmp_path / "out" / "train.clean.csv").read_text(encoding="utf-8")

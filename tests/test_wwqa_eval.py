@@ -568,7 +568,8 @@ def test_a_spent_budget_says_how_to_go_on(questions: Path, tmp_path: Path) -> No
         told = " ".join(done.stdout.split())
         with CallStore.open_for_reading(out) as store:
             used, _ = store.spent()
-        assert f"the budget of 5,000 tokens is spent: {used:,} are used" in told
+        assert 4000 < used <= 5000
+        assert f"the budget of 5,000 tokens is spent ({used:,} used" in told
         assert f"wolf-1: {used:,} tokens" in told
         command = f"wolflab wwqa eval {questions} --model wolf-1 -o {out} --set max_in_flight=1"
         assert told.endswith(
@@ -580,9 +581,7 @@ def test_a_spent_budget_says_how_to_go_on(questions: Path, tmp_path: Path) -> No
         assert server.answered == first, "what was spent counts"
         assert run_eval(server, *asked, "--tokens", "5000000").returncode == 0
         assert server.answered == 64
-        over = run_eval(server, *asked, "--tokens=5000")
-        assert over.returncode == 0
-        assert "Every message has its reply, and the budget of 5,000 tokens is spent" in over.stdout
+        assert run_eval(server, *asked, "--tokens=5000").returncode == 0, "nothing is left to ask"
         assert "price" in run_eval(server, *asked, "--usd", "1").stderr
         assert "usd: got 0.0; use a number above 0" in run_eval(server, *asked, "--usd", "0").stderr
 
@@ -595,7 +594,7 @@ def test_a_cost_without_the_price_of_all_tokens_is_the_least(questions: Path, tm
         run_eval(server, *asked, "--split", "kinds")
         with CallStore.open_for_reading(out) as store:
             before, _ = store.spent()
-        done = run_eval(server, *asked, *price, "--usd", "0.0001")
+        done = run_eval(server, *asked, *price, "--usd", "0.002")
         whole = run_eval(server, questions, "--model", "wolf-1", "-o", tmp_path / "new", *price)
         run_eval(server, questions, "--model", "wolf-1", "-o", tmp_path / "bare")
         with CallStore.open_for_reading(tmp_path / "bare") as store:
@@ -606,7 +605,7 @@ def test_a_cost_without_the_price_of_all_tokens_is_the_least(questions: Path, tm
     with CallStore.open_for_reading(out) as store:
         tokens, usd = store.spent()
     assert f"wolf-1: {tokens:,} tokens, at least ${usd:.4f} ({before:,} tokens without a price)" in told
-    assert f"the budget of 0.0001 USD is spent: {usd:f} are used" in told
+    assert f"the budget of 0.002 USD is spent ({usd:.4f} used" in told
     assert "at least $" in (out / "report.html").read_text(encoding="utf-8")
     assert json.loads((out / "results.json").read_text())["tokens without a price"] == {"wolf-1": before}
     unpriced = json.loads((tmp_path / "bare" / "results.json").read_text())

@@ -296,7 +296,7 @@ def cut_at(step: int) -> Callable[[FinetuneStep | Forecast], None]:
     return watch
 
 
-@pytest.mark.parametrize("step", [1, 2, 5, 11])
+@pytest.mark.parametrize("step", [2, 11])
 def test_a_training_that_was_cut_ends_with_the_same_adapter_and_log(
     step: int, whole: Path, base: Path, examples: Examples, tmp_path: Path
 ) -> None:
@@ -576,7 +576,7 @@ def test_random_kills_change_nothing(whole: Path, base: Path, examples: Examples
 
 KILLED = "questions=40 epochs=10 batch=2 look_every=3 rank=4 dropout=0.1 dtype=float32"
 """A training of 200 steps."""
-KILLS = int(os.environ.get("WOLFLAB_KILLS", "1"))
+KILLS = int(os.environ.get("WOLFLAB_KILLS", "0"))
 
 
 def process_of(home: Path, out: str) -> subprocess.Popen[bytes]:
@@ -603,6 +603,7 @@ def logged(home: Path, out: str) -> int:
     return logs[0].read_bytes().count(b"\n") if logs else 0
 
 
+@pytest.mark.skipif(not KILLS, reason="WOLFLAB_KILLS=20 asks for it (docs/testing.md): some three minutes")
 def test_kills_of_the_process_change_nothing(tmp_path: Path) -> None:
     tiny_base(tmp_path / "base")
     write_items(tmp_path / "questions.jsonl", build_items(SHERIFF, 120, seed=2).items)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from wolflab.text.people import PersonAnswer
-from wolflab.ui.web.desk import OpenAsk
+from wolflab.ui.web.desk import KeptDesk, OpenAsk
 from wolflab.ui.web.feed import Feed
 from wolflab.ui.web.house import House
 from wolflab.ui.web.plan import TableWish, web_rules
@@ -77,7 +77,9 @@ Choice = Callable[[WebTable, int, OpenAsk], PersonAnswer | None]
 
 def first_choice(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
     """The first option; everybody is believed alike."""
-    told = asked.told({})
+    told = asked.told(KeptDesk())
+    if told["among"]:
+        return PersonAnswer(guessed=dict.fromkeys(told["rate"], told["among"][0]))
     if told["rate"]:
         return PersonAnswer(rated=dict.fromkeys(told["rate"], 5))
     if told["options"]:

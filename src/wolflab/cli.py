@@ -2,23 +2,53 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from .errors import WolflabError
+from .errors import Interrupted, WolflabError
 from .files import MEND_DISK
-from .ui.console import ExitCode, console
+from .ui.console import ExitCode, console, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+_UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+"""What typer refuses words of a command line with."""
+
+
+class _Commands(TyperGroup):
+    """Repeats nothing in its refusals that would steer the terminal: typer prints them itself."""
+
+    def make_context(self, *given: Any, **more: Any) -> Any:
+        with _visible_refusals():
+            return super().make_context(*given, **more)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _visible_refusals():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _visible_refusals() -> Iterator[None]:
+    try:
+        yield
+    except _UsageError as refusal:
+        for name, said in vars(refusal).items():
+            if isinstance(said, str):
+                setattr(refusal, name, visible(said))
+        raise
+
+
 app = typer.Typer(
     name="wolflab",
+    cls=_Commands,
     help="A laboratory for language agents in the game of Werewolf.\n\n"
     "Start with:  wolflab run quickstart   or   wolflab play",
     no_args_is_help=True,
@@ -34,7 +64,10 @@ OnVillage = Annotated[
     bool, typer.Option("--village", help="Run it on the built-in player (an instrument check).")
 ]
 Out = Annotated[Path | None, typer.Option(help="Directory of this run (default: a new one under runs/).")]
-Resume = Annotated[Path | None, typer.Option(help="Take up this run where it stopped.")]
+Resume = Annotated[
+    Path | None, typer.Option(help="Take up this run where it stopped; -o changes its budget, concurrency …")
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Begin it, whatever it may cost.")]
 RunPath = Annotated[
     Path, typer.Argument(help="A run's directory, as printed by `wolflab run`.", show_default=False)
 ]
@@ -42,20 +75,38 @@ RunPath = Annotated[
 
 def main() -> None:
     """The `wolflab` command: a user's mistake is one sentence and exit code 2, never a traceback."""
+    signal.signal(signal.SIGTERM, _terminated)
     try:
         app()
     except (WolflabError, OSError, ExceptionGroup) as error:
         text = _words(error)
         if text is None:
             raise
-        console(stderr=True).print(f"[bold red]wolflab:[/] {_plain(text)}", highlight=False, soft_wrap=True)
+        from rich.markup import escape
+
+        console(stderr=True).print(f"[bold red]wolflab:[/] {escape(text)}", highlight=False, soft_wrap=True)
         sys.exit(ExitCode.MISTAKE)
     except SystemExit as end:
         if end.code == ExitCode.INTERRUPTED:
             from .ui.commands import stopped
 
             console(stderr=True).print(stopped(), highlight=False, markup=False, soft_wrap=True)
+            sys.exit(128 + _signal(end))
         raise
+
+
+def _signal(error: BaseException | None) -> int:
+    """By which signal somebody ended the command that ended with this."""
+    while error is not None:
+        if isinstance(error, Interrupted):
+            return error.number
+        error = error.__context__
+    return signal.SIGINT
+
+
+def _terminated(number: int, frame: object) -> None:
+    """SIGTERM ends a command as Ctrl-C does."""
+    raise Interrupted(number)
 
 
 def _words(error: BaseException) -> str | None:
@@ -69,14 +120,6 @@ def _words(error: BaseException) -> str | None:
     if isinstance(error, OSError) and error.strerror:  # while a file that is open is read or written
         return f"{error.strerror}; {MEND_DISK}"
     return None
-
-
-def _plain(text: str) -> str:
-    from rich.markup import escape
-
-    from .ui.console import visible
-
-    return escape(visible(text))
 
 
 @contextmanager
@@ -116,11 +159,45 @@ def run(
     village: OnVillage = False,
     out: Out = None,
     resume: Resume = None,
+    yes: Yes = False,
 ) -> None:
     """Run an experiment, then print its table and write its report."""
     from .ui.running import run_experiment
 
-    raise typer.Exit(run_experiment(console(), experiment, set_, village, out, resume))
+    raise typer.Exit(run_experiment(console(), experiment, set_, village, out, resume, yes))
+
+
+@app.command(
+    epilog="Examples:  `wolflab plan helmsman-table1`  ·  "
+    "`wolflab plan quickstart -o sheriff.model=openai/gpt-4o-mini --ask 24`"
+)
+def plan(
+    experiment: Annotated[str, typer.Argument(help="A YAML file, or the name of a shipped one.")],
+    set_: Set = [],
+    village: OnVillage = False,
+    ask: Annotated[
+        int, typer.Option(min=0, max=1000, help="Put so many prompts to each model first; they are paid for.")
+    ] = 0,
+    games: Annotated[
+        int, typer.Option(min=1, max=10000, help="Games to rehearse on the built-in player.")
+    ] = 24,
+) -> None:
+    """Tell what an experiment or a tournament will take: calls, tokens, money, time. Nothing is begun."""
+    from .ui.forecasting import plan_run
+
+    plan_run(console(), experiment, set_, village, games, ask)
+
+
+@app.command(epilog="Example:  `wolflab status runs/…`")
+def status(
+    run: Annotated[
+        Path, typer.Argument(help="The directory of a run, a training, a judge …", show_default=False)
+    ],
+) -> None:
+    """Tell how far something is, while it goes on or after it has stopped, and how to go on."""
+    from .ui.standing import show_status
+
+    show_status(console(), run)
 
 
 @app.command(
@@ -377,16 +454,22 @@ def errors(run: RunPath) -> None:
 
 @app.command(epilog="Examples:  `wolflab verify runs/…`  ·  `wolflab verify runs/… --agents`")
 def verify(
-    run: RunPath,
+    run: Annotated[
+        Path,
+        typer.Argument(
+            help="The directory of a run, a training, a judge or an evaluation, or a pool's file.",
+            show_default=False,
+        ),
+    ],
     agents: Annotated[
         bool, typer.Option("--agents", help="Also play every game again from its calls.")
     ] = False,
 ) -> None:
-    """Check that every record holds: its hashes, its rules, and with --agents its prompts and notes."""
-    from .ui.running import verify_run
+    """Check that all is there and holds: games of the plan, hashes, rules, settings, totals; with --agents
+    prompts and notes."""
+    from .ui.verifying import verify_path
 
-    with _reading(run) as store:
-        ok = verify_run(console(), store, agents)
+    ok = verify_path(console(), run, agents)
     raise typer.Exit(ExitCode.DONE if ok else ExitCode.NOT_OVER)
 
 
@@ -461,14 +544,22 @@ def ask_again(
     raise typer.Exit(ExitCode.DONE if ask_run_again(console(), wanted) else ExitCode.NOT_OVER)
 
 
-@app.command(epilog="Examples:  `wolflab models`  ·  `wolflab models --check ollama/llama3.1`")
+@app.command(
+    epilog="Examples:  `wolflab models`  ·  `wolflab models --check ollama/llama3.1`  ·  "
+    "`wolflab models --check my-model -o base_url=http://gpu-box:8000/v1`"
+)
 def models(
     check: Annotated[str | None, typer.Option(help="Try to reach this model now.")] = None,
+    set_: Annotated[
+        list[str], typer.Option("--set", "-o", help="With --check, a setting of it (repeatable).")
+    ] = [],
 ) -> None:
     """List what can be named as a model, and what is configured."""
     from .ui.running import list_models
 
-    list_models(console(), check)
+    if set_ and check is None:
+        raise typer.BadParameter("-o is a setting of the model that --check names")
+    list_models(console(), check, set_)
 
 
 @app.command(epilog="Example:  `wolflab experiments`, then  `wolflab run helmsman-fig2 --village`")
@@ -978,22 +1069,23 @@ def tournament(
     out: Out = None,
     resume: Resume = None,
     show: Annotated[Path | None, typer.Option(help="Only show this run's tables.")] = None,
+    yes: Yes = False,
 ) -> None:
     """Play everybody against everybody on both sides, then print win rates and ratings."""
     from .lab.storage.store import Store
     from .ui import tournament as ui
 
     screen = console()
-    _check_alone(context)
+    _check_alone(context, ("set_", "yes") if show is None else ())
     if show is not None:
         with Store.open_for_reading(show) as store:
             ui.show_tournament(screen, store, None)
         return
     if resume is not None:
-        ended = ui.resume_tournament(screen, resume)
+        ended = ui.resume_tournament(screen, resume, set_, yes)
     else:
         named = ui.chosen_tournament(file, entrant, model, rules, deals, set_, village)
-        ended = ui.run_tournament(screen, file, named, out)
+        ended = ui.run_tournament(screen, file, named, out, yes)
     raise typer.Exit(ended)
 
 

@@ -47,13 +47,25 @@ class ServerError(ModelError):
 
 
 class ModelRefused(ModelError):
-    """A model that answers nobody: a refused key, a model that is not there, used-up credit. The run stops,
-    and can be resumed once that is mended.
+    """A model that answers nobody: a refused key, a model that is not there, used-up credit. Nothing more is
+    asked there; games that need it are unfinished, and can be resumed once that is mended.
     """
 
 
 class BudgetExceeded(ModelError):
     """The run's budget of tokens or money is spent. The run is unfinished and can be resumed."""
+
+
+class Stopped(ModelError):
+    """No call starts any more, because somebody stopped the run. It is unfinished and can be resumed."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Somebody stopped the process, by Ctrl-C or a signal of this number; what it began is put away."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
 
 
 class CassetteMismatch(WolflabError):

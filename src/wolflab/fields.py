@@ -2,13 +2,14 @@
 
 A `Part` is a part of a file that people write. `from_plain` makes any other dataclass of plain values (a
 recipe, a model's settings, a ruleset). Either way a value of the wrong kind is refused with its place, what
-was given and what to write instead; of a misspelt name the nearest is told.
+was given and what to write instead; of a misspelt name the nearest is told. `read_yaml` is the only reader of
+files in YAML: what is too large for a file that people write is refused before it is built.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
 from difflib import get_close_matches
 from functools import lru_cache
@@ -18,6 +19,8 @@ from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 import yaml
 from annotated_types import Ge, Interval, Predicate
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from .errors import ExperimentError
 
 T = TypeVar("T")
 
@@ -101,6 +104,92 @@ def nearest(name: str, known: Iterable[str]) -> str:
     known = list(known)
     near = get_close_matches(name.rpartition(".")[2], known, 1)
     return f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+
+
+# -- files in YAML ----------------------------------------------------------------------------
+
+LARGEST_TEXT = 2 * 2**20
+"""Bytes of a file in YAML."""
+MOST_VALUES = 100_000
+"""Values in it, with those that `*` repeats counted each time."""
+DEEPEST = 64
+"""Values inside each other."""
+_LONGEST_NUMBER = 1000
+"""Characters."""
+
+
+def read_yaml(text: str) -> Any:
+    """The plain values that a text in YAML stands for.
+
+    ExperimentError, which names the line but no file, for what is no YAML, is too large or too deep (the
+    limits above), says a key twice, or holds itself.
+    """
+    if len(text) > LARGEST_TEXT:
+        raise ExperimentError(f"it is longer than {LARGEST_TEXT:,} bytes; split it, or write less")
+    try:
+        return yaml.load(text, _Loader)
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date or a number that is none
+        message = " ".join(str(error).split()).replace('in "<unicode string>", ', "at ")
+        raise ExperimentError(f"not YAML: {message}") from None
+
+
+class _Loader(yaml.SafeLoader):
+    """Refuses a mapping with a key twice (the first would be lost), a value inside itself, a huge number, and
+    more values than `MOST_VALUES`, which a few lines can stand for (`*` repeats what `&` names).
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._nodes = self._level = 0
+        self._sizes: dict[int, tuple[int, int]] = {}
+        """Of each node: how many values it stands for, and how deep they are nested."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """See the class. A node is weighed once what it holds is weighed, before anything is built."""
+        self._nodes += 1
+        self._level += 1
+        self._check(self._nodes, self._level)
+        node = super().compose_node(parent, index)
+        self._level -= 1
+        if node is not None and id(node) not in self._sizes:
+            inner: list[Any] = node.value if isinstance(node, yaml.CollectionNode) else []
+            if isinstance(node, yaml.MappingNode):
+                inner = [each for pair in inner for each in pair]
+            sizes = [self._sizes.get(id(each), (1, 1)) for each in inner]
+            size, depth = 1 + sum(n for n, _ in sizes), 1 + max((deep for _, deep in sizes), default=0)
+            self._check(size, depth)
+            self._sizes[id(node)] = size, depth
+        return node
+
+    def _check(self, values: int, depth: int) -> None:
+        line = self.line + 1  # of the reader's place
+        if values > MOST_VALUES:
+            raise ExperimentError(
+                f"it stands for more than {MOST_VALUES:,} values at line {line}; write less (what * repeats "
+                "counts each time)"
+            )
+        if depth > DEEPEST:
+            raise ExperimentError(f"nested too deeply at line {line}: more than {DEEPEST} levels")
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """See the class."""
+        line = node.start_mark.line + 1
+        if node in self.recursive_objects:
+            raise ExperimentError(f"the value at line {line} holds itself (by * and &); write it out")
+        number = node.tag in ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+        if number and len(node.value) > _LONGEST_NUMBER:  # what it is worth takes long to work out
+            raise ExperimentError(f"the number at line {line} has too many digits; use a smaller one")
+        return super().construct_object(node, deep=True)  # what is deep is whole before it is used again
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        """See the class."""
+        keys: set[str] = set()
+        for key in [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]:
+            if key in keys:
+                line = node.start_mark.line + 1
+                raise ExperimentError(f"{key!r} stands twice in the mapping at line {line}; name each once")
+            keys.add(key)
+        return super().construct_mapping(node, deep)
 
 
 # -- refusals of pydantic in our words --------------------------------------------------------

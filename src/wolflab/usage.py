@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isclose
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,4 +46,11 @@ class CallTotals:
         return CallTotals(self.calls + other.calls, self.usage + other.usage, self.latency + other.latency)
 
 
-__all__ = ["CallTotals", "Usage"]
+def totals_alike(one: CallTotals, other: CallTotals) -> bool:
+    """Whether two say the same; sums of fractions may differ in the last digits."""
+    pairs = (one.usage.cost, other.usage.cost), (one.latency, other.latency)
+    counts = [(each.calls, *each.usage.figures[:3]) for each in (one, other)]
+    return counts[0] == counts[1] and all(isclose(a, b, rel_tol=1e-9, abs_tol=1e-9) for a, b in pairs)
+
+
+__all__ = ["CallTotals", "Usage", "totals_alike"]

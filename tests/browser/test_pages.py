@@ -104,6 +104,36 @@ def test_nothing_is_wider_than_the_screen_but_tables_that_scroll(opened: dict[st
         assert lost == 0, f"{name}: a wide table that the keyboard cannot scroll"
 
 
+FOREIGN = """() => new Promise(done => {
+    const refused = [];
+    document.addEventListener("securitypolicyviolation", event => refused.push(event.effectiveDirective));
+    const script = document.createElement("script");
+    script.textContent = "window.owned = true";
+    const picture = document.createElement("img");
+    picture.src = "http://127.0.0.1:9/x";
+    document.body.append(script, picture);
+    fetch("http://127.0.0.1:9/x").catch(() => setTimeout(() => done([window.owned === true, refused]), 50));
+})"""
+"""What somebody's text would do that had found a way to become a part of the page."""
+
+
+def test_a_page_keeps_its_own_policy_and_lets_nothing_foreign_run(
+    written: dict[str, Path], browser: Browser
+) -> None:
+    for name, path in written.items():
+        page, wrong = browser.new_page(), []
+        page.on("pageerror", lambda error, wrong=wrong: wrong.append(str(error)))
+        page.on("console", lambda said, wrong=wrong: wrong.append(said.text) if said.type != "log" else None)
+        page.goto(path.as_uri())
+        assert not wrong, f"{name}: {wrong}"
+        ran, refused = page.evaluate(FOREIGN)
+        assert not ran, name
+        assert {one.partition("-")[0] for one in refused} == {"script", "img", "connect"}, (
+            f"{name}: {refused}"
+        )
+        page.close()
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("scheme", DARK_SELDOM)
 @pytest.mark.parametrize("size", SIZES)

@@ -13,10 +13,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..rules import PASS, SILENCE, Ask, Pick, Said, Say, View, pick
-from ..text.notes import Interviewed, Rated
-from ..text.questions import Interview, Rate, Situation
+from ..text.notes import Interviewed
+from ..text.probes import Opinion, opinion_asked
+from ..text.questions import Interview, Situation
 from ..text.reading import claimed_against
-from ..text.replies.parsed import RatedReply, Written
+from ..text.replies.parsed import Judged, RatedReply, Written
 from .base import IO, Invalid, Reply
 from .deducing import deduce, situated
 from .deliberation import Deliberation, Findings
@@ -63,8 +64,8 @@ class LanguageAgent:
     async def reply(self, view: View, ask: Ask, io: IO) -> Reply:
         """Reflect or judge the others if the recipe does, then answer."""
         recipe, turn = self.recipe, Deliberation(self.recipe, view, ask, io, self.shelf, self.policy)
-        if ask.kind == "rate":
-            return await _rate(turn)
+        if (opinion := opinion_asked(ask)) is not None:
+            return await _judge_others(turn, opinion)
         if ask.kind == "interview":
             return await _interview(turn)
         if recipe.silent and ask.options is None:
@@ -93,13 +94,19 @@ def _situation(turn: Deliberation) -> Situation:
     return situated(turn, turn.recipe.deduce)
 
 
-async def _rate(turn: Deliberation) -> Reply:
-    """The reliability probe: how far each of the others is to be believed, from the view as it stands."""
-    targets = tuple(seat for seat in turn.memory.alive if seat != turn.memory.seat)
-    answer = await turn.put("rate", _situation(turn), Rate(turn.ask, targets), turn.notes)
-    if not isinstance(answer, RatedReply):
-        return turn.invalid(answer)
-    return Reply(PASS, (*turn.notes, ("rate", Rated(dict(answer.scores)))))
+async def _judge_others(turn: Deliberation, opinion: Opinion) -> Reply:
+    """A probe: how far each of the others is to be believed, or which role it has, from the view as it
+    stands.
+    """
+    kind, targets = turn.ask.kind, tuple(seat for seat in turn.memory.alive if seat != turn.memory.seat)
+    task = opinion.task(turn.ask, targets, turn.view.ruleset)
+    answer = await turn.put(kind, _situation(turn), task, turn.notes)
+    if isinstance(answer, RatedReply):
+        return Reply(PASS, (*turn.notes, (kind, opinion.noted(answer.scores))))
+    if isinstance(answer, Judged):
+        roles = {judgement.target: judgement.role for judgement in answer.judgements}
+        return Reply(PASS, (*turn.notes, (kind, opinion.noted(roles))))
+    return turn.invalid(answer)
 
 
 async def _interview(turn: Deliberation) -> Reply:

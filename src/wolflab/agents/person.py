@@ -11,9 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 from ..rules import PASS, Ask, View
-from ..text.notes import Rated, StoodIn
+from ..text.notes import StoodIn
 from ..text.people import ANSWER, ASKED_ALREADY, PersonAnswer, decode_answer, poll_of
-from ..text.questions import Decide, Question, Rate, Task
+from ..text.probes import Opinion, opinion_asked
+from ..text.questions import Decide, Question
 from .base import IO, Invalid, Reply
 from .language import LanguageAgent
 from .memory import remember, situation
@@ -51,26 +52,28 @@ class Person:
             return Reply(Invalid(ASKED_ALREADY))
         memory = remember(view, prune=False)
         others = tuple(seat for seat in memory.alive if seat != memory.seat)
-        task: Task = Rate(ask, others) if ask.kind == "rate" else Decide(ask)
+        opinion = opinion_asked(ask)
+        task = Decide(ask) if opinion is None else opinion.task(ask, others, view.ruleset)
         response = await io.generate(ANSWER, Question(situation(view, memory, ask, "append"), task))
         answer = decode_answer(response.text)
         if answer is None:
             return Reply(Invalid("what was kept of the answer cannot be read"))
-        if answer.stand_in and not isinstance(task, Rate) and not poll_of(ask):
+        if answer.stand_in and opinion is None and not poll_of(ask):
             reply = await self.stand_in.reply(view, ask, io)
             return replace(reply, notes=(*reply.notes, (ANSWER, StoodIn())))
         if answer.missing is not None:
             return Reply(Invalid(f"the person gave no answer: {answer.missing}"))
-        if isinstance(task, Rate):
-            return _rated(answer, others, view.ruleset.names)
+        if opinion is not None:
+            return _judged(answer, ask, opinion, others, view)
         action = answer.action(ask, view.ruleset)
         if action is None:
             return Reply(Invalid("the answer is none of the options"))
         return Reply(action, salt=answer.salt)
 
 
-def _rated(answer: PersonAnswer, others: tuple[int, ...], names: tuple[str, ...]) -> Reply:
-    scores = {seat: (answer.rated or {}).get(names[seat], 0) for seat in others}
-    if not all(1 <= score <= 10 for score in scores.values()):
-        return Reply(Invalid("not everybody was rated from 1 to 10"))
-    return Reply(PASS, (("rate", Rated(scores)),))
+def _judged(answer: PersonAnswer, ask: Ask, opinion: Opinion, others: tuple[int, ...], view: View) -> Reply:
+    given, choices = opinion.given(answer) or {}, opinion.choices(view.ruleset)
+    judged = {seat: given.get(view.ruleset.names[seat]) for seat in others}
+    if not all(each in choices for each in judged.values()):
+        return Reply(Invalid(opinion.missing))
+    return Reply(PASS, ((ask.kind, opinion.noted(judged)),))

@@ -4,7 +4,7 @@ from .draws import DealtCards, Draws, dealt, dealt_roles
 from .io import LiveIO, at_once
 from .play import GameWatch, Match, Played, everybody, play, run_now
 from .player import Casting, Dealing, Player
-from .probes import InterviewProbe, Probe, ReliabilityProbe, StrawPoll
+from .probes import InterviewProbe, OpinionProbe, Probe, StrawPoll
 
 __all__ = [
     "Casting",
@@ -15,10 +15,10 @@ __all__ = [
     "InterviewProbe",
     "LiveIO",
     "Match",
+    "OpinionProbe",
     "Played",
     "Player",
     "Probe",
-    "ReliabilityProbe",
     "StrawPoll",
     "at_once",
     "dealt",

@@ -23,7 +23,7 @@ from ..text.clean import clean
 from .draws import Draws, draw_option
 from .io import LiveIO, Together, at_once, one_by_one
 from .player import Casting, Dealing, Player
-from .probes import Occasion, Probe
+from .probes import BY_NOTE, Probe, occasion_of
 
 T = TypeVar("T")
 GameWatch = Callable[[Sequence[Event], Log, Sequence[Turn]], None]
@@ -152,7 +152,7 @@ class _Game:
         action, invalid = reply.action, None
         if isinstance(action, Invalid):
             invalid = action.reason
-        elif ask.kind != "rate" and not ask.allows(action):
+        elif ask.kind not in BY_NOTE and not ask.allows(action):
             invalid = f"{action!r} is not among the options"
         elif isinstance(action, Say):
             action = Say(clean(action.text))
@@ -160,10 +160,7 @@ class _Game:
         return Turn(ask, applied, invalid, reply.notes, tuple(io.calls), salt=reply.salt)
 
     def _probes(self, now: Step) -> list[tuple[str, tuple[Ask, ...]]]:
-        state = now.state
-        moment = Occasion(
-            self.match.ruleset, state.alive, state.order, state.round, now.asks, tuple(now.events), self.roles
-        )
+        moment = occasion_of(self.match.ruleset, now, self.roles)
         return [(probe.name, ballot) for probe in self.match.probes if (ballot := probe.asks(moment))]
 
     def _seat(self, state: State) -> None:

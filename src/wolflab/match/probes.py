@@ -6,12 +6,13 @@ own keys, its answers go to the record's second chain. So playing with and witho
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ..rules import Ask, Event, Ruleset, Said
-from ..rules.engine import table
+from ..rules import CHANCE, Ask, Event, Ruleset, Said
+from ..rules.engine import Step, table
+from .player import Dealing
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,28 @@ class Occasion:
     asks: tuple[Ask, ...]
     news: tuple[Event, ...] = ()
     roles: tuple[str, ...] = ()
+
+
+def occasion_of(ruleset: Ruleset, now: Step, roles: tuple[str, ...]) -> Occasion:
+    """What probes may look at before the asks of a step are answered. roles: by seat."""
+    state = now.state
+    return Occasion(ruleset, state.alive, state.order, state.round, now.asks, tuple(now.events), roles)
+
+
+def polls_due(probes: Sequence[Probe], steps: Sequence[Step], ruleset: Ruleset) -> list[tuple[str, str]]:
+    """(probe, ask's id) of every poll that is due in a game, from its steps."""
+    due = []
+    for step in steps:
+        if step.asks and step.asks[0].seat != CHANCE:
+            moment = occasion_of(ruleset, step, tuple(role.name for role in step.state.roles))
+            due += [(probe.name, ask.id) for probe in probes for ask in probe.asks(moment)]
+    return due
+
+
+def dealing_of(steps: Sequence[Step], deal: str, play: str) -> Dealing:
+    """What seating depended on in a game, from its steps. deal, play: the keys of its draws."""
+    dealt = next(step.state for step in steps if step.asks and step.asks[0].seat != CHANCE)
+    return Dealing(tuple(role.name for role in dealt.roles), dealt.intended, deal, play)
 
 
 class Probe(Protocol):
@@ -79,18 +102,51 @@ class StrawPoll:
         )
 
 
+def _speaking(occasion: Occasion) -> tuple[int, ...]:
+    """Who is about to speak in the discussion."""
+    return tuple(ask.seat for ask in occasion.asks if (ask.kind, ask.phase) == ("statement", "discussion"))
+
+
+def _before_last(occasion: Occasion) -> tuple[int, ...]:
+    """Everybody but the one about to speak last: the Sheriff, where there is one."""
+    speakers = _speaking(occasion)
+    if len(speakers) != 1 or speakers[0] != occasion.order[-1]:
+        return ()
+    living = range(occasion.ruleset.players)
+    return tuple(seat for seat in living if occasion.alive >> seat & 1 and seat != speakers[0])
+
+
+def _voting(occasion: Occasion) -> tuple[int, ...]:
+    """Who is about to vote."""
+    return tuple(ask.seat for ask in occasion.asks if ask.kind == "vote")
+
+
+MOMENTS: Mapping[str, Callable[[Occasion], tuple[int, ...]]] = {
+    "speaking": _speaking,
+    "sheriff": _before_last,
+    "vote": _voting,
+}
+"""Moment of `text.probes` → who is asked then; nobody for not now."""
+BY_NOTE = frozenset(("rate", "guess"))
+"""Kinds of asks that are answered by a note, and by no action."""
+
+
 @dataclass(frozen=True, slots=True)
-class ReliabilityProbe:
-    """Just before the vote, each living player says how far it believes each of the others (1–10)."""
+class OpinionProbe:
+    """What players think of each of the others. The three are an entry of `text.probes.PROBES`; by default,
+    how far each of them is believed (1–10), just before the vote.
+    """
 
     name: str = "rate"
+    kind: str = "rate"
+    moment: str = "vote"
 
     def asks(self, occasion: Occasion) -> tuple[Ask, ...]:
-        """One `rate` ask a voter; it is answered by a note (`text.notes.Rated`)."""
+        """One ask a seat; it is answered by a note (`text.probes.Opinion`)."""
+        phase = "voting" if self.moment == "vote" else "discussion"
         return tuple(
-            Ask(f"{ask.round}/rate/{ask.seat}", ask.seat, "rate", "voting", ask.round, None)
-            for ask in occasion.asks
-            if ask.kind == "vote"
+            Ask(f"{occasion.round}/{self.name}/{seat}", seat, self.kind, phase, occasion.round, None)
+            for seat in MOMENTS[self.moment](occasion)
         )
 
 

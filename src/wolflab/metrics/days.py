@@ -52,7 +52,8 @@ class Day:
     "straw2" …) → voter → target or None; an unusable answer is no vote; a seat that was not asked is absent.
     beliefs: rater → target → the latest valid judgement up to the vote, the vote's own included. ratings:
     the same from the reliability probe, for raters that never deduce. before: as `beliefs`, at the moment of
-    the straw poll (raters whose straw vote came with a deduction). statements: (seat, text) of the
+    the straw poll (raters whose straw vote came with a deduction). asked: probe of `text.probes` → rater →
+    target → how far it is believed, as answered then, by whoever was asked. statements: (seat, text) of the
     discussion in order. out: who was voted out. A dead target's judgements are left out.
     """
 
@@ -68,6 +69,7 @@ class Day:
     before: Mapping[int, Mapping[int, Belief]]
     statements: tuple[tuple[int, str], ...]
     out: int | None
+    asked: Mapping[str, Mapping[int, Mapping[int, int]]] = field(default_factory=dict)
 
     @property
     def followers(self) -> tuple[int, ...]:
@@ -119,7 +121,7 @@ def belief_reliability(belief: Belief, rater_is_wolf: bool, rule: Rule = "paper"
 def days_of(record: GameRecord) -> tuple[Day, ...]:
     """Every round whose vote was counted, in order; only such days enter measures."""
     beliefs, before = _beliefs_at_votes(record), _beliefs_at_straws(record)
-    ratings, straws = _ratings(record), _straws(record)
+    ratings, straws, asked = _ratings(record), _straws(record), _asked(record)
     return tuple(
         Day(
             vote.round,
@@ -134,6 +136,7 @@ def days_of(record: GameRecord) -> tuple[Day, ...]:
             _among(vote.alive, before, vote.round),
             tuple(vote.statements),
             vote.out,
+            {probe: _among(vote.alive, scores, vote.round) for probe, scores in asked.items()},
         )
         for vote in _votes(record)
     )
@@ -263,6 +266,20 @@ def _ratings(record: GameRecord) -> dict[tuple[int, int], dict[int, int]]:
             continue
         for _, content in probe.notes:
             if isinstance(content, Rated):
-                held[probe.seat].update({seat: m for seat, m in content.scores.items() if 1 <= m <= 10})
+                held[probe.seat].update(_valid(content))
         at_probes[probe.round, probe.seat] = dict(held[probe.seat])
     return at_probes
+
+
+def _valid(rated: Rated) -> dict[int, int]:
+    return {seat: m for seat, m in rated.scores.items() if 1 <= m <= 10}
+
+
+def _asked(record: GameRecord) -> dict[str, dict[tuple[int, int], dict[int, int]]]:
+    """Probe → (round, rater) → scores, as they were answered then."""
+    asked: dict[str, dict[tuple[int, int], dict[int, int]]] = {}
+    for probe in record.probes:
+        for _, content in probe.notes:
+            if isinstance(content, Rated):
+                asked.setdefault(probe.kind, {})[probe.round, probe.seat] = _valid(content)
+    return asked

@@ -1,8 +1,8 @@
 """How well players guess the others' roles: accuracy, Brier score and calibration of what they say.
 
-Read from the beliefs in force at each day's vote. A judgement is a guessed role with a
-confidence of 5 (pure guess) to 10 (sure). To score it as a probability a mapping has to be declared; it
-is `role_probabilities` below. Werewolves know their pack, so raters are the village side.
+Read from the beliefs in force at each day's vote, and from probes that ask for roles alone. A judgement is a
+guessed role with a confidence of 5 (pure guess) to 10 (sure). To score it as a probability a mapping has to
+be declared; it is `role_probabilities` below. Werewolves know their pack, so raters are the village side.
 """
 
 from __future__ import annotations
@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..text.notes import Belief, counted_confidence
+from ..record import GameRecord
+from ..rules import ROLES
+from ..text.notes import Belief, Deduced, counted_confidence
+from ..text.probes import PROBES
 from .days import Day
 
 CONFIDENCES = tuple(range(5, 11))
@@ -80,3 +83,31 @@ def role_guesses(days: Iterable[Day]) -> Iterator[RoleGuess]:
                     _brier(prior, truth),
                     probabilities.get(belief.role, 0.0),
                 )
+
+
+@dataclass(frozen=True, slots=True)
+class AskedGuess:
+    """One guess of a role that a probe asked for. ask: its id. chance: that of naming the role by drawing a
+    card from those in play without one's own, which is all that the cards alone say.
+    """
+
+    ask: str
+    probe: str
+    round: int
+    rater: int
+    target: int
+    right: bool
+    chance: float
+
+
+def asked_guesses(record: GameRecord) -> Iterator[AskedGuess]:
+    """Every guess of the village side that a probe asked for: Werewolves know their pack."""
+    for probe in record.probes:
+        if probe.kind not in PROBES or ROLES[record.roles[probe.seat]].wolf:
+            continue
+        prior = role_prior(record.roles, probe.seat)
+        for _, content in probe.notes:
+            for belief in content.beliefs if isinstance(content, Deduced) else ():
+                truth = record.roles[belief.target]
+                right, chance = belief.role == truth, prior[truth]
+                yield AskedGuess(probe.ask, probe.kind, probe.round, probe.seat, belief.target, right, chance)

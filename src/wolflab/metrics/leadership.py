@@ -31,8 +31,13 @@ def standing(day: Day, seat: int, rule: Rule = "paper", raters: Iterable[int] | 
     mean of m[i, seat] over i ≠ seat, divided by mean of m[i, j] over i, j ≠ seat, i ≠ j (002 Eq. 9–11
     with `seat` for L). Pairs never judged are left out of both means. `raters` restricts i.
     """
+    return _standing_in(day.matrix(rule), day, seat, raters)
+
+
+def _standing_in(
+    m: Mapping[tuple[int, int], int], day: Day, seat: int, raters: Iterable[int] | None
+) -> float | None:
     judging = [i for i in (day.alive if raters is None else raters) if i != seat]
-    m = day.matrix(rule)
     towards = [m[i, seat] for i in judging if (i, seat) in m]
     mutual = [m[i, j] for i in judging for j in day.alive if j not in (seat, i) and (i, j) in m]
     if not towards or not mutual:
@@ -74,6 +79,46 @@ def improvement(day: Day) -> float | None:
     judged_twice = [pair for pair in pairs if pair in pre and pair in post]
     before = sum(pre[pair] for pair in judged_twice)
     return (sum(post[pair] for pair in judged_twice) - before) / before if before else None
+
+
+BEFORE, AFTER = "rate-before-sheriff", "rate"
+"""The probes that ask for trust before the Sheriff's statement, and after it: before the vote."""
+
+
+def asked_ratio(day: Day, probe: str = BEFORE, raters: Iterable[int] | None = None) -> float | None:
+    """Ratio of the trust that a probe asked for, instead of what was in force at the vote."""
+    seat = _heard_last(day)
+    return None if seat is None else _standing_in(_asked_matrix(day, probe), day, seat, raters)
+
+
+def trust_moved(day: Day, others: bool = False, raters: Iterable[int] | None = None) -> float | None:
+    """By how much trust in the Sheriff is higher after its statement than before it, in points of 1–10.
+
+    others: trust in the other living players instead. raters: of whom, but for the Sheriff; None: of all.
+    Pairs that were asked at both moments; None where the Sheriff did not speak last.
+    """
+    sheriff = _heard_last(day)
+    if sheriff is None:
+        return None
+    before, after = _asked_matrix(day, BEFORE), _asked_matrix(day, AFTER)
+    judging = {i for i in (day.alive if raters is None else raters) if i != sheriff}
+    moves = [
+        after[i, j] - before[i, j]
+        for i, j in before
+        if i in judging and (j == sheriff) is not others and (i, j) in after
+    ]
+    return sum(moves) / len(moves) if moves else None
+
+
+def _heard_last(day: Day) -> int | None:
+    """The Sheriff of a day on which it spoke last: what was asked before was asked before its statement."""
+    last = day.statements[-1][0] if day.statements else None
+    return day.sheriff if last == day.sheriff else None
+
+
+def _asked_matrix(day: Day, probe: str) -> dict[tuple[int, int], int]:
+    scores = day.asked.get(probe, {})
+    return {(rater, target): m for rater, judged in scores.items() for target, m in judged.items()}
 
 
 # -- DC ---------------------------------------------------------------------------------------
@@ -283,12 +328,13 @@ class RatioNull:
     n: int
 
 
-def ratio_null_of_game(days: Iterable[Day]) -> tuple[float, float, float] | None:
+def ratio_null_of_game(days: Iterable[Day], eligible: int = -1) -> tuple[float, float, float] | None:
     """(mean, variance) of a game's Ratio if "Sheriff" were only a label, and the game's own Ratio.
 
     The seats are put into a random order, and each day's label goes to the first of them that lives: one
-    bearer for as long as it lives, then the next, as with a Sheriff. Days without a Ratio are left out, as in
-    the Ratio itself; None without any. Exact: over all orders, by way of who bears the label.
+    bearer for as long as it lives, then the next, as with a Sheriff. eligible: mask of the seats that may
+    be Sheriff under the rules (−1: all); others bear no label. Days without a Ratio are left out, as in the
+    Ratio itself; None without any. Exact: over all orders, by way of who bears the label.
     """
     ratios = [(day, value) for day in days if (value := ratio(day)) is not None]
     if not ratios:
@@ -297,7 +343,7 @@ def ratio_null_of_game(days: Iterable[Day]) -> tuple[float, float, float] | None
     # (bearer, days with a value) → its chance, and the sums of value and value² weighted by it.
     states: dict[tuple[int, int], tuple[float, float, float]] = {(-1, 0): (1.0, 0.0, 0.0)}
     for day, _ in ratios:
-        standings = {seat: standing(day, seat) for seat in day.alive}
+        standings = {seat: standing(day, seat) for seat in day.alive if eligible >> seat & 1}
         after: dict[tuple[int, int], tuple[float, float, float]] = {}
         for (bearer, counted), (p, s1, s2) in states.items():
             heirs = [bearer] if bearer in standings else list(standings)

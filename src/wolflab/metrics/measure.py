@@ -16,6 +16,7 @@ import numpy as np
 
 from ..stats.intervals import UNIT, divide, quotient
 from ..stats.resampling import Floats, Statistic
+from ..text.probes import PROBES
 from .observed import ObservedGame
 
 Unit = Literal["share", "out_of", "points", "plain", "one", "count", "large", "usd"]
@@ -27,6 +28,7 @@ Section = Literal[
     "words",
     "people",
     "beliefs",
+    "asked",
     "play",
     "chosen",
     "deduction",
@@ -38,10 +40,10 @@ Section = Literal[
     "cost",
 ]
 """Where on the page a measure stands."""
-Group = Literal["every", "sheriff", "deduces", "chooses", "watched", "person", "conduct"]
+Group = Literal["every", "sheriff", "deduces", "chooses", "watched", "person", "conduct", "asked"]
 """Which conditions have it: all; those with a Sheriff on a finished day; where the village side judges
 others; where somebody chooses among candidates; where a seat is watched; where one person sits at a table of
-agents; where conduct is asked for."""
+agents; where conduct is asked for; where a probe asks for roles, or for trust before the Sheriff speaks."""
 
 Sums = tuple[float, ...]
 """What a game contributes, numbers that add up over games."""
@@ -121,22 +123,37 @@ HEEDED = Formula(4, _heeded)
 @dataclass(frozen=True, slots=True)
 class Needs:
     """What an experiment has to ask for, or a measure has no value: where such a measure is named without,
-    the experiment is refused. words: how it is written there.
+    the experiment is refused. words: how it is written there. among: what a list there has to hold, all of
+    these or, of several lists, all of one.
     """
 
     field: str
     words: str
     least: int = 1
+    among: tuple[frozenset[str], ...] = ()
 
     def met_by(self, experiment: object) -> bool:
         """Whether it asks."""
         value = getattr(experiment, self.field)
+        if self.among:
+            return any(wanted <= set(value) for wanted in self.among)
         return int(value) >= self.least if isinstance(value, int) else bool(value)
 
 
 NEEDS_STRAW_POLL = Needs("straw_polls", "straw_polls: 1")
 NEEDS_TWO_STRAW_POLLS = Needs("straw_polls", "straw_polls: 2", 2)
 NEEDS_RATINGS = Needs("reliability_probe", "reliability_probe: true")
+NEEDS_GUESSES = Needs(
+    "asked",
+    "probes: [guess]",
+    among=tuple(frozenset({name}) for name, probe in PROBES.items() if probe.kind == "guess"),
+)
+NEEDS_TRUST_BEFORE = Needs(
+    "asked", "probes: [rate-before-sheriff]", among=(frozenset({"rate-before-sheriff"}),)
+)
+NEEDS_TRUST_TWICE = Needs(
+    "asked", "probes: [rate-before-sheriff, rate]", among=(frozenset({"rate-before-sheriff", "rate"}),)
+)
 NEEDS_WATCHED = Needs("watched", "watched: a seat's name")
 NEEDS_BEHAVIOURS = Needs("behaviours", "behaviours: true")
 

@@ -11,7 +11,7 @@ from ..text.notes import Proposed
 from ..usage import CallTotals
 from .conduct import Conduct, conduct_of
 from .days import Day, days_of
-from .deduction import RoleGuess, role_guesses
+from .deduction import AskedGuess, RoleGuess, asked_guesses, role_guesses
 from .leadership import standing_of_role
 from .play import (
     PlayerLabel,
@@ -64,6 +64,16 @@ class ObservedGame:
     def guesses(self) -> tuple[RoleGuess, ...]:
         """What the village side guessed of the others, at each day's vote."""
         return tuple(role_guesses(self.days))
+
+    @cached_property
+    def asked_guesses(self) -> tuple[AskedGuess, ...]:
+        """What the village side guessed where a probe asked for roles."""
+        return tuple(asked_guesses(self.record))
+
+    @cached_property
+    def askers(self) -> Mapping[str, str]:
+        """Id of a probe's ask → the player who answered it."""
+        return {turn.ask: str(label_of(self.record, turn)) for turn in self.record.probes}
 
     @cached_property
     def judges(self) -> Mapping[tuple[int, int], str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..stats.agreement import rank_correlation
 from .days import Day
-from .leadership import standing, turned
+from .leadership import asked_ratio, standing, trust_moved, turned
 
 MIN_TARGETS = 3
 """Fewer players that two have both judged have no correlation."""
@@ -16,6 +16,16 @@ MIN_TARGETS = 3
 def person_ratio(day: Day, seat: int) -> float | None:
     """How far the person believes the Sheriff, over how far it believes the other living players."""
     return None if day.sheriff is None else standing(day, day.sheriff, raters=[seat])
+
+
+def person_ratio_before(day: Day, seat: int) -> float | None:
+    """The same before the Sheriff's statement, of a probe that asks for trust then."""
+    return asked_ratio(day, raters=[seat])
+
+
+def person_moved(day: Day, seat: int) -> float | None:
+    """By how much the person believes the Sheriff more after its statement than before it."""
+    return trust_moved(day, raters=[seat])
 
 
 def person_dc(day: Day, seat: int) -> float | None:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from ..record import GameRecord, PastTurn
 from ..rules import DUTIES, ROLES, Pick, Say
 from ..text.notes import Mistake
+from ..text.probes import WITHOUT_OPTIONS
 from ..text.replies.chosen_action import is_illegal
 from .days import Day
 
@@ -180,12 +181,8 @@ class Replies(NamedTuple):
     illegal: int
 
 
-_WITHOUT_OPTIONS = frozenset(("rate", "interview"))
-"""Kinds of probes that are answered in numbers or words of one's own."""
-
-
 def _is_choice(turn: PastTurn) -> bool:
-    return turn.kind not in _WITHOUT_OPTIONS and not isinstance(turn.action, Say)
+    return turn.kind not in WITHOUT_OPTIONS and not isinstance(turn.action, Say)
 
 
 def seat_turns(record: GameRecord) -> list[PastTurn]:

@@ -13,9 +13,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-import yaml
-
 from ..errors import ExperimentError
+from ..fields import read_yaml
 from ..stats.intervals import Estimate, wilson
 
 FigureKind = Literal["mean", "share", "correlation"]
@@ -104,7 +103,7 @@ class PublishedComparison:
 def published_tables() -> Mapping[str, PublishedTable]:
     """Every published table by name."""
     text = files("wolflab.metrics").joinpath("published.yaml").read_text(encoding="utf-8")
-    return {table.name: table for table in map(_table, yaml.safe_load(text))}
+    return {table.name: table for table in map(_table, read_yaml(text))}
 
 
 def _table(raw: Mapping[str, Any]) -> PublishedTable:

@@ -20,7 +20,7 @@ from . import leadership
 from .behaviours import BEHAVIOURS, SIDES, SideName, TrustTable
 from .conduct import ADVISED, NOT_ADVISED
 from .days import Day
-from .deduction import CONFIDENCES, RoleGuess
+from .deduction import CONFIDENCES, AskedGuess, RoleGuess
 from .leadership import DayMetric, dc, dc_others, dc_retest, dc_words, game_mean, ratio
 from .measure import (
     APART,
@@ -30,8 +30,11 @@ from .measure import (
     HEEDED,
     MEAN,
     NEEDS_BEHAVIOURS,
+    NEEDS_GUESSES,
     NEEDS_RATINGS,
     NEEDS_STRAW_POLL,
+    NEEDS_TRUST_BEFORE,
+    NEEDS_TRUST_TWICE,
     NEEDS_TWO_STRAW_POLLS,
     NEEDS_WATCHED,
     POOLED,
@@ -48,7 +51,7 @@ from .measure import (
     Sums,
 )
 from .observed import ObservedGame
-from .people import person_correlation, person_dc, person_ratio
+from .people import person_correlation, person_dc, person_moved, person_ratio, person_ratio_before
 from .play import (
     Replies,
     eliminations,
@@ -75,6 +78,7 @@ _GROUPS: Mapping[Section, Group] = {
     "roles": "sheriff",
     "words": "sheriff",
     "people": "person",
+    "asked": "asked",
     "chosen": "chooses",
     "deduction": "deduces",
     "reasonable": "conduct",
@@ -395,6 +399,26 @@ _of_person(
     reference=1.0,
 )
 _of_person(
+    "person_ratio_before",
+    "Ratio of the person before the statement",
+    "The person's Ratio of the trust that is asked for before the Sheriff's statement.",
+    person_ratio_before,
+    unit="plain",
+    needs=NEEDS_TRUST_BEFORE,
+    reference=1.0,
+)
+_of_person(
+    "person_trust_moved",
+    "trust of the person in the Sheriff, moved",
+    "How much further the person believes the Sheriff after its statement than before it, in points of 1 to "
+    "10.",
+    person_moved,
+    unit="one",
+    needs=NEEDS_TRUST_TWICE,
+    signed=True,
+    reference=0.0,
+)
+_of_person(
     "person_dc",
     "DC of the person",
     "Share of the days on which the straw vote of the person at the table was not the Sheriff's vote and its "
@@ -442,6 +466,110 @@ def reliability_by_player(game: ObservedGame) -> Parts:
         for day in game.days
         for (rater, _), m in day.matrix().items()
     )
+
+
+# -- what is asked of the others --------------------------------------------------------------------
+
+
+def _guessing(game: ObservedGame, value: Callable[[AskedGuess], float]) -> Sums | None:
+    asked = game.asked_guesses
+    return (sum(map(value, asked)), float(len(asked))) if asked else None
+
+
+def _guesses_by(
+    game: ObservedGame, key: Callable[[AskedGuess], PartKey], value: Callable[[AskedGuess], float]
+) -> Parts:
+    return _pooled((key(guess), value(guess)) for guess in game.asked_guesses)
+
+
+def _right(guess: AskedGuess) -> float:
+    return float(guess.right)
+
+
+def _chance(guess: AskedGuess) -> float:
+    return guess.chance
+
+
+_guessed = partial(measure, section="asked", units="guesses", needs=NEEDS_GUESSES)
+GUESSED_BY: Mapping[str, Callable[[ObservedGame, AskedGuess], PartKey]] = {
+    "round": lambda game, guess: (guess.round,),
+    "player": lambda game, guess: (game.askers[guess.ask],),
+    "probe": lambda game, guess: (guess.probe,),
+}
+"""What guesses of roles are told apart by."""
+
+
+@_guessed("roles guessed right", SHARE)
+def guesses_right(game: ObservedGame) -> Sums | None:
+    """Share of the roles that the village side guesses right where a probe asks for them."""
+    return _guessing(game, _right)
+
+
+@_guessed("by chance", POOLED, bounds=UNIT)
+def guesses_by_chance(game: ObservedGame) -> Sums | None:
+    """The chance level of these guesses: drawing the role from the cards in play, without one's own."""
+    return _guessing(game, _chance)
+
+
+@_guessed("above chance", POOLED, unit="points", bounds=SIGNED, signed=True, reference=0.0)
+def guesses_above_chance(game: ObservedGame) -> Sums | None:
+    """Roles guessed right minus the chance level."""
+    return _guessing(game, lambda guess: guess.right - guess.chance)
+
+
+def _guesses_by_part(of: str) -> None:
+    def by(value: Callable[[AskedGuess], float]) -> SplitCounting:
+        return lambda game: _guesses_by(game, lambda guess: GUESSED_BY[of](game, guess), value)
+
+    fields: dict[str, Any] = {"split": (of,), "units": "guesses", "needs": NEEDS_GUESSES}
+    says = f"Share of the roles guessed right, of one {of}."
+    _enter(f"guesses_right_by_{of}", "roles guessed right", SHARE, "asked", says, by(_right), **fields)
+    fields["bounds"] = UNIT
+    says = f"The chance level of guesses of one {of}."
+    _enter(f"guesses_by_chance_by_{of}", "by chance", POOLED, "asked", says, by(_chance), **fields)
+
+
+for _of in GUESSED_BY:
+    _guesses_by_part(_of)
+
+
+def _asked_trust(name: str, label: str, says: str, metric: DayMetric, **fields: Any) -> None:
+    def counts(game: ObservedGame) -> Sums | None:
+        return _one(game_mean(game.days, metric))
+
+    _enter(name, label, MEAN, "asked", says, counts, **fields)
+
+
+_asked_trust(
+    "trust_moved",
+    "trust in the Sheriff, moved by its statement",
+    "How much further the others believe the Sheriff after its statement than before it, in points of 1 to "
+    "10: mean over those asked at both moments. No value where the Sheriff does not speak last.",
+    leadership.trust_moved,
+    unit="one",
+    signed=True,
+    reference=0.0,
+    needs=NEEDS_TRUST_TWICE,
+)
+_asked_trust(
+    "trust_moved_others",
+    "trust in others, moved by it",
+    "The same for trust in the other living players: what a statement moves of itself.",
+    partial(leadership.trust_moved, others=True),
+    unit="one",
+    signed=True,
+    reference=0.0,
+    needs=NEEDS_TRUST_TWICE,
+)
+_asked_trust(
+    "ratio_before",
+    "Ratio before the Sheriff's statement",
+    "Ratio of the trust that is asked for before the Sheriff's statement; Ratio itself is of the vote.",
+    leadership.asked_ratio,
+    unit="plain",
+    reference=1.0,
+    needs=NEEDS_TRUST_BEFORE,
+)
 
 
 # -- how they end ----------------------------------------------------------------------------------

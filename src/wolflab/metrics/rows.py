@@ -22,7 +22,7 @@ from ..errors import RecordError
 from ..record import GameRecord
 from ..usage import CallTotals
 from .choices import StudiedDecision, studied_decisions
-from .leadership import ratio_null_of_game
+from .leadership import BEFORE, ratio_null_of_game
 from .measure import Group, Measure, PartKey, Sums
 from .observed import NOTHING_MORE, MeasuringOptions, ObservedGame
 from .play import player_labels
@@ -31,7 +31,7 @@ from .registry import MEASURES, SPLITS
 Status = Literal["done", "void", "planned", "unfinished", "failed"]
 """What became of a planned game."""
 
-COUNTED = 4
+COUNTED = 5
 """Raise it when anything is counted otherwise under the same name (an entry, or what it reads: days, conduct,
 behaviours, what is read from statements): rows of before are then counted again.
 """
@@ -147,7 +147,7 @@ def row_of(
         () if void else tuple(sorted(groups)),
         sums,
         parts,
-        ratio_null_of_game(game.days) if "sheriff" in groups else None,
+        ratio_null_of_game(game.days, record.ruleset.eligible) if "sheriff" in groups else None,
         {} if void else {study: studied_decisions(record, study) for study in options.choices},
     )
 
@@ -175,6 +175,7 @@ def groups_of_game(game: ObservedGame) -> frozenset[Group]:
         "watched": game.options.watched is not None,
         "person": game.person is not None,
         "conduct": game.options.behaviours,
+        "asked": bool(game.asked_guesses) or any(BEFORE in day.asked for day in game.days),
     }
     return frozenset(group for group, there in has.items() if there)
 

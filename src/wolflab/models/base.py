@@ -124,6 +124,11 @@ class Request:
         chat = messages(self.asked, self.corrections)
         return Chat(chat, schema(self.asked), shared_ends(self.asked, chat))
 
+    @property
+    def kind(self) -> str:
+        """What kind of call it is."""
+        return call_kind(self.key)
+
     def digest(self, typed: bool) -> str:
         """32 hex digits for what was asked. typed: of a model that answers typed questions without words."""
         settings = _settings(self.sampling)
@@ -132,11 +137,17 @@ class Request:
         return words_digest(self.words.messages, self.words.schema, settings)
 
 
+def call_kind(key: str) -> str:
+    """What kind of call a key is of: its end, less all numbers."""
+    return "".join(letter for letter in "|".join(key.split("|")[-3:]) if not letter.isdigit())
+
+
 class Response(NamedTuple):
     """What came back. `finish`: "stop", "length", "filter", "refused", or words that begin as
     `parse.NO_FIT` does; `latency` in seconds.
 
     prompt: the messages as sent, (role, text) each; empty where no prompt was rendered.
+    tier: of the server's service, where it named one and that is not its usual one.
     likeliest: (token, log-probability) each, of what might have stood where the reply's first word begins;
     empty where that was not asked for, or the server gives none.
     """
@@ -147,6 +158,7 @@ class Response(NamedTuple):
     latency: float = 0.0
     prompt: tuple[tuple[str, str], ...] = ()
     likeliest: tuple[tuple[str, float], ...] = ()
+    tier: str = ""
 
 
 class Model(Protocol):

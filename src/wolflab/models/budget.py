@@ -1,15 +1,21 @@
 """Budgets of tokens and money that all models of a run share and that stop it cleanly.
 
-A call is refused before it starts once the budget is spent; calls that are already in flight may
-finish and are counted. Nothing is reserved: what a call will cost is not known before it is made.
+A call sets aside the most that it may use before it starts, and gives back the rest when it is over. So calls
+in flight together never use more than is left. What a call may use at most follows from its prompt, the limit
+of its reply, and from what earlier calls to the same model took (`CallSizes`).
 """
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
+from math import ceil
+from typing import NamedTuple
 
-from ..errors import BudgetExceeded
+from ..errors import BudgetExceeded, Stopped
 from ..fields import Amount
 from ..usage import Usage
 
@@ -24,15 +30,17 @@ class Price:
     """USD per million tokens.
 
     cached: for prompt tokens that the server read from a cache (None: as input). written: for those that it
-    put into one (None: `WRITING` times input). Left out, they make no call look cheaper than it was.
+    put into one (None: `WRITING` times input). Left out, they make no call look cheaper than it was. flex:
+    the share of all that for a call that was served in the tier "flex".
     """
 
     input: Amount = 0.0
     output: Amount = 0.0
     cached: Amount | None = None
     written: Amount | None = None
+    flex: Amount = 0.5
 
-    def cost(self, prompt: int, completion: int, cached: int = 0, written: int = 0) -> float:
+    def cost(self, prompt: int, completion: int, cached: int = 0, written: int = 0, tier: str = "") -> float:
         """The price of one call in USD; `cached` and `written` count tokens among `prompt`, none twice."""
         read = min(cached, prompt)
         put = min(written, prompt - read)
@@ -44,38 +52,168 @@ class Price:
             + put * (full * WRITING if self.written is None else _exact(self.written))
             + completion * _exact(self.output)
         )
-        return float(exact / 1_000_000)
+        return float(exact * (_exact(self.flex) if tier == "flex" else 1) / 1_000_000)
 
 
 def _exact(usd: float) -> Decimal:
     return Decimal(repr(float(usd)))
 
 
+_FRAME = 64
+"""Tokens of a prompt that no estimate has: what the server's own template puts around the messages."""
+_UNSURE = 1.5
+"""How much more than estimated a prompt is taken to have before a server has counted any."""
+
+
+class Most(NamedTuple):
+    """What a call may use at most. alone: nothing is known of its reply, so it is made while no other
+    call is.
+    """
+
+    use: Usage = Usage()
+    alone: bool = False
+
+
 @dataclass(slots=True)
+class CallSizes:
+    """What calls to one model turned out to use, to tell how much a further one may use at most.
+
+    factor: how much more the server counts of a prompt than was estimated, at most; 0 before the first call.
+    longest: tokens of the longest reply, by kind of ask. ignored: some reply was longer than was allowed.
+    """
+
+    factor: float = 0.0
+    longest: dict[str, int] = field(default_factory=dict)
+    ignored: bool = False
+
+    def most(self, estimated: int, kind: str, limit: int | None) -> tuple[int, int | None]:
+        """Tokens of prompt and reply that a call may take; None where nothing is known of the reply.
+
+        estimated: of the prompt. limit: of the reply, None without one: the longest seen stands in.
+        """
+        prompt = _frame(limit) + ceil(estimated * (self.factor or _UNSURE))
+        seen = self.longest.get(kind) or max(self.longest.values(), default=0)
+        if limit is not None:
+            return prompt, max(limit, seen) if self.ignored else limit
+        return prompt, seen if self.longest else None
+
+    def saw(self, estimated: int, kind: str, limit: int | None, prompt: int, completion: int) -> None:
+        """A call took so many tokens."""
+        self.factor = max(self.factor, (prompt - _frame(limit)) / max(estimated, 1), 0.1)
+        self.longest[kind] = max(self.longest.get(kind, 0), completion)
+        self.ignored |= limit is not None and completion > limit
+
+
+def _frame(limit: int | None) -> int:
+    """limit: of the reply; what gives none, as embedders do, puts no template around a text."""
+    return 0 if limit == 0 else _FRAME
+
+
+SPENT = "the budget of"
+"""How the sentence of a spent budget begins."""
+
+
+@dataclass(slots=True, eq=False)
 class Budget:
     """What a run may spend: `tokens` (prompt and completion) and `usd`; None sets no limit.
 
     A resumed run passes what was spent before as `spent_tokens` and `spent_usd`. Sums are exact and do
-    not depend on the order in which calls finish (money is added as decimals).
+    not depend on the order in which calls finish (money is added as decimals). It belongs to one event loop.
+    in_flight: calls that are held. short: of what (tokens, usd) there was too little for a call, in words.
     """
 
     tokens: int | None = None
     usd: float | None = None
     spent_tokens: int = 0
     spent_usd: Decimal = field(default_factory=Decimal)
+    in_flight: int = field(default=0, init=False)
+    short: dict[str, str] = field(default_factory=dict, init=False)
+    _held_tokens: int = field(default=0, init=False)
+    _held_usd: Decimal = field(default_factory=Decimal, init=False)
+    _alone: bool = field(default=False, init=False)
+    _to_be_alone: int = field(default=0, init=False)
+    _waiting: list[asyncio.Future[None]] = field(default_factory=list, init=False)
+    _closed: str = field(default="", init=False)
 
-    def check(self) -> None:
-        """Raise BudgetExceeded when either budget is spent. Call it before every call."""
-        if self.tokens is not None and self.spent_tokens >= self.tokens:
-            raise BudgetExceeded(
-                f"the budget of {self.tokens:,} tokens is spent ({self.spent_tokens:,} used); "
-                "raise it and resume the run"
-            )
-        if self.usd is not None and self.spent_usd >= _exact(self.usd):
-            raise BudgetExceeded(
-                f"the budget of {self.usd:.2f} USD is spent ({self.spent_usd:.4f} used); "
-                "raise it and resume the run"
-            )
+    @property
+    def closed(self) -> str:
+        """Why no call starts any more, a sentence; empty while calls may."""
+        return self._closed
+
+    def close(self, why: str) -> None:
+        """Let no further call start: `hold` raises Stopped with these words. Calls that are held go on."""
+        self._closed = why
+        self._wake()
+
+    @asynccontextmanager
+    async def hold(self, most: Callable[[], Most]) -> AsyncIterator[None]:
+        """Set aside what a call may use at most while it is made; wait until others have given enough back.
+
+        most: how much that is, as far as it is known by now. Raises BudgetExceeded where the rest does not
+        cover it, although nothing is held by others, and Stopped.
+        """
+        use, alone = await self._room_for(most)
+        tokens, usd = use.tokens, _exact(use.cost)
+        self.in_flight += 1
+        self._held_tokens += tokens
+        self._held_usd += usd
+        self._alone = alone
+        try:
+            yield
+        finally:
+            self.in_flight -= 1
+            self._held_tokens -= tokens
+            self._held_usd -= usd
+            self._alone = False
+            self._wake()
+
+    async def _room_for(self, most: Callable[[], Most]) -> Most:
+        """What the call may use, once there is room for it."""
+        while True:
+            if self._closed:
+                raise Stopped(self._closed)
+            if self.tokens is None and self.usd is None:
+                return Most()
+            wanted = most()
+            if self._has_room(wanted):
+                return wanted
+            if not self.in_flight:
+                raise BudgetExceeded(f"{self._falls_short(wanted.use)}; raise it and resume the run")
+            self._to_be_alone += wanted.alone
+            waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(waiting)
+            try:
+                await waiting
+            finally:
+                self._to_be_alone -= wanted.alone
+
+    def _wake(self) -> None:
+        for waiting in self._waiting:
+            if not waiting.done():
+                waiting.set_result(None)
+        self._waiting.clear()
+
+    def _has_room(self, wanted: Most) -> bool:
+        """Whether a call may start that may use so much."""
+        if self._alone or (self.in_flight and (wanted.alone or self._to_be_alone)):
+            return False
+        left_tokens = None if self.tokens is None else self.tokens - self.spent_tokens - self._held_tokens
+        left_usd = None if self.usd is None else _exact(self.usd) - self.spent_usd - self._held_usd
+        return (left_tokens is None or (left_tokens > 0 and wanted.use.tokens <= left_tokens)) and (
+            left_usd is None or (left_usd > 0 and _exact(wanted.use.cost) <= left_usd)
+        )
+
+    def _falls_short(self, use: Usage) -> str:
+        """Note which limit stands in the way of a call that may use so much, and say it."""
+        if self.tokens is not None and max(use.tokens, 1) > self.tokens - self.spent_tokens:
+            name, rest = "tokens", self.spent_tokens < self.tokens
+            limit, used, needed = f"{self.tokens:,} tokens", f"{self.spent_tokens:,}", f"{use.tokens:,}"
+        else:
+            name, rest = "usd", self.usd is not None and self.spent_usd < _exact(self.usd)
+            limit, used, needed = f"{self.usd:g} USD", f"{self.spent_usd:.4f}", f"{use.cost:.4f}"
+        more = f", and the next call may take {needed}" if rest else ""
+        self.short[name] = f"{SPENT} {limit} is spent ({used} used{more})"
+        return self.short[name]
 
     def add(self, usage: Usage) -> None:
         """Count a finished call."""

@@ -8,6 +8,7 @@ fits the one on file stops its asker with a sentence.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Protocol
@@ -31,6 +32,10 @@ class File(Protocol):
         """The call on file under the request's key, if any."""
         ...
 
+    def under_way(self, request: Request, model: Model) -> AbstractContextManager[None]:
+        """Within it the call is made and put on file. Whoever is killed within leaves a note of it."""
+        ...
+
     def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
         """Put a call on file. digest: the request's hash."""
         ...
@@ -43,6 +48,10 @@ class NoFile:
         """Nothing is ever on file."""
         return None
 
+    def under_way(self, request: Request, model: Model) -> AbstractContextManager[None]:
+        """Nobody asks afterwards."""
+        return nullcontext()
+
     def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
         """Forget it."""
 
@@ -50,7 +59,7 @@ class NoFile:
 NO_FILE = NoFile()
 
 
-class Cassette:
+class Cassette(NoFile):
     """Plays calls back and makes none: what is not on file raises NotFiled."""
 
     def __init__(self, filed: Mapping[str, Filed]) -> None:
@@ -138,6 +147,7 @@ async def answer(file: File, model: Model | None, request: Request) -> tuple[str
                 "new run"
             )
         return digest, filed.response
-    response = _storable(await model.generate(request))
-    file.put(request, digest, response, model)
+    with file.under_way(request, model):
+        response = _storable(await model.generate(request))
+        file.put(request, digest, response, model)
     return digest, response

@@ -134,6 +134,7 @@ async def check_model(model: Model, ask: bool = False) -> None:
         return
     if not isinstance(model, OpenAIModel):
         return
+    model.endpoint.try_anew()
     if model.endpoint.variable and model.endpoint.key() is None:
         raise ModelError(
             f"model {model.name!r}: {missing_key(model.endpoint.variable, model.endpoint.base_url)}"
@@ -153,7 +154,7 @@ async def _listed(model: OpenAIModel) -> tuple[str, ...]:
     import aiohttp
     import openai
 
-    client, _ = model.endpoint.line(model)
+    client = model.endpoint.line(model).client
     where = public_url(model.endpoint.base_url)
     try:
         page = await client.with_options(timeout=min(30.0, model.settings.timeout)).models.list()

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -17,6 +18,7 @@ from urllib.parse import urlsplit, urlunsplit
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from ..errors import ModelError
+from .reply_size import capped_client
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -203,6 +205,12 @@ def public_url(url: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
+def in_flight_of(name: str) -> int:
+    """Calls at once to the server of a model of that name, unless its settings say otherwise."""
+    provider = PROVIDERS.get(name.partition("/")[0])
+    return (provider.in_flight if provider else None) or DEFAULT_IN_FLIGHT
+
+
 def host_of(name: str, base_url: str | None = None) -> str:
     """The host of the server that has a model or an embedder of that name; "" where none is known.
 
@@ -232,12 +240,68 @@ class LearnedQuirks:
     log: list[str] = field(default_factory=list)
 
 
+class Outage:
+    """A server that answers nobody: one of the calls tries again, and all others wait until it is answered.
+
+    tries: since nobody is answered. seconds: for how long. Both are 0 while the server answers.
+    """
+
+    def __init__(self) -> None:
+        self.tries, self.seconds = 0, 0.0
+        self._on = False
+        self._trying: object | None = None
+        self._waiting: list[asyncio.Future[None]] = []
+
+    @asynccontextmanager
+    async def turns(self) -> AsyncIterator[Callable[[], Awaitable[None]]]:
+        """For one call: what it awaits before each attempt. In an outage, that lets one call on."""
+        me = object()
+
+        async def my_turn() -> None:
+            while self._on and self._trying not in (None, me):
+                waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+                self._waiting.append(waiting)
+                await waiting
+            if self._on:
+                self._trying = me
+
+        try:
+            yield my_turn
+        finally:
+            if self._trying is me:  # it gives up, and another one tries
+                self._trying = None
+                self._wake()
+
+    def begin(self) -> None:
+        """Nobody is answered any more."""
+        self._on = True
+
+    def lasted(self, seconds: float) -> None:
+        """An attempt failed, and took so many seconds with what was waited after it."""
+        if self._on:
+            self.tries += 1
+            self.seconds += seconds
+
+    def end(self) -> None:
+        """Somebody was answered."""
+        if self._on:
+            self._on, self._trying, self.tries, self.seconds = False, None, 0, 0.0
+            self._wake()
+
+    def _wake(self) -> None:
+        for waiting in self._waiting:
+            if not waiting.done():
+                waiting.set_result(None)
+        self._waiting.clear()
+
+
 @dataclass(slots=True)
-class _Line:
-    """One event loop's connection: the client, its places in flight, and which models use it."""
+class EndpointLine:
+    """One event loop's connection: the client, its places in flight, its outage, and which models use it."""
 
     client: AsyncOpenAI
     places: asyncio.Semaphore
+    outage: Outage = field(default_factory=Outage)
     users: set[int] = field(default_factory=set)
 
 
@@ -256,8 +320,9 @@ class Endpoint:
         self.answers = 0
         self.tell: Callable[[str], None] | None = None
         self._silent = False
+        self._refusals: dict[str, str] = {}
         self._learned: dict[str, LearnedQuirks] = {}
-        self._lines: WeakKeyDictionary[asyncio.AbstractEventLoop, _Line] = WeakKeyDictionary()
+        self._lines: WeakKeyDictionary[asyncio.AbstractEventLoop, EndpointLine] = WeakKeyDictionary()
 
     def key(self) -> str | None:
         """The API key now in the environment or `.env`, or None."""
@@ -272,6 +337,18 @@ class Endpoint:
         if model not in self._learned:
             self._learned[model] = LearnedQuirks(provider.formats, provider.limit)
         return self._learned[model]
+
+    def refuse(self, why: str, model: str = "") -> None:
+        """From now on no call to `model` is made, to no model at all without one. why: a sentence."""
+        self._refusals[model] = why
+
+    def refused(self, model: str) -> str:
+        """Why calls to `model` are refused; empty where they are not."""
+        return self._refusals.get("") or self._refusals.get(model, "")
+
+    def try_anew(self) -> None:
+        """Forget refusals: what was wrong may have been mended."""
+        self._refusals.clear()
 
     def answered(self) -> None:
         """A call was answered."""
@@ -292,18 +369,18 @@ class Endpoint:
         """Whether the running event loop has connections here."""
         return asyncio.get_running_loop() in self._lines
 
-    def line(self, user: object) -> tuple[AsyncOpenAI, asyncio.Semaphore]:
-        """The running loop's client and its places in flight; `user` then has to `leave`.
+    def line(self, user: object) -> EndpointLine:
+        """The running loop's connection; `user` then has to `leave`.
 
         Raises ModelError when the key variable is not set.
         """
         loop = asyncio.get_running_loop()
         line = self._lines.get(loop)
         if line is None:
-            line = _Line(self._connect(), asyncio.Semaphore(self.max_in_flight or DEFAULT_IN_FLIGHT))
+            line = EndpointLine(self._connect(), asyncio.Semaphore(self.max_in_flight or DEFAULT_IN_FLIGHT))
             self._lines[loop] = line
         line.users.add(id(user))
-        return line.client, line.places
+        return line
 
     async def leave(self, user: object) -> None:
         """`user` makes no more calls on this loop; the last one out closes the connections."""
@@ -317,7 +394,7 @@ class Endpoint:
             await line.client.close()
 
     def _connect(self) -> AsyncOpenAI:
-        from openai import AsyncOpenAI, DefaultAioHttpClient, Omit, Timeout
+        from openai import AsyncOpenAI, Omit, Timeout
 
         key = self.key()
         if self.variable and key is None:
@@ -334,7 +411,7 @@ class Endpoint:
             max_retries=0,  # ours read Retry-After, keep the place in flight and check the budget
             timeout=Timeout(None, connect=CONNECT_TIMEOUT),  # the whole attempt is timed by the model
             default_headers=headers,  # type: ignore[arg-type]
-            http_client=DefaultAioHttpClient(),
+            http_client=capped_client(),
         )
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, TypeVar
@@ -18,10 +19,13 @@ from annotated_types import Ge, Gt, Interval
 from ..errors import ModelError, ModelRefused, ServerError
 from ..fields import Amount, Misfit, from_plain
 from ..usage import Usage
-from .budget import Budget, Price
+from . import reply_size
+from .budget import Budget, CallSizes, Most, Price
 from .endpoints import (
     MAX_IN_FLIGHT,
     Endpoint,
+    EndpointLine,
+    Outage,
     Provider,
     check_url,
     check_variable,
@@ -30,6 +34,7 @@ from .endpoints import (
     refused_key,
 )
 from .faults import Fault, shorten
+from .reply_size import LARGEST_REPLY, ReplyTooLong
 from .wire import NOT_JSON, TokenCounts, decoded
 
 if TYPE_CHECKING:
@@ -40,6 +45,8 @@ Classify = Callable[[int, object, Mapping[str, str]], Fault]
 
 FIRST_WAIT, LAST_WAIT = 0.5, 60.0
 """Seconds before the first retry, and the most that doubling leads to."""
+FLEX_TIMEOUT = 900.0
+"""Seconds for one attempt in a tier that is named, at least: cheaper ones take their time."""
 PATIENCE = 2
 """Retries of a call in which nobody is answered, until it is told of."""
 
@@ -58,13 +65,29 @@ class HttpAnswer(NamedTuple):
 T = TypeVar("T")
 
 
+class CallSize(NamedTuple):
+    """What is known of a call before it is made.
+
+    estimated: tokens of its prompt; 0: it costs nothing. kind: of what is asked. limit: tokens of the reply,
+    None without one.
+    """
+
+    estimated: int
+    kind: str = ""
+    limit: int | None = 0
+
+
+NO_SIZE = CallSize(0)
+
+
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
     """What can be set for whatever is behind HTTP. Raises ModelError, naming the setting.
 
     timeout: seconds for one attempt. retries: attempts after the first. longest_wait: seconds; a
-    server that asks for more has failed. price: USD per million tokens. extra: more fields of the
-    request's body, passed on as they are.
+    server that asks for more has failed. longest_outage: seconds for which a server that answers nobody is
+    waited for. max_reply_bytes: of one reply; what is longer is read no further and is an unusable reply.
+    price: USD per million tokens. extra: more fields of the request's body, passed on as they are.
     """
 
     base_url: str | None = None
@@ -74,6 +97,8 @@ class ServerSettings:
     timeout: Annotated[Amount, Gt(0)] = 120.0
     retries: Annotated[int, Ge(0)] = 8
     longest_wait: Amount = 600.0
+    longest_outage: Amount = 1800.0
+    max_reply_bytes: Annotated[int, Ge(1024)] = LARGEST_REPLY
     extra: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
@@ -119,12 +144,18 @@ class Served(Generic[Settings]):
         self.name, self.model, self.provider, self.settings = name, model, provider, settings
         self.endpoint = _endpoint(f"{self.noun} {name!r}", provider, settings, budget)
         self._budget, self._sleep, self._jitter = budget, sleep, jitter
+        self._sizes = CallSizes()
+        self._timeout = settings.timeout
+
+    @property
+    def _largest(self) -> Mapping[str, str]:
+        return {reply_size.HEADER: str(self.settings.max_reply_bytes)}
 
     async def close(self) -> None:
         """Leave the running loop's connections; it can be used again."""
         await self.endpoint.leave(self)
 
-    def _line(self) -> tuple[AsyncOpenAI, asyncio.Semaphore]:
+    def _line(self) -> EndpointLine:
         try:
             return self.endpoint.line(self)
         except ModelError as error:
@@ -135,39 +166,91 @@ class Served(Generic[Settings]):
 
     async def _until_over(
         self,
-        places: asyncio.Semaphore,
-        attempt: Callable[[], Awaitable[T | Fault | None]],
+        line: EndpointLine,
+        attempt: Callable[[bool], Awaitable[T | Fault | None]],
+        size: CallSize = NO_SIZE,
         retries: int | None = None,
+        grace: float = 0.0,
     ) -> T:
         """What `attempt` gives at last. A Fault is waited for; None is tried again at once.
 
-        retries: instead of the setting. Raises ModelError and ServerError for what no retry mended.
+        attempt: gets whether the call is in its grace, seconds in which its faults count for nothing. size:
+        of the call, for the budget. retries: instead of the setting. Raises ModelError and ServerError for
+        what no retry mended, BudgetExceeded, and Stopped.
         """
         allowed = self.settings.retries if retries is None else retries
-        waited, answers = 0, self.endpoint.answers
+        waited, elapsed, answers, outage = 0, 0.0, self.endpoint.answers, line.outage
         # A call that waits for its retry keeps its place: a server in trouble sees fewer calls, not more.
-        async with places:
+        async with line.places, outage.turns() as my_turn:
             while True:
-                if self._budget is not None:
-                    self._budget.check()
-                outcome = await attempt()
+                await my_turn()
+                self._raise_if_given_up(outage)
+                started, graced = perf_counter(), elapsed < grace
+                async with self._holding(size):
+                    outcome = await attempt(graced)
                 if outcome is None:
                     continue
                 if not isinstance(outcome, Fault):
+                    outage.end()
                     self.endpoint.answered()
                     return outcome
                 self._raise_if_hopeless(outcome)
-                if waited >= allowed:
+                if waited >= allowed and not graced:
                     times = "once" if waited == 0 else f"{waited + 1} times"
                     raise ServerError(
                         f"{self._at()} failed {times}, last with: {outcome.words}; the run can be resumed"
                     )
-                if not waited:
+                if not waited or graced:
                     answers = self.endpoint.answers
                 elif waited >= PATIENCE and answers == self.endpoint.answers:
-                    self.endpoint.silent(_wait_in_words(outcome, waited, allowed))
-                await self._sleep(self._pause(outcome, waited))
-                waited += 1
+                    outage.begin()
+                    self.endpoint.silent(self._outage_in_words(outcome, allowed - waited))
+                pause = self._pause(outcome, max(waited, outage.tries))
+                await self._sleep(pause)
+                lasted = max(perf_counter() - started, pause)
+                outage.lasted(lasted)
+                elapsed += lasted
+                waited = 0 if graced and elapsed >= grace else waited + 1
+
+    @asynccontextmanager
+    async def _holding(self, size: CallSize) -> AsyncIterator[None]:
+        if self._budget is None:
+            yield
+            return
+        async with self._budget.hold(lambda: self._most(size)):
+            yield
+
+    def _most(self, size: CallSize) -> Most:
+        """What a call of that size may use at most, as far as it is known by now."""
+        if size.estimated == 0:
+            return Most()
+        prompt, reply = self._sizes.most(*size)
+        cost = (self.settings.price or Price()).cost(prompt, reply or 0, written=prompt)
+        return Most(Usage(prompt, reply or 0, 0, cost), reply is None)
+
+    def check_refused(self) -> None:
+        """Raise ModelRefused where a call would be refused, as an earlier one was. Nothing is asked."""
+        if why := self.endpoint.refused(self.model):
+            raise ModelRefused(why)
+
+    def _raise_if_given_up(self, outage: Outage) -> None:
+        """Raise what a call would meet: a refusal, or a server that has answered nobody for too long."""
+        self.check_refused()
+        if outage.seconds >= self.settings.longest_outage:
+            raise ServerError(
+                f"{self._at()} has answered nobody for {outage.seconds:.0f} s, and longest_outage is "
+                f"{self.settings.longest_outage:g} s: resume the run later"
+            )
+
+    def _outage_in_words(self, fault: Fault, left: int) -> str:
+        """Why there is no answer, and for how long it is tried again. left: retries of this call."""
+        doubled = sum(min(LAST_WAIT, FIRST_WAIT * 2 ** min(n, 30)) for n in range(PATIENCE, PATIENCE + left))
+        seconds = doubled if fault.wait is None else 1.1 * fault.wait * left
+        tries = "once more" if left == 1 else f"{left} times more"
+        return (
+            f"({fault.words}); calls to it wait, and one of them is tried {tries}, with waits of up to "
+            f"{seconds:.0f} s in all"
+        )
 
     def _pause(self, fault: Fault, waited: int) -> float:
         """Seconds: what the server asked for, else doubling; spread, so that calls do not return at once."""
@@ -186,18 +269,20 @@ class Served(Generic[Settings]):
                         f"({longest_wait:g} s): resume the run later"
                     )
             case "quota":
-                raise ModelRefused(f"{at} says that its credit is used up ({fault.words}): resume later")
+                self.endpoint.refuse(f"{at} says that its credit is used up ({fault.words}): resume later")
             case "key":
                 # The server's words are left out: some repeat the key.
-                raise ModelRefused(f"{at} {refused_key(self.endpoint.variable, fault.status)}")
+                self.endpoint.refuse(f"{at} {refused_key(self.endpoint.variable, fault.status)}")
             case "model":
                 usual = (self.settings.base_url or "/v1").rstrip("/").endswith("/v1")
                 hint = "" if usual else " (base_url usually ends in /v1)"
-                raise ModelRefused(
-                    f"{at} has no model {self.model!r}, or the address is wrong{hint}: {fault.words}"
+                self.endpoint.refuse(
+                    f"{at} has no model {self.model!r}, or the address is wrong{hint}: {fault.words}",
+                    self.model,
                 )
             case _:
                 raise ModelError(f"{at} refuses the request: {fault.words}")
+        self.check_refused()
 
     async def _post(
         self,
@@ -218,14 +303,16 @@ class Served(Generic[Settings]):
 
         started = perf_counter()
         try:
-            async with asyncio.timeout(self.settings.timeout):
+            async with asyncio.timeout(self._timeout):
                 # Not the library's typed methods: those walk the whole body to look for types of the
                 # library's own, which costs more than the rest of the call.
                 raw: Any = await client.post(
-                    path, cast_to=object, body=body, options={"headers": {**_RAW, **headers}}
+                    path, cast_to=object, body=body, options={"headers": {**_RAW, **self._largest, **headers}}
                 )
         except TimeoutError:
-            return Fault("retry", f"no answer within {self.settings.timeout:g} s")
+            return Fault("retry", f"no answer within {self._timeout:g} s")
+        except ReplyTooLong as error:
+            return Fault("long", str(error))
         except openai.APIStatusError as error:
             return classify(error.status_code, error.body, error.response.headers)
         except (openai.APIConnectionError, aiohttp.ClientError, OSError) as error:
@@ -243,10 +330,13 @@ class Served(Generic[Settings]):
             return classify(code if isinstance(code, int) else 502, wrong, raw.headers)
         return HttpAnswer(reply, latency)
 
-    def _spend(self, counts: TokenCounts) -> Usage:
-        """What so many tokens cost, taken from the budget."""
+    def _spend(self, counts: TokenCounts, size: CallSize, tier: str = "") -> Usage:
+        """What so many tokens cost, taken from the budget. size: of the call that took them. tier: in which
+        it was served.
+        """
         prompt, completion, cached, written = counts
-        cost = (self.settings.price or Price()).cost(prompt, completion, cached or 0, written)
+        self._sizes.saw(*size, prompt, completion)
+        cost = (self.settings.price or Price()).cost(prompt, completion, cached or 0, written, tier)
         usage = Usage(prompt, completion, cached or 0, cost)
         if self._budget is not None:
             self._budget.add(usage)
@@ -265,11 +355,3 @@ def _endpoint(who: str, provider: Provider, settings: ServerSettings, budget: Bu
     if most is not None:
         shared.at_most(most)
     return shared
-
-
-def _wait_in_words(fault: Fault, waited: int, allowed: int) -> str:
-    """Why there is no answer, and for how long it is tried again."""
-    doubled = sum(min(LAST_WAIT, FIRST_WAIT * 2 ** min(n, 30)) for n in range(waited, allowed))
-    seconds = doubled if fault.wait is None else 1.1 * fault.wait * (allowed - waited)
-    tries = "once more" if allowed - waited == 1 else f"{allowed - waited} times more"
-    return f"({fault.words}); trying {tries}, with waits of up to {seconds:.0f} s in all"

@@ -13,7 +13,7 @@ from email.utils import parsedate_to_datetime
 from time import time
 from typing import Any, Literal
 
-FaultKind = Literal["retry", "quota", "key", "model", "context", "filter", "setting", "request"]
+FaultKind = Literal["retry", "quota", "key", "model", "context", "filter", "setting", "long", "request"]
 
 _READ = 20_000
 """Characters of a server's words that are read."""
@@ -27,7 +27,8 @@ class Fault:
 
     kind: retry (the server's trouble: wait and try again) · quota (paid credit is used up) · key
     (refused) · model (not known there) · context (the prompt does not fit) · filter · setting (refused;
-    `setting` names it) · request (anything else that will not get better).
+    `setting` names it) · long (more than is read of a reply) · request (anything else that will not get
+    better).
     wait: seconds that the server asked for.
     """
 
@@ -48,6 +49,12 @@ _FILTER = re.compile(r"content (management policy|filter|policy)|content_filter"
 _MODEL = re.compile(
     r"model[^.]{0,120}?(not found|does not exist|not exist|is not available|unknown)"
     r"|(unknown|no such|invalid|unsupported) model|not a valid model|model_not_found|模型不存在",
+    re.IGNORECASE,
+)
+_NO_MODEL = {"model_not_found", "1211"}
+_KEY = re.compile(
+    r"(api|authentication|auth)[ _-]?(key|token)[^.]{0,40}?(not valid|invalid|incorrect|expired|revoked)"
+    r"|(invalid|incorrect|expired|revoked) (api|authentication|auth)[ _-]?(key|token)",
     re.IGNORECASE,
 )
 _FORMAT = re.compile(
@@ -83,45 +90,48 @@ def of_status(
     filtered: error codes that mean the content filter at this provider. secret: the key, which some
     servers repeat; it is taken out before the words are cut, so that no half of it stays.
     """
-    code, param, message = _parts(body)
+    codes, param, message = _parts(body)
     message = message[:_READ].replace(secret, "…") if secret else message[:_READ]
     shown = shorten(message) or f"HTTP status {status}"
 
     def fault(kind: FaultKind, **more: Any) -> Fault:
         return Fault(kind, shown, status, **more)
 
-    if status == 402 or code in _QUOTA_CODES:
+    if status == 402 or codes & _QUOTA_CODES:
         return fault("quota")
-    if status in (401, 403):
+    if status == 403 and (codes & _NO_MODEL or _MODEL.search(message)):
+        return fault("model")  # one model that this key may not use; others it may
+    if status in (401, 403) or (status == 400 and _KEY.search(message)):
         # A model that may not say them answers so too.
         denied = "logprobs" in sent and "logprobs" in message
         return fault("setting", setting="logprobs") if denied else fault("key")
     if status in _RETRIED:
         return fault("retry", wait=retry_after(headers))
     # A few servers answer 500 where they mean 400; only words that name the cause are believed there.
-    if code in filtered or (status < 500 and _FILTER.search(message)):
+    if codes & set(filtered) or (status < 500 and _FILTER.search(message)):
         return fault("filter")
-    if status == 413 or code in _CONTEXT_CODES or _CONTEXT.search(message):
+    if status == 413 or codes & _CONTEXT_CODES or _CONTEXT.search(message):
         return fault("context")
     setting = _keyword(message, keywords) or _refused(param, message, sent)
     if setting:
         return fault("setting", setting=setting)
     if status >= 500:
         return fault("retry", wait=retry_after(headers))
-    if status == 404 or code in ("model_not_found", "1211") or _MODEL.search(message):
+    if status == 404 or codes & _NO_MODEL or _MODEL.search(message):
         return fault("model")
     return fault("request")
 
 
-def _parts(body: object) -> tuple[str, str, str]:
-    """(code, parameter, message) of an error body, whatever its form."""
+def _parts(body: object) -> tuple[set[str], str, str]:
+    """(code and type, parameter, message) of an error body, whatever its form."""
     if isinstance(body, Mapping):
         inner = body.get("error", body)
         if isinstance(inner, Mapping):
             message = inner.get("message") or inner.get("detail") or inner.get("msg") or inner
-            return str(inner.get("code") or ""), str(inner.get("param") or ""), str(message)
-        return "", "", str(inner)
-    return "", "", "" if body is None else str(body)
+            codes = {str(inner.get(name)) for name in ("code", "type") if inner.get(name)}
+            return codes, str(inner.get("param") or ""), str(message)
+        return set(), "", str(inner)
+    return set(), "", "" if body is None else str(body)
 
 
 def _keyword(message: str, keywords: Collection[str]) -> str:

@@ -23,7 +23,7 @@ from ..errors import ModelError, ModelRefused, ServerError
 from ..text.replies.parse import NO_FIT
 from ..usage import Usage
 from .base import SAMPLED, Request, Response, Sampling, WordSettings, seed_of_call
-from .budget import Budget
+from .budget import Budget, Most
 from .weights import (
     LoadedWeights,
     base_folder,
@@ -158,18 +158,17 @@ class LocalModel:
 
     async def converse(self, messages: SentMessages, sampling: Sampling, key: str) -> Response:
         """The same for messages in words. key: draws are drawn from it, unless a seed is given."""
-        if self._budget is not None:
-            self._budget.check()
         loaded = await self._engine.loaded()
         prompt, messages = self._written(messages, loaded)
         started = perf_counter()
         call = self._call(prompt, sampling, key, loaded)
         if isinstance(call, str):
             return Response("", finish=call, prompt=messages)
-        reply = await self._engine.ask(call)
-        usage = Usage(len(prompt), reply.tokens, reply.cached)
-        if self._budget is not None:
-            self._budget.add(usage)
+        budget = self._budget or Budget()
+        async with budget.hold(lambda: Most(Usage(len(prompt), call.kind.max_tokens))):
+            reply = await self._engine.ask(call)
+            usage = Usage(len(prompt), reply.tokens, reply.cached)
+            budget.add(usage)
         finish = "stop" if reply.stopped else "length"
         return Response(reply.text, usage, finish, perf_counter() - started, messages, reply.likeliest)
 

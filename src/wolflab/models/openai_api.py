@@ -12,14 +12,16 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..text.replies.parse import NO_FIT
+from ..fields import Amount
+from ..text.replies.parse import NO_FIT, TOO_LONG
 from .base import SAMPLED, Request, Response, Sampling, WordSettings, seed_of_call
-from .endpoints import LearnedQuirks
-from .exchange import HttpAnswer, Served, ServerSettings
+from .endpoints import LearnedQuirks, Provider
+from .exchange import FLEX_TIMEOUT, NO_SIZE, CallSize, HttpAnswer, Served, ServerSettings
 from .faults import Fault, of_status
 from .wire import (
     NARROWING,
     SPARED,
+    TIER,
     UNCOUNTED,
     TokenCounts,
     estimate,
@@ -28,6 +30,7 @@ from .wire import (
     read_choice,
     response_format,
     spared_in,
+    tier_of,
     token_counts,
     tokens,
     with_marks,
@@ -43,10 +46,14 @@ class HttpSettings(WordSettings, ServerSettings):
     """What can be set for a model behind HTTP. Raises ModelError, naming the setting.
 
     context: the model's window in tokens; a longer prompt is an unusable reply, not a call.
-    cache: the server is told which prompts begin alike, where it wants to be told.
+    cache: the server is told which prompts begin alike, where it wants to be told. tier: of its service, by
+    its own name, such as "flex", which is cheaper and slower. tier_wait: seconds for which a call waits for
+    that tier; then it takes the usual one.
     """
 
     cache: bool = True
+    tier: str | None = None
+    tier_wait: Amount = 900.0
 
 
 class _Call(NamedTuple):
@@ -62,6 +69,7 @@ class _Call(NamedTuple):
     top_logprobs: int | None = None
     ends: tuple[int, ...] = ()
     game: str = ""
+    size: CallSize = NO_SIZE
 
 
 class _Sent(NamedTuple):
@@ -82,6 +90,13 @@ class OpenAIModel(Served[HttpSettings]):
     """One chat model at one endpoint; see `Served`."""
 
     typed = False
+
+    def __init__(
+        self, name: str, model: str, provider: Provider, settings: HttpSettings, **shared: Any
+    ) -> None:
+        super().__init__(name, model, provider, settings, **shared)
+        if settings.tier is not None:
+            self._timeout = max(self._timeout, FLEX_TIMEOUT)
 
     @property
     def _learned(self) -> LearnedQuirks:
@@ -112,7 +127,9 @@ class OpenAIModel(Served[HttpSettings]):
         if sampling.seed is None:
             sampling = replace(sampling, seed=seed_of_call(request.key))
         game = blake2b(request.key.partition("|")[0].encode(), digest_size=16).hexdigest()
-        reply = await self.converse(messages, sampling, chat.schema, ends=chat.ends, game=game)
+        reply = await self.converse(
+            messages, sampling, chat.schema, ends=chat.ends, game=game, kind=request.kind
+        )
         return reply._replace(prompt=tuple((message["role"], message["content"]) for message in messages))
 
     async def converse(
@@ -123,35 +140,37 @@ class OpenAIModel(Served[HttpSettings]):
         *,
         ends: tuple[int, ...] = (),
         game: str = "",
+        kind: str = "",
         retries: int | None = None,
     ) -> Response:
         """The same for messages that are already in words (`retries`: instead of the setting).
 
-        ends, game: what the request has in common with others; see `_Call`.
+        ends, game: what the request has in common with others; see `_Call`. kind: of what is asked.
         """
         asked = self.settings.sampled(sampling)
-        window = self.settings.context
-        if window is not None and estimate(messages) + (asked["max_tokens"] or 0) > window:
+        window, size = self.settings.context, CallSize(estimate(messages), kind, asked["max_tokens"])
+        if window is not None and size.estimated + (size.limit or 0) > window:
             return Response("", finish=f"{NO_FIT} of {window:,} tokens")
-        client, places = self._line()
-        call = _Call(messages, asked, shape, sampling.top_logprobs, ends, game)
+        line = self._line()
+        call = _Call(messages, asked, shape, sampling.top_logprobs, ends, game, size)
 
-        async def attempt() -> Response | Fault | None:
-            sent = self._written(call)
-            outcome = await self._attempt(client, call, sent)
+        async def attempt(graced: bool) -> Response | Fault | None:
+            sent = self._written(call, self.settings.tier if graced else None)
+            outcome = await self._attempt(line.client, call, sent)
             if isinstance(outcome, Fault):
                 return self._settle(outcome, sent)
             self._prove(sent)
             return outcome
 
-        return await self._until_over(places, attempt, retries)
+        grace = 0.0 if self.settings.tier is None or retries is not None else self.settings.tier_wait
+        return await self._until_over(line, attempt, size, retries, grace)
 
     async def beside(self, path: str, body: Mapping[str, Any]) -> dict[str, Any] | None:
         """What the server answers at an address of its own, which stands beside the protocol's ("/tokenize").
 
         None where it has no such address, or refuses what is asked there. Raises as `generate` does.
         """
-        client, places = self._line()
+        line = self._line()
         root = self.endpoint.base_url.rstrip("/").removesuffix("/v1")
 
         def classify(status: int, error: object, headers: Mapping[str, str]) -> Fault:
@@ -159,15 +178,15 @@ class OpenAIModel(Served[HttpSettings]):
             none = status in (400, 404, 405, 422, 501)
             return Fault("model", fault.words, status) if none else fault
 
-        async def attempt() -> HttpAnswer | Fault:
-            answer = await self._post(client, root + path, body, classify, "")
+        async def attempt(_: bool) -> HttpAnswer | Fault:
+            answer = await self._post(line.client, root + path, body, classify, "")
             if isinstance(answer, Fault) and answer.kind == "model":
                 return HttpAnswer({}, 0.0)
             return answer
 
-        return (await self._until_over(places, attempt)).body or None
+        return (await self._until_over(line, attempt)).body or None
 
-    def _written(self, call: _Call) -> _Sent:
+    def _written(self, call: _Call, tier: str | None) -> _Sent:
         """The call as this endpoint takes it: less what it has refused."""
         learned = self._learned
         extra = dict(self.settings.extra or {})
@@ -175,6 +194,8 @@ class OpenAIModel(Served[HttpSettings]):
         for name in ("temperature", "top_p", "seed"):
             if call.sampled[name] is not None and name not in learned.dropped:
                 body[name] = call.sampled[name]
+        if tier is not None and TIER not in learned.dropped:
+            body[TIER] = tier
         if body.get("temperature") == 0 and self.provider.greedy:
             del body["temperature"]
             extra = dict(self.provider.greedy) | extra
@@ -221,7 +242,7 @@ class OpenAIModel(Served[HttpSettings]):
         body |= sent.body.get("extra_body", {})
         answer = await self._post(client, "/chat/completions", body, classify, "choices", sent.headers)
         if isinstance(answer, Fault):
-            return answer
+            return self._too_long(call) if answer.kind == "long" else answer
         return self._response(answer.body, call, answer.latency)
 
     def _response(self, reply: dict[str, Any], call: _Call, latency: float) -> Response | Fault:
@@ -234,12 +255,22 @@ class OpenAIModel(Served[HttpSettings]):
         counts = token_counts(reply)
         if counts is None:
             # A server that does not count must not make a budget endless, neither now nor after a resume.
-            counts = TokenCounts(estimate(call.messages), tokens(text))
+            counts = TokenCounts(call.size.estimated, tokens(text))
             self._log(UNCOUNTED)
         elif counts.cached is None and call.game:
             self._log("gave no count of cached prompt tokens with a reply; 0 is counted there")
-        spent = self._spend(counts)
-        return Response(text, spent, finish, latency, likeliest=likeliest_tokens(reply))
+        tier = tier_of(reply)
+        if self.settings.tier is not None and tier != self.settings.tier:
+            self._log(f"served some calls in its usual tier, not in {self.settings.tier}")
+        spent = self._spend(counts, call.size, tier)
+        return Response(text, spent, finish, latency, likeliest=likeliest_tokens(reply), tier=tier)
+
+    def _too_long(self, call: _Call) -> Response:
+        """An unusable reply. How much of it was written is not known: as much as was read is counted."""
+        largest = self.settings.max_reply_bytes
+        self._log(f"sent a reply of more than {largest:,} bytes; its tokens are estimated")
+        spent = self._spend(TokenCounts(call.size.estimated, largest // 4), call.size)
+        return Response("", spent, f"{TOO_LONG} {largest:,} bytes")
 
     # -- when it fails ----------------------------------------------------------------------
 
@@ -314,6 +345,8 @@ class OpenAIModel(Served[HttpSettings]):
             return self._drop(mark or setting, f"refuses {mark}")
         if setting == caching.key:
             return self._drop(setting, f"refuses {setting}")
+        if setting == TIER:
+            return self._drop(setting, f"refuses {setting} = {sent.body[setting]}")
         if setting in sent.body and setting in SAMPLED:
             return self._drop(setting, f"refuses {setting} = {sent.body[setting]}")
         return False

@@ -182,6 +182,16 @@ _MOST = 10**12
 """Tokens of one call: a count beyond is no count."""
 
 
+TIER = "service_tier"
+"""The field that names the tier of a server's service, in requests and answers."""
+
+
+def tier_of(reply: Mapping[str, Any]) -> str:
+    """The tier in which a request was served; empty for the usual one."""
+    tier = reply.get(TIER)
+    return tier if isinstance(tier, str) and tier not in ("default", "standard", "auto") else ""
+
+
 class TokenCounts(NamedTuple):
     """Tokens as a server counted them.
 
@@ -237,7 +247,12 @@ UNCOUNTED = "counts no tokens; they are estimated, one for every 4 bytes"
 
 def estimate(messages: Sequence[Mapping[str, str]]) -> int:
     """Tokens of a prompt without a tokenizer: 4 UTF-8 bytes each, and 4 for each message's frame."""
-    return sum(tokens(message["content"]) + 4 for message in messages)
+    return estimate_texts(message["content"] for message in messages)
+
+
+def estimate_texts(texts: Iterable[str]) -> int:
+    """The same, of its messages' texts alone."""
+    return sum(tokens(text) + 4 for text in texts)
 
 
 def tokens(text: str) -> int:

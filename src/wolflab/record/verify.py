@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from ..errors import IllegalReply, RecordError
 from ..rules import Action, Ask
-from ..rules.engine import begin, step
+from ..rules.engine import Step, begin, step
 from ..rules.fallback import fallback
 from .game import GameRecord, PastTurn
 
 
-def verify(record: GameRecord, where: str = "record") -> None:
-    """Raise RecordError at the first line that the rules do not give.
+def verify(record: GameRecord, where: str = "record") -> list[Step]:
+    """Raise RecordError at the first line that the rules do not give; else every step of the game.
 
     The chains were checked when the record was read. Here the game is played again from its replies:
     every ask must be answered once and in order, every event must be the one that the rules give, and
@@ -20,7 +20,7 @@ def verify(record: GameRecord, where: str = "record") -> None:
     """
     turns = iter(record.turns)
     now = begin(record.ruleset)
-    events = list(now.events)
+    steps = [now]
     unfinished = record.outcome is None
     while now.asks:
         replies = [_replay(ask, turns, record, where) for ask in now.asks]
@@ -32,14 +32,16 @@ def verify(record: GameRecord, where: str = "record") -> None:
             now = step(now.state, [reply for reply in replies if reply is not None])
         except IllegalReply as error:
             raise RecordError(f"{where}: {error}") from None
-        events.extend(now.events)
+        steps.append(now)
     if extra := next(turns, None):
         raise RecordError(f"{where}: a reply to {extra.ask} that was never asked")
+    events = [event for one in steps for event in one.events]
     for number, (written, true) in enumerate(zip(record.events, events, strict=False), 1):
         if written != true:
             raise RecordError(f"{where}, event {number}: the record has {written}, the rules give {true}")
     if len(record.events) != len(events):
         raise RecordError(f"{where}: {len(record.events)} events, the rules give {len(events)}")
+    return steps
 
 
 def _replay(ask: Ask, turns: Iterator[PastTurn], record: GameRecord, where: str) -> Action | None:

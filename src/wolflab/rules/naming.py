@@ -30,7 +30,7 @@ speech statement tie turn vote winner
 """
 """What the rules themselves speak of, beside what the roles do at night; `text.asking.disguise` has more."""
 
-_NAME = re.compile(r"[A-Za-z]++(?:[ -][A-Za-z]++)*+")
+_NAME = re.compile(r"[A-Za-z]++(?>(?:[ -][A-Za-z]++)*)")
 
 
 class Words(NamedTuple):

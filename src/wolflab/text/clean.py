@@ -3,6 +3,11 @@
 After `clean` a speech is one line of bounded length that no prompt can mistake for anything else: it
 cannot close its quotation, open a section, imitate a numbered fact, the moderator or a chat role, or
 carry invisible characters. What it says in words is left alone: lying is part of the game.
+
+A name that opens somebody else's turn is known in look-alike letters too: Cyrillic, Greek, Armenian, small
+capitals, letters with accents, and with what is invisible in between (`_LOOKS_LIKE`; full-width and other
+dressed letters are plain once they are normalised). Not known are letters of other scripts, letters set apart
+by spaces or dots, misspellings, and names in other languages.
 """
 
 from __future__ import annotations
@@ -21,7 +26,7 @@ _SWAPS = str.maketrans(
         **dict.fromkeys(">≻⟩〉", "›"),
         **dict.fromkeys("[{【〔⟦", "("),
         **dict.fromkeys("]}】〕⟧", ")"),
-        **dict.fromkeys("∶ːˑ׃꞉︰", ":"),
+        **dict.fromkeys("∶ːˑ׃꞉︰ꓽ։፡᠄⁚˸܃܄", ":"),
         "*": None,
         "\\": "/",
     }
@@ -38,6 +43,43 @@ _ROLE_TAG = re.compile(
     re.IGNORECASE,
 )
 """A word that opens somebody else's turn or a section of the prompt, with its colon."""
+
+
+_LETTERS = (
+    ("авгеёкмнопрстухцѕіїјһӏԁԛԝѵ", "abreekmhonpctyxusiijhldqwv"),
+    ("αβγεηικμνορστυχωϲϳ", "abyenikuvopotuxwcj"),
+    ("օսոհցզքյ", "ounhgqpj"),
+    ("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢıɑȷɾɡ", "abcdefghijklmnoprstuvwyziajrg"),
+    ("0", "o"),
+)
+"""Small letters, and what each looks like."""
+_CAPITALS = ("ВНРСТУХЕАОМКІЈЅΑΒΕΖΗΙΚΜΝΟΡΤΥΧѴԌ", "bhpctyxeaomkijsabezhikmnoptyxvg")
+_LOOKS_LIKE = {
+    ord(sign): plain
+    for signs, plains in (*_LETTERS, _CAPITALS)
+    for sign, plain in zip(signs, plains, strict=True)
+}
+"""Letters by their code, and the small Latin letter that each looks like, or whose capital."""
+_UNSEEN = frozenset("\u115f\u1160\u3164\uffa0\u2800")
+"""Letters and signs that nobody sees."""
+
+
+def _without_tags(text: str) -> str:
+    """The text with a comma in place of each colon behind a word of `_ROLE_TAG`, however it is written."""
+    if text.isascii():
+        found = _ROLE_TAG.finditer(text.replace("0", "o"))
+        ends = [match.end() - 1 for match in found]
+    else:
+        places, plain = [], []
+        for place, sign in enumerate(text):
+            base = unicodedata.normalize("NFD", sign)[0]
+            if sign not in _UNSEEN and not unicodedata.combining(base) and unicodedata.category(base) != "Mn":
+                places.append(place)
+                plain.append(_LOOKS_LIKE.get(ord(base), base))
+        ends = [places[match.end() - 1] for match in _ROLE_TAG.finditer("".join(plain))]
+    for end in ends:
+        text = f"{text[:end]},{text[end + 1 :]}"
+    return text
 
 
 @lru_cache(1 << 13)
@@ -57,7 +99,7 @@ def clean(text: str, limit: int = LIMIT) -> str:
     return text
 
 
-_ORDINARY = re.compile(r"(?:[A-Za-z0-9.,;!?()]++|[ _'/-](?![ _'/-]))*+")
+_ORDINARY = re.compile(r"(?>(?:[A-Za-z0-9.,;!?()]++|[ _'/-](?![ _'/-]))*)")
 """Plain prose, which stays as it is: most of what is said. (Possessive: hostile text costs no more.)"""
 
 
@@ -69,7 +111,7 @@ def _once(text: str) -> str:
         text = "".join(_plain(char) for char in text)
     text = text.translate(_SWAPS)
     text = _MARKS.sub(" ", text)
-    text = _ROLE_TAG.sub(r"\1\2,", text)
+    text = _without_tags(text)
     return " ".join(text.split())
 
 

@@ -107,7 +107,7 @@ _NO = r"(?:no\.?\s*+|number\s++)?#?"
 _NOT_MORE = r"(?![^\W_]|\.\d)"
 
 _AND = re.compile(
-    rf"\s*+(?:,\s*+(?:and|or)?+|and\b|or\b|&|/)\s*+{_NO}(?P<more>\d{{1,2}}){_NOT_MORE}"
+    rf"\s*+(?:,\s*+(?>(?:and|or)?)|and\b|or\b|&|/)\s*+{_NO}(?P<more>\d{{1,2}}){_NOT_MORE}"
     r"(?!\s*+(?:%|(?:of|more|other|others|remaining|left|days?|nights?|rounds?|votes?|times?|turns?|people|"
     r"players?|wol(?:f|ves)|were\w*|villagers?|seers?|guards?|doctors?|witch(?:es)?|special|roles?|potions?|"
     r"options?|statements?|reasons?|deaths?)\b))",

@@ -32,8 +32,10 @@ class PersonAnswer(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkno
     """One answer; one of its fields is given.
 
     chose: the words of an option (`asking.options.labels`). said: free text. rated: how far each of the
-    others is believed, 1 to 10, by the player's name. missing: no answer came, and why. stand_in: the
-    built-in player answers in the person's place. salt: of what was said.
+    others is believed, 1 to 10, by the player's name. guessed: which role each of them has. missing: no
+    answer came, and why. stand_in: the built-in player answers in the person's place. salt: of what was said.
+    pasted, away: of what was said, where a study's people were told that it is counted: whether something was
+    pasted into it, and for how many seconds the page was out of sight while it was due.
     """
 
     chose: str | None = None
@@ -42,6 +44,9 @@ class PersonAnswer(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkno
     missing: Missing | None = None
     stand_in: bool = False
     salt: str = ""
+    guessed: Mapping[str, str] | None = None
+    pasted: bool | None = None
+    away: float | None = None
 
     def action(self, ask: Ask, ruleset: Ruleset) -> Action | None:
         """What was chosen or said, as an action; None where it is none of the ask's."""

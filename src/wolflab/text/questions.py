@@ -149,7 +149,7 @@ class Choose:
 class Deduce:
     """Judge the hidden roles of `targets` (002 Table 13 with one target; 004 C.5 with all).
 
-    guesses: the role names that may be answered, ending with "Uncertain".
+    guesses: the role names that may be answered, ending with "Uncertain" where one may be.
     attributes: what is asked for beside the role, out of "confidence", "evidence", "reasoning"
     (004 Table 7).
     """

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from rich.console import Console
@@ -25,15 +26,18 @@ _GAMES = 64
 
 
 class HeardStore(Store):
-    """A store that tells of each call once it is committed. on_call: gets the name of its model."""
+    """A store that tells of each call once it is committed."""
 
-    on_call: Callable[[str], None] | None = None
+    @cached_property
+    def listeners(self) -> list[Callable[[str], None]]:
+        """Who is told; each gets the name of the call's model."""
+        return []
 
     def commit(self, asker: str, call: Any) -> None:
         """See `CallStore.commit`."""
         super().commit(asker, call)
-        if self.on_call is not None:
-            self.on_call(call.model)
+        for listener in self.listeners:
+            listener(call.model)
 
 
 class Alarm:
@@ -48,11 +52,11 @@ class Alarm:
         self._warned: set[str] = set()
 
     def __enter__(self) -> Alarm:
-        self._store.on_call = self.called
+        self._store.listeners.append(self.called)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._store.on_call = None
+        self._store.listeners.remove(self.called)
         self._ledger.close()
 
     def beside(self, watch: ProgressWatch) -> ProgressWatch:

@@ -22,8 +22,8 @@ from ..text.asking.options import labels
 from ..text.asking.rules_text import rules_for_people
 from ..text.asking.sentences import a_role, line_sentence, listed
 from ..text.people import PersonAnswer, TimedAnswer, poll_of, request_for_people
-from ..text.questions import Line, Question, Rate, Situation
-from .console import visible
+from ..text.probes import OPINIONS
+from ..text.questions import Deduce, Line, Question, Rate, Situation
 from .keyboard import KEYS, Keyboard, PipedLines, piped
 from .terminal import ICONS, GamePrinter
 
@@ -64,9 +64,11 @@ class TerminalTable:
     async def _answer(self, question: Question) -> PersonAnswer:
         now, task = question.situation, question.task
         self._head(now)
-        if isinstance(task, Rate):
+        if isinstance(task, Rate | Deduce):
             names = [now.ruleset.names[seat] for seat in task.targets]
-            return PersonAnswer(rated=await self._rate(now, names))
+            if isinstance(task, Rate):
+                return PersonAnswer(rated=await self._rate(now, names))
+            return PersonAnswer(guessed=await self._guess(now, names, task.guesses))
         ask = task.ask
         if ask.options is None:
             self._say(request_for_people(now, ask))
@@ -108,7 +110,7 @@ class TerminalTable:
 
     async def _rate(self, now: Situation, names: Sequence[str]) -> dict[str, int]:
         """One line for all: each name with a number. The last answer is filled in."""
-        self._say("Outside the game: how far do you believe each of them, from 1 (not at all) to 10?")
+        self._say(f"Outside the game. {OPINIONS['rate'].asks}")
         start = ", ".join(f"{name} {self._rated.get(name, 5)}" for name in names)
         if self.keyboard is None:
             self._say(f"  {start}")
@@ -119,6 +121,15 @@ class TerminalTable:
                 self._rated |= found
                 return found
             self._say(found)
+
+    async def _guess(self, now: Situation, names: Sequence[str], roles: Sequence[str]) -> dict[str, str]:
+        """One player after another, among the roles in play."""
+        self._say(f"Outside the game. {OPINIONS['guess'].asks}")
+        guessed = {}
+        for name in names:
+            self._say(f"{name}: ")
+            guessed[name] = await self._choose(now, roles)
+        return guessed
 
     # -- lines
 
@@ -135,7 +146,7 @@ class TerminalTable:
                 if not read:
                     raise AwayFromTable("nobody is at the keyboard any more: the input has ended")
                 typed = _printable(read.strip())
-                self.console.print(visible(typed), markup=False, highlight=False)
+                self.console.print(typed, markup=False, highlight=False)
             if not self._command(typed, now):
                 return typed
 
@@ -160,7 +171,7 @@ class TerminalTable:
         self.console.print(Rule(_bar(now), style="yellow"))
 
     def _say(self, text: str) -> None:
-        self.console.print(escape(visible(text)), highlight=False)
+        self.console.print(escape(text), highlight=False)
 
 
 # -- what is shown --------------------------------------------------------------------------------------

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import shlex
+import sys
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from time import monotonic
+from typing import Any, Self
 
 import msgspec
 from rich.console import Console
@@ -16,21 +20,32 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    Task,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
-from ..errors import ModelError
+from ..errors import ModelError, StoreError
 from ..files import write
 from ..lab.plans.experiment import Experiment
 from ..lab.plans.specs import PlayerSpec
 from ..lab.results.extras import Extras
 from ..lab.runs import runner
 from ..lab.runs.casting import Company
+from ..lab.runs.forecast import seen_in
+from ..lab.runs.rehearsal import Rehearsed
+from ..lab.runs.work import stopped_by_budget
 from ..lab.storage.store import GameRow, Store
+from .alarm import HeardStore
 from .console import ExitCode, say
-from .wording import SHORT_GAMES_FIRST
+from .forecasting import forecast_in_a_line, forecast_of
+from .report.numbers import number
+from .wording import SHORT_GAMES_FIRST, counted
+
+_EVERY = 0.5
+"""Seconds between two looks at what calls took."""
 
 _begun: ContextVar[str | None] = ContextVar("begun", default=None)
 """The command that goes on with what this process has begun."""
@@ -44,7 +59,7 @@ def begin_output(console: Console, command: str, title: str, path: Path) -> None
 
 def begun(command: str, path: Path) -> None:
     """From now on `stopped` names the command that takes this up."""
-    goes_on_with(_resumed(command, path))
+    goes_on_with(resumed(command, path))
 
 
 def goes_on_with(command: str) -> None:
@@ -76,7 +91,13 @@ def go_on_without(overspent: Collection[str], command: str) -> str:
     return f"Go on, with a higher {' and '.join(overspent)} or without a limit, with: {shlex.join(kept)}"
 
 
-def _resumed(command: str, path: Path) -> str:
+def with_a_yes() -> str:
+    """The command that was given, with a yes to what it may cost."""
+    return f"wolflab {shlex.join([*sys.argv[1:], '--yes'])}"
+
+
+def resumed(command: str, path: Path) -> str:
+    """The command that takes up what lies there."""
     return f"wolflab {command} --resume {shlex.quote(str(path))}"
 
 
@@ -119,23 +140,111 @@ def bar(console: Console) -> Progress:
     )
 
 
-def play_games(console: Console, store: Store, play: Callable[[runner.ProgressWatch], bool]) -> bool:
-    """Let a store's games be played while the bar fills. Returns what `play` does (`runner.play_run`)."""
+def play_games(
+    console: Console,
+    store: HeardStore,
+    play: Callable[[runner.ProgressWatch], bool],
+    rehearsed: Rehearsed | None = None,
+) -> bool:
+    """Let a store's games be played while the bar fills. Returns what `play` does (`runner.play_run`).
+
+    rehearsed: what was rehearsed of them, where calls are paid for.
+    """
     before = sum(row.over for row in store.games())
-    with bar(console) as shown:
-        task = shown.add_task("games", total=None)
-
-        def watch(progress: runner.Progress) -> None:
-            shown.update(task, completed=progress.over, total=progress.planned)
-            if progress.news:
-                say(console, progress.news, "yellow")
-
-        ok = play(watch)
-        rows = store.games()
-        shown.update(task, completed=sum(row.over for row in rows), total=len(rows))
-    if before == len(rows):
+    with _GamesShown(console, store, rehearsed) as shown:
+        ok = play(shown.watch)
+        planned = shown.look()
+    if before == planned:
         say(console, "All games were over before: nothing was left to play")
     return ok
+
+
+class _GamesShown:
+    """The bar of games, with what their calls took so far, and for how long they will go on."""
+
+    def __init__(self, console: Console, store: HeardStore, rehearsed: Rehearsed | None) -> None:
+        self._console, self._store, self._rehearsed = console, store, rehearsed
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(20),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[spent]}"),
+            TimeElapsedColumn(),
+            _LeftColumn(),
+            console=console,
+        )
+        self._task = self._bar.add_task("games", total=None, spent="", left=None)
+        self._begun, self._looked = monotonic(), 0.0
+        self._had, self._over = store.called()[0], 0
+        self._calls: float | None = None
+        """So many the run makes in all, as far as that is known."""
+
+    def __enter__(self) -> Self:
+        self._store.listeners.append(self._called)
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(StoreError):
+            self.look()  # a run that is stopped shows what is over
+        self._bar.stop()
+        self._store.listeners.remove(self._called)
+
+    def watch(self, progress: runner.Progress) -> None:
+        """A game is over, or there is news of a server."""
+        if progress.news:
+            say(self._console, progress.news, "yellow")
+            return
+        if monotonic() - self._looked > _EVERY:
+            self.look()
+        if progress.last is not None and progress.last.over:
+            self._over += 1
+            if self._rehearsed is not None and self._over & (self._over - 1) == 0:
+                self._correct(self._rehearsed)
+
+    def look(self) -> int:
+        """Show how it is now. Returns how many games are planned."""
+        self._looked = monotonic()
+        rows, (calls, tokens, usd) = self._store.games(), self._store.called()
+        over, failed = sum(row.over for row in rows), sum(row.status == "failed" for row in rows)
+        parts = [f"{number(calls, 'large')} calls", f"{number(tokens, 'large')} tokens"] if tokens else []
+        parts += [number(usd, "usd")] if usd else []
+        parts += [f"[red]{failed} failed[/]"] if failed else []
+        self._bar.update(
+            self._task, completed=over, total=len(rows), spent=" · ".join(parts), left=self._left(calls)
+        )
+        return len(rows)
+
+    def _left(self, calls: int) -> float | None:
+        """Seconds, by the pace of calls so far; None where that is not known."""
+        made = calls - self._had
+        if self._calls is None or made <= 0:
+            return None
+        return (monotonic() - self._begun) * max(self._calls - calls, 0.0) / made
+
+    def _called(self, _: str) -> None:
+        if monotonic() - self._looked > _EVERY:
+            self.look()
+
+    def _correct(self, rehearsed: Rehearsed) -> None:
+        """With 1, 2, 4, 8 … games over, reckon again how many calls the run makes; told the first time."""
+        told = forecast_of(self._store.experiment, rehearsed, seen_in(self._store))
+        seen = sum(model.seen for model in told.models.values())
+        if self._calls is None and seen:
+            by = counted(seen, "reply", "replies")
+            say(self._console, f"By its first {by}, the run will take {forecast_in_a_line(told)}")
+        self._calls = told.calls.middle
+
+
+class _LeftColumn(TimeRemainingColumn):
+    """How long it will go on: by calls where they wait for a server, else by games."""
+
+    def render(self, task: Task) -> Text:
+        """See rich."""
+        left = task.fields["left"]
+        if left is None:
+            return Text("left ") + super().render(task)
+        return Text(f"left {timedelta(seconds=round(left))}", style="progress.remaining")
 
 
 def ended(over: bool, extras: Extras) -> ExitCode:
@@ -148,11 +257,22 @@ def ended(over: bool, extras: Extras) -> ExitCode:
 def tell_unfinished(console: Console, store: Store, command: str) -> None:
     """Print which games are not over, and with which of the commands (`run`, `tournament`) to go on."""
     tell_why(console, [row for row in store.games() if not row.over])
-    how = "Go on with"
-    if store.experiment.budget.is_spent(*store.spent()):
-        how = f"Raise the budget in {store.path / 'experiment.yaml'} (the field budget), then go on with"
     say(console, SHORT_GAMES_FIRST)
-    say(console, f"Some games are not over. {how}: {_resumed(command, store.path)}")
+    say(console, f"Some games are not over. {how_to_go_on(store, command)}")
+
+
+def how_to_go_on(store: Store, command: str) -> str:
+    """In a sentence, with a higher budget where one is spent. command: `run` or `tournament`."""
+    why = {words for row in store.games() if (words := stopped_by_budget(row.error))}
+    if not why:
+        return f"Go on with: {resumed(command, store.path)}"
+    budget, (tokens, usd) = store.experiment.budget, store.spent()
+    higher = ""
+    if budget.tokens is not None and any("USD" not in words for words in why):
+        higher += f" -o budget.tokens={2 * max(budget.tokens, tokens)}"
+    if budget.usd is not None and any("USD" in words for words in why):
+        higher += f" -o budget.usd={2 * max(budget.usd, float(usd)):.6g}"
+    return f"Go on with a higher budget: {resumed(command, store.path)}{higher}"
 
 
 def tell_why(console: Console, rows: Sequence[GameRow]) -> None:

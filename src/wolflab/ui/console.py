@@ -1,13 +1,23 @@
-"""The terminal that every command prints to."""
+"""The terminal that every command prints to, and the door through which all text goes there.
+
+Texts of servers, of players, of people and of files reach a terminal in tables, sentences, errors and logs.
+All of them pass here, whoever printed them, and what would steer the terminal or turn text round becomes "�".
+What the commands themselves want of the terminal (colours, a bar that moves) is no text, and passes.
+"""
 
 from __future__ import annotations
 
+import logging
 import re
 from enum import IntEnum
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from collections.abc import Iterable
+
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
 
 
 class ExitCode(IntEnum):
@@ -26,9 +36,37 @@ class ExitCode(IntEnum):
 
 def console(stderr: bool = False) -> Console:
     """What is printed is meant literally but for its markup: a path may hold :what: looks like an emoji."""
-    from rich.console import Console
+    return safe_console()(stderr=stderr, emoji=False)
 
-    return Console(stderr=stderr, emoji=False)
+
+@cache
+def safe_console() -> type[Console]:
+    """The kind of console that no text steers; made when it is needed, for rich takes its time."""
+    from rich.console import Console
+    from rich.segment import Segment
+
+    class SafeConsole(Console):
+        def render(
+            self, renderable: RenderableType, options: ConsoleOptions | None = None
+        ) -> Iterable[Segment]:
+            """See `Console.render`, by way of which everything is printed."""
+            for segment in super().render(renderable, options):
+                yield segment if segment.control else Segment(visible(segment.text), segment.style)
+
+    return SafeConsole
+
+
+class TerminalLog(logging.Handler):
+    """What is logged, at the terminal."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """See `logging.Handler`."""
+        say(console(stderr=True), self.format(record))
+
+
+def log_at_terminal() -> None:
+    """What is logged as a warning or an error goes to the terminal, unless somebody takes it already."""
+    logging.basicConfig(level=logging.WARNING, handlers=[TerminalLog()])
 
 
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -42,4 +80,4 @@ def visible(text: str) -> str:
 
 def say(console: Console, text: str, style: str = "") -> None:
     """Print text to the letter, without markup. The terminal alone breaks lines, so that paths stay whole."""
-    console.print(visible(text), style=style, highlight=False, markup=False, soft_wrap=True)
+    console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)

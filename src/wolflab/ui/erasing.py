@@ -13,10 +13,11 @@ from ..lab.plans.specs import PERSON
 from ..lab.runs.erasing import Erased, SentTo, erase_said
 from ..lab.runs.game import rules_of
 from ..lab.storage.store import GameRow, Place, Store
+from ..lab.studies.plan import STUDY
 from .console import say
 from .playing import seated_people
 from .showing import seat_of
-from .study.house import STUDY, StudyHouse
+from .study.house import StudyHouse
 from .web.table import forgetting, nicknames
 from .wording import counted
 

@@ -14,6 +14,8 @@ from typing import Any
 
 import msgspec
 
+from .policy import policy_tag, written_policy
+
 
 def labelling_page(package: str, name: str, title: str, data: Mapping[str, Any]) -> str:
     """The page as text. package, name: where its body (`name`.html) and its script (`name`.js) are.
@@ -24,11 +26,13 @@ def labelling_page(package: str, name: str, title: str, data: Mapping[str, Any])
     shared, own = files("wolflab.ui"), files(package)
     page = shared.joinpath("labelling_page.html").read_text(encoding="utf-8")
     scripts = shared.joinpath("labelling_page.js"), own.joinpath(f"{name}.js")
+    script = "\n".join(file.read_text(encoding="utf-8") for file in scripts)
     parts = {
+        "policy": policy_tag(written_policy(script)),
         "title": escape(title),
         "css": shared.joinpath("labelling_page.css").read_text(encoding="utf-8"),
         "body": own.joinpath(f"{name}.html").read_text(encoding="utf-8"),
-        "script": "\n".join(script.read_text(encoding="utf-8") for script in scripts),
+        "script": script,
         # "<" is never written as such: nothing in an item can close the element that holds it.
         "data": msgspec.json.encode(data).decode().replace("<", "\\u003c"),
     }

@@ -38,6 +38,7 @@ from ..lab.runs.tournament_games import (
 from ..lab.storage.run_files import new_directory
 from ..lab.storage.store import Store
 from ..metrics.shapes import Summary
+from .console import visible
 from .report.links import Links, links_of
 from .report.page import ReportPage
 from .report.report import report_page
@@ -101,6 +102,16 @@ class OpenedRun:
     def calls(self) -> DataTable:
         """A row for each call to a model; with `with_texts()`, prompts and replies too."""
         return self.table("calls")
+
+    @property
+    def people(self) -> DataTable:
+        """A row for each person of a study; empty for a run that is none."""
+        return self.table("people")
+
+    @property
+    def answers(self) -> DataTable:
+        """A row for each answer of a study's people; with `with_texts()`, what they typed too."""
+        return self.table("answers")
 
     def table(self, name: str) -> DataTable:
         """A data table by name; ExperimentError says which there are."""
@@ -217,7 +228,7 @@ def _silent(progress: Progress) -> None:
 
 def _line(progress: Progress) -> None:
     if progress.news:
-        print(f"\n{progress.news}", file=sys.stderr, flush=True)
+        print(f"\n{visible(progress.news)}", file=sys.stderr, flush=True)
     terminal, over = sys.stderr.isatty(), progress.over == progress.planned
     if terminal or over or progress.over * 10 % progress.planned < 10:  # a log gets some ten lines
         line = f"{progress.over} of {progress.planned} games are over"

@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ..errors import ExperimentError, RecordError, WolflabError
+from ..errors import ExperimentError
+from ..fields import read_yaml
 from ..files import write
 from ..lab.plans.loading import load_experiment
 from ..lab.plans.sources import has_entrants, read_fields, shipped_files
@@ -21,15 +22,24 @@ from ..lab.results.summaries import summary
 from ..lab.runs import runner
 from ..lab.runs.casting import listing, reach
 from ..lab.runs.game import rules_of
-from ..lab.runs.replay import verify_game
 from ..lab.runs.tournament_games import is_tournament
 from ..lab.storage.run_files import new_directory
 from ..lab.storage.store import Place, Store
 from ..lab.training.plan import FOLDER
 from .alarm import Alarm, HeardStore
-from .commands import begin_output, ended, leave, play_games, preflight_models, tell_unfinished, tell_why
+from .commands import (
+    begin_output,
+    ended,
+    leave,
+    play_games,
+    preflight_models,
+    tell_unfinished,
+    tell_why,
+    with_a_yes,
+)
 from .console import ExitCode, say
 from .exporting import write_figures, write_tables
+from .forecasting import forecast_first
 from .replay.writing import replay_of
 from .report.links import links_of, quoted_games, quoted_replay
 from .report.report import render_report, report_page
@@ -46,21 +56,22 @@ def run_experiment(
     village: bool,
     out: Path | None,
     resume: Path | None,
+    yes: bool = False,
 ) -> ExitCode:
-    """Run or resume an experiment with a progress bar, then report."""
+    """Run or resume an experiment with a progress bar, then report. yes: whatever it may cost."""
     if (source is None) == (resume is None):
         raise ExperimentError(
             "name an experiment to run (wolflab experiments lists them), or --resume a run; one of the two"
         )
     if resume is not None:
-        if overrides or village or out is not None:
+        if village or out is not None:
             raise ExperimentError(
-                "--resume takes up a run as it is; -o, --village and --out belong to a new run"
+                "--resume takes up a run where it lies; --village and --out belong to a new run"
             )
         with Store.open_for_reading(resume) as stopped_run:
             tournament = is_tournament(stopped_run)
         if tournament:
-            return resume_tournament(console, resume)
+            return resume_tournament(console, resume, overrides, yes)
         store = HeardStore.resume(resume)
     else:
         assert source is not None
@@ -70,6 +81,7 @@ def run_experiment(
         players = [each for name in experiment.conditions for each in experiment.cast(name).items()]
         keyless = None if experiment.village is None else f"wolflab run {source} --village"
         preflight_models(experiment, players, keyless)
+        beginning = forecast_first(console, experiment, yes, with_a_yes())
         path = out if out is not None else new_directory(Path("runs"), experiment.name)
         store = HeardStore.create(path, experiment)
     with store:
@@ -82,11 +94,17 @@ def run_experiment(
             over = sum(row.over for row in games)
             if over < len(games):
                 say(console, f"{over} of {counted(len(games), 'game')} are over; going on with the others")
+            changed = store.changed(overrides) if overrides else store.experiment
+            beginning = forecast_first(console, changed, yes, with_a_yes(), store)
+            if overrides:
+                store.change(changed)
+        beginning.keep(store)
         with Alarm(console, store) as alarm:
             ok = play_games(
                 console,
                 store,
                 lambda watch: runner.play_run(store, alarm.beside(watch), reached=resume is None),
+                beginning.rehearsed,
             )
         extra = report_run(console, store, None)
         if not ok:
@@ -162,36 +180,10 @@ def list_errors(console: Console, store: Store) -> None:
         console.print(f"not among them: {others} of games that are not over, read when their game goes on")
 
 
-def verify_run(console: Console, store: Store, agents: bool) -> bool:
-    """Check every finished game; prints the first fault of each that fails."""
-    good = bad = 0
-    erased: dict[int, int] = {}
-    for row in store.games():
-        if not row.over:
-            continue
-        try:
-            if n := store.record(row.id).erased_words:
-                erased[row.id] = n
-            verify_game(store, row, agents)
-            good += 1
-        except WolflabError as error:
-            bad += 1
-            console.print(f"[red]game {row.id}[/]: {escape(str(error))}", highlight=False)
-    if good + bad == 0:
-        raise RecordError(f"{store.path} has no finished game to verify")
-    checked = "hashes, rules, pools, prompts and notes" if agents else "hashes, rules and pools"
-    hold = "holds" if good + bad == 1 else "hold"
-    console.print(f"{good} of {counted(good + bad, 'record')} {hold} ({checked})")
-    if erased:
-        words, games = counted(sum(erased.values()), "statement"), counted(len(erased), "game")
-        say(console, f"erased on request: {words} in {games}; all but what was erased is checked")
-    return bad == 0
-
-
-def list_models(console: Console, wanted: str | None) -> None:
-    """The table of `wolflab models`; with `wanted`, tries to reach that model."""
+def list_models(console: Console, wanted: str | None, settings: Sequence[str] = ()) -> None:
+    """The table of `wolflab models`; with `wanted`, tries to reach that model with these settings."""
     if wanted is not None:
-        console.print(f"{asyncio.run(reach(wanted))}: reached", markup=False)
+        console.print(f"{asyncio.run(reach(wanted, settings))}: reached", markup=False)
         return
     table = Table("model", "key", "key found")
     table.add_column("where", overflow="fold")
@@ -203,8 +195,6 @@ def list_models(console: Console, wanted: str | None) -> None:
 
 def list_experiments(console: Console) -> None:
     """Shipped experiments, tournaments and trainings, with their titles and the command that runs them."""
-    import yaml
-
     table = Table("wolflab …")
     table.add_column("name", no_wrap=True)
     table.add_column("what it is", overflow="fold")
@@ -214,6 +204,6 @@ def list_experiments(console: Console) -> None:
     ]
     files += [("train", name, text) for name, text in shipped_files(FOLDER).items()]
     for command, name, text in files:
-        data = yaml.safe_load(text)
+        data = read_yaml(text)
         table.add_row(command, name, *(escape(str(data.get(field, ""))) for field in ("title", "source")))
     console.print(table)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import secrets
 import shlex
 import socket
@@ -15,9 +14,10 @@ from rich.console import Console
 from starlette.applications import Starlette
 
 from ..errors import StoreError
+from ..lab.plans.served import is_loopback
 from .browse.app import runs_application
 from .browse.shelf import RunShelf
-from .console import say
+from .console import log_at_terminal, say
 from .web.app import application
 from .web.house import House
 from .web.lines import PageLine, RequestLine
@@ -31,9 +31,10 @@ def serve(
     console: Console, host: str, port: int, out: Path, allowed: Sequence[str], behind_proxy: bool
 ) -> None:
     """Serve until Ctrl-C. Every table is kept under `out`, and goes on when the server is started again."""
+    log_at_terminal()
     allow_files()
     bound = bound_socket(host, port)
-    local = _is_loopback(host)
+    local = is_loopback(host)
     house = House(out, guarded=not local or behind_proxy)
     house.hold()
     hosts, url = _called(host, bound.getsockname()[1], allowed, behind_proxy)
@@ -47,9 +48,10 @@ def serve_runs(
     console: Console, host: str, port: int, runs: Sequence[Path], allowed: Sequence[str], behind_proxy: bool
 ) -> None:
     """Serve runs to look at, until Ctrl-C. Nothing is written. StoreError for a folder that is not there."""
+    log_at_terminal()
     shelf = RunShelf(runs)
     bound = bound_socket(host, port)
-    local = _is_loopback(host)
+    local = is_loopback(host)
     hosts, url = _called(host, bound.getsockname()[1], allowed, behind_proxy)
     access = "" if local and not behind_proxy else secrets.token_urlsafe(16)
     found = counted(len(shelf.runs()), "run")
@@ -58,6 +60,7 @@ def serve_runs(
         _warn(console, allowed)
     config = uvicorn.Config(
         runs_application(shelf, hosts, access),
+        log_config=None,  # what is logged goes by `log_at_terminal`
         log_level="warning",
         http=RequestLine,
         ws="none",
@@ -81,10 +84,11 @@ def serve_study(
     """Begin a study, or go on with it, until Ctrl-C. source: its file, or its folder. Whoever has the link
     may take part: it needs no access token.
     """
-    from ..lab.studies.plan import load_study  # for a study alone: tables need none of it
+    from ..lab.studies.plan import STUDY, load_study  # for a study alone: tables need none of it
     from .study.app import recruiting_link, study_application
-    from .study.house import STUDY, StudyHouse
+    from .study.house import StudyHouse
 
+    log_at_terminal()
     folder = Path(source)
     if not (folder / STUDY).is_file():
         folder = out or Path("runs") / load_study(source).name
@@ -101,7 +105,7 @@ def serve_study(
         say(console, f"{house.study.title}: {url}study/")
         say(console, f"A link for somebody with an id of yours: {recruiting_link(url, 'ID')}")
         say(console, f"How far it is: wolflab study {shlex.quote(str(folder))} --show")
-        if not _is_loopback(host):
+        if not is_loopback(host):
             _warn(console, allowed)
         with suppress(KeyboardInterrupt):
             config = serving_config(study_application(house, hosts), behind_proxy)
@@ -117,7 +121,7 @@ def serve_study(
 def _called(host: str, port: int, allowed: Sequence[str], behind_proxy: bool) -> tuple[list[str], str]:
     """What a server may be called in requests, and the address to be told."""
     name = f"[{host}]" if ":" in host else host
-    names = [name, "localhost", "127.0.0.1", "[::1]"] if _is_loopback(host) else [name]
+    names = [name, "localhost", "127.0.0.1", "[::1]"] if is_loopback(host) else [name]
     hosts = [f"{name}:{port}" for name in dict.fromkeys(names)] + list(allowed)
     if port == 80:  # browsers leave it out
         hosts += names
@@ -131,6 +135,7 @@ def serving_config(served: Starlette, behind_proxy: bool = False) -> uvicorn.Con
     """How tables are served (`web.app.application`)."""
     return uvicorn.Config(
         served,
+        log_config=None,  # what is logged goes by `log_at_terminal`
         log_level="warning",
         http=RequestLine,
         ws=PageLine,
@@ -185,12 +190,3 @@ def bound_socket(host: str, port: int) -> socket.socket:
         bound.close()
         raise StoreError(f"{host}:{port} cannot be served ({error}); give another --host or --port") from None
     return bound
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False

@@ -22,8 +22,9 @@ from ..metrics.measure import Unit
 from ..metrics.tournament import SIDE_PARTS, CellRow, Standings
 from ..stats.intervals import Estimate
 from .alarm import Alarm, HeardStore
-from .commands import begin_output, ended, leave, play_games, preflight_models, tell_unfinished
+from .commands import begin_output, ended, leave, play_games, preflight_models, tell_unfinished, with_a_yes
 from .console import ExitCode, say
+from .forecasting import Beginning, forecast_first
 from .report.links import Links
 from .report.numbers import interval, number, spent
 from .report.tournament import PART_NAMES, standings_page
@@ -58,27 +59,44 @@ def chosen_tournament(
 
 
 def run_tournament(
-    console: Console, source: str | None, tournament: Tournament, out: Path | None
+    console: Console, source: str | None, tournament: Tournament, out: Path | None, yes: bool = False
 ) -> ExitCode:
-    """Play a tournament as a new run, then show it. source: its file's name, None for one of flags."""
+    """Play a tournament as a new run, then show it. source: its file's name, None for one of flags. yes:
+    whatever it may cost.
+    """
     keyless = None if tournament.village is None else f"wolflab tournament {source} --village"
     preflight_models(tournament.experiment(), list(tournament.entrants.items()), keyless)
+    beginning = forecast_first(console, tournament.experiment(), yes, with_a_yes())
     path = out if out is not None else new_directory(Path("runs"), tournament.name)
     start_tournament(path, tournament).close()
     with HeardStore.resume(path) as store:
-        return _played(console, store, reached=True)
+        return _played(console, store, True, beginning)
 
 
-def resume_tournament(console: Console, path: Path) -> ExitCode:
-    """Take up a tournament's run where it stopped, then show it."""
+def resume_tournament(
+    console: Console, path: Path, changes: Sequence[str] = (), yes: bool = False
+) -> ExitCode:
+    """Take up a tournament's run where it stopped, then show it. changes: see `Store.resume`. yes: whatever
+    it may cost.
+    """
     with HeardStore.resume(path) as store:
-        return _played(console, store, reached=False)
+        changed = store.changed(changes) if changes else store.experiment
+        beginning = forecast_first(console, changed, yes, with_a_yes(), store)
+        if changes:
+            store.change(changed)
+        return _played(console, store, False, beginning)
 
 
-def _played(console: Console, store: HeardStore, reached: bool) -> ExitCode:
+def _played(console: Console, store: HeardStore, reached: bool, beginning: Beginning) -> ExitCode:
     begin_output(console, "tournament", store.experiment.title or store.experiment.name, store.path)
+    beginning.keep(store)
     with Alarm(console, store) as alarm:
-        ok = play_games(console, store, lambda watch: play_tournament(store, alarm.beside(watch), reached))
+        ok = play_games(
+            console,
+            store,
+            lambda watch: play_tournament(store, alarm.beside(watch), reached),
+            beginning.rehearsed,
+        )
     extra = show_tournament(console, store, None)
     if not ok:
         tell_unfinished(console, store, "tournament")

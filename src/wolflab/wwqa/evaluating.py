@@ -329,12 +329,15 @@ async def evaluate(
     judge: Model | None = None,
     reached: bool = False,
     watch: Watch = lambda model, over, planned: None,
+    budget: Budget | None = None,
 ) -> EvalRun:
     """Put the rows' questions to each model, one model after another.
 
     judge: who says of open answers whether they say the same as the right one. reached: all of them have been
-    tried. A spent budget, a failing server and a request refused for good leave questions waiting.
+    tried. budget: theirs. A spent budget, a failing server and a request refused for good leave questions
+    waiting.
     """
+    budget = budget or Budget()
     asked = _messages(rows, settings)
     forms = {(row.name, place): item.form for row in rows for place, item in enumerate(row.items)}
     binary = {words for (row, _, place), words in asked.items() if forms[row, place] == "yes_no"}
@@ -351,12 +354,12 @@ async def evaluate(
     if missing and not reached:
         await check_models([*missing, *([] if judge is None else [judge])])
     for model in models:
-        await work_through(list(whole[model.name].values()), model.name, watch)
+        await work_through(list(whole[model.name].values()), model.name, watch, budget)
     players = tuple(EvalPlayer(model.name, rules) for model in models for rules in settings.conditions)
     answers = _answers(rows, players, asked, whole, settings)
     whys = [one.why for askers in whole.values() for one in askers.values() if one.response is None]
     if judge is not None:
-        answers, unjudged = await _judged(home, judge, answers, plain, watch)
+        answers, unjudged = await _judged(home, judge, answers, plain, watch, budget)
         whys += unjudged
     everybody = [*models, *([judge] if judge is not None else [])]
     home.adapted(everybody)
@@ -464,7 +467,7 @@ def judge_prompt(item: Item, reply: str) -> str:
 
 
 async def _judged(
-    home: CallStore, judge: Model, answers: _Answers, sampling: Sampling, watch: Watch
+    home: CallStore, judge: Model, answers: _Answers, sampling: Sampling, watch: Watch, budget: Budget
 ) -> tuple[_Answers, list[str]]:
     """The answers with the judge's verdicts, and why verdicts are missing.
 
@@ -477,7 +480,7 @@ async def _judged(
         if given.item.form == "open" and needed and given.reply.strip():
             prompts[id(given)] = judge_prompt(given.item, given.reply)
     askers = {words: _asked(words, judge, home, sampling) for words in prompts.values()}
-    await work_through(list(askers.values()), f"judge {judge.name}", watch)
+    await work_through(list(askers.values()), f"judge {judge.name}", watch, budget)
 
     def with_verdict(given: EvalAnswer | None) -> EvalAnswer | None:
         response = askers[prompts[id(given)]].response if id(given) in prompts else None
@@ -575,10 +578,10 @@ async def evaluate_by_name(
     try:
         with begin_evaluation(path, settings, [*models, *judges]) as home:
             budget.spent_tokens, budget.spent_usd = home.spent()
-            run = await evaluate(home, models, rows, settings, next(iter(judges), None), reached, watch)
-            spent = overspent(limits, *home.spent())
-            why = next(iter(spent.values()), run.why) if run.waiting else ""
-            return replace(run, overspent=spent, why=why)
+            run = await evaluate(
+                home, models, rows, settings, next(iter(judges), None), reached, watch, budget
+            )
+            return replace(run, overspent=overspent(budget))
     finally:
         for model in (*models, *judges):
             await model.close()

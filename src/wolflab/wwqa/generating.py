@@ -165,7 +165,7 @@ async def generate_by_name(
                 )
         with begin_generating(directory, plan, models, embedder) as home:
             budget.spent_tokens, budget.spent_usd = home.spent()
-            return await generate(plan, (models[0], models[1]), home, embedder, watch=watch)
+            return await generate(plan, (models[0], models[1]), home, embedder, watch=watch, budget=budget)
     finally:
         for used in (*models, *([embedder] if embedder else ())):
             await used.close()
@@ -200,8 +200,9 @@ async def generate(
     embedder: Embedder | None,
     at_once: int = AT_ONCE,
     watch: Callable[[int, int], None] = lambda done, wanted: None,
+    budget: Budget | None = None,
 ) -> Generation:
-    """Make the questions and write them down. models: who writes and answers, who revises.
+    """Make the questions and write them down. models: who writes and answers, who revises. budget: theirs.
 
     A spent budget or a failing server leaves work waiting, to be gone on with by another call; any other
     ModelError, and a request that no longer fits the one on file, is raised at the end.
@@ -220,7 +221,7 @@ async def generate(
         if not checked and not all(asker.begun for asker in askers):
             await check_models(dict.fromkeys(models))
             checked = True
-        await work(askers, at_once, over)
+        await work(askers, at_once, over, budget or Budget())
         failed = next((asker for asker in askers if asker.how == "failed"), None)
         if failed is not None:
             raise WolflabError(failed.why)

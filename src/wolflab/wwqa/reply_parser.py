@@ -36,10 +36,11 @@ _THOUGHT = re.compile(
 _UNOPENED = re.compile(r"\A.*</(?:think|thinking|thought|reasoning)>", re.DOTALL | re.IGNORECASE)
 _TEX = re.compile(r"\\(?:boxed|text|textbf|mathrm)\s*\{")
 _LEAD = re.compile(
-    r"[\W_]*+(?:(?:(?:the|my|final|correct|short|best)\W++)*+answer\b[\W_]*+(?:(?:is|would be)\b[\W_]*+)?)?",
+    r"[\W_]*+(?:(?>(?:(?:the|my|final|correct|short|best)\W++)*)answer\b[\W_]*+"
+    r"(?:(?:is|would be)\b[\W_]*+)?)?",
     re.IGNORECASE,
 )
-_YES_NO = re.compile(r"(?:a\W++)?+(yes|no)\b(?!\s*(?:/|,?\s*or\b)\s*(?:yes|no)\b)", re.IGNORECASE)
+_YES_NO = re.compile(r"(?>(?:a\W++)?)(yes|no)\b(?!\s*(?:/|,?\s*or\b)\s*(?:yes|no)\b)", re.IGNORECASE)
 _NOT = re.compile(r"\b(?:not|never|neither|nor|cannot)\b|n['’]t\b", re.IGNORECASE)
 
 
@@ -129,9 +130,9 @@ _MARKS = str.maketrans("", "", '*`"“”[]{}()')
 _NAMED = re.compile(r"(?:players?|seats?|numbers?|p)[\s_#-]*+(\d{1,3})\b", re.IGNORECASE)
 _PLAYER = re.compile(rf"{_NAMED.pattern}|#?(\d{{1,3}})\b", re.IGNORECASE)
 _AND = re.compile(
-    r"[^\S\n]*+(?:,|;|&|/|->|→|>|\band\b|\bthen\b|\n)(?:\s|,|\band\b|\bthen\b)*+", re.IGNORECASE
+    r"[^\S\n]*+(?:,|;|&|/|->|→|>|\band\b|\bthen\b|\n)(?>(?:\s|,|\band\b|\bthen\b)*)", re.IGNORECASE
 )
-_CLAUSE = re.compile(r"(?:(?!\b(?:because|since|as)\b)[^,.;:\n])*+", re.IGNORECASE)
+_CLAUSE = re.compile(r"(?>(?:(?!\b(?:because|since|as)\b)[^,.;:\n])*)", re.IGNORECASE)
 """What still speaks of the same: up to a stop, or to a reason."""
 _OR = re.compile(r"\s*+,?\s*+or\b", re.IGNORECASE)
 _COUNTED = """

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 from ..stats.agreement import TwoRaters, two_raters
 from ..stats.intervals import Estimate
-from ..text.replies.parse import NO_FIT
+from ..text.replies.parse import UNREAD
 from .baselines import LEAST_TRAINING, MAJORITY, baselines
 from .evaluating import EvalAnswer, EvalPlayer, EvalRow, EvalRun
 from .items import YES, Form, Item
@@ -325,7 +325,7 @@ def _matched(answers: Sequence[EvalAnswer]) -> Estimate:
 
 
 def _broke_off(given: EvalAnswer) -> bool:
-    return not given.reading.readable and (given.finish == "length" or given.finish.startswith(NO_FIT))
+    return not given.reading.readable and (given.finish == "length" or given.finish.startswith(UNREAD))
 
 
 def _agreement(every: Mapping[EvalPlayer, Sequence[EvalAnswer]]) -> TwoRaters | None:

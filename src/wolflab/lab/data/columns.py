@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 ColumnKind = Literal["integer", "number", "text", "yes or no"]
+DataValue = int | float | str | bool | None
+DataRow = dict[str, DataValue]
+"""A row: column → value."""
 
 
 class Column(NamedTuple):
@@ -24,7 +27,7 @@ PLACE = (
     Column("repeat", "integer", "the repeat of that deal"),
     Column("counts", "yes or no", "whether the game counts: it is done, and not void"),
 )
-"""What every row begins with."""
+"""What every row begins with, but those of `people`."""
 
 
 def _seat(name: str, words: str) -> tuple[Column, Column, Column]:
@@ -111,6 +114,8 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         *_seat("", "who speaks"),
         Column("person", "yes or no", "whether a person said it"),
         Column("text", "text", "the words; empty for silence, and for a person's words without `texts`"),
+        Column("pasted", "yes or no", "whether a study's person pasted something; empty without `signals`"),
+        Column("away", "number", "how long the page was out of sight meanwhile; likewise", "seconds"),
     ),
     "judgements": (
         *PLACE,
@@ -118,11 +123,16 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         Column("kind", "text", "what was asked when the judgement was made"),
         *_seat("", "who judges"),
         *_seat("target", "who is judged"),
-        Column("guess", "text", "the role that is guessed; empty in the reliability probe"),
+        Column("guess", "text", "the role that is guessed; empty where trust alone is asked for"),
         Column(
             "confidence", "integer", "how sure it is: 5 is a guess; 0 where none was asked for", "5 to 10"
         ),
-        Column("reliability", "integer", "m: 1 is surely a Werewolf, 10 surely not", "1 to 10"),
+        Column(
+            "reliability",
+            "integer",
+            "m: 1 is surely a Werewolf, 10 surely not; empty where a role alone is asked for",
+            "1 to 10",
+        ),
         Column("right", "yes or no", "whether the guess is the role; empty where no role is guessed"),
         Column(
             "final",
@@ -170,7 +180,35 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         Column("model", "text", "the model's name"),
         *_USED,
         Column("latency", "number", "how long it took until the reply was whole", "seconds"),
+        Column("tier", "text", "in which tier of its service the server answered; empty: the usual one"),
         Column("finish", "text", "why the reply ended, as the server says"),
+    ),
+    "people": (
+        Column("person", "text", "the study's own name for them"),
+        Column("cell", "text", "what is fixed for them: the cell's name"),
+        Column("condition", "text", "the condition that they play"),
+        Column("row", "integer", "their row of the Latin square in their cell, from 0"),
+        Column(
+            "sessions", "integer", "how often they came, after half an hour or more without a word", "visits"
+        ),
+        Column("tries", "integer", "at the quiz, until it was right; empty before the first", "tries"),
+        Column("step", "text", "the last step that is done: consent, about, game/2 …; debrief: all are"),
+        Column("left", "text", "why they have left: stopped at a step, screened out or withdrawn"),
+        Column("quote", "yes or no", "whether their words may be quoted; empty where they have not said"),
+        Column("games", "integer", "how many of their games are over", "games"),
+        Column("abandoned", "integer", "how many were broken off, and planned again", "games"),
+    ),
+    "answers": (
+        Column("game", "integer", "the game's number; empty for an answer about no game"),
+        *PLACE[1:],
+        Column("person", "text", "who answers, by the study's own name for them"),
+        Column("step", "text", "where it was asked: about, number/2, after/2, interview"),
+        Column("place", "integer", "the how manieth of their games it is about, from 1; empty for none"),
+        Column("what", "text", "question, number (typed for the cards) or flag (a statement is marked)"),
+        Column("question", "text", "the question's words; empty for a number and a flag"),
+        Column("answer", "text", "of a flag its kind; empty for words that somebody typed, without `texts`"),
+        Column("position", "integer", "of a flag: the statement's place among all of the game, from 1"),
+        *_seat("target", "of a flag: who said it"),
     ),
 }
 """Table → its columns."""

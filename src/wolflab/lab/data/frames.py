@@ -17,8 +17,8 @@ import msgspec
 
 from ...errors import StoreError
 from ...files import aside
-from .columns import Column, ColumnKind, columns_of
-from .rows import DataRow, DataSource, data_rows
+from .columns import Column, ColumnKind, DataRow, columns_of
+from .rows import DataSource, data_rows
 
 if TYPE_CHECKING:
     import pandas
@@ -49,7 +49,9 @@ class DataTable:
         return columns_of(self.name, self.source.texts)
 
     def with_texts(self) -> DataTable:
-        """The same with prompts and replies (`calls`), and with what people said (`statements`)."""
+        """The same with prompts and replies (`calls`), and with what people said (`statements`) and typed
+        (`answers`).
+        """
         return replace(self, source=self.source._replace(texts=True))
 
     def rows(self) -> Iterator[DataRow]:

@@ -1,5 +1,8 @@
 """The rows of the data tables, game by game. One game is held at a time, and its record is read once.
 
+What a study's people have
+answered about no game comes last.
+
 Names of columns and what they mean: `columns`. Without `texts` a row holds no prompt, no reply, and no word
 of a person.
 """
@@ -16,11 +19,12 @@ import msgspec
 
 from ...errors import StoreError
 from ...metrics.play import label_of, player_label
-from ...record import PastTurn
+from ...record import GameRecord, PastTurn
 from ...record.chain import hash_of
 from ...rules import ROLES, Answer, DayBroke, Lead, Pass, Pick, Said, Say, VoteCounted, Voted, told
 from ...text.notes import Belief, Chosen, Deduced, Mistake, Proposed, Rated, Thought
-from ...text.people import ASKED_ALREADY
+from ...text.people import ASKED_ALREADY, PersonAnswer, decode_answer
+from ...text.probes import PROBES
 from ...usage import CallTotals, Usage
 from ..labels.annotate import KeyRow, read_key
 from ..plans.prices import Prices, prices_of, unpriced
@@ -29,10 +33,8 @@ from ..runs.game import StoredGame
 from ..runs.prompts import answered_by_person
 from ..storage.call_store import CallStore
 from ..storage.store import GameRow, Store, StudySitting, asker
-
-DataValue = int | float | str | bool | None
-DataRow = dict[str, DataValue]
-"""A row: column → value."""
+from .answers import GivenAnswer, StudyAnswers
+from .columns import DataRow, DataValue
 
 
 class DataSource(NamedTuple):
@@ -66,6 +68,11 @@ class _Run:
     def sittings(self) -> Mapping[tuple[int, int], StudySitting]:
         """By game and seat, who of a study sat there."""
         return {(sitting.game, sitting.seat): sitting for sitting in self.store.sittings()}
+
+    @cached_property
+    def study(self) -> StudyAnswers:
+        """What a study's people have answered; nothing for a run that is no study."""
+        return StudyAnswers(self.store.path, self.texts)
 
 
 @dataclass
@@ -114,16 +121,22 @@ def _place(row: GameRow) -> DataRow:
 
 
 def data_rows(source: DataSource, tables: Sequence[str]) -> Iterator[tuple[str, DataRow]]:
-    """The rows of these tables with the names of theirs, in the order of games, then of the tables."""
+    """The rows of these tables with the names of theirs, in the order of games, then of the tables. Those of
+    no game come last.
+    """
     with Store.open_for_reading(source.run) as store:
         run = _Run(store, source.texts)
         for row in store.games():
             game = _Game(run.store, row, run)
             for table in tables:
-                yield from ((table, made) for made in _MAKERS[table](game))
+                yield from ((table, made) for made in _MAKERS.get(table, _none)(game))
         if "calls" in tables:
             for judge in source.judges:
                 yield from (("calls", made) for made in _judged(run, judge))
+        if "people" in tables:
+            yield from (("people", made) for made in run.study.of_people(store.games()))
+        if "answers" in tables:
+            yield from (("answers", made) for made in _other_answers(run))
 
 
 # -- games and players --------------------------------------------------------------------------------
@@ -220,11 +233,11 @@ def _statements(game: _Game) -> Iterator[DataRow]:
     people = {
         turn.seat for turn in record.turns if turn.seat >= 0 and label_of(record, turn).recipe == PERSON
     }
-    position = 0
-    for event, facts in told(record.ruleset, record.events):
+    position, typed = 0, _typed(game, record)
+    for at, (event, facts) in enumerate(told(record.ruleset, record.events)):
         if isinstance(event, Said):
             position += 1
-            person = event.seat in people
+            person, answer = event.seat in people, typed.get(at)
             yield game.place | {
                 "round": facts.round,
                 "position": position,
@@ -232,7 +245,30 @@ def _statements(game: _Game) -> Iterator[DataRow]:
                 **game.seat(event.seat),
                 "person": person,
                 "text": (event.text or None) if game.run.texts or not person else None,
+                "pasted": None if answer is None else answer.pasted,
+                "away": None if answer is None else answer.away,
             }
+
+
+def _typed(game: _Game, record: GameRecord) -> Mapping[int, PersonAnswer]:
+    """What a study's person typed, by where among the events it was said."""
+    if game.sitting()["person"] is None:
+        return {}
+    calls = filter(answered_by_person, game.store.whole_calls(game.row.id))
+    answers = {call["key"].split("|")[1]: decode_answer(call["text"]) for call in calls}
+    found: dict[int, PersonAnswer] = {}
+    for turn in record.turns:
+        answer = answers.get(turn.ask)
+        if answer is not None and answer.said is not None:
+            later = range(turn.at, len(record.events))
+            at = next((at for at in later if _says(record, at, turn.seat)), None)
+            found |= {} if at is None else {at: answer}
+    return found
+
+
+def _says(record: GameRecord, at: int, seat: int) -> bool:
+    event = record.events[at]
+    return isinstance(event, Said) and event.seat == seat
 
 
 # -- what was decided ---------------------------------------------------------------------------------
@@ -275,7 +311,10 @@ def _judgements(game: _Game) -> Iterator[DataRow]:
         for _, note in turn.notes:
             if isinstance(note, Deduced):
                 for belief in note.beliefs:
-                    yield start | _judged_player(game, belief) | {"final": note.final and turn.kind == "vote"}
+                    judged = start | _judged_player(game, belief)
+                    if turn.kind in PROBES:  # a role alone was asked for
+                        judged["reliability"] = None
+                    yield judged | {"final": note.final and turn.kind == "vote"}
             elif isinstance(note, Rated):
                 for seat, score in note.scores.items():
                     yield (
@@ -404,7 +443,7 @@ def _call(
     row |= {"step": name, "attempt": _whole(attempt), "model": model}
     row |= _used(used, bool(used.cost) or not unpriced({model: used}, prices))
     row |= {"estimated": model in uncounted}
-    return row | {key: call[key] for key in ("latency", "finish")}
+    return row | {key: call[key] for key in ("latency", "tier", "finish")}
 
 
 def _texts(call: Mapping[str, Any]) -> DataRow:
@@ -419,6 +458,36 @@ def _whole(text: str) -> int | None:
     return int(text) if text.isdecimal() else None
 
 
+# -- what a study's people answered -------------------------------------------------------------------
+
+
+def _answers(game: _Game) -> Iterator[DataRow]:
+    """Those about this game."""
+    for given in game.run.study.about(game.row.id):
+        yield game.place | given.row | _flagged(game, given)
+
+
+def _flagged(game: _Game, given: GivenAnswer) -> DataRow:
+    """Which statement a flag marks."""
+    events = [] if game.record is None else game.record.events
+    said = [at for at, event in enumerate(events) if isinstance(event, Said)]
+    if given.marks not in said:
+        return {"position": None, **game.seat(None, "target")}
+    event = events[given.marks]
+    assert isinstance(event, Said)
+    return {"position": said.index(given.marks) + 1, **game.seat(event.seat, "target")}
+
+
+def _other_answers(run: _Run) -> Iterator[DataRow]:
+    empty = dict.fromkeys((*_PLACE, "position", "target_seat", "target_player", "target_role"))
+    for given in run.study.about(None):
+        yield empty | {"condition": run.study.condition(given.person)} | given.row
+
+
+def _none(game: _Game) -> Iterable[DataRow]:
+    return ()
+
+
 _MAKERS: Mapping[str, Callable[[_Game], Iterable[DataRow]]] = {
     "games": _games,
     "players": _players,
@@ -429,4 +498,6 @@ _MAKERS: Mapping[str, Callable[[_Game], Iterable[DataRow]]] = {
     "decisions": _decisions,
     "candidates": _candidates,
     "calls": _calls,
+    "answers": _answers,
 }
+"""Table → its rows of one game. `people` has none: its rows are no game's."""

@@ -356,3 +356,17 @@ def open_pool(path: Path) -> MadePool:
     if pool is None:
         raise StoreError(f"{path} is a growing pool that holds nothing yet; play more games with its run")
     return MadePool(pool, growing.origins(last), growing.was(last))
+
+
+def check_pool(path: Path) -> int:
+    """Read all of a pool, every state of a growing one; how many experiences it holds. StoreError for what
+    does not hold: its digests, or what they are of.
+    """
+    if format_of(path) == FORMAT_GROWING:
+        growing = Growing(path)
+        for deals in growing.deals:
+            growing.pool(deals)
+        return growing.state(growing.deals[-1]).n if growing.deals else 0
+    pool = open_file(path).pool
+    pool.preload()
+    return len(pool)

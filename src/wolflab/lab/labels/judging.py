@@ -143,7 +143,7 @@ async def judge_by_name(
     try:
         with begin_judging(judge_home(directory, model.name, asked), key, model, asked, retries) as home:
             budget.spent_tokens, budget.spent_usd = home.spent()
-            return await judge(key, store, model, home, asked, retries, watch=watch)
+            return await judge(key, store, model, home, asked, retries, watch=watch, budget=budget)
     finally:
         await model.close()
 
@@ -176,13 +176,15 @@ async def judge(
     retries: int = 2,
     at_once: int = AT_ONCE,
     watch: Callable[[int, int], None] = lambda over, planned: None,
+    budget: Budget | None = None,
 ) -> JudgeFile:
     """Put every sampled reply to `model`; calls that are on file answer at once. Returns all verdicts.
 
-    store: the run that the sample was drawn from. home: the judge's directory. A reply that cannot be used is
-    asked for again with the reason, `retries` times, then kept as invalid. watch: called with (items judged,
-    items). A spent budget and a failing server leave items waiting, to be judged by another call; any other
-    ModelError, and a request that no longer fits the one on file, is raised at the end.
+    store: the run that the sample was drawn from. home: the judge's directory. budget: the model's. watch:
+    called with (items judged, items). A reply that cannot be used is asked for again with the reason,
+    `retries` times, then kept as invalid. A spent budget and a failing server leave items waiting, to be
+    judged by another call; any other ModelError, and a request that no longer fits the one on file, is raised
+    at the end.
     """
     moments = sampled_moments(key, store)
     items = [_Judged(row.id, moments[row.id], model, home, asked, retries) for row in key.rows]
@@ -193,7 +195,7 @@ async def judge(
         watch(sum(item.verdict is not None for item in items), len(items))
 
     watch(0, len(items))
-    await work(items, at_once, over)
+    await work(items, at_once, over, budget or Budget())
     home.adapted([model])
     failed = next((item for item in items if item.how == "failed"), None)
     if failed is not None:

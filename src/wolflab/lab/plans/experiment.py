@@ -20,6 +20,7 @@ from ...metrics.registry import MEASURES
 from ...rules import Ruleset
 from ...text.asking.disguise import check_disguise
 from ...text.asking.sentences import listed
+from ...text.probes import PROBES
 from .named import with_seated
 from .scenes import SCENES, rulesets_of_deals
 from .sources import checking, validation_sentence
@@ -42,10 +43,12 @@ from .specs import (
     ruleset_of,
 )
 
-_SERVED = ("base_url", "api_key_env", "max_in_flight", "timeout", "retries", "longest_wait", "price", "cache")
-REACHED_BY = frozenset((*_SERVED, "device", "batch"))
+_SERVED = ("base_url", "api_key_env", "max_in_flight", "timeout", "retries", "longest_wait", "longest_outage")
+REACHED_BY = frozenset(
+    (*_SERVED, "price", "cache", "tier", "tier_wait", "max_reply_bytes", "device", "batch")
+)
 """Settings of a model that do not decide what it answers."""
-_DECIDES = {"seed", "scene", "straw_polls", "reliability_probe", "interview"}
+_DECIDES = {"seed", "scene", "straw_polls", "reliability_probe", "probes", "interview"}
 """Fields that decide what is played and asked, beside rules and players."""
 
 
@@ -71,6 +74,9 @@ class Experiment(Part):
     straw_polls: Literal[0, 1, 2] = 0
     """Polls before the Sheriff speaks: 1 measures DC, 2 also measures the poll against itself."""
     reliability_probe: bool = False
+    """Short for the probe `rate` among `probes`."""
+    probes: Annotated[list[str], among(PROBES)] = Field(default_factory=list)
+    """What players are asked about the others, outside the game (names in `text.probes.PROBES`)."""
     interview: bool = False
     """Ask whoever has just claimed a role that it does not hold for its reason (003 A.4)."""
     behaviours: bool = False
@@ -245,6 +251,12 @@ class Experiment(Part):
         first = arm.first_repeat
         repeats = range(first, first + (arm.repeats or self.repeats))
         return [(deal, repeat) for deal in deals for repeat in repeats]
+
+    @property
+    def asked(self) -> list[str]:
+        """The probes about the others, by name, in the order of `PROBES`."""
+        wanted = {*self.probes, *(["rate"] if self.reliability_probe else [])}
+        return [name for name in PROBES if name in wanted]
 
     @property
     def built_in(self) -> bool:

@@ -9,12 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Self
 
-import yaml
 from pydantic import BaseModel
 
 from ...errors import ExperimentError
+from ...fields import read_yaml
 from ...models.catalog import name_and_settings
-from .sources import Strict
 
 _NAMES = {
     "model": "model",
@@ -208,8 +207,8 @@ def model_given(text: str, changes: Sequence[str] = ()) -> str | dict[str, Any]:
 def _value(text: str) -> Any:
     """A YAML value; what is none is a text."""
     try:
-        return yaml.load(text, Strict)
-    except (yaml.YAMLError, ValueError, RecursionError, ExperimentError):
+        return read_yaml(text)
+    except ExperimentError:
         return text
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ipaddress
+from urllib.parse import urlsplit
+
 from ...models.catalog import BUILT_IN, runs_here
 from ...models.endpoints import host_of
 from ...models.person import PersonModel
@@ -28,3 +31,19 @@ def servers_of(experiment: Experiment) -> dict[str, str]:
                 if isinstance(name := given.get(kind), str) and is_served(name):
                     hosts[name] = host_of(name, given.get("base_url"))
     return hosts
+
+
+def elsewhere(experiment: Experiment) -> set[str]:
+    """The models and embedders of its players that are behind a server on another machine."""
+    hosts = servers_of(experiment)
+    return {name for name, host in hosts.items() if not is_loopback(urlsplit(f"//{host}").hostname or "")}
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host, by name or by number, is this machine."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from ...errors import ExperimentError, ModelError, RulesetError
-from ...fields import misfit
+from ...fields import LARGEST_TEXT, misfit, read_yaml
 
 
 def shipped_files(folder: str = "") -> dict[str, str]:
@@ -47,14 +46,9 @@ def read_fields(source: str | Path, kind: str, folder: str = "") -> tuple[dict[s
     """
     text, where = _text(source, kind, folder)
     try:
-        data = yaml.load(text, Strict)
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date or a number that is none
-        message = " ".join(str(error).split()).replace("<unicode string>", where)
-        raise ExperimentError(f"{where}: not YAML: {message}") from None
+        data = read_yaml(text)
     except ExperimentError as error:
         raise ExperimentError(f"{where}: {error}") from None
-    except RecursionError:
-        raise ExperimentError(f"{where}: nested too deeply for {_a(kind)}") from None
     if not isinstance(data, dict):
         raise ExperimentError(f"{where}: {_a(kind)} is a mapping of fields, starting with name:")
     return data, where
@@ -63,6 +57,10 @@ def read_fields(source: str | Path, kind: str, folder: str = "") -> tuple[dict[s
 def _text(source: str | Path, kind: str, folder: str) -> tuple[str, str]:
     path = Path(source)
     if path.is_file():
+        if path.stat().st_size > LARGEST_TEXT:
+            raise ExperimentError(
+                f"{source}: it is longer than {LARGEST_TEXT:,} bytes; {_a(kind)} is a YAML file"
+            )
         try:
             return path.read_text(encoding="utf-8"), str(source)
         except UnicodeDecodeError:
@@ -91,29 +89,6 @@ def has_entrants(text: str) -> bool:
 
 def _a(kind: str) -> str:
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
-
-
-class Strict(yaml.SafeLoader):
-    """Refuses a mapping with a key twice (the first would be lost), a value inside itself, a huge number."""
-
-    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        """See the class."""
-        line = node.start_mark.line + 1
-        if node in self.recursive_objects:
-            raise ExperimentError(f"the value at line {line} holds itself (by * and &); write it out")
-        value = super().construct_object(node, deep=True)  # what is deep is whole before it is used again
-        if isinstance(value, int) and value.bit_length() > 10_000:  # Python writes out 4,300 digits
-            raise ExperimentError(f"the number at line {line} has too many digits; use a smaller one")
-        return value
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        """See the class."""
-        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-        for key in keys:
-            if keys.count(key) > 1:
-                line = node.start_mark.line + 1
-                raise ExperimentError(f"{key!r} stands twice in the mapping at line {line}; name each once")
-        return super().construct_mapping(node, deep)
 
 
 @contextmanager

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from decimal import Decimal
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field, model_validator
@@ -364,11 +363,6 @@ class BudgetSpec(Part):
 
     tokens: int | None = Field(default=None, gt=0)
     usd: float | None = Field(default=None, gt=0)
-
-    def is_spent(self, tokens: int, usd: Decimal) -> bool:
-        """Whether one of them is, by what was spent so far."""
-        too_many = self.tokens is not None and tokens >= self.tokens
-        return too_many or (self.usd is not None and usd >= Decimal(repr(self.usd)))
 
 
 class Condition(Part):

@@ -15,7 +15,7 @@ from ..plans.policies import policy_name_of
 from ..plans.specs import ExperienceSpec, PlayerSpec
 
 PlainSettings = Mapping[str, Any]
-_PROBES = ("seed", "straw_polls", "reliability_probe", "interview")
+_PROBES = ("seed", "straw_polls", "reliability_probe", "probes", "interview")
 _POOL = ("pool", "games_of", "grow", "games")
 
 

@@ -19,7 +19,7 @@ from ...errors import CassetteMismatch, WolflabError
 from ...match import Casting, Dealing, Player, play, run_now
 from ...metrics.play import PlayerLabel, label_of, may_fail, player_label
 from ...models.base import Model, Request, Response
-from ...models.calls import Filed
+from ...models.calls import Filed, NoFile
 from ...models.embedders.base import Vectors
 from ...record import GameRecord, Turn
 from ...rules import Ask, Event, Log, View
@@ -186,7 +186,7 @@ class _EndOfCalls(Exception):
     """What is asked for is not on file: here the game stopped."""
 
 
-class _Ear:
+class _Ear(NoFile):
     """`models.calls.File` over the calls of a game that stopped: reads each as it is asked for."""
 
     def __init__(self, filed: Mapping[str, Filed]) -> None:

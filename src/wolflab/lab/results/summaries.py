@@ -15,7 +15,7 @@ from ..plans.experiment import Experiment
 from ..plans.matching import alike_rows
 from ..plans.prices import prices_of, unpriced
 from ..runs.counting import rows_of
-from ..storage.store import Store
+from ..storage.store import Store, StudySitting
 from .differences import baseline_of, sources
 
 
@@ -27,8 +27,10 @@ def games(store: Store) -> Iterator[GameResult]:
         for name in experiment.conditions
     }
     prices = {name: prices_of(experiment, name) for name in experiment.conditions}
-    sat = {sitting.game: sitting for sitting in store.sittings()}
-    planned = [game for game in store.games() if game.id not in sat or sat[game.id].place]
+    sat: dict[int, list[StudySitting]] = {}
+    for sitting in store.sittings():
+        sat.setdefault(sitting.game, []).append(sitting)
+    planned = [game for game in store.games() if game.id not in sat or sat[game.id][0].place]
     for game, row in zip(planned, rows_of(store, planned), strict=True):
         spec, calls = drawn[game.condition], store.came_to(game.id)
         yield GameResult(
@@ -42,8 +44,8 @@ def games(store: Store) -> Iterator[GameResult]:
             0 if spec is None else draw_of(spec, game.repeat),
             experiment.watched or "",
             unpriced(store.costless(game.id), prices[game.condition]),
-            sat[game.id].person if game.id in sat else "",
-            sat[game.id].place if game.id in sat else 0,
+            "+".join(sitting.person for sitting in sorted(sat.get(game.id, ()), key=lambda one: one.person)),
+            max((sitting.place for sitting in sat.get(game.id, ())), default=0),
         )
 
 

@@ -36,7 +36,7 @@ from ...text.questions import (
 )
 from ...text.replies.chosen_action import is_illegal
 from ...text.replies.extract import without_thinking
-from ...text.replies.parse import CUT, NO_FIT, parse
+from ...text.replies.parse import CUT, UNREAD, parse
 from ...text.replies.parsed import Problem
 from ...usage import CallTotals
 from ..storage.call_store import CallStore
@@ -219,7 +219,7 @@ def fate_of(question: Question, response: Response) -> tuple[Fate, str]:
     if not isinstance(answer, Problem) or answer.usable is not None:
         return "legal", ""
     nothing = not without_thinking(response.text).strip()
-    if answer is CUT or nothing or response.finish.startswith(NO_FIT):
+    if answer is CUT or nothing or response.finish.startswith(UNREAD):
         return "none", answer.reason
     return "illegal" if is_illegal(answer.reason) else "unreadable", answer.reason
 
@@ -240,17 +240,18 @@ async def ask_again(
     models: Sequence[Model],
     reached: bool = False,
     watch: Watch = lambda model, over, planned: None,
+    budget: Budget | None = None,
 ) -> AskedAgain:
     """Put the prompts to each model, one model after another; what is on file is not asked again.
 
-    reached: all models have been tried. A spent budget, a failing server and a request refused for good leave
-    prompts waiting.
+    reached: all models have been tried. budget: of the models. A spent budget, a failing server and a request
+    refused for good leave prompts waiting.
     """
     whole = {model.name: [OneCall(one.name, one.request, model, home) for one in prompts] for model in models}
     if not reached:
         await check_models(m for m in models if not all(one.on_file for one in whole[m.name]))
     for model in models:
-        await work_through(whole[model.name], model.name, watch)
+        await work_through(whole[model.name], model.name, watch, budget or Budget())
     home.adapted(models)
     unanswered = [one for calls in whole.values() for one in calls if one.response is None]
     spent = home.spent_by()
@@ -295,10 +296,8 @@ async def ask_again_by_name(
         with CallStore.begin(path, {"asked": "recorded prompts"}) as home:
             keep_settings(home, models)
             budget.spent_tokens, budget.spent_usd = home.spent()
-            asked = await ask_again(home, prompts, models, reached, watch)
-            spent = overspent(limits, *home.spent())
-            why = next(iter(spent.values()), asked.why) if asked.waiting else ""
-            return replace(asked, overspent=spent, why=why)
+            asked = await ask_again(home, prompts, models, reached, watch, budget)
+            return replace(asked, overspent=overspent(budget))
     finally:
         for model in models:
             await model.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -24,6 +24,7 @@ from ...models.budget import Budget
 from ...models.catalog import check_model, listing, resolve
 from ...models.embedders import Embedder, resolve_embedder
 from ...models.endpoints import missing_key
+from ...models.openai_api import OpenAIModel
 from ...models.person import PeopleTable, PersonModel
 from ...rules import Ruleset
 from ..experience.run_pools import Pools
@@ -36,12 +37,13 @@ from ..storage.embedding_cache import CachedEmbedder, EmbeddingCache
 from ..storage.store import Place
 
 
-async def reach(given: str) -> str:
-    """Ask the model that a flag names (`model_given`) for a word now, and return its name.
+async def reach(given: str, settings: Sequence[str] = ()) -> str:
+    """Ask the model that a flag names (`model_given`) for a word now, and return its name. settings: as `-o`
+    takes them.
 
     Raises ModelError, which says in one sentence why it cannot be used.
     """
-    model = resolve(model_given(given))
+    model = resolve(model_given(given, settings))
     try:
         await check_model(model, ask=True)
         return model.name
@@ -99,6 +101,10 @@ class Players:
             self._embedders[key] = self._new_embedder(spec)
         return self._embedders[key]
 
+    def model(self, spec: str | dict[str, Any]) -> Model:
+        """The model of that name and these settings."""
+        return self._model(spec)
+
     def _model(self, spec: str | dict[str, Any]) -> Model:
         key = _key(spec)
         if key not in self._models:
@@ -154,9 +160,26 @@ class Company(Players):
         self._cache: EmbeddingCache | None = None
 
     @property
+    def budget(self) -> Budget:
+        """What all of its models share."""
+        return self._budget or Budget()
+
+    def check_refused(self, condition: str) -> None:
+        """Raise ModelRefused where a model of that condition's players answers nobody."""
+        for role in self.cast(condition).values():
+            if isinstance(role.player.model, OpenAIModel):
+                role.player.model.check_refused()
+
+    @property
     def models(self) -> list[Model]:
         """Every model built so far."""
         return list(self._models.values())
+
+    def all_models(self) -> list[Model]:
+        """Every model of every condition, built now where it was not yet."""
+        for condition in self.experiment.conditions:
+            self.cast(condition)
+        return self.models
 
     def lacking_key(self, players: Iterable[tuple[str, PlayerSpec]]) -> list[str]:
         """Which of these players, each with its name, have a model that needs a key that is not set."""

@@ -100,7 +100,7 @@ def erase_said(store: Store, found: Found, also: Sequence[Path] = ()) -> Erased:
         sent = _Sent(store)
         sent.keep(store.sent(quotes, games) | store.embedded())
         folders = _Folders(done, quotes, {seal for _, _, words in said for seal in words}, sent)
-        folders.remove_made(store.path)
+        done.removed |= remove_made(store.path)
         for folder in (store.path, *also):
             folders.look_through(folder, store.path)
         done.repeated = _repeated(store, found, quotes)
@@ -175,23 +175,26 @@ def _repeated(store: Store, found: Found, quotes: Quotes) -> dict[int, int]:
 # -- files ------------------------------------------------------------------------------------
 
 
+def remove_made(run: Path) -> dict[Path, str]:
+    """Remove what a command makes of a run again: path → that command."""
+    removed: dict[Path, str] = {}
+    for name, command in REPORTS.items():
+        for path in (run / f"{name}.html", run / f"{name}.json"):
+            if path.is_file():
+                path.unlink()
+                removed[path] = command.format(shlex.quote(str(run)))
+    for name, command in FOLDERS.items():
+        if (run / name).is_dir():
+            shutil.rmtree(run / name)
+            removed[run / name] = command.format(shlex.quote(str(run)))
+    return removed
+
+
 class _Folders:
     """What lies in folders. seals: of the words."""
 
     def __init__(self, done: Erased, quotes: Quotes, seals: set[str], sent: _Sent) -> None:
         self.done, self.quotes, self.seals, self.sent = done, quotes, seals, sent
-
-    def remove_made(self, run: Path) -> None:
-        """Remove what a command makes of a run again."""
-        for name, command in REPORTS.items():
-            for path in (run / f"{name}.html", run / f"{name}.json"):
-                if path.is_file():
-                    path.unlink()
-                    self.done.removed[path] = command.format(shlex.quote(str(run)))
-        for name, command in FOLDERS.items():
-            if (run / name).is_dir():
-                shutil.rmtree(run / name)
-                self.done.removed[run / name] = command.format(shlex.quote(str(run)))
 
     def look_through(self, folder: Path, run: Path) -> None:
         """Take the words out of every file in a folder. run: the one whose words they are. Runs within it are
@@ -223,7 +226,7 @@ class _Folders:
                 copied = calls.saying(self.seals)
                 hearers = _hearers(calls, [row for row, _ in copied])
                 if copied:
-                    self.remove_made(folder)
+                    self.done.removed |= remove_made(folder)
                     self.done.vectors += calls.forget_vectors()
             sent = calls.sent(self.quotes)
             self.sent.keep({model: {str(folder): sum(by.values())} for model, by in sent.items()})

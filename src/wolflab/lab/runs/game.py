@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ... import __version__
-from ...match import Draws, InterviewProbe, Match, Probe, ReliabilityProbe, StrawPoll
+from ...match import Draws, InterviewProbe, Match, OpinionProbe, Probe, StrawPoll
 from ...models.calls import File
 from ...record import GameRecord
 from ...rules import Ruleset, Said
+from ...text.probes import PROBES
 from ...text.reading import claimed_against
 from ..plans.experiment import Experiment
 from ..plans.scenes import ruleset_of_deal
@@ -23,8 +24,7 @@ def probes_of(experiment: Experiment) -> tuple[Probe, ...]:
     chosen: list[Probe] = []
     if experiment.straw_polls:
         chosen.append(StrawPoll(experiment.straw_polls))
-    if experiment.reliability_probe:
-        chosen.append(ReliabilityProbe())
+    chosen += [OpinionProbe(*PROBES[name][:3]) for name in experiment.asked]
     if experiment.interview:
         chosen.append(InterviewProbe(_camouflaged))
     return tuple(chosen)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from decimal import Decimal
 
 import msgspec
 
@@ -56,8 +55,10 @@ def resolve_each(specs: Sequence[Spec], budget: Budget) -> list[Model]:
     return [resolve(spec, budget) for spec in specs]
 
 
-async def work_through(askers: Sequence[OneCall], who: str, watch: Watch) -> None:
-    """Let them go. Those on file come first: they cost nothing, so no spent budget may stop them."""
+async def work_through(askers: Sequence[OneCall], who: str, watch: Watch, budget: Budget) -> None:
+    """Let them go. budget: of their models. Those on file come first: they cost nothing, so no spent budget
+    may stop them.
+    """
     answered = 0
 
     def over() -> None:
@@ -67,7 +68,7 @@ async def work_through(askers: Sequence[OneCall], who: str, watch: Watch) -> Non
 
     watch(who, 0, len(askers))
     for on_file in (True, False):
-        await work([one for one in askers if one.on_file == on_file], AT_ONCE, over)
+        await work([one for one in askers if one.on_file == on_file], AT_ONCE, over, budget)
 
 
 def keep_settings(home: CallStore, models: Iterable[Model]) -> None:
@@ -84,16 +85,6 @@ def keep_settings(home: CallStore, models: Iterable[Model]) -> None:
             )
 
 
-def overspent(limits: tuple[int | None, float | None], tokens: int, usd: Decimal) -> dict[str, str]:
-    """Option of each limit that is spent → a sentence with what calls in flight spent after the first was
-    refused.
-    """
-    most, dear = limits[0], None if limits[1] is None else Decimal(repr(float(limits[1])))
-    spent = {}
-    if most is not None and tokens >= most:
-        spent["--tokens"] = (
-            f"the budget of {most:,} tokens is spent: {tokens:,} are used, calls in flight too"
-        )
-    if dear is not None and usd >= dear:
-        spent["--usd"] = f"the budget of {dear:f} USD is spent: {usd:f} are used, calls in flight too"
-    return spent
+def overspent(budget: Budget) -> dict[str, str]:
+    """Option of each limit that stopped something → a sentence."""
+    return {f"--{name}": words for name, words in budget.short.items()}

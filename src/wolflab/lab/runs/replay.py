@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
+from typing import Any
 
 import msgspec
 
 from ... import __version__
 from ...errors import RecordError
 from ...fields import first_difference
-from ...match import Casting, Dealing, Played, Player, play, run_now
+from ...match import Casting, Dealing, InterviewProbe, Played, Player, Probe, play, run_now
+from ...match.probes import dealing_of, polls_due
 from ...models.base import Model, Request, Response
-from ...models.calls import Cassette, File, Filed, Silent
+from ...models.calls import Cassette, File, Filed, NoFile, Silent
 from ...models.embedders import Embedder
 from ...models.embedders.base import Vectors
 from ...record import GameRecord, verify
+from ...usage import CallTotals, totals_alike
 from ..experience.run_pools import Pools
+from ..plans.experiment import Experiment
 from ..storage.embedding_cache import WrappedEmbedder
 from ..storage.store import GameRow, Place, Store
 from .casting import Company
 from .counting import check_row
-from .game import keys, prepare
+from .game import keys, prepare, probes_of, rules_of
 from .work import told_with_its_place
 
 
@@ -40,7 +45,7 @@ class _Kept(WrappedEmbedder):
         return await self.inner.embed(texts)
 
 
-class _Listening:
+class _Listening(NoFile):
     """A cassette that keeps the requests it is asked."""
 
     def __init__(self, filed: dict[str, Filed]) -> None:
@@ -103,18 +108,88 @@ def _check_place(store: Store, row: GameRow, record: GameRecord, where: str) -> 
         raise RecordError(f"{where}: the record is that of {stated}, the game is {place}")
 
 
-def verify_game(store: Store, row: GameRow, agents: bool) -> None:
-    """Check one finished game: chains, rules, the numbers kept of it and its pools; with `agents` every
-    prompt's hash and every note.
+def _check_settings(company: Company, place: Place, record: GameRecord, dealing: Dealing, where: str) -> None:
+    """RecordError where the run's file says other rules or players than the record's header. Players whose
+    code is somebody's own are left to --agents.
+    """
+    experiment, header = company.experiment, record.header
+    rules = rules_of(experiment, place).stated()
+    if record.ruleset != rules_of(experiment, place):
+        place_of, was, now = first_difference(header["ruleset"], rules) or ("a default", "one", "another")
+        raise RecordError(f"{where}: rules.{place_of} is {was} in the record and {now} in experiment.yaml")
+    if any(spec.own is not None for spec in experiment.cast(place.condition).values()):
+        return
+    seats = company.casting(place)(dealing)
+    made = [_apart(player.describe()) for player in seats]
+    now_made = msgspec.json.decode(msgspec.json.encode(made))  # as a header has them
+    difference = first_difference([_apart(player) for player in header["players"]], now_made)
+    if difference is not None:
+        where_of, was, now = difference
+        raise RecordError(f"{where}: players{where_of} is {was} in the record and {now} in experiment.yaml")
 
-    Raises RecordError or CassetteMismatch with the first difference.
+
+def _apart(player: Mapping[str, Any]) -> dict[str, Any]:
+    """A player without what has a check of its own: its pool, and who a person is."""
+    return {name: value for name, value in player.items() if name not in ("experience", "person")}
+
+
+def _check_probes(
+    experiment: Experiment,
+    record: GameRecord,
+    due_of: Callable[[Sequence[Probe]], list[tuple[str, str]]],
+    where: str,
+) -> None:
+    """RecordError where the polls that the run's file asks for were not taken, or others were. (Whom an
+    interview is due with depends on how talk is read, so --agents alone sees that.) due_of: see `polls_due`.
+    """
+    asked_for = probes_of(experiment)
+    interviews = [probe.name for probe in asked_for if isinstance(probe, InterviewProbe)]
+    due = due_of([probe for probe in asked_for if probe.name not in interviews])
+    there = [(turn.probe, turn.ask) for turn in record.probes if turn.probe not in interviews]
+    for n, (ours, its) in enumerate(zip_longest(due, there, fillvalue=("nothing", "")), 1):
+        if ours != its:
+            raise RecordError(
+                f"{where}, probes: {' '.join(ours)} is due as number {n}, and the record has "
+                f"{' '.join(map(str, its))}"
+            )
+
+
+def _check_totals(store: Store, row: GameRow, erased: bool, where: str) -> None:
+    """RecordError where what is kept of a game's cost is not what its calls come to. erased: replies of the
+    run were erased, but what they had cost stays counted.
+    """
+    kept, counted = store.came_to(row.id), store.recounted(row.id)
+    for model in sorted({*kept, *counted}):
+        stands, true = kept.get(model, CallTotals()), counted.get(model, CallTotals())
+        if not (totals_alike(stands, true) or (erased and true.calls <= stands.calls)):
+            raise RecordError(
+                f"{where}: {model} is kept with {_in_words(stands)}, and its calls come to "
+                f"{_in_words(true)}; one of the two was changed; copy the run back"
+            )
+
+
+def _in_words(total: CallTotals) -> str:
+    return f"{total.calls} calls, {total.usage.tokens} tokens and {total.usage.cost:g} USD"
+
+
+def verify_game(store: Store, row: GameRow, agents: bool, company: Company | None = None) -> None:
+    """Check one finished game: chains, rules, settings, polls, the numbers kept of it and its pools; with
+    `agents` every prompt's hash and every note. company: of the run, where many of its games are checked.
+
+    Raises RecordError or CassetteMismatch with the first difference, and ModelError or ExperimentError where
+    a player cannot be made here, so that its settings cannot be compared.
     """
     record = store.record(row.id)
     where = f"{store.path.name}, game {row.id}"
-    verify(record, where)
+    steps = verify(record, where)
     _check_place(store, row, record, where)
+    _check_probes(store.experiment, record, lambda probes: polls_due(probes, steps, record.ruleset), where)
+    _check_totals(store, row, store.erased, where)
     check_row(store, row, record, where)
     Pools(store.experiment, store.path).verify(Place.of(row), record.header.get("players", ()), where)
+    company = company or Company(store.experiment, store.path, reading=True)
+    dealing = dealing_of(steps, record.header["deal"], record.header["play"])
+    _check_settings(company, Place.of(row), record, dealing, where)
     if not agents:
         return
     if record.erased:

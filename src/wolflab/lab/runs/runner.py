@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -23,13 +23,14 @@ from ...fields import first_difference
 from ...match import play, run_now
 from ..experience.run_pools import provide
 from ..plans.experiment import Experiment
+from ..plans.numbering import numbering
 from ..storage.call_store import CallFile
 from ..storage.store import GameRow, Place, Store, asker
 from .casting import Company
 from .counting import Finished, finished
 from .game import prepare
 from .processes import processes, rare_collection
-from .work import How, check_models, error_sentence, work
+from .work import How, check_models, error_sentence, stoppable, work
 
 REDRAWS = 20
 """A condition gives up replacing void games once it has played this many times its planned games."""
@@ -61,11 +62,6 @@ def play_run(store: Store, watch: ProgressWatch = lambda progress: None, reached
     return asyncio.run(playing(store, watch, reached))
 
 
-def _build(company: Company) -> None:
-    for condition in company.experiment.conditions:
-        company.cast(condition)
-
-
 def _build_measuring(company: Company) -> None:
     """Embedders that only the report asks: what they lack would be told after the last game."""
     experiment = company.experiment
@@ -77,7 +73,7 @@ def _build_measuring(company: Company) -> None:
 
 async def preflight(company: Company) -> None:
     """Build every player, reach every model once, load embedders; ModelError before any game starts."""
-    _build(company)
+    company.all_models()
     company.pools.check(company.embedder)
     _build_measuring(company)
     await check_models(company.models)
@@ -106,32 +102,33 @@ def _as_before(store: Store, company: Company) -> None:
                 )
 
 
-async def playing(store: Store, watch: ProgressWatch = lambda progress: None, reached: bool = False) -> bool:
-    """As `play_run`, in an event loop that runs."""
+async def playing(
+    store: Store,
+    watch: ProgressWatch = lambda progress: None,
+    reached: bool = False,
+    company: Company | None = None,
+) -> bool:
+    """As `play_run`, in an event loop that runs. company: who plays, instead of those whom it names."""
     experiment = store.experiment
+    number = numbering(experiment)
     progress = Progress(0, 0)
-    company = Company(
+    company = company or Company(
         experiment, store.path, store.spent(), tell=lambda news: watch(replace(progress, news=news))
     )
     try:
-        store.plan(
-            [
-                (condition, deal, repeat)
-                for condition in experiment.conditions
-                for deal, repeat in experiment.places(condition)
-            ]
-        )
+        store.plan(planned_games(experiment), number)
         rows = store.games()
         if not all(row.over for row in rows):
             if reached:
-                _build(company)
+                company.all_models()
             else:
                 await preflight(company)
             _as_before(store, company)
         for row in rows:
             if row.status in ("unfinished", "failed"):
                 store.stop(row.id, "planned", "")
-        _redraw(store, experiment)  # a run may have been cut between its last game and this
+        # A run may have been cut between its last game and this.
+        store.plan(further_games(experiment, store.games()), number)
         while planned := company.pools.ready(store.games()):
             rows = store.games()
             progress.planned = len(rows)
@@ -142,29 +139,56 @@ async def playing(store: Store, watch: ProgressWatch = lambda progress: None, re
                 await _play_instant(store, company, planned, watch, progress)
             else:
                 games = [_Playing(store, company, row, progress) for row in planned]
-                await work(games, experiment.concurrency, lambda: watch(progress))
-            _redraw(store, experiment)
+                await _play_waiting(games, store, company, lambda: watch(progress))
+            if company.budget.closed:
+                break
+            store.plan(further_games(experiment, store.games()), number)
     finally:
         store.adapted(company.models)
         await company.close()
     return all(row.over for row in store.games())
 
 
-def _redraw(store: Store, experiment: Experiment) -> None:
-    """Plan a further deal for every void game, once a condition's planned games are all over."""
+async def _play_waiting(
+    games: list[_Playing], store: Store, company: Company, over: Callable[[], None]
+) -> None:
+    """Play games whose players wait. Those that a failing server broke off are taken up once more where it
+    has answered since: some game came to its end.
+    """
+    while games:
+        before = sum(row.over for row in store.games())
+        broken_off = await work(games, company.experiment.concurrency, over, company.budget)
+        if sum(row.over for row in store.games()) == before:
+            return
+        games = [game for game in games if game in broken_off]
+        for game in games:
+            game.begin_again()
+
+
+def planned_games(experiment: Experiment) -> list[tuple[str, int, int]]:
+    """(condition, deal, repeat) of all games of the plan, in its order."""
+    return [(name, *place) for name in experiment.conditions for place in experiment.places(name)]
+
+
+def further_games(experiment: Experiment, games: Sequence[GameRow]) -> list[tuple[str, int, int]]:
+    """The deals that are still to be played in place of void games: of each condition whose games are all
+    over. games: those of the run.
+    """
     if not experiment.redraw_void:
-        return
+        return []
+    by_condition: dict[str, list[GameRow]] = {name: [] for name in experiment.conditions}
+    for row in games:
+        by_condition[row.condition].append(row)
     fresh: list[tuple[str, int, int]] = []
-    for condition in experiment.conditions:
+    for condition, rows in by_condition.items():
         target = len(experiment.places(condition))
-        rows = [row for row in store.games() if row.condition == condition]
-        if not all(row.over for row in rows) or len(rows) >= REDRAWS * target:
+        if not rows or not all(row.over for row in rows) or len(rows) >= REDRAWS * target:
             continue
         missing = target - sum(row.status == "done" for row in rows)
         deal = max(row.deal for row in rows) + 1
         repeat = experiment.conditions[condition].first_repeat
         fresh.extend((condition, deal + n, repeat) for n in range(missing))
-    store.plan(fresh)
+    return fresh
 
 
 class _Playing:
@@ -176,6 +200,7 @@ class _Playing:
     async def go(self) -> None:
         """Play it, and keep its record."""
         store, row = self._store, self._row
+        self._company.check_refused(row.condition)
         file = CallFile(store, asker(row.id), store.calls(row.id))
         start = time.perf_counter()
         played = await play(prepare(self._company, Place.of(row), file))
@@ -183,6 +208,11 @@ class _Playing:
         result = finished(self._company.experiment, row.condition, played, file.held, spent)
         store.keep(row.id, *result, time.perf_counter() - start)
         self._over()
+
+    def begin_again(self) -> None:
+        """It is not over after all."""
+        self._store.stop(self._row.id, "planned", "")
+        self._progress.over -= 1
 
     def stop(self, how: How, why: str) -> None:
         """Keep why it could not go on."""
@@ -211,7 +241,7 @@ async def _play_instant(
     progress: Progress,
 ) -> None:
     """Games whose players never wait: one after another, in one process or several."""
-    with closing(_results(company, store.path, rows)) as results:
+    with stoppable(company.budget), closing(_results(company, store.path, rows)) as results:
         for result in results:
             if result.over is None:
                 store.stop(result.game, "failed", result.error)
@@ -221,6 +251,8 @@ async def _play_instant(
             progress.last = store.game(result.game)
             watch(progress)
             await asyncio.sleep(0)  # where Ctrl-C is heard
+            if company.budget.closed:
+                return
 
 
 def _results(company: Company, home: Path, rows: list[GameRow]) -> Generator[_Result, None, None]:

@@ -30,6 +30,7 @@ from ...metrics.tournament import (
 from ...stats.sequential import Interval, sequence
 from ..plans.experiment import Experiment
 from ..plans.matching import alike_rows
+from ..plans.numbering import numbering
 from ..plans.sources import read_fields
 from ..plans.specs import as_meant
 from ..plans.tournament import FILE, Stop, Tournament, make_tournament
@@ -168,7 +169,7 @@ async def playing_tournament(
             now = progress_of_tournament(plan, plan.stop, whole, store.games(), reader.results())
             part = store.experiment = _up_to(whole, now.deals)
             # Planned here and not by `runner.playing`, which builds players for what it finds planned.
-            store.plan([(name, *place) for name in part.conditions for place in part.places(name)])
+            store.plan(runner.planned_games(part), numbering(whole))
             if now.over:
                 # Nothing is to be played, but what was cut off in the last moment is tidied up.
                 return await runner.playing(store, watch, reached)
@@ -177,6 +178,19 @@ async def playing_tournament(
             reached = True
     finally:
         store.experiment = whole
+
+
+def part_to_play(store: Store) -> Experiment:
+    """What of a tournament is to be played by now: all of it, or as far as its rule for stopping says.
+
+    Raises StoreError for a file that no longer says what the run began with.
+    """
+    plan = plan_of(store)
+    if plan.stop is None:
+        return store.experiment
+    results = _Reader(store).results()
+    now = progress_of_tournament(plan, plan.stop, store.experiment, store.games(), results)
+    return _up_to(store.experiment, now.deals)
 
 
 def tournament_standings(store: Store) -> Standings:

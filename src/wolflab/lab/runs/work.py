@@ -1,25 +1,42 @@
 """Work that asks models: many askers at once, and each of them accounted for, whatever happens.
 
 An asker (a game, an item that is judged) makes its calls, puts its result away and is over. A spent budget,
-or a model that answers nobody, stops the rest cleanly; a server that keeps failing leaves its asker
-unfinished, to be taken up again; any other mistake is the asker's own, and is kept with its words. What
-cannot be written down stops everything.
+or somebody who stops the run, lets no further call start; calls in flight come to their end, for they are
+paid for. A server that keeps failing, or a model that answers nobody, leaves unfinished those that need it,
+to be taken up again; any other mistake is the asker's own, and is kept with its words. What cannot be written
+down stops everything.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
+import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Literal, Protocol
 
 from ...agents.own import place_of, places_in
-from ...errors import AgentError, BudgetExceeded, ModelRefused, ServerError, StoreError, WolflabError
+from ...errors import (
+    AgentError,
+    BudgetExceeded,
+    Interrupted,
+    ModelRefused,
+    ServerError,
+    Stopped,
+    StoreError,
+    WolflabError,
+)
 from ...models.base import Model
+from ...models.budget import SPENT, Budget
 from ...models.catalog import check_model
 
 How = Literal["unfinished", "failed"]
 """unfinished: it can be taken up again. failed: on a mistake that trying again does not mend."""
+
+DRAIN = 60.0
+"""Seconds for which calls in flight may come to their end after somebody stopped the run."""
+_log = logging.getLogger("wolflab")
 
 
 class Asker(Protocol):
@@ -40,23 +57,33 @@ async def check_models(models: Iterable[Model]) -> None:
         await check_model(model)
 
 
-async def work(askers: Sequence[Asker], at_once: int, over: Callable[[], None]) -> None:
-    """Let all askers go, so many at once. over: called after each, however it ended."""
+async def work(
+    askers: Sequence[Asker], at_once: int, over: Callable[[], None], budget: Budget
+) -> list[Asker]:
+    """Let all askers go, so many at once. over: called after each, however it ended. budget: of their models.
+
+    Returns those that a failing server left unfinished. Ctrl-C and SIGTERM let no further call start, and are
+    raised as Interrupted once those in flight are over, or after `DRAIN` seconds; the second one at once.
+    """
     limit = asyncio.Semaphore(at_once)
+    failing: list[Asker] = []
     spent: list[str] = []  # in whose words all of them stop
 
     async def go(asker: Asker) -> None:
         async with limit:
-            if spent:
-                asker.stop("unfinished", spent[0])
+            if spent or budget.closed:
+                asker.stop("unfinished", budget.closed or spent[0])
                 over()
                 return
             try:
                 await asker.go()
-            except* (BudgetExceeded, ModelRefused) as errors:
+            except* (BudgetExceeded, Stopped) as errors:
                 spent.append(error_sentence(errors))
                 asker.stop("unfinished", spent[0])
+            except* ModelRefused as errors:
+                asker.stop("unfinished", error_sentence(errors))
             except* ServerError as errors:
+                failing.append(asker)
                 asker.stop("unfinished", error_sentence(errors))
             except* StoreError:
                 raise  # what cannot be written down stops the run
@@ -65,9 +92,59 @@ async def work(askers: Sequence[Asker], at_once: int, over: Callable[[], None]) 
                 asker.stop("failed", error_sentence(errors))
             over()
 
-    async with asyncio.TaskGroup() as group:
-        for asker in askers:
-            group.create_task(go(asker))
+    with stoppable(budget):
+        async with asyncio.TaskGroup() as group:
+            for asker in askers:
+                group.create_task(go(asker))
+    return failing
+
+
+@contextmanager
+def stoppable(budget: Budget) -> Iterator[None]:
+    """Ctrl-C and SIGTERM close the budget, so that calls in flight can end; see `work`. Where signals cannot
+    be heard (in a thread, on Windows), Ctrl-C is what it is elsewhere.
+    """
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+    heard: list[signal.Signals] = []
+
+    def hear(number: signal.Signals) -> None:
+        heard.append(number)
+        if len(heard) > 1:
+            task.cancel()
+            return
+        budget.close(f"stopped by {'Ctrl-C' if number is signal.SIGINT else number.name}")
+        if budget.in_flight:
+            _log.warning(
+                "Stopping. Calls in flight (%d) come to their end, for %.0f s at most; Ctrl-C again stops at "
+                "once and loses them.",
+                budget.in_flight,
+                DRAIN,
+            )
+        loop.call_later(DRAIN, task.cancel)
+
+    installed = []
+    with suppress(NotImplementedError, ValueError, RuntimeError):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            before = signal.getsignal(number)
+            loop.add_signal_handler(number, hear, number)
+            installed.append((number, before))
+    try:
+        yield
+    except asyncio.CancelledError:
+        if not heard:
+            raise
+    finally:
+        for number, before in installed:
+            loop.remove_signal_handler(number)
+            signal.signal(number, before)
+    if heard:
+        raise Interrupted(heard[0])
+
+
+def stopped_by_budget(why: str | None) -> str:
+    """The words that were kept with an asker, where a spent budget stopped it; "" elsewhere."""
+    return why if why is not None and why.startswith(SPENT) else ""
 
 
 def error_sentence(error: BaseException) -> str:

@@ -15,7 +15,7 @@ import os
 import sqlite3
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -55,6 +55,10 @@ CREATE TABLE IF NOT EXISTS calls (
   latency REAL NOT NULL, UNIQUE (asker, key));
 CREATE TABLE IF NOT EXISTS likeliest (
   asker TEXT NOT NULL, key TEXT NOT NULL, tokens TEXT NOT NULL, UNIQUE (asker, key));
+CREATE TABLE IF NOT EXISTS tiers (
+  asker TEXT NOT NULL, key TEXT NOT NULL, tier TEXT NOT NULL, UNIQUE (asker, key));
+CREATE TABLE IF NOT EXISTS under_way (
+  asker TEXT NOT NULL, key TEXT NOT NULL, model TEXT NOT NULL, UNIQUE (asker, key));
 CREATE TABLE IF NOT EXISTS blocks (hash TEXT NOT NULL UNIQUE, text BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS totals (
   asker TEXT NOT NULL, model TEXT NOT NULL, calls INTEGER NOT NULL, prompt_tokens INTEGER NOT NULL,
@@ -213,9 +217,35 @@ class CallStore:
         return {key: msgspec.json.decode(tokens, type=tuple[tuple[str, float], ...]) for key, tokens in rows}
 
     def commit(self, asker: str, call: CallRow) -> None:
-        """One call, safe when this returns."""
+        """One call, safe when this returns. It is under way no more."""
         with self._transaction():
             self._insert(asker, [call])
+            self._over(asker, call.key)
+
+    @contextmanager
+    def under_way(self, asker: str, key: str, model: str) -> Iterator[None]:
+        """Keep a note of a call until it is committed or fails, for whoever asks after a kill
+        (`left_under_way`).
+        """
+        with self._transaction():
+            self._db.execute("INSERT OR REPLACE INTO under_way VALUES (?, ?, ?)", (asker, key, model))
+        try:
+            yield
+        except Exception:  # it is over, and failed
+            with self._transaction():
+                self._over(asker, key)
+            raise
+
+    def _over(self, asker: str, key: str) -> None:
+        self._db.execute("DELETE FROM under_way WHERE asker = ? AND key = ?", (asker, key))
+
+    def left_under_way(self) -> list[tuple[str, str, str]]:
+        """(asker, key, model) of each call that is being made now, or was when the process was killed: its
+        answer was not stored and may have been paid for. None in older files.
+        """
+        if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'under_way'").fetchone():
+            return []
+        return list(self._db.execute("SELECT asker, key, model FROM under_way ORDER BY asker, key"))
 
     def whole_calls_of(self, asker: str, packed: Iterable[CallRow] = ()) -> Iterator[dict[str, Any]]:
         """All calls of an asker in order of key, with their prompts where kept, usage and latency.
@@ -231,11 +261,19 @@ class CallStore:
             by_key.setdefault(
                 call.key, dict(zip(names, (*values, *response.usage.figures, response.latency), strict=True))
             )
-        for _, value in sorted(by_key.items()):
+        tiers = self._tiers(asker)
+        for key, value in sorted(by_key.items()):
+            value["tier"] = tiers.get(key, "")
             if value["blocks"]:
                 named = msgspec.json.decode(value["blocks"])
                 value["messages"] = [(role, self._block(name)) for role, name in named]
             yield value
+
+    def _tiers(self, asker: str) -> dict[str, str]:
+        """In which tier an asker's calls were served, where it was not the usual one; none in older files."""
+        if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'tiers'").fetchone():
+            return {}
+        return dict(self._db.execute("SELECT key, tier FROM tiers WHERE asker = ?", (asker,)))
 
     def _block(self, name: str) -> str:
         data: bytes = self._db.execute("SELECT text FROM blocks WHERE hash = ?", (name,)).fetchone()[0]
@@ -261,6 +299,8 @@ class CallStore:
             )
             if added.rowcount:
                 self._add(asker, totals_by_model([call]))
+                if response.tier:
+                    self._db.execute("INSERT INTO tiers VALUES (?, ?, ?)", (asker, call.key, response.tier))
                 if response.likeliest:
                     tokens = msgspec.json.encode(response.likeliest).decode()
                     self._db.execute("INSERT INTO likeliest VALUES (?, ?, ?)", (asker, call.key, tokens))
@@ -269,7 +309,7 @@ class CallStore:
         hashes = []
         for role, text in prompt:
             data = text.encode()
-            name = blake2b(data, digest_size=16).hexdigest()
+            name = _block_name(data)
             if self._db.execute("SELECT 1 FROM blocks WHERE hash = ?", (name,)).fetchone() is None:
                 self._db.execute("INSERT INTO blocks VALUES (?, ?)", (name, zlib.compress(data)))
             hashes.append((role, name))
@@ -287,6 +327,14 @@ class CallStore:
         ).fetchone()
         return int(tokens), Decimal(repr(round(float(usd), _DIGITS)))
 
+    def called(self) -> tuple[int, int, float]:
+        """Calls of models that count tokens, these tokens, and USD, of all committed calls."""
+        calls, tokens, usd = self._db.execute(
+            "SELECT coalesce(sum(calls), 0), coalesce(sum(prompt_tokens + completion_tokens), 0), "
+            "coalesce(sum(cost), 0.0) FROM totals WHERE prompt_tokens > 0"
+        ).fetchone()
+        return int(calls), int(tokens), float(usd)
+
     def spent_by(self, asker: str | None = None) -> dict[str, dict[str, CallTotals]]:
         """What each asker's calls come to (None), or one's, by model."""
         where, values = ("", ()) if asker is None else (" WHERE asker = ?", (asker,))
@@ -294,6 +342,38 @@ class CallStore:
         for who, model, n, *usage, latency in self._db.execute(f"SELECT * FROM totals{where}", values):
             spent.setdefault(who, {})[model] = CallTotals(n, Usage(*usage), latency)
         return spent
+
+    def recounted_of(self, asker: str) -> dict[str, CallTotals]:
+        """What an asker's stored calls come to by model, added up from the calls themselves."""
+        rows = self._db.execute(
+            "SELECT model, count(*), sum(prompt_tokens), sum(completion_tokens), sum(cached_tokens), "
+            "sum(cost), sum(latency) FROM calls WHERE asker = ? GROUP BY model",
+            (asker,),
+        )
+        return {model: CallTotals(n, Usage(*usage), latency) for model, n, *usage, latency in rows}
+
+    @property
+    def of_games(self) -> bool:
+        """Whether it is a run of games, and not a directory of calls alone."""
+        return self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'games'").fetchone() is not None
+
+    def askers(self) -> list[str]:
+        """Everybody who has made calls, or of whom it is kept what their calls come to."""
+        query = "SELECT asker FROM calls UNION SELECT asker FROM totals ORDER BY 1"
+        return [asker for (asker,) in self._db.execute(query)]
+
+    def damage(self) -> list[str]:
+        """What SQLite finds wrong with the file, and the prompts that are not what was stored: sentences."""
+        found = [text for (text,) in self._db.execute("PRAGMA integrity_check(5)") if text != "ok"]
+        named, held = set(), set()
+        for (blocks,) in self._db.execute("SELECT blocks FROM calls WHERE blocks IS NOT NULL"):
+            named |= _names(blocks)
+        for name, text in self._blocks():
+            held.add(name)
+            if _block_name(text.encode()) != name:
+                found.append(f"the part {name} of prompts is not the text that was stored")
+        found += [f"the part {name} of prompts is missing" for name in sorted(named - held)]
+        return found
 
     def costless_of(self, asker: str) -> dict[str, Usage]:
         """What those calls of an asker took that cost nothing, by model."""
@@ -396,6 +476,11 @@ class CallStore:
         row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return row[0] if row else None
 
+    def keep_meta(self, key: str, value: str) -> None:
+        """Keep such a fact; what stood there goes."""
+        with self._transaction():
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
     @property
     def begun(self) -> Begun:
         """When and with which version the run was begun."""
@@ -405,6 +490,10 @@ class CallStore:
     def _transaction(self) -> Iterator[None]:
         with readable(self.path), transaction(self._db):
             yield
+
+
+def _block_name(data: bytes) -> str:
+    return blake2b(data, digest_size=16).hexdigest()
 
 
 def _names(blocks: str) -> set[str]:
@@ -426,6 +515,12 @@ class CallFile:
     def get(self, request: Request) -> Filed | None:
         """See `models.calls.File`."""
         return self._filed.get(request.key)
+
+    def under_way(self, request: Request, model: Model) -> AbstractContextManager[None]:
+        """See `models.calls.File`."""
+        if model.instant or self._store is None:
+            return nullcontext()
+        return self._store.under_way(self._asker, request.key, model.name)
 
     def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
         """See `models.calls.File`."""

@@ -257,6 +257,12 @@ def totals_by_model(calls: Iterable[CallRow]) -> dict[str, CallTotals]:
     return dict(sorted(totals.items()))
 
 
+def together(first: Mapping[str, CallTotals], second: Mapping[str, CallTotals]) -> dict[str, CallTotals]:
+    """The sums of two, model by model, in order of name."""
+    names = sorted({*first, *second})
+    return {name: first.get(name, CallTotals()) + second.get(name, CallTotals()) for name in names}
+
+
 # -- unpacking --------------------------------------------------------------------------------
 
 

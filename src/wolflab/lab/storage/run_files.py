@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping
@@ -40,6 +41,18 @@ def locked(path: Path) -> int:
         os.close(lock)
         raise StoreError(f"{path} is being run by another process; wait for it, or stop it first") from None
     return lock
+
+
+def is_held(path: Path) -> bool:
+    """Whether another process holds the run's lock now. It is read where the kernel lists its locks, and
+    never tried: whoever tries it, and be it for a moment, may turn a run away that starts just then.
+    """
+    try:
+        lock = os.stat(path / "run.lock")
+        listed = Path("/proc/locks").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return False
+    return re.search(rf"FLOCK .* [0-9a-f]+:[0-9a-f]+:{lock.st_ino} 0 EOF$", listed, re.MULTILINE) is not None
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from decimal import Decimal
@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, Self
 
 from ...agents.recipes import MEANINGS
 from ...errors import StoreError
+from ...fields import LARGEST_TEXT, read_yaml
 from ...files import write
 from ...metrics.rows import Status
 from ...models.calls import Filed
@@ -30,10 +31,11 @@ from ...text.people import decode_answer
 from ...usage import CallTotals, Usage
 from ..plans.experiment import Experiment
 from ..plans.loading import load_experiment
+from ..plans.numbering import NumberOf
 from ..plans.specs import PERSON, with_meanings
 from .call_store import CallStore
 from .embedding_cache import spent_on_vectors
-from .packing import Packed, Unpacked, pack, unpack
+from .packing import Packed, Unpacked, pack, together, totals_by_model, unpack
 from .quotes import Quotes
 from .run_files import locked, must_be_new, transaction, writer
 
@@ -126,6 +128,8 @@ class Store(CallStore):
         The run is not there before they are.
         """
         must_be_new(path)
+        if len(experiment.written()) > LARGEST_TEXT // 4:
+            read_yaml(experiment.written())  # what is too large to be read again is refused now
         path.mkdir(parents=True, exist_ok=True)
         lock = locked(path)
         try:
@@ -142,6 +146,38 @@ class Store(CallStore):
             os.close(lock)
             raise
 
+    @classmethod
+    def resume(cls, path: Path, changes: Sequence[str] = ()) -> Self:
+        """See `CallStore.resume`. changes: of the run's file, as `-o` takes them; StoreError for one that
+        decides what is played.
+        """
+        store = super().resume(path)
+        try:
+            if changes:
+                store.change(store.changed(changes))
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    def changed(self, changes: Sequence[str]) -> Experiment:
+        """What would be played with these changes of the run's file; see `resume`."""
+        begun = self.experiment
+        changed = load_experiment(self.path / "experiment.yaml", changes, meanings=self.meanings)
+        for name in begun.conditions:
+            if name not in changed.conditions or changed.identity(name) != begun.identity(name):
+                raise StoreError(
+                    f"-o {' -o '.join(changes)}: it decides what is played in condition {name!r} of "
+                    f"{self.path}, whose games would no longer compare; a run that goes on can change its "
+                    "budget, its concurrency, how many games it has, and how its servers are reached"
+                )
+        return changed.model_copy(update={"title": begun.title})
+
+    def change(self, changed: Experiment) -> None:
+        """Write that down, as what the run plays from now on."""
+        write(self.path / "experiment.yaml", with_meanings(changed.written()).encode())
+        del self.experiment
+
     @cached_property
     def experiment(self) -> Experiment:
         """What is played, as the run's file says; StoreError where there is none."""
@@ -154,7 +190,13 @@ class Store(CallStore):
 
     def _check_version(self) -> None:
         super()._check_version()
-        _ = self.experiment  # so that a run without its file is refused at once
+        played = {name for (name,) in self._db.execute("SELECT DISTINCT condition FROM games")}
+        unknown = sorted(played - self.experiment.conditions.keys())  # a run without its file is refused too
+        if unknown:
+            raise StoreError(
+                f"{self.path / 'experiment.yaml'}: there is no condition {unknown[0]!r}, and the run has "
+                "games of it; copy the right file back"
+            )
 
     def _check_begun(self) -> None:
         """Refuse to go on with another experiment than the one begun (a condition may be added)."""
@@ -170,11 +212,15 @@ class Store(CallStore):
 
     # -- games ----------------------------------------------------------------------------
 
-    def plan(self, games: list[tuple[str, int, int]]) -> None:
-        """Add games (condition, deal, repeat) that are not there yet."""
+    def plan(self, games: Sequence[tuple[str, int, int]], number: NumberOf | None = None) -> None:
+        """Add games (condition, deal, repeat) that are not there yet. number: what each is to have; without
+        it, and where another game has that already (the plan was changed), the next that is free.
+        """
         with self._transaction():
             self._db.executemany(
-                "INSERT OR IGNORE INTO games (condition, deal, repeat) VALUES (?, ?, ?)", games
+                "INSERT OR IGNORE INTO games (id, condition, deal, repeat) SELECT "
+                "CASE WHEN EXISTS (SELECT 1 FROM games WHERE id = ?1) THEN NULL ELSE ?1 END, ?2, ?3, ?4",
+                [(None if number is None else number(*game), *game) for game in games],
             )
 
     def seat_person(self, sitting: StudySitting) -> None:
@@ -190,6 +236,15 @@ class Store(CallStore):
             return []  # a run from before there were studies, opened for reading
         rows = self._db.execute("SELECT game, seat, person, session, place FROM sittings ORDER BY game, seat")
         return [StudySitting(*row) for row in rows]
+
+    def left_behind(self) -> list[int]:
+        """Numbers of games that something is kept of (a record, a row, calls) and that are not in the run."""
+        asked = "SELECT DISTINCT CAST(substr(asker, 6) AS INTEGER) FROM totals WHERE asker LIKE 'game/%'"
+        kept = f"SELECT game FROM records UNION SELECT game FROM rows UNION {asked}"
+        if self.sittings():
+            kept += " UNION SELECT game FROM sittings"
+        query = f"SELECT * FROM ({kept}) WHERE game NOT IN (SELECT id FROM games) ORDER BY 1"
+        return [number for (number,) in self._db.execute(query)]
 
     def games(self, status: str | None = None) -> list[GameRow]:
         """All games in order of id, or those of one status."""
@@ -207,8 +262,9 @@ class Store(CallStore):
             (min(number, 2**63 - 1),),
         ).fetchone()
         if row is None:
-            last = self._db.execute("SELECT max(id) FROM games").fetchone()[0]
-            raise StoreError(f"{self.path} has no game {number}; its games are 1 to {last}")
+            n, last = self._db.execute("SELECT count(*), max(id) FROM games").fetchone()
+            which = f"1 to {last}" if n == last else f"those that wolflab show {self.path} lists"
+            raise StoreError(f"{self.path} has no game {number}; its games are {which}")
         return GameRow(*row)
 
     def seconds(self, number: int) -> float | None:
@@ -264,10 +320,15 @@ class Store(CallStore):
     @property
     def command(self) -> str:
         """The command that plays games of this run: people sit at a table."""
-        places = [
-            place for name in self.experiment.conditions for place in self.experiment.cast(name).values()
-        ]
-        return "wolflab play" if any(spec.recipe == PERSON for spec in places) else "wolflab run"
+        return "wolflab play" if self.peopled else "wolflab run"
+
+    @property
+    def peopled(self) -> bool:
+        """Whether people sit among its players."""
+        experiment = self.experiment
+        return any(
+            spec.recipe == PERSON for name in experiment.conditions for spec in experiment.cast(name).values()
+        )
 
     def _words(self, game: int) -> WordsBySeal:
         """What people said in a game, by its seal. Older files have no such table."""
@@ -319,6 +380,13 @@ class Store(CallStore):
                 self._db.execute("DELETE FROM rows WHERE game = ?", (row.id,))  # counted with the words
                 self._drop_blocks()
         return max(gone, brought)
+
+    @cached_property
+    def erased(self) -> bool:
+        """Whether words of people were erased from it, and replies with them."""
+        if self._db.execute("SELECT 1 FROM games WHERE error = ?", (GIVEN_UP,)).fetchone():
+            return True
+        return self.peopled and any(self.record(row.id).erased for row in self.games() if row.over)
 
     def forget_quotes(self, quotes: Quotes, askers: Collection[str] | None = None) -> tuple[int, int]:
         """See `CallStore.forget_quotes`; of replies that are packed with a game, all of such a one goes."""
@@ -408,6 +476,14 @@ class Store(CallStore):
     def came_to(self, game: int) -> dict[str, CallTotals]:
         """What a game's calls come to, by model."""
         return self.spent_by(asker(game)).get(asker(game), {})
+
+    def recounted(self, game: int) -> dict[str, CallTotals]:
+        """The same, added up from the calls themselves, those that are packed with the game among them."""
+        unpacked = self._unpacked(game)
+        packed = unpacked.calls() if unpacked else {}
+        alone = set(self.keys_as_made(game))  # one with the reply of a packed call is told of there too
+        held = (call for key, call in packed.items() if key not in alone)
+        return together(self.recounted_of(asker(game)), totals_by_model(held))
 
     def costless(self, game: int) -> dict[str, Usage]:
         """What those calls of a game took that cost nothing, by model."""

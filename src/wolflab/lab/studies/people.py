@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
+from itertools import count
 from pathlib import Path
 
 import msgspec
@@ -205,6 +206,22 @@ class StudyPeople:
         )
         person.games = {**person.games, step: [*numbers, number]}
         self.keep(person)
+        return store.game(number)
+
+    def group_game(self, store: Store, group: Sequence[StudyPerson]) -> GameRow:
+        """A new game for people who sit together, each at their next one: the first deal that none of them
+        has met. The seats go round from game to game of the first of them.
+        """
+        condition = self.cell(group[0]).condition
+        met = {store.game(n).deal for one in group for numbers in one.games.values() for n in numbers}
+        number = plan_further(store, condition, next(deal for deal in count() if deal not in met))
+        places = [int(step_of(self.study, person).partition("/")[2]) for person in group]
+        seats = self.study.numbers(condition)
+        for at, (person, place) in enumerate(zip(group, places, strict=True)):
+            step, seat = f"game/{place}", seats[(at + places[0] - 1) % len(group)]
+            store.seat_person(StudySitting(number, seat, person.name, len(person.visits), place))
+            person.games = {**person.games, step: [*person.games.get(step, []), number]}
+            self.keep(person)
         return store.game(number)
 
     def completion(self) -> str:

@@ -25,6 +25,8 @@ from ..plans.specs import PERSON, FolderName
 from ..runs.game import keys
 from ..storage.store import Place
 
+STUDY = "study.yaml"
+"""The study's own file, in the folder of its run."""
 BLANK = "…"
 """What stands in a consent until somebody fills it in."""
 _LOOKED = 100_000
@@ -112,6 +114,11 @@ class StudyPlan(Part):
     experiment: dict[str, Any]
     """The fields of an experiment; a person sits at `seat` in each of its conditions."""
     seat: str = "player_1"
+    together: list[str] = Field(default_factory=list, max_length=20)
+    """Further seats at which people of the study sit, in the same games. None: one person among agents."""
+    vanish: Literal["void", "stand-in"] = "void"
+    """What becomes of a game that somebody leaves. void: it is planned again. stand-in: where people play
+    together, the built-in player plays on for them, and the game counts."""
     people: Annotated[int, Field(ge=1, le=10_000)] = 8
     """How many are wanted. Whoever comes later is told that the study is full."""
     place_kept: Annotated[float, Field(gt=0, le=3650)] = 14
@@ -135,10 +142,16 @@ class StudyPlan(Part):
     after_game: list[StudyQuestion] = Field(default_factory=list)
     flags: bool = True
     """After each game, people may mark statements as one of the kinds of hallucination (002, Table 18)."""
+    signals: bool = False
+    """Of each statement that a person types: whether something was pasted into it (never what), and for how
+    long the page was out of sight while it was due. The consent says so.
+    """
     interview: list[StudyQuestion] = Field(default_factory=list)
     """After the last game (002 §9.3)."""
     times: dict[str, Any] = Field(default_factory=dict)
     """How long a table waits; see `ui.web.plan.Times`."""
+    pause: Annotated[float, Field(ge=0, le=1440)] = 10
+    """Minutes for which a game waits for somebody who has lost the connection. Then it is planned again."""
     blind: StudyBlind | None = None
     debrief: Annotated[str, Field(max_length=4000)] = ""
 
@@ -146,18 +159,19 @@ class StudyPlan(Part):
     def _whole(self) -> StudyPlan:
         played = self.played
         for name in played.conditions:
-            rules, spec = played.ruleset(name), played.cast(name).get(self.seat)
-            if self.seat not in rules.names:
-                raise ValueError(f"seat: there is no {self.seat!r} in {name}")
-            if spec is None or spec.recipe != PERSON:
-                raise ValueError(
-                    f"experiment.players: {self.seat} has to be {{recipe: {PERSON}}} in {name}, for a person "
-                    "sits there"
-                )
-            others = [at for at, one in played.cast(name).items() if one.recipe == PERSON and at != self.seat]
+            rules, cast = played.ruleset(name), played.cast(name)
+            for seat in self.seats:
+                if seat not in rules.names:
+                    raise ValueError(f"seat, together: there is no {seat!r} in {name}")
+                if seat not in cast or cast[seat].recipe != PERSON:
+                    raise ValueError(
+                        f"experiment.players: {seat} has to be {{recipe: {PERSON}}} in {name}, for a person "
+                        "sits there"
+                    )
+            others = [at for at, one in cast.items() if one.recipe == PERSON and at not in self.seats]
             if others:
                 raise ValueError(
-                    f"experiment.players: {', '.join(others)} is a person too; one sits at a table"
+                    f"experiment.players: {', '.join(others)} is a person too; name that seat in together"
                 )
         for name, cell in self.cells.items():
             if cell.condition not in played.conditions:
@@ -165,9 +179,22 @@ class StudyPlan(Part):
                 raise ValueError(f"cells.{name}: there is no condition {cell.condition!r}; known are {known}")
             if cell.side is not None and self.deals != "shared":
                 raise ValueError(f"cells.{name}.side: with deals: {self.deals}, the cards decide the side")
+            if self.together and (cell.side is not None or cell.sheriff):
+                raise ValueError(f"cells.{name}: side and sheriff are for one person at a table")
             if cell.sheriff and played.ruleset(cell.condition).sheriff != "assigned":
                 raise ValueError(f"cells.{name}.sheriff: write rules.sheriff: assigned, or leave it out")
+        if self.together and (self.deals != "shared" or len(set(self.seats)) < len(self.seats)):
+            raise ValueError("together: people who sit together have deals: shared, and a seat each")
+        if self.vanish == "stand-in" and not self.together:
+            raise ValueError("vanish: stand-in is for people who play together; leave it out")
+        if self.people < len(self.seats):
+            raise ValueError(f"people: {len(self.seats)} sit at a table; write so many, or more")
         return self
+
+    @property
+    def seats(self) -> list[str]:
+        """Where people of the study sit, by name."""
+        return [self.seat, *self.together]
 
     @cached_property
     def played(self) -> Experiment:
@@ -181,8 +208,13 @@ class StudyPlan(Part):
         return self.cells or {name: StudyCell(condition=name) for name in self.played.conditions}
 
     def number(self, condition: str) -> int:
-        """The seat of the person, from 0."""
-        return list(self.played.ruleset(condition).names).index(self.seat)
+        """The seat of the person, from 0; of the first, where several sit."""
+        return self.numbers(condition)[0]
+
+    def numbers(self, condition: str) -> list[int]:
+        """The seats of all people at a table, from 0."""
+        names = list(self.played.ruleset(condition).names)
+        return [names.index(seat) for seat in self.seats]
 
     def rows(self, cell: StudyCell) -> int:
         """How many rows the Latin square of a cell has."""

@@ -75,13 +75,19 @@ def append_log_line(folder: Path, line: CurveLine) -> None:
         os.fsync(log.fileno())
 
 
-def drop_log_after(folder: Path, last: int) -> None:
-    """Drop lines after that update. StoreError where one of those before is missing."""
+def updates_up_to(folder: Path, last: int) -> list[dict[str, float]]:
+    """The lines up to that update. StoreError where one is missing."""
     lines = [line for line in log_of(folder) if line["update"] <= last]
     if [line["update"] for line in lines] != list(range(last + 1)):
         raise lost_seed_file(
             folder / LOG, f"it does not hold every update up to {last}, after which the state is"
         )
+    return lines
+
+
+def drop_log_after(folder: Path, last: int) -> None:
+    """Drop lines after that update. StoreError where one of those before is missing."""
+    lines = updates_up_to(folder, last)
     write(folder / LOG, "".join(json.dumps(line) + "\n" for line in lines).encode())
 
 

@@ -17,13 +17,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from ... import __version__
@@ -293,43 +294,88 @@ class _Run:
 
     def _restore(self) -> int:
         """Take up the last state; returns its update, −1 where there is none."""
-        state = files.read_state(self.folder)
+        state = _kept_state(self.experiment, self.folder, self.seed)
         if state is None:
-            # Cut before the first state, the run begins again; later its state cannot be made anew.
-            if (self.folder / files.RESULT).exists() or len(files.log_of(self.folder)) > 1:
-                raise files.lost_seed_file(
-                    self.folder / files.STATE, "it is missing, although updates have been made"
-                )
             (self.folder / files.LOG).unlink(missing_ok=True)
             return -1
-        arrays, metadata = state
-        if (
-            not metadata.get("update", "").isdecimal()
-            or not {"training", "seed", "digests"} <= metadata.keys()
-        ):
-            raise StoreError(
-                f"{self.folder / files.STATE} is no state of a training, or another version's; "
-                f"{files.anew(self.folder)}"
-            )
-        if metadata["training"] != _identity(self.experiment):
-            raise StoreError(
-                f"{self.folder.parent / FILE} was changed since seed {self.seed} began; what was learned "
-                "before and after would be of two kinds; undo the change, or start a new run"
-            )
-        if metadata["seed"] != str(self.seed):
-            raise files.lost_seed_file(self.folder / files.STATE, f"it is not of seed {self.seed}")
-        number = int(metadata["update"])
-        self.digests = json.loads(metadata["digests"])
+        arrays, number, self.digests = state
         self.learner.resume(arrays)
         files.drop_log_after(self.folder, number)
-        earlier = {name: digest for name, digest in self.digests.items() if name != files.POLICY}
-        for name, digest in earlier.items() if number < self.settings.updates else ():
-            require_policy(self.policies / (name + SUFFIX), digest, files.anew(self.folder))
+        if number < self.settings.updates:
+            _require_population(self.folder, self.digests)
         # A finished policy stays byte for byte as it is.
         if policy_digest(self._current()) != self.digests[files.POLICY]:
             self._keep(number)
         self.written = number
         return number
+
+
+def _kept_state(
+    experiment: TrainingSpec, folder: Path, seed: int
+) -> tuple[dict[str, np.ndarray], int, dict[str, str]] | None:
+    """The state of a seed: its arrays, its update, the digests of its policies; None where there is none yet.
+    StoreError for one that this training cannot go on from.
+    """
+    state = files.read_state(folder)
+    if state is None:
+        # Cut before the first state, the run begins again; later its state cannot be made anew.
+        if (folder / files.RESULT).exists() or len(files.log_of(folder)) > 1:
+            raise files.lost_seed_file(folder / files.STATE, "it is missing, although updates have been made")
+        return None
+    arrays, metadata = state
+    if not metadata.get("update", "").isdecimal() or not {"training", "seed", "digests"} <= metadata.keys():
+        raise StoreError(
+            f"{folder / files.STATE} is no state of a training, or another version's; {files.anew(folder)}"
+        )
+    if metadata["training"] != _identity(experiment):
+        raise StoreError(
+            f"{folder.parent / FILE} was changed since seed {seed} began; what was learned "
+            "before and after would be of two kinds; undo the change, or start a new run"
+        )
+    if metadata["seed"] != str(seed):
+        raise files.lost_seed_file(folder / files.STATE, f"it is not of seed {seed}")
+    try:
+        digests = msgspec.json.decode(metadata["digests"], type=dict[str, str])
+    except msgspec.DecodeError:
+        raise files.lost_seed_file(folder / files.STATE, "it is damaged") from None
+    return arrays, int(metadata["update"]), digests
+
+
+def _require_population(folder: Path, digests: Mapping[str, str]) -> None:
+    """StoreError where an earlier self of the learner is missing, or is another one. digests: by name."""
+    for name, digest in digests.items():
+        if name != files.POLICY:
+            require_policy(folder / POPULATION / (name + SUFFIX), digest, files.anew(folder))
+
+
+def verify_training(folder: Path) -> Iterator[tuple[int, int, str]]:
+    """(seed, updates that it has, what is wrong with its files) of each seed; "" where nothing is. Its
+    numbers cannot be checked: a training keeps no games.
+
+    StoreError for what is wrong with the training itself.
+    """
+    experiment = opened(folder)
+    files.check_frozen(experiment, folder)
+    for seed in experiment.seeds:
+        made, problem = 0, ""
+        try:
+            made = _verified_updates(experiment, files.seed_folder(folder, seed), seed)
+        except (StoreError, ModelError) as error:
+            problem = str(error)
+        yield seed, made, problem
+
+
+def _verified_updates(experiment: TrainingSpec, folder: Path, seed: int) -> int:
+    state = _kept_state(experiment, folder, seed)
+    if state is None:
+        return 0
+    _, number, digests = state
+    files.updates_up_to(folder, number)
+    require_policy(folder / files.POLICY, digests.get(files.POLICY), files.anew(folder))
+    if number < experiment.training.updates:
+        _require_population(folder, digests)
+    files.training_result(folder)
+    return number
 
 
 def _judged(ours: Sequence[float], theirs: Sequence[float]) -> files.SideResult:

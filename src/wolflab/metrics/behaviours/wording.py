@@ -34,9 +34,9 @@ TIME = re.compile(rf"(?:{_TIMES})")
 OPENING_TIME = re.compile(rf"(?:well, |and |but |so |on |in |during )?(?:{_TIMES})")
 
 FILL = (
-    r"(?: (?:has|have|had|also|just|already|then|all|both|clearly|only|even|still|openly|simply|"
+    r"(?>(?: (?:has|have|had|also|just|already|then|all|both|clearly|only|even|still|openly|simply|"
     r"deliberately|suddenly|really|personally|later|first|again|actually|definitely|now|yesterday|today|"
-    r"earlier|did indeed))*+"
+    r"earlier|did indeed))*)"
 )
 """What may stand between a subject and its verb without changing that it happened."""
 
@@ -57,9 +57,9 @@ HOW = {**dict.fromkeys(_VOTED, "vote"), **dict.fromkeys(_NIGHTLY, "night")}
 """A word for dying to how; words for either are absent."""
 DIED = re.compile(
     rf"(?P<who>{MANY}|\bnobody|\bno one|\bno player)(?:,? who)?{FILL}"
-    rf"(?: (?:was|were|got|been)(?: (?:also|both|all|sadly|unfortunately|tragically|just|already|now|"
-    rf"then|indeed))*+ (?P<how>{'|'.join((*_NIGHTLY[:4], *_VOTED, *_EITHER[:2]))})\b"
-    r"| (?:is|are)(?: (?:already|now|both|sadly))*+ (?P<state>dead)\b| (?:died|passed away|did not "
+    rf"(?: (?:was|were|got|been)(?>(?: (?:also|both|all|sadly|unfortunately|tragically|just|already|now|"
+    rf"then|indeed))*) (?P<how>{'|'.join((*_NIGHTLY[:4], *_VOTED, *_EITHER[:2]))})\b"
+    r"| (?:is|are)(?>(?: (?:already|now|both|sadly))*) (?P<state>dead)\b| (?:died|passed away|did not "
     r"survive)\b)(?! (?:wrong|quiet|silent|set|sure|certain|serious|right|weight)\b)"
 )
 VOTED_OUT = re.compile(
@@ -74,8 +74,9 @@ PEACE = re.compile(
 # -- votes ----------------------------------------------------------------------------------------
 
 VOTED = re.compile(
-    rf"(?:(?P<who>{MANY}|\bi)(?:,? who)?{FILL} voted(?: (?:yesterday|today|earlier|again|twice|then|too))*+"
-    rf"(?: (?:for|against|to eliminate|to elect|out))?+|"
+    rf"(?:(?P<who>{MANY}|\bi)(?:,? who)?{FILL} voted(?>(?: (?:yesterday|today|earlier|again|twice|then|"
+    rf"too))*)"
+    rf"(?>(?: (?:for|against|to eliminate|to elect|out))?)|"
     rf"(?P<cast>{MANY}){FILL} cast (?:his|her|their|a) votes? (?:for|against|on))"
     r" (?P<whom>@\d+)(?!'s|\d)"
 )
@@ -105,8 +106,8 @@ WORDS_OF = (
     re.compile(rf"\bwhat (?P<who>{MANY}){FILL} (?:said|told|claimed|mentioned|suggested)\b"),
 )
 _HOW_VERY = (
-    r"(?: (?:so|very|too|rather|quite|awfully|completely|strangely|oddly|unusually|suspiciously|notably|"
-    r"all))*+"
+    r"(?>(?: (?:so|very|too|rather|quite|awfully|completely|strangely|oddly|unusually|suspiciously|notably|"
+    r"all))*)"
 )
 SILENCE_OF = (
     re.compile(
@@ -125,7 +126,8 @@ MUTE = (
     re.compile(
         rf"(?P<who>{MANY}|\bi){FILL} (?:said nothing|did not (?:say|speak|talk|contribute)\b|"
         rf"(?:was|were|been|stayed|remained|kept){_HOW_VERY} silent\b|"
-        r"kept (?:his|her|their|my) mouth shut|chose not to speak)(?: (?:anything|a word|up|much|at all))?+"
+        r"kept (?:his|her|their|my) mouth shut|chose not to speak)(?>(?: (?:anything|a word|up|much|"
+        r"at all))?)"
         r"(?! (?:about|on|of|against|in favou?r|that|which|to)\b)"
     ),
 )
@@ -153,14 +155,14 @@ _WHO = (
     r"\bsomeone)"
 )
 _SPOKE = (
-    r"(?:said(?: (?:nothing|anything|something|little|a word))?+|did not (?:say|speak)(?: (?:anything|a "
-    r"word|up))?+|sp(?:oke|eak|oken|eaking)(?: (?:up|out))?+|talked|"
+    r"(?:said(?>(?: (?:nothing|anything|something|little|a word))?)|did not (?:say|speak)(?>(?: (?:anything|"
+    r"a word|up))?)|sp(?:oke|eak|oken|eaking)(?>(?: (?:up|out))?)|talked|"
     r"(?:was|were|been|stayed|remained|kept|keeping|staying|remaining|remain|went)"
-    r"(?: (?:so|very|too|completely|rather|quite|oddly|strangely))*+ (?:silent|quiet)|"
+    r"(?>(?: (?:so|very|too|completely|rather|quite|oddly|strangely))*) (?:silent|quiet)|"
     r"claimed|accused|argued|mentioned|discussed|debated|told (?:us|me|everyone)|defended|announced|declared|"
     r"made (?:a|his|her|their|my) (?:statement|speech|claim|accusation))"
 )
-_MET = r"(?: (?:@\d+|us|me|it|this|that|about @\d+|with @\d+|to (?:us|me|@\d+)))?+"
+_MET = r"(?>(?: (?:@\d+|us|me|it|this|that|about @\d+|with @\d+|to (?:us|me|@\d+)))?)"
 NIGHT_TALK = (
     re.compile(
         rf"{_WHO}{FILL} {_SPOKE}{_MET} {_NIGHT}(?!'s)(?! (?:he|she|they|i|@\d+|that|how|who|whom|what)\b)"
@@ -184,14 +186,14 @@ NIGHT_TALK = (
         r"(?! (?:that|about|of|the (?:news|announcement|moderator))\b)"
     ),
     re.compile(
-        rf"\b(?:noticed|saw|watched|observed|spotted|caught)(?: that)? (?P<who>{MANY})(?: (?:was|were|"
-        rf"being))?+ "
+        rf"\b(?:noticed|saw|watched|observed|spotted|caught)(?: that)? (?P<who>{MANY})(?>(?: (?:was|were|"
+        rf"being))?) "
         r"(?:talk|mov|act|sneak|whisper|behav|walk|leav|speak|plott|wander)(?:ing|ed|ting)\b[^,;~]*? "
         rf"{_NIGHT}"
     ),
     re.compile(
-        r"\b(?:discuss|talk|speak)(?: (?:this|it|again|further|more|up|together|to each other|about it|"
-        r"with @\d+|to @\d+))*+ (?:tonight|at night|during the night|in the night|overnight)\b"
+        r"\b(?:discuss|talk|speak)(?>(?: (?:this|it|again|further|more|up|together|to each other|about it|"
+        r"with @\d+|to @\d+))*) (?:tonight|at night|during the night|in the night|overnight)\b"
     ),
 )
 
@@ -203,13 +205,14 @@ FUTURE = re.compile(
 )
 _LEAD = (
     r"(?:\bi|\bwe|\blet us|\bit is (?:crucial|important|wise|best|essential|necessary|vital) to)"
-    r"(?: (?:should|must|need to|have to|will|would|can|could|to|also|all|continue|"
+    r"(?>(?: (?:should|must|need to|have to|will|would|can|could|to|also|all|continue|"
     r"continue to|definitely|therefore|think|suggest|recommend|propose|that|we|i|be|am|are|going|want|"
-    r"like|start|now|today|probably|really|closely|carefully|strongly|still|urge|everyone|us|shall))*+ "
+    r"like|start|now|today|probably|really|closely|carefully|strongly|still|urge|everyone|us|shall))*) "
 )
 TREATS = re.compile(
-    rf"{_LEAD}(?P<verb>(?:keep(?:ing)?|have|having)(?: (?:an|a|our|my|close|sharp|careful))*+ eyes? on|"
-    r"(?:keep )?watch(?:ing)?|(?:keep )?observ(?:e|ing)|pay(?:ing)?(?: (?:close|more|special))*+ attention "
+    rf"{_LEAD}(?P<verb>(?:keep(?:ing)?|have|having)(?>(?: (?:an|a|our|my|close|sharp|careful))*) eyes? on|"
+    r"(?:keep )?watch(?:ing)?|(?:keep )?observ(?:e|ing)|pay(?:ing)?(?>(?: (?:close|more|special))*) "
+    r"attention "
     r"to|focus(?:ing)? on|hear(?:ing)? (?:more )?from|listen(?:ing)? to|question(?:ing)?|protect(?:ing)?|"
     r"guard(?:ing)?|sav(?:e|ing)|vot(?:e|ing) (?:for|against|out|to eliminate)|eliminat(?:e|ing)|"
     r"lynch(?:ing)?)"
@@ -217,7 +220,7 @@ TREATS = re.compile(
     r"memory|last))(?!\d)"
 )
 STANCE = re.compile(
-    rf"{_LEAD}(?P<verb>(?:keep(?:ing)?|have|having)(?: (?:an|a|our|my|close|sharp|careful))*+ eyes? on|"
+    rf"{_LEAD}(?P<verb>(?:keep(?:ing)?|have|having)(?>(?: (?:an|a|our|my|close|sharp|careful))*) eyes? on|"
     r"(?:keep )?watch(?:ing)?|(?:keep )?observ(?:e|ing)|question(?:ing)?|suspect(?:ing)?|agree(?:ing)? with|"
     r"disagree with|am (?:wary|suspicious) of|vot(?:e|ing) (?:for|against|out|to eliminate)|eliminat(?:e|"
     r"ing)|"
@@ -231,7 +234,7 @@ DEMANDS = re.compile(
     rf"(?P<whom>@\d+)(?:,? (?:can|could|would|will) you|,(?= (?:please|now|do|explain|tell|share|answer|"
     rf"speak|"
     r"justify|clarify|defend|respond|reveal|vote)\b)|,? (?:should|must|needs to|has to|ought to))"
-    rf"(?: (?:please|now|also|at least|really|kindly))*+ {_ANSWER}"
+    rf"(?>(?: (?:please|now|also|at least|really|kindly))*) {_ANSWER}"
 )
 BESIDE_ME = re.compile(
     r"(?P<one>@\d+)(?:,)? (?:and|or) (?:me|myself)\b|\b(?:me|myself) (?:and|or) (?P<other>@\d+)(?!'s|\d)"
@@ -265,30 +268,30 @@ OUR_KILL = re.compile(
     r"\bour (?:kill|victim|prey)\b(?= (?:last night|tonight|in the night|was|is|will)\b)"
 )
 OUR_PACK = re.compile(
-    r"\b(?:my|our) (?:(?:fellow|other|dear|own|old|only|remaining) )*+(?:were)?wol(?:f|ves)"
+    r"\b(?:my|our) (?>(?:(?:fellow|other|dear|own|old|only|remaining) )*)(?:were)?wol(?:f|ves)"
     r"(?: |-)?(?:pack|mates?|partners?|team-?mates?|friends?|brothers?|sisters?|budd(?:y|ies)|companions?|"
     r"all(?:y|ies)|team|side|brethren|colleagues?)\b|"
-    r"\b(?:my|our) (?:(?:other|dear) )*+fellow (?:were)?wol(?:f|ves)\b|"
-    r"\b(?:my|our) (?:(?:dear|own) )*+pack(?: |-)?mates?\b|"
+    r"\b(?:my|our) (?>(?:(?:other|dear) )*)fellow (?:were)?wol(?:f|ves)\b|"
+    r"\b(?:my|our) (?>(?:(?:dear|own) )*)pack(?: |-)?mates?\b|"
     r"\b(?:we|us)(?: two)?,? (?:the )?(?:were)?wolves\b|\bas (?:the )?(?:were)?wolves,? (?:we|our)\b|"
     r"\bwe are (?:both |all )?(?:the )?(?:were)?wolves\b|\bwe,? as (?:the )?(?:were)?wolves\b|"
     r"\bhelp (?:me|us),? (?:the )?(?:were)?wolves\b"
 )
 _MATE = (
-    r"(?:(?:fellow|dear|own|only|remaining|werewolf|wolf) )*+(?:teammate|team-mate|partner(?: in crime)?|"
+    r"(?>(?:(?:fellow|dear|own|only|remaining|werewolf|wolf) )*)(?:teammate|team-mate|partner(?: in crime)?|"
     r"mate|accomplice|ally|packmate|pack-mate)"
 )
 MY_MATE = re.compile(
-    rf"\b(?:my|our) {_MATE},? (?P<one>@\d+)(?!'s|\d)|(?P<other>@\d+),?(?: (?:is|was|,))?+ (?:my|our) "
+    rf"\b(?:my|our) {_MATE},? (?P<one>@\d+)(?!'s|\d)|(?P<other>@\d+),?(?>(?: (?:is|was|,))?) (?:my|our) "
     rf"{_MATE}\b"
 )
 _EVERY_NIGHT = (
     r"(?: (?:last night|at night|in the night|during the night|all night|through the night|the whole night))"
 )
 IDLE = re.compile(
-    r"\bi (?:have|had|hold|got) no (?:(?:special|extra|night|particular|secret) )*+(?:abilit\w+|powers?|"
-    r"night action|role)\b(?! (?:in|to)\b)|\bi do not have (?:(?:a|any|an|the) )?(?:(?:special|extra|night|"
-    r"particular) )*+(?:abilit\w+|powers?|night action)\b|\bi have no (?:information|news|knowledge) "
+    r"\bi (?:have|had|hold|got) no (?>(?:(?:special|extra|night|particular|secret) )*)(?:abilit\w+|powers?|"
+    r"night action|role)\b(?! (?:in|to)\b)|\bi do not have (?:(?:a|any|an|the) )?(?>(?:(?:special|extra|"
+    r"night|particular) )*)(?:abilit\w+|powers?|night action)\b|\bi have no (?:information|news|knowledge) "
     r"(?:about|from|of|on|for) (?:the|last) night\b|"
     rf"\bi (?:did|saw|learned|found|know)(?: of| about)? nothing{_EVERY_NIGHT}|\bi (?:slept|was "
     rf"asleep){_EVERY_NIGHT}"
@@ -305,10 +308,10 @@ LEAD = re.compile(
     r"\b(?:you|you all|everyone|everybody|all of you|each of you|others) (?:all )?(?:should|must|need to|"
     r"needs to|have to|has to|to|please|vote)\b|\bplease\b|"
     r"\b(?:my|our) (?:recommendation|advice|suggestion|proposal|vote should)\b|"
-    r"\bi (?:(?:would|strongly|also|must|now|therefore|really|simply|hereby|do) )*+(?:suggest|recommend|"
+    r"\bi (?>(?:(?:would|strongly|also|must|now|therefore|really|simply|hereby|do) )*)(?:suggest|recommend|"
     r"propose|urge|ask|advise|call|insist|beg|encourage|nominate|want us|want everyone|want you)\b|"
-    r"^(?:(?:now|so|then|and|today),? )*+(?:vote|eliminate|lynch|hang|exile|banish|execute|get rid)\b|"
-    r"@\d+ (?:(?:really|simply|also|now) )*+(?:should|must|has to|have to|needs to|need to|ought to) "
+    r"^(?>(?:(?:now|so|then|and|today),? )*)(?:vote|eliminate|lynch|hang|exile|banish|execute|get rid)\b|"
+    r"@\d+ (?>(?:(?:really|simply|also|now) )*)(?:should|must|has to|have to|needs to|need to|ought to) "
     r"(?:go|be (?:eliminated|voted out|lynched|exiled|executed|banished|hanged|hung|out|removed|gone)|"
     r"hang|leave)\b"
 )
@@ -327,14 +330,14 @@ _DO = (
     r"give|stay|keep|investigate|inspect|poison|expose|disclose|uncover|identify|announce|report|help|"
     r"provide|confirm|hide)\b"
 )
-_POLITE = r"(?: (?:please|now|also|today|tonight|finally|openly|at last|kindly))*+"
+_POLITE = r"(?>(?: (?:please|now|also|today|tonight|finally|openly|at last|kindly))*)"
 ROLE_CALLS = (
     re.compile(
-        rf"\b(?P<role>{ROLE})(?: (?:among us|is|out there|alive|still))*+,?"
+        rf"\b(?P<role>{ROLE})(?>(?: (?:among us|is|out there|alive|still))*),?"
         rf"(?: to| please| should| must| needs? to| has to| have to| ought to|,? you should|,? can you|"
         rf",? could you|,? will you|,? would you){_POLITE} {_DO}"
     ),
     re.compile(
-        rf"^(?:can|could|would|will|may) (?:(?:the|our|any|real|true) )*+(?P<role>{ROLE}){_POLITE} {_DO}"
+        rf"^(?:can|could|would|will|may) (?>(?:(?:the|our|any|real|true) )*)(?P<role>{ROLE}){_POLITE} {_DO}"
     ),
 )

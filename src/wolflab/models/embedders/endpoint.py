@@ -9,20 +9,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
-from annotated_types import Interval
+from annotated_types import Ge, Interval
 
 from ...errors import ModelError
 from ...usage import Usage
-from ..exchange import HttpAnswer, Served, ServerSettings
+from ..endpoints import EndpointLine
+from ..exchange import CallSize, HttpAnswer, Served, ServerSettings
 from ..faults import Fault, of_status
+from ..reply_size import LARGEST_REPLY
 from ..wire import TokenCounts, token_counts, tokens
 from .base import Embedder, Vectors, nonblank_places, normalised, with_blanks
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
 
 MOST_IN_BATCH = 2048
 """OpenAI takes no more texts in one request."""
@@ -42,11 +41,13 @@ class EndpointSettings(ServerSettings):
     """What can be set for an embedder behind HTTP.
 
     dimensions: asked of the server (for models that can shorten their vectors), and required of its
-    replies; None takes what comes. batch: texts in one request.
+    replies; None takes what comes. batch: texts in one request. max_reply_bytes: more than of a model, for
+    256 long vectors in words are 17 million.
     """
 
     dimensions: Annotated[int, Interval(ge=1, le=2**16)] | None = None
     batch: Annotated[int, Interval(ge=1, le=MOST_IN_BATCH)] = 256
+    max_reply_bytes: Annotated[int, Ge(1024)] = 16 * LARGEST_REPLY
 
 
 class EndpointEmbedder(Served[EndpointSettings], Embedder):
@@ -80,20 +81,20 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
         places_kept = nonblank_places(texts)
         if not places_kept:
             return np.zeros((len(texts), self.dimensions or 0), np.float32)
-        client, places = self._line()
+        line = self._line()
         batches = list(_batches([texts[place] for place in places_kept], self.settings.batch))
-        tasks = [asyncio.create_task(self._one(client, places, batch)) for batch in batches]
-        try:
-            rows = await asyncio.gather(*tasks)
-        finally:
-            for task in tasks:  # when one fails, the others must not go on unseen
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+        # When one fails, the others come to their end: they are paid for.
+        outcomes = await asyncio.gather(*(self._one(line, one) for one in batches), return_exceptions=True)
+        rows = []
+        for outcome in outcomes:
+            if isinstance(outcome, BaseException):
+                raise outcome
+            rows.append(outcome)
         return with_blanks(np.concatenate(rows), places_kept, len(texts))
 
     # -- one request ------------------------------------------------------------------------
 
-    async def _one(self, client: AsyncOpenAI, places: asyncio.Semaphore, texts: list[str]) -> Vectors:
+    async def _one(self, line: EndpointLine, texts: list[str]) -> Vectors:
         body: dict[str, Any] = {"model": self.model, "input": texts}
         if self.settings.dimensions is not None:
             body["dimensions"] = self.settings.dimensions
@@ -102,10 +103,12 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
         def classify(status: int, error: object, headers: Mapping[str, str]) -> Fault:
             return of_status(status, error, headers, sent=("dimensions",), secret=self.endpoint.key())
 
-        async def attempt() -> Vectors | Fault:
-            outcome = await self._post(client, "/embeddings", body, classify, "data")
+        size = CallSize(sum(map(tokens, texts)))
+
+        async def attempt(_: bool) -> Vectors | Fault:
+            outcome = await self._post(line.client, "/embeddings", body, classify, "data")
             if isinstance(outcome, HttpAnswer):
-                return self._read(outcome.body, texts)
+                return self._read(outcome.body, texts, size)
             if outcome.kind == "context":
                 longest = max(map(len, texts))
                 raise ModelError(
@@ -114,12 +117,12 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
                 )
             return outcome
 
-        return await self._until_over(places, attempt)
+        return await self._until_over(line, attempt, size)
 
-    def _read(self, reply: Mapping[str, Any], texts: list[str]) -> Vectors:
+    def _read(self, reply: Mapping[str, Any], texts: list[str], size: CallSize) -> Vectors:
         # A server that does not count must make no budget endless, neither now nor after a resume.
-        counts = token_counts(reply) or TokenCounts(sum(map(tokens, texts)))
-        self.usage = self.usage + self._spend(counts)
+        counts = token_counts(reply) or TokenCounts(size.estimated)
+        self.usage = self.usage + self._spend(counts, size)
         vectors = normalised(self._ordered(reply.get("data"), len(texts)), len(texts), self.name)
         if self.dimensions is None:
             self._came = vectors.shape[1]

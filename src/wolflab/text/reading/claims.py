@@ -105,18 +105,18 @@ _ADJECTIVES = (
     "title|office|position|power"
 )
 _NEGATIVES = "not|no|never|neither|nor|hardly"
-_FILL = rf"(?P<fill>(?:(?:{_ADJECTIVES}|{_NEGATIVES}),? )*+)"
+_FILL = rf"(?P<fill>(?>(?:(?:{_ADJECTIVES}|{_NEGATIVES}),? )*))"
 _END = (
     rf"(?P<role>{ROLE})(?!'s|-| (?:hunters?|teams?|side|reads?|is\b|are\b|should|who is|lover|believer|"
     r"claims? (?:is|was|by|from|of)|(?:is|was) (?:@|dead)|or\b))"
 )
 _SELF = r"(?: myself| me)?"
 _OWN_FRAMES = (
-    r"\bi(?:,? (?:too|also|for one|have|had|do|did|can|could|would|will|must|should|hereby|now|openly|"
+    r"\bi(?>(?:,? (?:too|also|for one|have|had|do|did|can|could|would|will|must|should|hereby|now|openly|"
     r"really|alone|actually|honestly|have to|need to|want to|am going to|am forced to|am ready to|am "
     r"willing to|may as well|might as well|can safely|can now|just|always|simply|in fact|indeed|truly|swear|"
     r"truthfully|secretly|guess|tell you|promise|assure you|think it is time to|think i will|will now|have "
-    r"nothing to hide|finally))*+,? (?:am|was|were|been|be|happen to be|turn out to be|remain|stand (?:here|"
+    r"nothing to hide|finally))*),? (?:am|was|were|been|be|happen to be|turn out to be|remain|stand (?:here|"
     r"before you)|speak|(?:come|came|step|stepped|am coming|am stepping|stand|stood) (?:out|forward|clean|"
     r"forth)|(?:hard-?|soft-?|full-?|hard |soft |full )?(?:claim|reveal|declare|confess|admit|announce|out|"
     r"disclose|state|say|profess)|am (?:claiming|revealing|outing|declaring|speaking|here|telling you)|"
@@ -134,18 +134,18 @@ _OWN_FRAMES = (
     r"(?:^|[,;~] ?|\b(?:and|but|so|speaking|position|capacity|role|duty|ability|power|job|work) )(?:as|"
     r"being)"
     r"(?= (?:the|this|your|our|a|an)\b)",
-    r"^(?:(?:(?:yeah|yes|so|ok|okay|well|fine|listen|guys|hi|hello|alright|sorry|look|and|no|nope|nah|truth "
-    r"is|honestly)\b|,) ?)*+(?:am|im|was|rolled|drew|claiming|been|nothing but|nothing more than|no one but|"
-    r"just|only|merely|simply|not|neither|dealt|hardclaiming)\b",
+    r"^(?>(?:(?:(?:yeah|yes|so|ok|okay|well|fine|listen|guys|hi|hello|alright|sorry|look|and|no|nope|nah|"
+    r"truth is|honestly)\b|,) ?)*)(?:am|im|was|rolled|drew|claiming|been|nothing but|nothing more than|"
+    r"no one but|just|only|merely|simply|not|neither|dealt|hardclaiming)\b",
     rf"(?:^|[,;~] ?|\b(?:and|but|just|so) )not(?= (?:a |an |the |your )?(?:{ROLE}))",
 )
 _FREE = re.compile("|".join(rf"(?:{frame}),? " for frame in _OWN_FRAMES).join(("(?:", ")")) + _FILL + _END)
 _AS = re.compile(r"(?:as|being) (?:the|this|your|our|a|an)\b[^,]*$")
 _OPENING = (
-    r"(?:(?:yeah|yes|so|ok|okay|well|fine|listen|guys|hi|hello|hey|all|alright|right|sorry|look|folks|"
+    r"(?>(?:(?:yeah|yes|so|ok|okay|well|fine|listen|guys|hi|hello|hey|all|alright|right|sorry|look|folks|"
     r"everyone|time to|everybody|friends|honest|honestly|truth|true|real|village|town|your|the|a|an|just|"
     r"plain|simple|vanilla|humble|actual|only|here|and|but|proud|hard|soft|full|ordinary|regular|@\d+ here|"
-    r"i am @\d+|,) ?,? ?)*+"
+    r"i am @\d+|,) ?,? ?)*)"
 )
 _ANNOUNCED = re.compile(
     rf"(?:^|[,;~]) ?{_OPENING}(?P<role>{ROLE})(?: (?:over )?here| speaking| talking| reporting| checking in|"
@@ -176,10 +176,10 @@ _CLAIMING = (
     r"off))"
 )
 _AS_WHAT = (
-    r"(?:,? (?:today|yesterday|now|openly|at|that|to|be|being|been|have|himself|herself|themselves|themself|"
-    r"yourself|as|he|she|they|is|are|was|were|a|an|the|our|your|real|true|only|one|just|simply|plain|simple|"
+    r"(?>(?:,? (?:today|yesterday|now|openly|at|that|to|be|being|been|have|himself|herself|themselves|"
+    r"themself|yourself|as|he|she|they|is|are|was|were|a|an|the|our|your|real|true|only|one|just|simply|plain|simple|"
     r"ordinary|humble|of|role|i|am|out|it|might|may|must|has|some|kind|sort|quite|village|vanilla|regular|"
-    r"both|all))*+"
+    r"both|all))*)"
 )
 _THEIRS = re.compile(
     rf"(?P<who>{MANY}|\bhe|\bshe|\bthey|\byou)(?:'s)?{_GAP}(?: (?:is|are|was|were))? {_CLAIMING}{_AS_WHAT} "

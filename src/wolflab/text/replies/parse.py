@@ -92,6 +92,10 @@ def _judgements_schema(task: Deduce, ruleset: Ruleset, layout: Layout) -> dict[s
 
 NO_FIT = "the prompt does not fit into the context"
 """How `finish` begins where no reply was written for that reason; which context follows."""
+TOO_LONG = "the reply is longer than"
+"""How `finish` begins where a reply was not read to its end; so many bytes follow."""
+UNREAD = (NO_FIT, TOO_LONG)
+"""How `finish` begins where there is no reply to read."""
 CUT = Problem("it was cut at the limit of its length; give a shorter one")
 """What is wrong with a reply that its server cut, and that cannot be used."""
 
@@ -99,10 +103,10 @@ CUT = Problem("it was cut at the limit of its length; give a shorter one")
 def parse(question: Question, text: str, finish: str = "stop") -> Parsed | Problem:
     """What `text` answers to `question`, or why it answers nothing. Never raises.
 
-    finish: how the call ended. A prompt that did not fit, and a reply that the server cut at the limit of
-    its length ("length"), answer nothing for that reason.
+    finish: how the call ended. A prompt that did not fit, a reply that was longer than is read, and one
+    that the server cut at the limit of its length ("length"), answer nothing for that reason.
     """
-    if finish.startswith(NO_FIT):
+    if finish.startswith(UNREAD):
         return Problem(finish)
     answer = _read(question, text)
     return (

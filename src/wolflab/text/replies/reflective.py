@@ -136,7 +136,7 @@ def _no_question(player_name: str) -> re.Pattern[str]:
     called = re.escape(player_name.partition("{")[0].strip(" _-#"))
     return re.compile(
         rf"\b(?:{_NUMBERED}{f'|{called}' if called else ''})(?:[ _\-]|\s*+#\s*+)?\d{{1,3}}\b"
-        r"(?:\s*+(?:,(?:\s*+(?:and|or)\b)?|&|\b(?:and|or|to)\b)\s*+\d{1,3}\b)*+",
+        r"(?>(?:\s*+(?:,(?:\s*+(?:and|or)\b)?|&|\b(?:and|or|to)\b)\s*+\d{1,3}\b)*)",
         re.IGNORECASE,
     )
 

@@ -84,7 +84,8 @@ def compare_page(run: ShelvedRun, given: Mapping[str, str]) -> str:
         else f'They part at <a href="#{MARK}">line {place + 1}</a>.'
     )
     columns = "".join(
-        f'<div><b>{head}</b><br><a href="replay/{game.number}.html">its replay</a></div>'
+        f"<div><b>{head}</b><p>{escape(_end(game))}</p>"
+        f'<a href="replay/{game.number}.html">its replay</a></div>'
         for head, game in zip(heads, games, strict=True)
     )
     others = f'<a href="compare?a={first}">Compare game {first} with another one</a>'
@@ -97,6 +98,11 @@ def compare_page(run: ShelvedRun, given: Mapping[str, str]) -> str:
         + _phases(games, place)
     )
     return browse_page(f"Games {first} and {second}", body, _way(run))
+
+
+def _end(game: _Told) -> str:
+    """How a game ended, in the moderator's words."""
+    return next((str(line["text"]) for line in reversed(game.lines) if line["kind"] == "end"), "")
 
 
 def _way(run: ShelvedRun) -> list[tuple[str, str]]:

@@ -16,6 +16,7 @@ from html import escape
 from importlib.resources import files
 
 from ...lab.storage.overview import RunCounts
+from ..policy import written_policy
 from ..report.numbers import UNKNOWN, number
 from ..report.page import page
 from ..report.table import ReportTable, TableRow
@@ -34,7 +35,9 @@ def browse_page(title: str, body: str, way: Sequence[tuple[str, str]] = (), live
     crumbs = f'<nav class="crumbs" aria-label="Way back">{steps}</nav>' if way else ""
     script = '<script type="module" src="/static/live.js"></script>' if live else ""
     return page(
-        f"{title} – Wolflab", f'<link rel="stylesheet" href="/static/browse.css">{crumbs}{body}{script}\n'
+        f"{title} – Wolflab",
+        f'<link rel="stylesheet" href="/static/browse.css">{crumbs}{body}{script}\n',
+        policy="",
     )
 
 
@@ -99,10 +102,7 @@ def own_policy() -> str:
     )
 
 
-FILE_POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'"
-)
+FILE_POLICY = f"{written_policy()}; frame-ancestors 'none'"
 """Of a page that lies in a run's directory: whoever wrote it, no script of it runs."""
 REPLAY_POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; base-uri 'none'; "

@@ -207,7 +207,14 @@ def _conditions(counts: RunCounts) -> str:
             cells.append(Cell(number(n, "count"), to=to, look="" if n else "none"))
         rows.append(cells)
     heads = ["condition", "done", "void", "planned", "unfinished", "failed"]
-    return f"<h2>Conditions</h2>{leading_table('Games of each condition', heads, rows)}" if rows else ""
+    if not rows:
+        return ""
+    planned = (
+        "Each condition plays as many games as it has deals (sets of cards) times repeats. Further deals "
+        "take the place of void games, and count as planned too."
+    )
+    table = leading_table("Games of each condition", heads, rows)
+    return f'<h2>Conditions</h2><p class="note">{planned}</p>{table}'
 
 
 def _training(run: ShelvedRun) -> tuple[str, bool]:

@@ -19,14 +19,13 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
 
-import yaml
-
-from ...errors import StoreError, WolflabError
+from ...errors import ExperimentError, StoreError, WolflabError
+from ...fields import read_yaml
 from ...lab.plans.specs import PERSON
 from ...lab.plans.tournament import FILE as TOURNAMENT
 from ...lab.runs.ends import GameEnds
 from ...lab.storage.overview import RunCounts, RunOverview
-from ...lab.storage.run_files import TRAINING, unusable
+from ...lab.storage.run_files import TRAINING, is_held, unusable
 from ...lab.storage.store import GameRow, Store
 from ..console import visible
 from ..web.refusals import Refused
@@ -211,6 +210,11 @@ def in_command(run: ShelvedRun) -> str:
     return shlex.quote(run.name)
 
 
+def being_played(run: ShelvedRun) -> bool:
+    """Whether another process plays it now."""
+    return is_held(run.path)
+
+
 def _below(folder: Path, depth: int, left: list[int]) -> Iterator[Path]:
     """That folder and those below it, none within a run: what lies there is the run's own."""
     yield folder
@@ -269,8 +273,8 @@ def _only_calls(path: Path) -> bool:
 def _read_title(file: Path) -> RunTitle:
     try:
         with open(file, "rb") as opened:
-            told: Any = yaml.safe_load(opened.read(_LARGE))
-    except (OSError, yaml.YAMLError, RecursionError, ValueError):
+            told: Any = read_yaml(opened.read(_LARGE).decode())
+    except (OSError, UnicodeDecodeError, ExperimentError):
         return RunTitle()
     if not isinstance(told, dict):
         return RunTitle()
@@ -279,15 +283,3 @@ def _read_title(file: Path) -> RunTitle:
     specs = players.values() if isinstance(players, dict) else ()
     people = any(isinstance(spec, dict) and spec.get("recipe") == PERSON for spec in specs)
     return RunTitle(visible(str(title))[:300] if isinstance(title, str | int) else "", people)
-
-
-def being_played(run: ShelvedRun) -> bool:
-    """Whether another process holds the run's lock now. It is read where the kernel lists its locks, and
-    never tried: whoever tries it, and be it for a moment, may turn a run away that starts just then.
-    """
-    try:
-        lock = os.stat(run.path / "run.lock")
-        listed = Path("/proc/locks").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return False
-    return re.search(rf"FLOCK .* [0-9a-f]+:[0-9a-f]+:{lock.st_ino} 0 EOF$", listed, re.MULTILINE) is not None

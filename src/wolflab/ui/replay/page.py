@@ -6,13 +6,13 @@ import base64
 import re
 from collections.abc import Mapping
 from functools import cache
-from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from typing import Any
 
 import msgspec
 
+from ..policy import policy_tag, written_policy
 from .story import in_a_page
 
 _WEB, _HERE = "wolflab.ui.web", "wolflab.ui.replay"
@@ -36,13 +36,10 @@ def replay_page(story: Mapping[str, Any], prompts: str) -> str:
     Its policy lets nothing in but what is within it: hostile text in a record can neither run nor send.
     """
     imports, start = _import_map(), 'import "wolflab/replay.js";'
-    policy = (
-        f"default-src 'none'; script-src {_digest(imports)} {_digest(start)} data:; "
-        "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-    )
+    policy = written_policy(imports, start, data=True)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        f"{policy_tag(policy)}"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(story['title'])} – Wolflab</title>\n<style>\n{_style()}</style></head>\n<body>\n"
         '<div id="page">This page needs a browser with JavaScript.</div>\n'
@@ -52,10 +49,6 @@ def replay_page(story: Mapping[str, Any], prompts: str) -> str:
         f'<script type="importmap">{imports}</script>\n<script type="module">{start}</script>\n'
         "</body></html>\n"
     )
-
-
-def _digest(script: str) -> str:
-    return f"'sha256-{base64.b64encode(sha256(script.encode()).digest()).decode()}'"
 
 
 def _text(package: str, name: str) -> str:

@@ -178,7 +178,7 @@ function Line({ item, at, known, onGo, signs }) {
 const signsAt = new Map();
 for (const sign of game.signs) if (sign[4] !== "vote") signsAt.set(sign[0], [...(signsAt.get(sign[0]) || []), sign]);
 
-const WINDOW = 60; // lines in the log unless more are asked for: a browser lays out few quickly
+const WINDOW = 48; // lines in the log unless more are asked for: a browser lays out few quickly
 
 /** The lines up to this one, the latest at the end. What a line looks like is worked out once for a viewer. */
 function Log({ n, as, go }) {
@@ -453,7 +453,9 @@ function Followed({ at, acts, all }) {
   const voters = ballot ? [...ballot.votes.keys()].filter((voter) => !isWolf(voter) && voter !== item.by) : [];
   const led = voters.filter((voter) => against.has(ballot.votes.get(voter)));
   const moved = [...new Set([item.by, ...acts.flatMap(([what, about]) => (what === "tells" ? [about] : []))])].map((seat) => [seat, trustMoved(seat, at, until)]).filter(([, move]) => move);
-  return html`${against.size > 0 && ballot && html`<small>It spoke against ${listed([...against].map(name))}. Of the village, ${led.length
+  const hit = voters.filter((voter) => ballot.votes.get(voter) === item.by);
+  return html`${voters.length > 0 && html`<small>Of the village, ${hit.length ? `${hit.length} of ${voters.length}` : "nobody"} voted against ${name(item.by)} that day.</small>`}
+    ${against.size > 0 && ballot && html`<small>It spoke against ${listed([...against].map(name))}. Of the village, ${led.length
     ? `${led.length} of ${voters.length} voted so that day: ${listed(led.map(name))}.` : "nobody voted so that day."}</small>`}
     ${moved.map(([seat, [before, after, n]]) => html`<small key=${seat}>How far the village believes ${name(seat)}, from 1 to 10: ${before} before,${" "}
       ${after} by ${ballot ? "the vote" : "the end"} (${count(n, "player")}).</small>`)}`;
@@ -512,10 +514,20 @@ function Move({ back, end }) {
     <path class="solid" d=${end ? "M5 5l10 7-10 7zM18 5v14" : "M8 5l10 7-10 7z"} /></g></svg>`;
 }
 
-function Time({ n, as, go, playing, setPlaying, speed, setSpeed }) {
+/** Days, nights and deaths along the line of time. */
+function Marks({ as }) {
   const seen = items.map((item, at) => [item, at]).filter(([item]) => sees(item, as));
   const last = items.length - 1;
   const phases = seen.filter(([item]) => item.kind === "time");
+  return html`<svg class="marks" viewBox="0 0 1000 12" preserveAspectRatio="none" aria-hidden="true">${phases.map(([item, at], k) => {
+        const until = k + 1 < phases.length ? phases[k + 1][1] : last + 1;
+        return html`<rect key=${at} class=${item.time} x=${(1000 * at) / (last + 1)} width=${(1000 * (until - at)) / (last + 1)} y="0" height="12" />`;
+      })}${seen.filter(([item]) => item.gone?.length).map(([, at]) => html`<rect key=${`g${at}`} class="death" x=${(1000 * at) / (last + 1) - 2} width="5" y="0" height="12" />`)}</svg>`;
+}
+
+function Time({ n, as, go, playing, setPlaying, speed, setSpeed }) {
+  const last = items.length - 1;
+  const marks = useMemo(() => html`<${Marks} as=${as} />`, [as]);
   return html`<div class="time-box"><div class="buttons">
       <button type="button" onClick=${() => go(phase(n, as, -1))} aria-label="To the day or night before" title="Page Up"><${Move} back end /></button>
       <button type="button" onClick=${() => go(step(n, as, -1))} aria-label="Back" title="Left arrow"><${Move} back /></button>
@@ -526,10 +538,7 @@ function Time({ n, as, go, playing, setPlaying, speed, setSpeed }) {
         ${SPEEDS.map(([word, pause]) => html`<option key=${pause} value=${pause}>${word}×</option>`)}</select></label></div>
     <div class="slider"><input type="range" min="0" max=${last} value=${n} aria-label="Line" aria-valuetext=${`line ${n + 1} of ${last + 1}, ${phaseOf(items[n])}`}
         onInput=${(event) => go(near(Number(event.target.value), as))} />
-      <svg class="marks" viewBox="0 0 1000 12" preserveAspectRatio="none" aria-hidden="true">${phases.map(([item, at], k) => {
-        const until = k + 1 < phases.length ? phases[k + 1][1] : last + 1;
-        return html`<rect key=${at} class=${item.time} x=${(1000 * at) / (last + 1)} width=${(1000 * (until - at)) / (last + 1)} y="0" height="12" />`;
-      })}${seen.filter(([item]) => item.gone?.length).map(([, at]) => html`<rect key=${`g${at}`} class="death" x=${(1000 * at) / (last + 1) - 2} width="5" y="0" height="12" />`)}</svg></div>
+      ${marks}</div>
     <p class="where" aria-live="off">${phaseOf(items[n])} · line ${n + 1} of ${last + 1}</p></div>`;
 }
 

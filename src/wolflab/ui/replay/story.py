@@ -47,6 +47,7 @@ from ...rules import (
 )
 from ...text.asking.rules_text import rules_for_people
 from ...text.notes import Chosen, Content, Deduced, Proposed, Rated
+from ...text.probes import WITHOUT_OPTIONS
 from ...text.reading import Accusation, Claim, Defence, Report, read
 from ..notes import acted, note_lines
 from ..web.feed import Feed
@@ -220,7 +221,7 @@ def _turns(record: GameRecord, seen: _Seen) -> Iterator[_Told]:
             told["probe"] = turn.probe
         if turn.invalid:
             told["bad"] = turn.invalid
-        if turn.kind not in ("statement", "rate", "interview"):
+        if turn.kind != "statement" and turn.kind not in WITHOUT_OPTIONS:
             told["did"] = acted(turn.action, names)
             told["to"] = turn.action.seat if isinstance(turn.action, Pick) else None
         yield told | _thoughts(turn.notes, names)

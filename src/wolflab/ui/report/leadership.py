@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from ...metrics.measure import PartKey
+from ...metrics.registry import GUESSED_BY
 from ...metrics.shapes import ConditionResult, Summary
 from ...stats.intervals import Estimate
 from ..measures import (
@@ -137,6 +138,20 @@ def words(summary: Summary) -> PagePart:
     panels = [panel(measure, led, bounds=bounds) for measure in kept]
     drawn = forest("persuasion", panels, "Persuasion rate towards the recommended player")
     return prose.WORDS + on_page(drawn) + section(summary, "Persuasion rate", led, "words")
+
+
+def asked_section(summary: Summary) -> PagePart:
+    """What probes asked about the others: roles guessed, and trust before and after the Sheriff's words."""
+    kept = [condition for condition in summary.conditions if "trust_moved" in condition.measures]
+    if not measured(kept, measures_in("asked")):
+        return ""
+    split = splits_in("asked")
+    told = section(summary, "Asked about the others", kept, "asked", *(one.name for one in split))
+    alone = (
+        parts(summary, f"Roles guessed, by {of}", kept, [one for one in split if one.split == (of,)])
+        for of in GUESSED_BY
+    )
+    return prose.ASKED + told + joined(alone)
 
 
 def beliefs(summary: Summary) -> PagePart:

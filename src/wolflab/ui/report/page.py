@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...files import write
+from ..policy import policy_tag, written_policy
 from .blocks import PageBlock, PagePart, joined
 from .figures import Picture
 from .table import ReportTable
@@ -18,11 +19,11 @@ from .table import ReportTable
 FOOTER = "<footer>Made by Wolflab from the run's records. The same records give the same page.</footer>\n"
 
 
-def page(title: str, body: str) -> str:
-    """A whole page. title: words; body: HTML."""
-    css = _css()
+def page(title: str, body: str, policy: str = written_policy()) -> str:
+    """A whole page. title: words; body: HTML. policy: what it may load; "" where its server says that."""
+    css, tag = _css(), policy_tag(policy) if policy else ""
     return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n{tag}'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>\n{css}</style></head>\n<body><main>\n{body}</main></body></html>\n"
     )

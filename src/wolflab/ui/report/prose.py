@@ -39,6 +39,12 @@ LEARNING_FIGURE = """By the place of a game among its person's games, with 95 % 
 deals. “Change a game” in the table is the slope within people: that people differ, or stop early, makes no
 slope."""
 
+ASKED = """<p class="lead">Probes ask players what they think of each of the others, outside the game.
+Of guesses of roles, the village side's count: Werewolves know their pack. “By chance” is what drawing from
+the cards in play, without one's own, would give; a Seer knows more than the cards. Trust in the Sheriff is
+asked before and after its statement; beside it stands trust in the others, which that statement moves
+too.</p>"""
+
 BELIEFS = """<p class="lead">Mean reliability m at the vote, from 1 (surely a Werewolf) to 10
 (surely not). A row is the role of the players who judge, a column the role of those judged; a
 Sheriff stands apart from its role. Red doubts, blue trusts.</p>"""

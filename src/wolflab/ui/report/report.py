@@ -84,6 +84,7 @@ def report_page(
             ("words", "What the Sheriff recommends", led.words),
             ("people", "People", people_section),
             ("beliefs", "Who believes whom", led.beliefs),
+            ("asked", "Asked outside the game", led.asked_section),
             ("play", "Winning and voting", lambda summary: sections.play_section(summary, links)),
             ("chosen", "What was chosen", lambda summary: choices.chosen_section(extras, summary)),
             ("diversity", "How different candidates are", beside(choices.diverse)),

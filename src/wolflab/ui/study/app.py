@@ -24,7 +24,7 @@ from ..web.doors import Doors, address
 from ..web.guard import GUESSES, UNKNOWN, Allowance, body_bytes
 from ..web.refusals import Refused, sentence_of
 from . import forms
-from .house import StudyHouse
+from .house import LOOKS_AGAIN, StudyHouse
 
 _HERE = "/study/now"
 _ID_LIMIT = 200
@@ -32,6 +32,7 @@ _ARRIVALS = Allowance(300, 3600, "new people of this study from your address")
 _REPORTS = 50
 """Of one person, at most."""
 _GO_ON = '<p><a class="button" href="/study/now">Go on</a></p>'
+_WAIT = "<p>Leave this page open: it looks by itself whether the others have come.</p>"
 _Handler = Callable[[Request], Awaitable[Response]]
 _OfStep = Callable[[StudyPerson, str, Mapping[str, str]], str]
 """Of a person, a step ("game/2") and the fields of a form."""
@@ -119,6 +120,8 @@ class StudyDoors:
         if step != "training" and not step.startswith("game/"):
             return RedirectResponse(_HERE, 303)
         self.house.people.seen(person)
+        if self.house.waiting(person, step, sits=True):
+            return RedirectResponse(_HERE, 303)
         table, seat, secret = self.house.table_for(person, step)
         path = f"/t/{table.plan.code}/s/{seat}/"
         answer = RedirectResponse(path, 303)
@@ -131,7 +134,7 @@ class StudyDoors:
         if not step_of(self.study, person):  # whoever is through has nothing to stop
             return RedirectResponse(_HERE, 303)
         self.house.give_up(person)
-        person.left = f"stopped at {step_of(self.study, person) or 'the end'}"
+        person.left = f"stopped at {step_of(self.study, person)}"
         self.house.people.seen(person)
         return RedirectResponse(_HERE, 303)
 
@@ -185,6 +188,10 @@ class StudyDoors:
             return self._page(words, None)
         step = self.house.advance(person)
         body = self._steps[step.partition("/")[0]].page(person, step, given or {})
+        if waits := self.house.waiting(person, step):
+            page = self._page(f'<h2>Please wait</h2><p role="status">{escape(waits)}</p>{_WAIT}', person)
+            page.headers["refresh"] = str(LOOKS_AGAIN)
+            return page
         return self._page(body, person, wrong)
 
     @cached_property
@@ -303,18 +310,22 @@ class StudyDoors:
         inner = forms.questions_inner(self.study.after_game, given)
         record = self.house.record_of(person, place)
         if self.study.flags and record is not None:
-            inner += forms.flags_inner(record, self.house.seat_of(person), given)
+            inner += forms.flags_inner(record, self._seat(person, place), given)
         return f"<h2>After game {place}</h2>" + forms.step_form(step, inner, "Go on")
 
     def _take_after(self, person: StudyPerson, step: str, given: Mapping[str, str]) -> str:
         answers, wrong = forms.answers_given(self.study.after_game, given)
         if wrong:
             return wrong
-        record = self.house.record_of(person, int(step.partition("/")[2]))
+        place = int(step.partition("/")[2])
+        record = self.house.record_of(person, place)
         if self.study.flags and record is not None:
-            answers |= forms.read_flags(record, self.house.seat_of(person), given)
+            answers |= forms.read_flags(record, self._seat(person, place), given)
         self.house.people.finish(person, step, answers)
         return ""
+
+    def _seat(self, person: StudyPerson, place: int) -> int:
+        return self.house.seat_of(person, person.games[f"game/{place}"][-1])
 
     def _take_interview(self, person: StudyPerson, step: str, given: Mapping[str, str]) -> str:
         answers, wrong = forms.answers_given(self.study.interview, given)
@@ -375,6 +386,8 @@ _CLOSED = (
     "/t/{code}/join",
     "/t/{code}/start",
     "/t/{code}/close",
+    "/t/{code}/s/{seat:int}/leave",
+    "/t/{code}/s/{seat:int}/name",
 )
 """What a server of tables takes, and that of a study does not: its tables are made and begun by itself."""
 _WITHDRAW = forms.step_form(

@@ -12,6 +12,7 @@ from ...lab.studies.quoting import QUOTE
 from ...record import GameRecord
 from ...rules import Ruleset, Said
 from ...text.asking.rules_text import rules_for_people
+from ..web.plan import SIGNALS
 
 FORM_HEADERS = {
     "content-security-policy": (
@@ -113,6 +114,7 @@ def consent_body(study: StudyPlan) -> str:
         ("Who reads it", told.readers),
         ("Where it is kept, and for how long", told.kept),
         ("Until when you can have it erased", told.erasable_until),
+        *([("What is kept of how you type", SIGNALS)] if study.signals else []),
         ("Please note", told.warning),
     ]
     facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(words)}</dd>" for name, words in rows)
@@ -157,11 +159,11 @@ def rules_words(rules: Ruleset) -> str:
     return paragraphs(rules_for_people(rules))
 
 
-def questions_inner(questions: Sequence[StudyQuestion], given: Mapping[str, str], first: str = "q") -> str:
+def questions_inner(questions: Sequence[StudyQuestion], given: Mapping[str, str]) -> str:
     """Questions of a form, as HTML. given: what was answered before, by field."""
     parts = []
     for number, question in enumerate(questions):
-        field = f"{first}{number}"
+        field = f"q{number}"
         need = " required" if question.required else ""
         if not question.answers:
             parts.append(
@@ -185,13 +187,11 @@ def questions_inner(questions: Sequence[StudyQuestion], given: Mapping[str, str]
     return "".join(parts)
 
 
-def answers_given(
-    questions: Sequence[StudyQuestion], given: Mapping[str, str], first: str = "q"
-) -> tuple[dict[str, str], str]:
+def answers_given(questions: Sequence[StudyQuestion], given: Mapping[str, str]) -> tuple[dict[str, str], str]:
     """What was answered, by question; and a sentence where something is missing or is no answer."""
     found: dict[str, str] = {}
     for number, question in enumerate(questions):
-        said = given.get(f"{first}{number}", "").strip()[:TEXT_LIMIT]
+        said = given.get(f"q{number}", "").strip()[:TEXT_LIMIT]
         if question.required and not said:
             return found, f"Please answer: {question.ask}"
         if said and question.answers and said not in question.answers:

@@ -11,24 +11,29 @@ import msgspec
 
 from ...errors import StoreError, WolflabError
 from ...lab.plans.specs import PERSON, PlayerSpec
-from ...lab.runs.erasing import Erased, erase_said
+from ...lab.runs.erasing import Erased, erase_said, remove_made
 from ...lab.storage.store import GameRow, Store
 from ...lab.studies.people import StudyPeople, StudyPerson, given_up, step_of
-from ...lab.studies.plan import StudyPlan, load_study
+from ...lab.studies.plan import STUDY, StudyPlan, load_study
 from ...record import GameRecord
 from ...wwqa.building import build_items
 from ...wwqa.items import NO, YES, Item
 from ...wwqa.kinds import KINDS
 from ..web.desk import DESKS, Desk
 from ..web.house import House
-from ..web.plan import TablePlan, TableSeat, Times, new_code, new_secret, secret_hash
-from ..web.table import WebTable
+from ..web.plan import GRACE, TablePlan, TableSeat, Times, new_code, new_secret, secret_hash
+from ..web.table import TABLE, WebTable, read_plan
 
-STUDY = "study.yaml"
 TABLES = "tables"
 _WAY = "/study/now"
 _PLAYED = {"experiment"}
 """Compared with the run's own: a folder's copy also says what recipes' names mean."""
+_WAITS = 20.0
+"""Seconds after which somebody whose page has not asked again no longer waits for the others."""
+_GATHER = 1.0
+"""Minutes from the first of a table's people until it begins without those who have not come to it."""
+LOOKS_AGAIN = 4
+"""Seconds after which a page that waits asks again."""
 _QUIZ_POOL = 60
 """Questions that are made, of which a quiz takes some of different kinds."""
 
@@ -41,6 +46,12 @@ class StudyHouse:
         self.people = StudyPeople(folder, study)
         self.tables = House(folder / TABLES, guarded, store)
         self._quizzes: dict[tuple[str, int], list[Item]] = {}
+        self._waiting: dict[str, float] = {}
+        """Who waits for others, and when their page last said so; in the order in which they came."""
+        self._came: dict[str, set[int]] = {}
+        """Table → the seats whose people have opened it."""
+        if study.together:
+            self._after_a_kill()
 
     @classmethod
     def open(cls, folder: Path, source: str, guarded: bool = False) -> StudyHouse:
@@ -78,17 +89,21 @@ class StudyHouse:
         """The table of a person's game, the seat, and a new secret for it. It is made and begun where there
         is none to go on with.
         """
-        code = person.tables.get(step)
-        table = self._known(code) if code else None
-        if table is None or (table.plan.state == "over" and not self._played(table)):
-            table = self._made(person, step)
+        table = self._table_of(person, step)
+        if table is None:
+            table = self._made_for(person, step)
             person.tables = {**person.tables, step: table.plan.code}
             self.people.keep(person)
-        seat = table.plan.people[0]
+        seat = self._seat_at(table, person)
         secret = new_secret()
         table.plan.seats[seat].secret = secret_hash(secret)
         if table.plan.state == "lobby":
-            table.start()
+            came = self._came.setdefault(table.plan.code, set())
+            came.add(seat)
+            if came >= {*table.plan.people}:
+                table.start()
+            else:
+                table.arrived()
         elif table.plan.state == "paused":
             table.resume()
         else:
@@ -99,9 +114,8 @@ class StudyHouse:
         """Where somebody is now; a game that is over is a step that is done."""
         step = step_of(self.study, person)
         if step == "training" or step.startswith("game/"):
-            code = person.tables.get(step)
-            table = self._known(code) if code else None
-            if table is not None and table.plan.state == "over" and self._played(table):
+            table = self._table_of(person, step)
+            if table is not None and table.plan.state == "over":
                 answered = table.folder / DESKS  # written with every answer
                 person.seen = max(person.seen, answered.stat().st_mtime if answered.exists() else 0.0)
                 self.people.finish(person, step, {})
@@ -115,9 +129,50 @@ class StudyHouse:
             return None
         return self.store.record(numbers[-1])
 
-    def seat_of(self, person: StudyPerson) -> int:
-        """The seat at which somebody sits."""
-        return self.study.number(self.people.cell(person).condition)
+    def seat_of(self, person: StudyPerson, game: int) -> int:
+        """The seat at which somebody sat in a game of the run; StoreError where they did not."""
+        for one in self.store.sittings():
+            if (one.game, one.person) == (game, person.name):
+                return one.seat
+        raise StoreError(f"{person.name} has no seat in game {game}")
+
+    # -- people who sit together ------------------------------------------------------------
+
+    def waiting(self, person: StudyPerson, step: str, sits: bool = False) -> str:
+        """What somebody waits for before a game with others, a sentence; "" where they wait for nothing.
+
+        sits: they ask for a seat now. With the last of a table's people it is made for all of them.
+        """
+        if not self.study.together or not step.startswith("game/") or self._table_of(person, step):
+            self._waiting.pop(person.name, None)
+            return ""
+        if not sits and person.name not in self._waiting:
+            return ""
+        now = time.monotonic()
+        self._waiting[person.name] = now
+        known = self.people.people
+        there = [known[name] for name, seen in self._waiting.items() if now - seen < _WAITS and name in known]
+        here = [one for one in there if not one.gone and one.cell == person.cell]
+        wanted = len(self.study.seats)
+        if len(here) < wanted:
+            return f"{len(here)} of {wanted} people are here. The game begins when all have come."
+        group = here[:wanted]
+        table = self._made(self.people.group_game(self.store, group))
+        for one in group:
+            one.tables = {**one.tables, step_of(self.study, one): table.plan.code}
+            self.people.keep(one)
+            del self._waiting[one.name]
+        return self.waiting(person, step)
+
+    def _table_of(self, person: StudyPerson, step: str) -> WebTable | None:
+        """The table of somebody's game; None where there is none yet, and where the game was abandoned."""
+        code = person.tables.get(step)
+        table = self._known(code) if code else None
+        abandoned = table is not None and table.plan.state == "over" and not self._played(table)
+        return None if abandoned else table
+
+    def _seat_at(self, table: WebTable, person: StudyPerson) -> int:
+        return self.seat_of(person, table.plan.game) if table.plan.game else table.plan.people[0]
 
     def new_withdrawal(self, person: StudyPerson) -> str:
         """A code by which somebody can withdraw; they alone hold it."""
@@ -126,10 +181,11 @@ class StudyHouse:
         return code
 
     def give_up(self, person: StudyPerson) -> None:
-        """Games that somebody leaves in the middle are abandoned, and kept as such."""
+        """Games that somebody leaves in the middle are abandoned, and kept as such; or others play on."""
+        self._waiting.pop(person.name, None)
         for code in person.tables.values():
             table = self._known(code)
-            if table is not None and table.plan.state != "over":
+            if table is not None and table.plan.state != "over" and table.plan.vanish == "void":
                 table.give_up("the person has left the study")
 
     async def erase(self, person: StudyPerson) -> None:
@@ -138,6 +194,7 @@ class StudyHouse:
         was, and it has to be done again; the answers stay until then.
         """
         await self.erase_played(person)
+        remove_made(self.folder)  # data tables hold answers, too
         self.people.withdraw(person)
 
     async def erase_played(self, person: StudyPerson, also: Sequence[Path] = ()) -> Erased:
@@ -149,16 +206,16 @@ class StudyHouse:
                 continue
             table = self.tables.table(code)
             await table.stopped()
+            seat = self._seat_at(table, person)
             if not table.plan.game and (table.folder / "run.sqlite").exists():
                 with Store.resume(table.folder) as own:
-                    trained += own.erase_words(own.game(1), table.plan.people[0])
+                    trained += own.erase_words(own.game(1), seat)
                     own.scrub()
-            for seat in table.plan.people:
-                table.desks[seat] = Desk()
-                table.plan.seats[seat].nick = ""
+            table.desks[seat] = Desk()
+            table.plan.seats[seat].nick = ""
             table.save()
         rows: list[GameRow] = [self.store.game(n) for numbers in person.games.values() for n in numbers]
-        done = erase_said(self.store, [(row, self.seat_of(person)) for row in rows], also)
+        done = erase_said(self.store, [(row, self.seat_of(person, row.id)) for row in rows], also)
         done.statements += trained
         return done
 
@@ -177,37 +234,64 @@ class StudyHouse:
         with Store.open_for_reading(table.folder) as own:
             return not given_up(own.game(1))
 
-    def _made(self, person: StudyPerson, step: str) -> WebTable:
-        study = self.study
-        row = None
+    def _after_a_kill(self) -> None:
+        """People who sit together have their table, all of them; a game without one is given up."""
+        plans = (read_plan(file.parent) for file in self.tables.folder.glob(f"*/{TABLE}"))
+        made = {plan.game: plan.code for plan in plans}
+        for row in self.store.games("planned"):
+            if row.id not in made:
+                self.store.stop(row.id, "failed", "void: the server stopped before its people sat down")
+        for one in self.store.sittings():
+            person, step = self.people.people.get(one.person), f"game/{one.place}"
+            if person is None or one.game not in made or one.game in person.games.get(step, []):
+                continue
+            person.games = {**person.games, step: [*person.games.get(step, []), one.game]}
+            person.tables = {**person.tables, step: made[one.game]}
+            self.people.keep(person)
+
+    def _made_for(self, person: StudyPerson, step: str) -> WebTable:
+        """The table of somebody's game, or of their training."""
         if step != "training":
-            row = self.people.next_game(self.store, person, int(step.partition("/")[2]))
-        condition = row.condition if row is not None else self.people.cell(person).condition
-        experiment = study.played
-        rules, cast = experiment.ruleset(condition), experiment.cast(condition)
+            return self._made(self.people.next_game(self.store, person, int(step.partition("/")[2])))
+        condition = self.people.cell(person).condition
+        number = self.study.number(condition)
+        seats = [TableSeat("agent") for _ in self.study.played.ruleset(condition).names]
+        seats[number] = TableSeat("person")
+        return self._table(condition, seats, [number], person.number, 0)
+
+    def _made(self, row: GameRow) -> WebTable:
+        """The table of a game of the run."""
+        rules, cast = self.study.played.ruleset(row.condition), self.study.played.cast(row.condition)
         seats = [_seat(name, cast) for name in rules.names]
-        if row is None:
-            seats = [seat if seat.kind == "person" else TableSeat("agent") for seat in seats]
-        number = self.seat_of(person)
-        seats[number].nick, seats[number].secret = "You", secret_hash(new_secret())
+        return self._table(row.condition, seats, self.study.numbers(row.condition), row.id, row.id)
+
+    def _table(
+        self, condition: str, seats: list[TableSeat], people: Sequence[int], seed: int, game: int
+    ) -> WebTable:
+        study, experiment = self.study, self.study.played
+        for at, number in enumerate(people, 1):
+            nick = "You" if len(people) == 1 else f"Person {at}"
+            seats[number].nick, seats[number].secret = nick, secret_hash(new_secret())
         written = experiment.rules
         return self.tables.add(
             TablePlan(
                 code=self.tables.free_code(),
                 name=study.title,
                 rules=written if isinstance(written, str) else written.get("preset", "sheriff"),
-                switches=rules.as_dict(),
+                switches=experiment.ruleset(condition).as_dict(),
                 seats=seats,
-                seed=experiment.seed + person.number,
+                seed=experiment.seed + seed,
                 made=time.time(),
                 keeper="",
                 listed=False,
-                times=check_times(study),
-                vanish="void",
+                times=msgspec.structs.replace(check_times(study), wait=_GATHER if len(people) > 1 else 0),
+                vanish=study.vanish,
                 marked=study.blind is None,
-                measure=bool(experiment.straw_polls or experiment.reliability_probe),
-                game=0 if row is None else row.id,
+                measure=bool(experiment.straw_polls or experiment.asked),
+                game=game,
                 way=_WAY,
+                patience=max(GRACE, 60 * study.pause),
+                signals=study.signals and game > 0,
             )
         )
 

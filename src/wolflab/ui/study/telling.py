@@ -11,11 +11,10 @@ from ...errors import StoreError
 from ...files import write
 from ...lab.plans.sources import shipped_files
 from ...lab.storage.store import Store
-from ...lab.studies.people import StudyPeople, given_up, step_of
-from ...lab.studies.plan import load_study
-from ..console import say, visible
+from ...lab.studies.people import given_up, kept_people, step_of
+from ...lab.studies.plan import STUDY, load_study
+from ..console import say
 from ..wording import counted
-from .house import STUDY
 
 
 def draft_study(console: Console, name: str, to: Path) -> None:
@@ -35,7 +34,7 @@ def show_study(console: Console, folder: Path) -> None:
     if not (folder / STUDY).is_file():
         raise StoreError(f"{folder} is no study's folder; begin one with: wolflab study FILE")
     study = load_study(folder / STUDY)
-    people = StudyPeople(folder, study).people.values()
+    people = kept_people(folder).values()
     with Store.open_for_reading(folder) as store:
         status = {row.id: row for row in store.games()}
         table = Table(title=study.title)
@@ -57,4 +56,4 @@ def show_study(console: Console, folder: Path) -> None:
     say(console, f"{through} of {counted(study.people, 'person', 'people')} are through")
     for person in people:
         for report in person.reports:
-            console.print(f"{person.name} reports: {visible(report.text)}", markup=False)
+            console.print(f"{person.name} reports: {report.text}", markup=False)

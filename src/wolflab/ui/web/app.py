@@ -58,6 +58,9 @@ class Given(msgspec.Struct, forbid_unknown_fields=True):
     chose: Annotated[str, msgspec.Meta(max_length=200)] | None = None
     said: str | None = None
     rated: Annotated[dict[str, int], msgspec.Meta(max_length=20)] | None = None
+    guessed: Annotated[dict[str, str], msgspec.Meta(max_length=20)] | None = None
+    pasted: bool | None = None
+    away: Annotated[float, msgspec.Meta(ge=0)] | None = None
 
 
 class OnDesk(msgspec.Struct, forbid_unknown_fields=True):
@@ -229,7 +232,15 @@ async def _take_answer(request: Request, doors: Doors) -> Response:
     """POST /t/CODE/s/N/answer. Sent twice, it counts once."""
     table, seat = _seated(request, doors)
     given = await body(request, Given)
-    table.give(seat, given.ask, PersonAnswer(chose=given.chose, said=given.said, rated=given.rated))
+    answer = PersonAnswer(
+        given.chose,
+        given.said,
+        given.rated,
+        guessed=given.guessed,
+        pasted=given.pasted,
+        away=given.away,
+    )
+    table.give(seat, given.ask, answer)
     return JSONResponse({"kept": True})
 
 

@@ -7,6 +7,7 @@ half a second. So a server that is killed and started again has it.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,8 @@ from ...text.asking.options import labels
 from ...text.asking.sentences import capitalised
 from ...text.clean import LIMIT
 from ...text.people import PersonAnswer, TimedAnswer, poll_of, request_for_people
-from ...text.questions import Question, Rate
+from ...text.probes import Opinion, opinion_asked
+from ...text.questions import Deduce, Question, Rate
 from .refusals import Refused
 
 DESKS = "desks.json"
@@ -32,12 +34,15 @@ DRAFT_LIMIT = 4 * LIMIT
 
 
 class KeptDesk(msgspec.Struct, omit_defaults=True):
-    """What is kept of a desk. answers: by the ask's id. rated: how far others were believed at last."""
+    """What is kept of a desk. answers: by the ask's id. rated, guessed: how far others were believed, and
+    which role each was thought to have, at last.
+    """
 
     draft: str = ""
     notes: str = ""
     answers: dict[str, TimedAnswer] = {}
     rated: dict[str, int] = {}
+    guessed: dict[str, str] = {}
 
 
 @dataclass(eq=False)
@@ -65,20 +70,31 @@ class OpenAsk:
     @property
     def outside(self) -> bool:
         """Whether it is a poll, outside the game."""
-        return bool(poll_of(self.ask)) or self.ask.kind == "rate"
+        return bool(poll_of(self.ask)) or self.opinion is not None
+
+    @property
+    def opinion(self) -> Opinion | None:
+        """What is asked about each of the others; None where it is something else."""
+        return opinion_asked(self.ask)
 
     @property
     def rates(self) -> list[str]:
-        """Whose names are to be rated; empty where it is no rating."""
+        """Of whom it is asked, by name; empty where it is of nobody."""
         task = self.question.task
         names = self.question.situation.ruleset.names
-        return [names[seat] for seat in task.targets] if isinstance(task, Rate) else []
+        return [names[seat] for seat in task.targets] if isinstance(task, Rate | Deduce) else []
 
-    def told(self, rated: dict[str, int]) -> dict[str, Any]:
-        """As a page is told of it. until: by the loop's clock."""
-        situation, ask, rates = self.question.situation, self.ask, self.rates
-        if rates:
-            text = "How far do you believe each of them, from 1 (not at all) to 10?"
+    def told(self, kept: KeptDesk) -> dict[str, Any]:
+        """As a page is told of it. until: by the loop's clock. among: what each may be given; None for a
+        number.
+        """
+        situation, ask, opinion, rates = self.question.situation, self.ask, self.opinion, self.rates
+        before: Mapping[str, Any] = kept.rated
+        among: list[str] | None = None
+        if opinion is not None:
+            text = opinion.asks
+            if ask.kind == "guess":
+                before, among = kept.guessed, [str(role) for role in opinion.choices(situation.ruleset)]
         elif self.outside:
             text = "If the vote were now, how would you vote?"
         else:
@@ -90,7 +106,8 @@ class OpenAsk:
             "text": text,
             "options": None if free else list(labels(ask, situation.ruleset)),
             "rate": rates or None,
-            "last": {name: rated[name] for name in rates if name in rated} if rates else None,
+            "among": among,
+            "last": {name: before[name] for name in rates if name in before} if rates else None,
             "outside": self.outside,
             "until": self.due,
             "of": self.of,
@@ -99,18 +116,22 @@ class OpenAsk:
 
     def checked(self, given: PersonAnswer) -> PersonAnswer:
         """The answer, as it may be kept; Refused for what is no answer to this."""
-        situation, ask, rates = self.question.situation, self.ask, self.rates
-        if rates:
-            rated = given.rated or {}
-            if set(rated) != set(rates) or not all(1 <= number <= 10 for number in rated.values()):
-                raise Refused(422, f"{ask.id}: give each of {', '.join(rates)} a number from 1 to 10")
-            return PersonAnswer(rated=rated)
+        situation, ask, opinion, rates = self.question.situation, self.ask, self.opinion, self.rates
+        if opinion is not None:
+            judged, choices = opinion.given(given) or {}, opinion.choices(situation.ruleset)
+            if set(judged) != set(rates) or not all(each in choices for each in judged.values()):
+                raise Refused(422, f"{ask.id}: give each of {', '.join(rates)} {opinion.each}")
+            return (
+                PersonAnswer(rated=given.rated) if ask.kind == "rate" else PersonAnswer(guessed=given.guessed)
+            )
         if ask.options is None:
             if given.said is None:
                 raise Refused(422, f"{ask.id}: a statement is asked for; send it as said")
             if len(given.said) > DRAFT_LIMIT:
                 raise Refused(422, f"{ask.id}: {len(given.said)} characters; use {LIMIT} at most")
-            return PersonAnswer(said=given.said)
+            if not given.said:  # nothing was typed
+                return PersonAnswer(said="")
+            return PersonAnswer(said=given.said, pasted=given.pasted, away=given.away)
         if given.action(ask, situation.ruleset) is None:
             raise Refused(422, f"{ask.id}: {given.chose!r} is none of the options")
         return PersonAnswer(chose=given.chose)
@@ -160,6 +181,7 @@ class Desk:
             kept,
             answers={**kept.answers, name: TimedAnswer(checked, now - open_ask.since)},
             rated={**kept.rated, **(checked.rated or {})},
+            guessed={**kept.guessed, **(checked.guessed or {})},
             draft=kept.draft if checked.said is None else "",
         )
         return True

@@ -17,6 +17,7 @@ from ...lab.plans.loading import build
 from ...lab.plans.specs import PERSON
 from ...rules import DUTIES, PRESETS, Ruleset
 from ...text.clean import clean
+from ..wording import duration
 
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=3600)]
 SeatKind = Literal["person", "shared", "agent"]
@@ -36,6 +37,12 @@ NAME_LIMIT = 24
 """Characters of a person's or a table's name."""
 NAMES = {"player_name": "Player {}", "first_player": 1}
 """What players are called, whatever the preset says."""
+SIGNALS = (
+    "Of each statement that you type in a game, two things are kept: whether you pasted something into it, "
+    "and for how many seconds the page of the game was out of sight while you were asked for it. What you "
+    "pasted is not looked at, nor what you did meanwhile."
+)
+"""What people are told where a study keeps these."""
 MODEL = "village"
 """Who may be seated without the host's token: it costs nothing."""
 
@@ -121,7 +128,9 @@ class TablePlan(msgspec.Struct):
     people share. shown: how many batches of events everybody has seen. host_plays: the host holds a seat.
     next: the table at which the same people play again. switches: what is changed of the preset's rules.
     game: of a study, the number of its game in the study's run; 0 for a table with a run of its own. way:
-    where its people go on when the game is over; "" for nowhere.
+    where its people go on when the game is over; "" for nowhere. patience: seconds that the game waits for
+    somebody who has lost the connection, before it does what it declares. signals: it is counted whether
+    statements are pasted, and how long pages are out of sight (`lab.studies.plan`); in a study alone.
     """
 
     code: str
@@ -146,6 +155,8 @@ class TablePlan(msgspec.Struct):
     switches: dict[str, Any] = {}
     game: int = 0
     way: str = ""
+    patience: float = GRACE
+    signals: bool = False
 
     @property
     def wish(self) -> TableWish:
@@ -233,7 +244,7 @@ class TablePlan(msgspec.Struct):
             f"A statement has {times.speak:g} seconds, a vote {times.vote:g}.",
             f"A night lasts {self.night_seconds:g} seconds, whoever lives. It is over sooner when {ready} "
             f"are ready. {steps}",
-            f"Who has lost the connection has {GRACE:g} seconds to come back; after that {vanish}.",
+            f"Who has lost the connection has {duration(self.patience)} to come back; after that {vanish}.",
             *([] if blind else [f"{pace} {marks}"]),
             "Who gives no answer in time says nothing, or does what the rules have for it: often something "
             "drawn by lot.",
@@ -245,8 +256,11 @@ class TablePlan(msgspec.Struct):
             )
         if self.measure:
             sentences.append(
-                "Outside the game, everybody is asked for votes and for trust. Nobody sees them."
+                "Outside the game, everybody is asked what they think: for votes, for trust, or who has "
+                "which role. Nobody else sees the answers."
             )
+        if self.signals:
+            sentences.append(SIGNALS)
         return sentences
 
 

@@ -12,6 +12,9 @@ from .feed import Feed
 from .plan import GRACE, TablePlan
 from .timeline import Timeline, clock
 
+LONGEST_EXTRA = 120.0
+"""Seconds by which all asks of a seat together are prolonged while its connection is lost; more at a table
+with more patience."""
 _LATE = 2
 """Asks in a row whose time ran out, after which a person counts as gone."""
 Doing = Literal["speak", "vote", "choose"]
@@ -83,7 +86,15 @@ class Room:
 
     def gone(self, seat: int) -> bool:
         """Whether the table does what it declares for people who have left."""
-        return self.idle(seat) or self.lost_for(seat) >= GRACE
+        return self.idle(seat) or self.lost_for(seat) >= self.plan.patience
+
+    def still_prolonged(self, seat: int, public: bool) -> float:
+        """Seconds for which an ask of this seat may still be prolonged, once its connection is lost. public:
+        whether all may know of the ask: a wait tells of it, where there is anybody to tell.
+        """
+        if not public and (len(self.plan.people) > 1 or self.plan.patience <= GRACE):
+            return 0.0
+        return max(LONGEST_EXTRA, self.plan.patience) - self.desks[seat].extra
 
     def stood_in(self, seat: int) -> bool:
         """Whether its person has left a game that they are still in."""

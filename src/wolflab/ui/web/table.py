@@ -28,6 +28,7 @@ from ...rules import EVERYONE, Ask, Event, Log, NightFell, Said
 from ...text.notes import Content, StoodIn
 from ...text.people import PersonAnswer, TimedAnswer
 from ...text.questions import Question
+from ..wording import duration
 from .desk import Desk, KeptDesk, OpenAsk, read_desks, write_desks
 from .plan import (
     GRACE,
@@ -52,8 +53,6 @@ _TOGETHER = 0.02
 """Seconds between a change and what is sent of it, so that nobody sees in how many steps it came."""
 _SOON = 5.0
 """Seconds that a person has at least for a choice at night."""
-_LONGEST_EXTRA = 120.0
-"""Seconds by which all asks of a seat together are prolonged while its connection is lost."""
 _NO_ANSWER = "You gave no answer in time. This was decided for you:"
 _STOOD_IN = "A stand-in has answered for you:"
 _log = logging.getLogger("wolflab")
@@ -454,8 +453,7 @@ class WebTable(Room):
 
     def _waited_for(self, seat: int, opened: OpenAsk) -> bool:
         """Whether its person has lost the connection, and is given the lost time back."""
-        lost = self.lost_for(seat)
-        return opened.public and 0 < lost < _LONGEST_EXTRA - self.desks[seat].extra
+        return 0 < self.lost_for(seat) < self.still_prolonged(seat, opened.public)
 
     def _left(self, seat: int, opened: OpenAsk) -> PersonAnswer:
         if self.plan.vanish == "void" and opened.public:
@@ -469,13 +467,18 @@ class WebTable(Room):
     def connected(self, seat: int) -> None:
         """A page shows this seat."""
         desk = self.desks[seat]
-        lost = min(self.lost_for(seat), GRACE, _LONGEST_EXTRA - desk.extra)
+        away, waited = min(self.lost_for(seat), self.plan.patience), False
         desk.connections += 1
-        if lost > 0 and self.public.facts.phase == "day":
-            for ask in desk.asks.values():
-                if ask.due is not None and ask.public:
-                    ask.due += lost
-                    desk.extra += lost
+        lost = {public: min(away, self.still_prolonged(seat, public)) for public in (True, False)}
+        for ask in desk.asks.values():
+            quiet = ask.public and self.public.facts.phase != "day"
+            if ask.due is not None and lost[ask.public] > 0 and not quiet:
+                ask.due += lost[ask.public]
+                desk.extra += lost[ask.public]
+                waited = True
+        if waited and away > GRACE:
+            text = f"You were away for {duration(away)}. The game has waited for you, and goes on now."
+            self.seats[seat].add("told", text=text, private=True)
         desk.away_since = None
         if self.plan.state == "lobby":
             self.arrived()
@@ -489,7 +492,7 @@ class WebTable(Room):
             self._device_is_here()
         if not desk.connections:
             desk.away_since = clock()
-            asyncio.get_running_loop().call_later(GRACE + _LOOK, self.touch)
+            asyncio.get_running_loop().call_later(self.plan.patience + _LOOK, self.touch)
         self.touch()
 
     def at_device(self) -> None:
@@ -518,6 +521,8 @@ class WebTable(Room):
 
     def give(self, seat: int, name: str, answer: PersonAnswer) -> None:
         """An answer: it is kept, and then it counts."""
+        if not self.plan.signals:  # whatever a page sends, nobody was told that it is counted
+            answer = msgspec.structs.replace(answer, pasted=None, away=None)
         desk = self.desks[seat]
         before = desk.kept
         if desk.give(name, answer, clock()):

@@ -12,7 +12,6 @@ from ...text.asking.rules_text import rules_for_people
 from ...text.asking.sentences import listed
 from .desk import what_it_does
 from .feed import Feed, encode
-from .plan import GRACE
 from .room import Awaited, Room
 from .timeline import clock
 
@@ -55,6 +54,7 @@ def _common(room: Room) -> _Told:
             "free": len(plan.free),
             "next": plan.next,
             "way": plan.way,
+            "signals": plan.signals,
         },
         "time": facts.phase,
         "round": facts.round,
@@ -100,14 +100,15 @@ def _turn_sentence(room: Room, awaited: Awaited) -> str:
 
 def _pause(room: Room) -> _Told | None:
     """Somebody whose turn it is has lost the connection: by day alone, and where people are marked."""
-    quiet = room.public.facts.phase == "night" or not room.plan.marked
-    if room.awaited is None or room.plan.state != "playing" or quiet:
+    plan = room.plan
+    quiet = room.public.facts.phase == "night" or not plan.marked
+    if room.awaited is None or plan.state != "playing" or quiet:
         return None
     for seat in room.awaited.seats:
         lost = room.lost_for(seat)
-        if room.desks[seat].shown and not room.here(seat) and lost < GRACE:
+        if room.desks[seat].shown and not room.here(seat) and lost < plan.patience:
             text = f"{room.called(seat)} has lost the connection; the game waits"
-            return {"text": text, "until": clock() - lost + GRACE}
+            return {"text": text, "until": clock() - lost + plan.patience}
     return None
 
 
@@ -149,7 +150,7 @@ def _you(room: Room, seat: int, feed: Feed) -> _Told:
         "about": what_it_does(role, room.ruleset),
         "pack": list(facts.pack_of(seat)),
         "known": feed.known,
-        "asks": [ask.told(desk.kept.rated) for ask in desk.shown],
+        "asks": [ask.told(desk.kept) for ask in desk.shown],
         "may_rest": night and not desk.shown,
         "rested": night and desk.rests > 0,
         "stand_in": playing and room.alive(seat) and room.idle(seat),

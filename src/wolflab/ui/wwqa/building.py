@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import yaml
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ...errors import WolflabError
+from ...errors import ExperimentError, WolflabError
+from ...fields import read_yaml
 from ...lab.plans.specs import ruleset_of
 from ...rules import Ruleset
 from ...wwqa.building import Built, Unasked, build_items
@@ -100,8 +100,8 @@ def ruleset_with(rules: str, changes: Sequence[str]) -> Ruleset:
         if not equals:
             raise WolflabError(f"{change!r}: write a change of the rules as switch=value")
         try:
-            plain[switch] = yaml.safe_load(value)
-        except yaml.YAMLError:
+            plain[switch] = read_yaml(value)
+        except ExperimentError:
             raise WolflabError(f"{change!r}: {value!r} is no value that a file of rules could have") from None
     return ruleset_of(plain)
 

@@ -107,9 +107,6 @@ def evaluate_files(console: Console, wanted: EvalWanted, settings: EvalSettings)
     if run.waiting:
         left = counted(run.waiting, "message waits", "messages wait")
         say(console, f"{left} for a reply ({run.why}). {go_on_without(run.overspent, again)}", "yellow")
-    else:
-        for sentence in run.overspent.values():
-            say(console, f"Every message has its reply, and {sentence}.", "yellow")
     return not run.waiting
 
 

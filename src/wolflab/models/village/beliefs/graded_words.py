@@ -70,7 +70,7 @@ def graded_sentence(word: str, names: Sequence[str]) -> str:
     return f"{listed(names)} {'are' if many else 'is'} {word} {'Werewolves' if many else 'a Werewolf'}."
 
 
-_MANY = r"@\d+(?:,? (?:and )?@\d+)*+"
+_MANY = r"@\d+(?>(?:,? (?:and )?@\d+)*)"
 _WORDS = r"almost certainly|very probably|certainly|probably|likely|perhaps"
 _GRADED = re.compile(
     rf"(?P<who>{_MANY}) (?:is|are) (?P<word>{_WORDS}) (?P<neg>not )?(?:an? |the )?(?P<role>{ROLE})"

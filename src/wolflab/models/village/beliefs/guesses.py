@@ -39,7 +39,7 @@ def guessed_roles(now: Situation, task: Deduce, posterior: Posterior) -> dict[st
     reply: dict[str, Any] = {}
     for target in task.targets:
         name = rules.names[target]
-        role, sure, chance = _guess(posterior, target, guesses, rules)
+        role, sure, chance = _guess(posterior, target, guesses, rules, UNCERTAIN in task.guesses)
         evidence = [numbers_of[position] for position in posterior.survey.evidence(target)]
         entry: dict[str, Any] = {}
         if "reasoning" in task.attributes:
@@ -63,12 +63,14 @@ def _written_as(roles: tuple[str, ...], guesses: tuple[str, ...]) -> tuple[str |
 
 
 def _guess(
-    posterior: Posterior, target: int, guesses: tuple[str | None, ...], rules: Ruleset
+    posterior: Posterior, target: int, guesses: tuple[str | None, ...], rules: Ruleset, unsure: bool = True
 ) -> tuple[str, int, float]:
-    """The role, the confidence, and P(the likeliest role)."""
+    """The role, the confidence, and P(the likeliest role). unsure: whether “Uncertain” may be answered."""
     chances = posterior.marginals[target]
     second, chance = sorted((0.0, *chances))[-2:]
     role = guesses[chances.index(chance)]
+    if not unsure and role is not None:
+        return role, confidence(chance), chance
     if role is None or chance < STANDS_OUT or chance - second < LEAD:
         at_start = rules.wolves / (rules.players - 1)
         return UNCERTAIN, 5 if posterior.wolf[target] >= at_start else 6, chance

@@ -54,8 +54,8 @@ export function Words({ ask, draft, typed, onSend, refused }) {
   }
   return html`<form class="ask" onSubmit=${submit}>
     <label class="words-label"><span class="legend">${ask.text}</span>
-      <textarea rows="3" value=${draft} onInput=${(e) => { setSure(false); typed(e.target.value); }} onKeyDown=${keys}
-        aria-describedby="limit" /></label>
+      <textarea rows="3" value=${draft} onInput=${(e) => { setSure(false); typed(e.target.value, e.inputType); }}
+        onKeyDown=${keys} aria-describedby="limit" /></label>
     <${Notice} text=${refused} />
     <div class="actions"><span id="limit" class="limit ${left < 0 ? "over" : ""}" role="status">
       ${few && (left < 0 ? `${-left} characters too many` : `${left} characters left`)}</span>
@@ -95,15 +95,39 @@ function Ratings({ ask, seats, onSend }) {
     <button class="main">Send</button></div></form>`;
 }
 
+/** One line for each player, and one of the roles for each. */
+function Guesses({ ask, seats, onSend }) {
+  const [guessed, setGuessed] = useState(() => ({ ...(ask.last || {}) }));
+  const [missing, setMissing] = useState(false);
+  function submit(event) {
+    event.preventDefault();
+    if (ask.rate.some((name) => !guessed[name])) return setMissing(true);
+    onSend({ ask: ask.id, guessed }, ask.rate.map((name) => `${name}: ${guessed[name]}`).join(", "));
+  }
+  return html`<form class="ask" onSubmit=${submit} noValidate>
+    <div class="scrolls"><fieldset><legend>${ask.text}</legend><ul class="ratings guesses">${ask.rate.map((name) => {
+      const seat = seats.find((one) => one.name === name);
+      return html`<li key=${name}>${seat && html`<${Mark} seat=${seat} />`}
+        <span class="rated-name">${seat ? html`<${Who} seat=${seat} />` : name}</span>
+        <select aria-label=${`${name}, role`} value=${guessed[name] ?? ""}
+          onChange=${(e) => setGuessed((before) => ({ ...before, [name]: e.target.value }))}>
+          <option value="" disabled>–</option>
+          ${ask.among.map((role) => html`<option key=${role} value=${role}>${role}</option>`)}</select></li>`;
+    })}</ul></fieldset></div>
+    <div class="actions">${missing && html`<${Notice} text="Choose a role for everybody." />`}
+    <button class="main">Send</button></div></form>`;
+}
+
 /** What is asked now. `place` says which of several it is. */
-function Ask({ ask, place, phase, seats, answers, draft, typed }) {
+function Ask({ ask, place, phase, seats, answers, draft, typed, signals }) {
   const mine = answers.all[ask.id];
   const refused = mine && mine.state === "refused" ? mine.sentence : "";
-  const shared = { ask, seats, onSend: (body, shown, words) => answers.send(body, shown, words, phase) };
+  const onSend = (body, shown, words) => signals.sending(body, (whole) => answers.send(whole, shown, words, phase));
+  const shared = { ask, seats, onSend };
   return html`<div class="asked">
     ${(place || ask.outside) && html`<p class="place">${place && html`<span class="tag">${place}</span>`}
       ${ask.outside && html`<span class="tag">Outside the game: the table is not told</span>`}</p>`}
-    ${ask.rate ? html`<${Ratings} ...${shared} />` : ask.options ? html`<${Options} ...${shared} />`
+    ${ask.among ? html`<${Guesses} ...${shared} />` : ask.rate ? html`<${Ratings} ...${shared} />` : ask.options ? html`<${Options} ...${shared} />`
       : html`<${Words} ...${shared} draft=${draft} typed=${typed} refused=${refused} />`}
     ${!(ask.rate || ask.options) || html`<${Notice} text=${refused} />`}</div>`;
 }
@@ -177,7 +201,7 @@ function WriteAhead({ begun, draft, typed }) {
     <button type="button" onClick=${() => setOpen(true)}>Write ahead</button></div>`;
   return html`<label class="words-label ahead">
     <span class="legend">Your draft. Nobody sees it; you send it at your turn.</span>
-    <textarea rows="2" value=${draft} onInput=${(e) => typed(e.target.value)} /></label>`;
+    <textarea rows="2" value=${draft} onInput=${(e) => typed(e.target.value, e.inputType)} /></label>`;
 }
 
 /** Several asks at once come one after another. It remembers how many there were: "2 of 2" follows "1 of 2". */
@@ -192,7 +216,7 @@ function usePlaces(asks) {
 const done = (answer) => answer && answer.state !== "refused";
 
 /** The panel for a seat while the game runs. */
-export function Desk({ now, clock, seat, answers, draft, typed, hidden, handOver }) {
+export function Desk({ now, clock, seat, answers, draft, typed, signals, hidden, handOver }) {
   const { you, seats } = now;
   const place = usePlaces(you.asks);
   const open = you.asks.filter((ask) => !done(answers.all[ask.id]));
@@ -222,7 +246,7 @@ export function Desk({ now, clock, seat, answers, draft, typed, hidden, handOver
     <b>You are out of the game.</b> From here on you see what everybody sees.</span></p>`}
     ${!ask && !(night && alive) && sent}
     ${ask ? html`<${Ask} key=${ask.id} ask=${ask} place=${place(ask)} phase=${phase} seats=${seats} answers=${answers}
-      draft=${draft} typed=${typed} />`
+      draft=${draft} typed=${typed} signals=${signals} />`
       : night && alive ? html`<${Living} seats=${seats}>${fresh && sent}</${Living}>` : null}
     ${night && alive && !ask && !handOver && html`<${Rest} you=${you} now=${now} seat=${seat} />`}
     ${now.turn?.what === "speak" && alive && !ask && html`<${WriteAhead} begun=${begun} draft=${draft} typed=${typed} />`}

@@ -2,7 +2,7 @@
 // watch, and for the host.
 
 import { useEffect, useRef, useState } from "./vendor/hooks.module.js";
-import { makeSeat, post, useAnswers, useKeptText, useLive } from "./live.js";
+import { makeSeat, post, useAnswers, useKeptText, useLive, useSignals } from "./live.js";
 import { BUDGET, Careful, Clock, CopyLink, Dialog, Icon, Mark, Notice, Numbers, Who, count, filled, html, say, useWide } from "./parts.js";
 import { Desk, Watching } from "./desk.js";
 import { Log, inWords } from "./log.js";
@@ -265,12 +265,15 @@ function Playing({ live, seat, link, handOver }) {
   const draft = useKeptText(seat, "draft", first.draft);
   const notes = useKeptText(seat, "notes", first.notes);
   const answers = useAnswers(seat);
+  const due = now.you.asks.find((ask) => !ask.options && !ask.rate);
+  const signals = useSignals(seat, now.table.signals, due ? due.id : "");
   useEffect(() => { // a text that the server has taken is no draft any more
     const said = Object.values(answers.all).some((one) => one.state === "kept" && one.draft === draft.text);
     if (said && draft.text) draft.typed("");
   }, [answers.all]);
+  const typed = (text, how) => { signals.typed(how); draft.typed(text); };
   const panel = (hidden) => html`<${Desk} now=${now} clock=${clock} seat=${seat} answers=${answers} draft=${draft.text}
-    typed=${draft.typed} hidden=${hidden} handOver=${handOver} />`;
+    typed=${typed} signals=${signals} hidden=${hidden} handOver=${handOver} />`;
   return html`<${Table} live=${live} seat=${seat} notes=${notes} link=${link} handOver=${handOver} panel=${panel} />`;
 }
 

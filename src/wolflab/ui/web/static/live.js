@@ -163,6 +163,53 @@ export function makeSeat(base, ticket = "") {
   return { base, ticket, shared: Boolean(ticket), keep, kept, send };
 }
 
+/**
+ * What a study has said that it counts of a statement: whether something was pasted into its draft, and for how many
+ * seconds the page was out of sight while it was due. `due`: the ask's id, "" where none is due. Where `on` is false,
+ * nothing is looked at and nothing is told. It is kept in this tab: a page that is loaded again counts on.
+ */
+export function useSignals(seat, on, due) {
+  const counted = useRef(null);
+  counted.current ??= { pasted: false, due: "", away: 0, since: 0, ...(on ? seat.kept("signals") : null) };
+
+  const look = useCallback(() => { // since: when the page went out of sight, in milliseconds; 0: it is in sight
+    const { away, since } = counted.current;
+    const now = Date.now();
+    counted.current.away = away + (since ? Math.max(0, now - since) / 1000 : 0);
+    counted.current.since = document.visibilityState === "hidden" ? now : 0;
+    seat.keep("signals", counted.current);
+  }, [seat]);
+
+  useEffect(() => {
+    if (!on || !due) return undefined;
+    if (counted.current.due !== due) Object.assign(counted.current, { due, away: 0, since: 0 });
+    look();
+    document.addEventListener("visibilitychange", look);
+    return () => document.removeEventListener("visibilitychange", look);
+  }, [on, due, look]);
+
+  /** A change of the draft; `how`: its `inputType`. */
+  const typed = useCallback((how) => {
+    if (!on || !/^insertFrom(Paste|Drop|Yank)/.test(how || "")) return;
+    counted.current.pasted = true;
+    seat.keep("signals", counted.current);
+  }, [seat, on]);
+
+  /** Send a statement with what was counted of it; any other answer as it is. What is not taken is counted on. */
+  const sending = useCallback(async (body, send) => {
+    if (!on || !body.said) return send(body);
+    look();
+    const { pasted, away } = counted.current;
+    counted.current.pasted = false; // the next draft begins
+    seat.keep("signals", counted.current);
+    const taken = await send({ ...body, pasted, away: Math.round(away * 10) / 10 });
+    if (!taken) counted.current.pasted ||= pasted;
+    return taken;
+  }, [seat, on, look]);
+
+  return useMemo(() => ({ typed, sending }), [typed, sending]);
+}
+
 /** Whether the server has not taken it, and may take it later: no answer, too many requests, or a fault of its own. */
 const comesAgain = ({ status }) => status === 0 || status === 429 || status >= 500;
 

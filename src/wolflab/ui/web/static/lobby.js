@@ -77,13 +77,13 @@ function Mine({ seat, now, link, handOver }) {
   return html`<section class="card" aria-label="Your seat"><h2>You sit as <bdi>${now.seats[now.you.seat].name}</bdi></h2>
     <p>${handOver ? "Hand the device over to whoever comes next."
       : "The game begins by itself on this page. Keep it open."}</p>
-    <form class="row" onSubmit=${rename}><${NameField} name=${name} setName=${setName} /><button>Change</button></form>
+    ${!now.table.way && html`<form class="row" onSubmit=${rename}><${NameField} name=${name} setName=${setName} /><button>Change</button></form>`}
     <${Notice} ...${told} />
     ${link && html`<p class="soft">This link is your seat.
       Keep it to yourself: with it you can go on from another device.</p>
         <${CopyLink} label="Link to your seat" link=${link} />`}
-    <div class="actions"><${Careful} label="Leave the seat" sure="Free your seat for others?"
-      onYes=${leave} /></div></section>`;
+    ${!now.table.way && html`<div class="actions"><${Careful} label="Leave the seat"
+      sure="Free your seat for others?" onYes=${leave} /></div>`}</section>`;
 }
 
 /**
@@ -133,10 +133,10 @@ export function Lobby({ live, seat = null, link = "", device = null, handOver = 
         <${Icon} name="shared" />Hand over</button>`}
         ${you && seat && html`<${Mine} seat=${seat} now=${now} link=${link} handOver=${handOver} />`}
         ${first.keeper && html`<${Keeper} now=${now} open=${open} />`}
-        <section class="card" aria-label="Invite"><h2>Invite others</h2><p>Code <b class="code">${table.code}</b></p>
+        ${!table.way && html`<section class="card" aria-label="Invite"><h2>Invite others</h2><p>Code <b class="code">${table.code}</b></p>
         <${CopyLink} label="Link to this table" link=${invite} />
         ${onlyHere && html`<p class="soft">Only this computer can open this link.
-          To invite others, start the server with <code>--host</code>, and open it by that address.</p>`}</section>
+          To invite others, start the server with <code>--host</code>, and open it by that address.</p>`}</section>`}
         <section class="card" aria-label="The table"><h2>At this table</h2>
         <ul class="declared">${first.declared.map((line) => html`<li key=${line}><bdi>${line}</bdi></li>`)}</ul>
           <button type="button" aria-haspopup="dialog"

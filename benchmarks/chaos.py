@@ -1,0 +1,310 @@
+"""What is lost when everything fails: servers, kills at any moment, a full disk, a clock that jumps.
+
+    python benchmarks/chaos.py [--kills 200] [--faults 0.1] [--seed 1] [--only run …]
+
+Each piece of work (a run, a tournament, a run that learns from its games, a judge, a training) is begun by
+the `wolflab` command, killed with -9 after a random time and taken up again, until it is over. Its server
+answers with faults of every kind at that rate, and keeps a ledger of every request by what was asked. Every
+third process has a clock that jumps by up to a day, every fifth finds its disk full, and now and then two are
+started at once. Printed: calls sent, answered and stored; those that were answered more often than where
+nothing happens (paid twice), and how many of these were not in flight at a kill, which is to be 0; those that
+are answered there and are not stored at the end (lost), which is to be 0; and whether the games, or a
+training's policy, are those of a run that was never killed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+
+from aiohttp import web
+
+import http_server
+
+KINDS = ("status", "drop", "hangup", "bad_json", "page", "no_choices", "empty", "cut", "filter", "refusal")
+"""Faults of a server (`http_server.FakeServer._misbehave`); a status is one of these."""
+STATUSES = (429, 500, 502, 503)
+UNPAID = {"status", "drop", "hangup", "bad_json", "page", "no_choices"}
+"""Those that are no answer."""
+JUMPING = """
+import random, time
+_time, _draws = time.time, random.Random(random.SystemRandom().random())
+time.time = lambda: _time() + _draws.uniform(-86400, 86400)
+"""
+"""Of a process whose clock jumps, before anything else runs."""
+
+
+@dataclass
+class Ledger(http_server.FakeServer):
+    """A server that fails at a rate, and writes down what it is asked and answers."""
+
+    rate: float = 0.1
+    seed: int = 1
+    asked: Counter[str] = field(default_factory=Counter)
+    paid: Counter[str] = field(default_factory=Counter)
+    at_kills: set[str] = field(default_factory=set)
+    open: Counter[str] = field(default_factory=Counter)
+    lately: list[tuple[float, str]] = field(default_factory=list)
+
+    async def _reply(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        what = hashlib.blake2b(json.dumps(body, sort_keys=True).encode(), digest_size=16).hexdigest()
+        self.asked[what] += 1
+        self.open[what] += 1
+        try:
+            kind = self._kind(what)
+            if kind not in UNPAID:
+                self.paid[what] += 1
+            if kind is None:
+                return await super()._reply(request)
+            self.bodies.append(body)
+            draw = random.Random(f"{what}{self.asked[what]}")
+            return await self._misbehave(http_server.Fault(kind, draw.choice(STATUSES)), request, body)
+        finally:
+            self.open[what] -= 1
+            self.lately.append((time.monotonic(), what))
+
+    def _kind(self, what: str) -> str | None:
+        """What goes wrong. A reply that cannot be used comes again to the same question, so that the games do
+        not depend on what else went wrong.
+        """
+        usable = random.Random(f"{self.seed}{what}")
+        if usable.random() < self.rate / 2:
+            return usable.choice([kind for kind in KINDS if kind not in UNPAID])
+        draws = random.Random(f"{self.seed}{what}{self.asked[what]}{time.monotonic()}")
+        return draws.choice(sorted(UNPAID)) if draws.random() < self.rate else None
+
+    def killed(self) -> None:
+        """A client was killed now: what was under way, or had just been answered, cannot have been stored."""
+        now = time.monotonic()
+        self.at_kills |= {what for what, n in self.open.items() if n > 0}
+        self.at_kills |= {what for at, what in self.lately if now - at < 1.0}
+        self.lately.clear()
+
+
+Made = Callable[[Path], list[Any]]
+"""What has come of a piece of work, from its folder."""
+
+
+@dataclass
+class Work:
+    """Something that `wolflab` does. begin, go_on: its commands. made: what can be compared with what comes
+    of it where nothing happens; None for nothing. asks: whether it asks a server.
+    """
+
+    name: str
+    begin: list[str]
+    go_on: list[str]
+    made: Made | None
+    asks: bool = True
+    before: Callable[[Path], None] = lambda folder: None
+
+
+def work(address: str, size: int) -> list[Work]:
+    """All pieces of work, for a server at this address."""
+    model = {"model": "wolf-1", "base_url": address, "retries": 40, "timeout": 20, "longest_wait": 1}
+    rules = {"preset": "sheriff", "max_rounds": 2}
+    one = {"name": "chaos", "rules": rules, "seed": 3, "deals": size, "concurrency": 6}
+    vanilla = {"model": model, "recipe": "vanilla"}
+    learns = {"model": model, "recipe": "reflective", "experience": {"games_of": "first"}}
+    first = {"model": model, "recipe": "reflective"}
+    run = one | {"players": {"others": vanilla}, "straw_polls": 1}
+    pool = one | {
+        "deals": max(1, size // 3),
+        "players": {"others": first},
+        "conditions": {"first": {}, "then": {"players": {"werewolves": learns}}},
+    }
+    cup = {"name": "cup", "rules": rules, "seed": 3, "deals": max(1, size // 3), "repeats": 1} | {
+        "entrants": {"a": vanilla, "b": {"model": "village", "recipe": "vanilla"}}
+    }
+
+    def sample(folder: Path) -> None:
+        played = one | {"players": {"others": {"model": "village", "recipe": "vanilla"}}, "deals": 4}
+        (folder / "played.yaml").write_text(json.dumps(played))
+        for words in ("run played.yaml --out played", "annotate sample played -o labels"):
+            command = [sys.executable, "-m", "wolflab", *words.split()]
+            subprocess.run(command, cwd=folder, check=True, capture_output=True)
+
+    training = {
+        "name": "trained",
+        "rules": "doctor",
+        "model": {"model": "village", "phrases": "a"},
+        "embedder": "hashing",
+        "recipe": "strategic-004",
+        "network": "small",
+        "training": {"updates": size, "cloning": {"episodes": 8}, "rollouts": {"episodes": 16, "group": 8}},
+        "evaluation": {"every": 2, "deals": 2, "final": 2},
+        "workers": 1,
+        "seeds": [1],
+    }
+    judge = ["annotate", "judge", "labels", "--model", "custom/wolf-1"]
+    judge += [word for name, value in model.items() if name != "model" for word in ("-o", f"{name}={value}")]
+
+    def write(folder: Path, data: dict[str, Any]) -> None:
+        (folder / "x.yaml").write_text(json.dumps(data))
+
+    def of_file(name: str, command: str, data: dict[str, Any], made: Made, asks: bool = True) -> Work:
+        begin, go_on = [command, "x.yaml", "--out", "r"], [command, "--resume", "r"]
+        return Work(name, begin, go_on, made, asks, lambda folder: write(folder, data))
+
+    return [
+        of_file("run", "run", run, lines),
+        of_file("tournament", "tournament", cup, lines),
+        of_file("pool", "run", pool, lines),
+        Work("judge", judge, judge, None, before=sample),
+        of_file("training", "train", training, policies, asks=False),
+    ]
+
+
+def started(words: Sequence[str], folder: Path, *, clock: bool, full: bool) -> subprocess.Popen[str]:
+    """A `wolflab` command. clock: it jumps. full: no file may grow any more, as on a full disk."""
+    environment = dict(os.environ)
+    if clock:
+        (folder / "clock").mkdir(exist_ok=True)
+        (folder / "clock" / "sitecustomize.py").write_text(JUMPING)
+        environment["PYTHONPATH"] = f"{folder / 'clock'}:{environment.get('PYTHONPATH', '')}"
+    command = [sys.executable, "-m", "wolflab", *words]
+    if full:
+        largest = max((file.stat().st_size for file in folder.rglob("run.sqlite*")), default=0)
+        command = ["bash", "-c", f'ulimit -f {largest // 1024 + 8}; exec "$@"', "bash", *command]
+    return subprocess.Popen(command, cwd=folder, env=environment, stdout=-1, stderr=-1, text=True)
+
+
+def stored(folder: Path) -> dict[str, int]:
+    """How many calls lie in each file of calls under a folder, and its games' records."""
+    found = {}
+    for file in sorted(folder.rglob("run.sqlite")):
+        with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as db, suppress(sqlite3.Error):
+            found[str(file)] = db.execute("SELECT count(*) FROM calls WHERE model != 'village'").fetchone()[0]
+    return found
+
+
+def lines(folder: Path) -> list[tuple[Any, ...]]:
+    """The records of a run's games, by place."""
+    from wolflab.lab.storage.store import Store
+
+    with Store.open_for_reading(folder / "r") as store:
+        rows = [row for row in store.games() if row.over]
+        return sorted((row.condition, row.deal, row.repeat, *store.record(row.id).lines) for row in rows)
+
+
+def policies(folder: Path) -> list[Any]:
+    """The policies of a training, by what they hold."""
+    from wolflab.agents.policy.checkpoint import load_policy
+
+    return [load_policy(file).digest for file in sorted((folder / "r").rglob("policy.safetensors"))]
+
+
+def wait_for_a_call(process: subprocess.Popen[str], server: Ledger) -> None:
+    """Until the process has asked something, or is over."""
+    before = server.calls
+    while process.poll() is None and server.calls == before:
+        time.sleep(0.01)
+
+
+def torment(
+    job: Work, folder: Path, server: Ledger, kills: int, draws: random.Random
+) -> tuple[int, list[str]]:
+    """Begin the work and take it up again until it is over. Returns how often it was killed, and what is
+    wrong.
+    """
+    job.before(folder)
+    done, wrong, n = 0, [], 0
+    while True:
+        n += 1
+        file = "run.sqlite" if job.asks else "training.yaml"
+        begun = n > 1 if job.made is None else (folder / "r" / file).is_file()
+        words = job.go_on if begun else job.begin
+        trouble = done < kills
+        process = started(words, folder, clock=trouble and n % 3 == 0, full=trouble and n % 5 == 0 and begun)
+        other = started(words, folder, clock=False, full=False) if trouble and begun and n % 7 == 0 else None
+        if trouble and job.asks and draws.random() < 0.9:  # the others are killed while they start
+            wait_for_a_call(process, server)
+        try:
+            mean = 0.4 if job.asks else 4.0
+            _, told = process.communicate(timeout=draws.expovariate(1 / mean) if trouble else 600)
+        except subprocess.TimeoutExpired:
+            server.killed()
+            process.kill()
+            _, told = process.communicate()
+            time.sleep(0.2)
+            server.killed()  # what it had sent is read by the server even now
+            done += 1
+        if other is not None:
+            server.killed()
+            other.kill()
+            other.communicate()
+        if "Traceback" in told:
+            wrong.append(f"{' '.join(words)}: {told.strip().splitlines()[-1]}")
+        if process.returncode in (0, 3):
+            return done, wrong
+        if n > 4 * kills + 60:
+            return done, [*wrong, f"not over after {n} processes: {told.strip()[-300:]}"]
+
+
+def main() -> None:
+    """Torment every piece of work, and print the ledger."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--faults", type=float, default=0.1, help="the share of calls that fail")
+    parser.add_argument("--deals", type=int, default=6)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", nargs="+", default=["run", "tournament", "pool", "judge", "training"])
+    told = parser.parse_args()
+    draws, bad = random.Random(told.seed), False
+    print(
+        "| work | kills | sent | answered | stored | paid twice (not at a kill) | lost | games or policies |"
+    )
+    each = max(1, told.kills // len(told.only))
+    for name in told.only:
+        with (
+            tempfile.TemporaryDirectory() as place,
+            http_server.running(Ledger(rate=told.faults, seed=told.seed, latency=0.02)) as server,
+        ):
+            assert isinstance(server, Ledger)
+            [job] = [one for one in work(server.base_url, told.deals) if one.name == name]
+            folder = Path(place)
+            kills, wrong = torment(job, folder, server, each, draws)
+            kept, paid = sum(stored(folder).values()), Counter(server.paid)
+            usual, games = Counter(dict.fromkeys(paid, 1)), "–"
+            sent = sum(server.asked.values())
+            if job.made is not None:
+                tormented = job.made(folder)
+                calm = folder / "calm"
+                calm.mkdir()
+                torment(job, calm, server, 0, draws)
+                games = f"{len(tormented)}, as undisturbed" if tormented == job.made(calm) else "differ"
+                usual = server.paid - paid  # games of two conditions may ask the same
+            twice, answered = set(paid - usual), sum(usual.values())
+            lost = max(0, answered - kept)
+            bad |= bool(wrong) or bool(twice - server.at_kills) or games == "differ" or lost > 0
+            print(
+                f"| {name} | {kills} | {sent} | {answered} | {kept} | "
+                f"{len(twice)} ({len(twice - server.at_kills)}) | {lost} | {games} |",
+                flush=True,
+            )
+            for sentence in wrong:
+                print(f"  {sentence}")
+    sys.exit(bad)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""What a study's people have answered, read from their files: nothing for a run that is no study.
+
+Of a person's file no id, no code and no time of day is told. Whoever has withdrawn has answered nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from ..storage.store import GameRow
+from ..studies.people import WITHDRAWN, StudyPerson, given_up, kept_people
+from ..studies.plan import STUDY, StudyPlan, load_study
+from ..studies.quoting import QUOTE
+from .columns import DataRow
+
+_FLAG = "flag/"
+"""Of what stands beside the answers to questions: a statement that is marked, by its place in the record."""
+_NO_DATA = ("consent", "quiz")
+"""Steps whose answers are no answers: what of them is data stands in `people`."""
+
+
+class GivenAnswer(NamedTuple):
+    """One answer. person: who gave it, by name. row: the columns that are its own. marks: of a flag, which of
+    the game's events it marks; −1 for any other answer.
+    """
+
+    person: str
+    row: DataRow
+    marks: int = -1
+
+
+class StudyAnswers:
+    """See the module. folder: the run's. texts: with what people typed."""
+
+    def __init__(self, folder: Path, texts: bool) -> None:
+        self.folder, self.texts = folder, texts
+
+    @cached_property
+    def study(self) -> StudyPlan | None:
+        """The run's study; None where it is none."""
+        file = self.folder / STUDY
+        return load_study(file) if file.is_file() else None
+
+    @cached_property
+    def people(self) -> Mapping[str, StudyPerson]:
+        """By name."""
+        return {} if self.study is None else kept_people(self.folder)
+
+    def condition(self, person: str) -> str | None:
+        """What somebody plays."""
+        cells = {} if self.study is None else self.study.all_cells
+        cell = cells.get(self.people[person].cell)
+        return None if cell is None else cell.condition
+
+    def of_people(self, games: Sequence[GameRow]) -> Iterator[DataRow]:
+        """A row for each person. games: all of the run."""
+        by_number = {row.id: row for row in games}
+        for person in self.people.values():
+            numbers = (number for given in person.games.values() for number in given)
+            mine = [by_number[number] for number in numbers if number in by_number]
+            quote = person.done.get("consent", {}).get(QUOTE)
+            yield {
+                "person": person.name,
+                "cell": person.cell,
+                "condition": self.condition(person.name),
+                "row": person.row,
+                "sessions": len(person.visits),
+                "tries": _tries(person),
+                "step": next(reversed(person.done), None),
+                "left": person.left or None,
+                "quote": None if quote is None else quote == "yes",
+                "games": sum(row.over for row in mine),
+                "abandoned": sum(given_up(row) for row in mine),
+            }
+
+    def about(self, game: int | None) -> Sequence[GivenAnswer]:
+        """The answers about that game of the run; None: about no game."""
+        return self._by_game.get(game, [])
+
+    @cached_property
+    def _by_game(self) -> Mapping[int | None, list[GivenAnswer]]:
+        found: dict[int | None, list[GivenAnswer]] = {}
+        for person in self.people.values():
+            for step, answers in person.done.items():
+                kind, _, place = step.partition("/")
+                numbers = person.games.get(f"game/{place}", [])
+                about = found.setdefault(numbers[-1] if numbers else None, [])
+                if kind not in _NO_DATA and person.left != WITHDRAWN:
+                    about.extend(self._given(person.name, step, *one) for one in answers.items())
+        return found
+
+    def _given(self, person: str, step: str, question: str, answer: str) -> GivenAnswer:
+        kind, _, place = step.partition("/")
+        row: DataRow = {"person": person, "step": step, "place": int(place) if place else None}
+        if kind == "number":
+            return GivenAnswer(person, row | {"what": "number", "question": None, "answer": answer})
+        at = question.removeprefix(_FLAG)
+        if kind == "after" and at != question and at.isdecimal():
+            row |= {"what": "flag", "question": None, "answer": answer}
+            return GivenAnswer(person, row, int(at))
+        told = self.texts or answer in self._choices(kind, question)
+        row |= {"what": "question", "question": question, "answer": answer if told else None}
+        return GivenAnswer(person, row)
+
+    def _choices(self, kind: str, question: str) -> Sequence[str]:
+        """What may be chosen as an answer; empty where words are asked for."""
+        assert self.study is not None
+        study = self.study
+        forms = {"about": study.about, "after": study.after_game, "interview": study.interview}
+        return next((one.answers for one in forms.get(kind, []) if one.ask == question), [])
+
+
+def _tries(person: StudyPerson) -> int | None:
+    """How often somebody has answered the quiz; those before the last were wrong."""
+    if person.left == WITHDRAWN:
+        return None
+    right = person.done.get("quiz", {}).get("tries")
+    return int(right) if right is not None else person.tries.get("quiz")

@@ -1,0 +1,153 @@
+"""Is a run whole: are the games of its plan there, and does everything that is kept of them hold?
+
+`replay.verify_game` looks at one game. What belongs to the run is looked at here: the plan, the settings that
+it was begun with, calls of nobody, the file itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ...errors import ExperimentError, ModelError, WolflabError
+from ...usage import totals_alike
+from ..plans.experiment import Experiment
+from ..storage.call_store import CallStore
+from ..storage.store import GIVEN_UP, GameRow, Store, asker
+from .casting import Company
+from .replay import verify_game
+from .runner import further_games, planned_games
+from .tournament_games import is_tournament, part_to_play
+
+_NAMED = 10
+"""Games that are missing and are named one by one."""
+
+
+@dataclass
+class WholeRun:
+    """What was found. planned: games that there are to be by now; over: those that are; missing: the others,
+    in words. good: games whose record holds. faults: what does not hold, a sentence each. unseen: what could
+    not be looked at, and why. erased: game → statements that were erased from it.
+    """
+
+    planned: int = 0
+    over: int = 0
+    missing: list[str] = field(default_factory=list)
+    good: int = 0
+    bad: int = 0
+    faults: list[str] = field(default_factory=list)
+    unseen: list[str] = field(default_factory=list)
+    erased: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def holds(self) -> bool:
+        """Whether all of it is there and right."""
+        return not self.faults and not self.missing
+
+
+def verify_whole(store: Store, agents: bool, tell: Callable[[str], None] = lambda fault: None) -> WholeRun:
+    """Check a run and all its games. tell: hears each fault when it is found."""
+    found = WholeRun()
+
+    def fault(sentence: str) -> None:
+        found.faults.append(sentence)
+        tell(sentence)
+
+    for sentence in _of_the_run(store):
+        fault(sentence)
+    rows, experiment = store.games(), store.experiment
+    try:
+        experiment = part_to_play(store) if is_tournament(store) else experiment
+    except WolflabError as error:
+        fault(str(error))
+    _compare_with_plan(_games_to_be(store, experiment, rows), rows, found)
+    company = Company(store.experiment, store.path, reading=True)
+    try:
+        for row in rows:
+            if row.over:
+                _check_game(store, row, agents, company, found, fault)
+    finally:
+        company.close_cache()
+    return found
+
+
+def _check_game(
+    store: Store, row: GameRow, agents: bool, company: Company, found: WholeRun, fault: Callable[[str], None]
+) -> None:
+    try:
+        if n := store.record(row.id).erased_words:
+            found.erased[row.id] = n
+        verify_game(store, row, agents, company)
+        found.good += 1
+    except (ModelError, ExperimentError) as error:  # weights or a policy that are not on this machine
+        if agents:
+            found.bad += 1
+            fault(f"game {row.id}: {error}")
+        else:
+            found.good += 1
+            found.unseen += [why for why in [str(error)] if why not in found.unseen]
+    except WolflabError as error:
+        found.bad += 1
+        fault(f"game {row.id}: {error}")
+
+
+def _compare_with_plan(
+    planned: Sequence[tuple[str, int, int]], rows: Sequence[GameRow], found: WholeRun
+) -> None:
+    places = {(row.condition, row.deal, row.repeat): row for row in rows}
+    found.planned = len(planned)
+    missing = [place for place in planned if place not in places or not places[place].over]
+    found.over = len(planned) - len(missing)
+    for place in missing[:_NAMED]:
+        row = places.get(place)
+        condition, deal, repeat = place
+        how = "not in the run" if row is None else f"game {row.id}, {row.status}"
+        found.missing.append(f"{condition}, deal {deal}, repeat {repeat} ({how})")
+    if len(missing) > _NAMED:
+        found.missing.append(f"and {len(missing) - _NAMED} more")
+
+
+def _games_to_be(store: Store, experiment: Experiment, rows: Sequence[GameRow]) -> list[tuple[str, int, int]]:
+    """Which games there are to be by now. With people, games are planned one by one as they come, and those
+    that they gave up have failed.
+    """
+    if store.peopled:
+        return [(row.condition, row.deal, row.repeat) for row in rows if row.status != "failed"]
+    planned = dict.fromkeys([*planned_games(experiment), *_replacements(experiment, rows)])
+    if planned.keys() <= {(row.condition, row.deal, row.repeat) for row in rows}:
+        planned |= dict.fromkeys(further_games(experiment, rows))
+    return list(planned)
+
+
+def _replacements(experiment: Experiment, rows: Sequence[GameRow]) -> Iterator[tuple[str, int, int]]:
+    """The further deals up to the last that there is, without a gap."""
+    for name in experiment.conditions:
+        deals = [deal for deal, _ in experiment.places(name)]
+        last = max((row.deal for row in rows if row.condition == name), default=0)
+        repeat = experiment.conditions[name].first_repeat
+        yield from ((name, deal, repeat) for deal in range(max(deals) + 1, last + 1))
+
+
+def _of_the_run(store: Store) -> Iterator[str]:
+    """Faults of what belongs to no single game."""
+    yield from store.damage()
+    for condition in store.experiment.conditions:
+        begun = store.meta(f"condition {condition}")
+        if begun is not None and begun != store.experiment.identity(condition):
+            yield (
+                f"experiment.yaml: condition {condition!r} is not the one that the run began with; copy the "
+                "right file back"
+            )
+    for number in store.left_behind():
+        yield f"game {number} was deleted: there are still numbers or calls of it; copy the run back"
+    # Games that are over are looked at one by one, and calls of those that were given up are gone.
+    apart = {asker(row.id) for row in store.games() if row.over or row.error == GIVEN_UP}
+    yield from totals_that_differ(store, [who for who in store.askers() if who not in apart])
+
+
+def totals_that_differ(store: CallStore, askers: Sequence[str]) -> Iterator[str]:
+    """Faults of what is kept of these askers' cost."""
+    for who in askers:
+        kept, counted = store.spent_by(who).get(who, {}), store.recounted_of(who)
+        if kept.keys() != counted.keys() or not all(totals_alike(kept[name], counted[name]) for name in kept):
+            yield f"{who}: what is kept of its cost is not what its calls come to; copy the directory back"

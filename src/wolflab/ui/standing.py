@@ -1,0 +1,129 @@
+"""`wolflab status`: how far something is, seen from outside, whether it goes on or has stopped."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from rich.console import Console
+
+from ..lab.runs.forecast import Limits
+from ..lab.runs.tournament_games import is_tournament
+from ..lab.storage.overview import RunCounts, RunOverview
+from ..lab.storage.run_files import TRAINING, is_held
+from ..lab.storage.store import Store
+from ..lab.studies.plan import STUDY
+from ..lab.training.files import log_of, seed_folder
+from ..lab.training.run import opened
+from .commands import how_to_go_on
+from .console import say
+from .report.numbers import number
+from .wording import counted, duration
+
+_NAMED = 5
+"""Calls under way, and reasons, that are named one by one."""
+
+
+def show_status(console: Console, path: Path) -> None:
+    """Tell how far it is, and how to go on. StoreError for what is no run, training or directory of calls."""
+    if (path / TRAINING).is_file():
+        _show_training(console, path)
+        return
+    with RunOverview.open_for_reading(path) as overview:
+        played = is_held(path)
+        counts = overview.counts()
+        under_way = overview.left_under_way()
+        if overview.has_games:
+            _show_games(console, path, overview, counts, played)
+        else:
+            now = "in work now" if played else "nobody works on it now; the command that began it goes on"
+            say(console, f"{path}: calls alone, of a judge or an evaluation; {now}")
+            say(
+                console,
+                f"{counted(counts.calls, 'call')}, {number(counts.tokens, 'large')} tokens{_money(counts)}",
+            )
+    if under_way:
+        _tell_under_way(console, under_way, played)
+
+
+def _show_training(console: Console, path: Path) -> None:
+    spec = opened(path)
+    for seed in spec.seeds:
+        made = max(0, len(log_of(seed_folder(path, seed))) - 1)
+        say(console, f"seed {seed}: {made} of {counted(spec.training.updates, 'update')}")
+    if not is_held(path):
+        say(console, f"nobody works on it now; go on with: wolflab train --resume {shlex.quote(str(path))}")
+
+
+def _show_games(console: Console, path: Path, overview: RunOverview, counts: RunCounts, played: bool) -> None:
+    with Store.open_for_reading(path) as store:
+        experiment, command = store.experiment, store.command.split()[1]
+        command = "tournament" if is_tournament(store) else command
+        how, (calls, tokens, usd) = how_to_go_on(store, command), store.called()
+        prices = Limits.of(experiment).prices.values()
+        free = all(price is not None and not (price.input or price.output) for price in prices)
+        priced = free or not counts.costless
+        if (path / STUDY).is_file():
+            how = f"Go on with the command that began it: wolflab study FILE --out {shlex.quote(str(path))}"
+        given_up = counts.of("failed") if store.peopled else 0  # they are planned again
+        timed = (row for row in store.games() if row.over) if played else ()
+        seconds = [taken for row in timed if (taken := store.seconds(row.id))]
+    left = counts.of() - counts.over - given_up
+    state = "over" if not left else "being played" if played else "stopped"
+    say(console, f"{path}: {state}; {counts.over} of {counted(counts.of(), 'game')} over")
+    parts = {status: counts.of(status) for status in ("done", "void", "unfinished", "failed", "planned")}
+    say(console, "  " + ", ".join(f"{n:,} {status}" for status, n in parts.items() if n))
+    if counts.begun:
+        say(console, f"  {counts.begun:,} of those that are not over have made calls, which are kept")
+    budget = experiment.budget
+    limits = [f"{budget.tokens:,} tokens"] if budget.tokens is not None else []
+    limits += [f"{budget.usd:g} USD"] if budget.usd is not None else []
+    of = f"; the budget is {' and '.join(limits)}" if limits else ""
+    if tokens:
+        money = (
+            number(usd, "usd") if priced else f"at least {number(usd, 'usd')}" if usd else "at no known cost"
+        )
+        say(console, f"  {counted(calls, 'call')}, {number(tokens, 'large')} tokens, {money}{of}")
+    else:
+        say(console, f"  no calls that are paid for{of}")
+    if played and left and seconds:
+        at_once = min(experiment.concurrency, left)
+        each = sum(seconds) / len(seconds)
+        say(
+            console,
+            f"  about {duration(each * left / at_once)} left, by the {len(seconds):,} games that are over",
+        )
+    for reason in overview.reasons()[:_NAMED]:
+        say(console, f"  {counted(reason.games, 'game')} {reason.status}: {reason.error}", "yellow")
+    if forced := len(overview.adaptations()):
+        say(
+            console,
+            f"  {counted(forced, 'change')} that servers forced: wolflab errors {shlex.quote(str(path))}",
+        )
+    if left and not played:
+        say(console, f"  {how}")
+
+
+def _money(counts: RunCounts) -> str:
+    """What calls cost, as far as that is known."""
+    if not counts.cost:
+        return ", at no known cost" if counts.costless else ""
+    least = "at least " if counts.costless else ""
+    return f", {least}{number(counts.cost, 'usd')}"
+
+
+def _tell_under_way(console: Console, calls: list[tuple[str, str, str]], played: bool) -> None:
+    """Calls that were sent and not answered by now."""
+    if played:
+        say(console, f"  {counted(len(calls), 'call is', 'calls are')} under way")
+        return
+    say(
+        console,
+        f"  {counted(len(calls), 'call was', 'calls were')} under way when it was stopped. The answers were "
+        "not stored and may have been paid for; these calls are made again:",
+        "yellow",
+    )
+    for asker, key, model in calls[:_NAMED]:
+        say(console, f"    {asker}, {key.partition('|')[2]}, of {model}")
+    if len(calls) > _NAMED:
+        say(console, f"    and {len(calls) - _NAMED:,} more")

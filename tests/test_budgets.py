@@ -1,0 +1,333 @@
+"""What a run may spend, and how it stops: budgets that hold with many calls in flight, refusals, outages,
+Ctrl-C and SIGTERM, and what a run that goes on may change.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from http_server import FakeServer, Fault, running, serving
+from test_http_model import Naps, ask, make, play, request
+from test_run import over_http
+from wolflab.errors import BudgetExceeded, ModelRefused, ServerError, Stopped, StoreError
+from wolflab.lab.plans.loading import build
+from wolflab.lab.runs.runner import play_run
+from wolflab.lab.storage.store import Store
+from wolflab.models.base import Response
+from wolflab.models.budget import Budget, CallSizes, Most, Price
+from wolflab.usage import Usage
+
+# -- budgets ------------------------------------------------------------------------------------
+
+
+def uneven(limit: int | None) -> Callable[[str], str]:
+    """What a server says: mostly little, now and then much, but never more than `limit` tokens."""
+    draws = random.Random(1)
+
+    def says(_: str) -> str:
+        length = int(20 * draws.paretovariate(1.2))
+        return "x" * 4 * min(length, limit or 2000)
+
+    return says
+
+
+@pytest.mark.parametrize("at_once", [1, 16, 64])
+@pytest.mark.parametrize(("limit", "kept"), [(100, True), (100, False), (None, True)])
+def test_a_budget_holds_with_many_calls_in_flight(at_once: int, limit: int | None, kept: bool) -> None:
+    """kept: the server keeps to the limit of a reply. Else one call may go beyond the budget, and no more."""
+
+    async def go() -> tuple[Budget, list[Response]]:
+        async with serving(latency=0.002, says=uneven(limit if kept else None)) as server:
+            budget = Budget(tokens=40_000)
+            model = make(server, budget=budget, max_in_flight=at_once, max_tokens=limit)
+            calls = [model.generate(request()) for _ in range(700)]
+            outcomes = await asyncio.gather(*calls, return_exceptions=True)
+            await model.close()
+            assert all(isinstance(one, Response | BudgetExceeded) for one in outcomes)
+            return budget, [one for one in outcomes if isinstance(one, Response)]
+
+    budget, replies = play(go())
+    assert budget.tokens is not None
+    assert budget.spent_tokens == sum(reply.usage.tokens for reply in replies)
+    most = max(reply.usage.tokens for reply in replies)
+    assert 0.9 * budget.tokens < budget.spent_tokens <= budget.tokens + (0 if limit and kept else most)
+    assert not budget.in_flight
+
+
+def test_money_is_held_back_too() -> None:
+    async def go() -> Budget:
+        async with serving(says=uneven(100)) as server:
+            budget = Budget(usd=0.5)
+            model = make(server, budget=budget, price=Price(5.0, 20.0), max_in_flight=30, max_tokens=100)
+            await asyncio.gather(*(model.generate(request()) for _ in range(900)), return_exceptions=True)
+            await model.close()
+            return budget
+
+    budget = play(go())
+    assert Decimal("0.45") < budget.spent_usd <= Decimal("0.5")
+    assert "the budget of 0.5 USD is spent" in budget.short["usd"]
+
+
+def test_a_call_that_may_take_more_than_is_left_waits_for_the_others_and_is_then_refused() -> None:
+    async def go() -> None:
+        budget = Budget(tokens=100)
+        over = asyncio.Event()
+
+        async def use(most: int, took: int) -> None:
+            async with budget.hold(lambda: Most(Usage(most))):
+                await over.wait()
+                budget.add(Usage(took))
+
+        first, second, third = (asyncio.create_task(use(*call)) for call in ((70, 30), (60, 10), (90, 0)))
+        await asyncio.sleep(0.01)
+        assert budget.in_flight == 1
+        over.set()
+        await asyncio.gather(first, second)
+        with pytest.raises(BudgetExceeded, match=r"100 tokens is spent \(40 used, and the next .* take 90"):
+            await third
+
+    play(go())
+
+
+def test_what_a_call_may_take_is_learned() -> None:
+    sizes = CallSizes()
+    assert sizes.most(1000, "vote", 50) == (1564, 50)
+    assert sizes.most(1000, "vote", None) == (1564, None)
+    sizes.saw(1000, "vote", 50, prompt=1364, completion=20)
+    assert sizes.most(1000, "vote", 50) == (1364, 50)
+    assert sizes.most(1000, "vote", None) == (1364, 20)
+    assert sizes.most(1000, "statement", None) == (1364, 20)  # of this kind nothing is known
+    sizes.saw(1000, "statement", 50, prompt=900, completion=400)  # the limit is not kept
+    assert sizes.most(1000, "statement", 50) == (1364, 400)
+
+
+# -- refusals and outages ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (401, {"error": {"message": "Incorrect API key provided", "code": "invalid_api_key"}}),
+        (400, {"error": {"message": "API key not valid. Please pass a valid API key.", "status": "X"}}),
+        (402, {"error": {"message": "Insufficient credits"}}),
+        (403, {"error": {"message": "Your project is blocked"}}),
+        (429, {"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}),
+        (429, {"error": {"message": "You exceeded your quota", "type": "insufficient_quota"}}),
+        (404, {"error": {"message": "The model `wolf-1` does not exist", "code": "model_not_found"}}),
+    ],
+)
+def test_a_refusal_is_heard_once(status: int, body: Any) -> None:
+    """Whoever calls afterwards is refused without a request."""
+
+    async def go() -> None:
+        async with serving(faults=deque([Fault("error", status, body=body)])) as server:
+            model = make(server)
+            with pytest.raises(ModelRefused):
+                await model.generate(request())
+            with pytest.raises(ModelRefused):
+                await model.generate(request())
+            assert server.calls == 1
+            model.endpoint.try_anew()
+            assert (await model.generate(request())).text
+            await model.close()
+
+    play(go())
+
+
+def test_games_that_do_not_need_a_refused_model_go_on(tmp_path: Path) -> None:
+    with running() as server:
+        data = over_http(server, deals=2, concurrency=1)
+        model = data["players"]["others"]["model"] | {"max_in_flight": 1}
+        gone = {"players": {"others": {"model": model | {"model": "wolf-3"}}}}
+        data = over_http(server, deals=2, concurrency=1, conditions={"gone": gone, "there": {}})
+        with Store.create(tmp_path / "r", build(data)) as store:
+            assert not play_run(store, reached=True)
+            assert {row.status for row in store.games() if row.condition == "there"} == {"done"}
+            gone_ones = [row for row in store.games() if row.condition == "gone"]
+            assert {row.status for row in gone_ones} == {"unfinished"}
+            assert all("has no model 'wolf-3'" in (row.error or "") for row in gone_ones)
+            assert [body["model"] for body in server.bodies].count("wolf-3") == 1
+            server.models += ("wolf-3",)
+            assert play_run(store)
+
+
+def test_a_server_that_answers_nobody_is_tried_by_one_call_while_the_others_wait() -> None:
+    async def go() -> None:
+        faults = deque([Fault("status", 503)] * 60)
+        async with serving(faults=faults) as server:
+            naps = Naps()
+            model = make(server, naps, max_in_flight=16, retries=50)
+            told: list[str] = []
+            model.endpoint.tell = told.append
+            replies = await asyncio.gather(*(model.generate(request()) for _ in range(16)))
+            await model.close()
+            assert len(replies) == 16
+            # each of them fails until it is clear that nobody is answered; from then on one tries
+            assert server.calls == 60 + 16
+            assert 16 * 3 <= len(naps.asked) == 60
+            assert "gives no answer" in told[0]
+            assert "answers again" in told[1]
+
+    play(go())
+
+
+def test_an_outage_that_lasts_too_long_ends_every_call_and_asks_nothing_more() -> None:
+    async def go() -> None:
+        async with serving(faults=deque([Fault("status", 503)] * 500)) as server:
+            model = make(server, max_in_flight=4, retries=100, longest_outage=300.0)
+            calls = [model.generate(request()) for _ in range(4)]
+            outcomes = await asyncio.gather(*calls, return_exceptions=True)
+            assert all(isinstance(one, ServerError) for one in outcomes)
+            before = server.calls
+            with pytest.raises(ServerError, match="has answered nobody for"):
+                await model.generate(request())
+            assert server.calls == before < 60
+            await model.close()
+
+    play(go())
+
+
+def test_games_that_a_server_broke_off_are_taken_up_once_it_answers(tmp_path: Path) -> None:
+    with (
+        running() as server,
+        Store.create(tmp_path / "r", build(over_http(server, deals=3, concurrency=1))) as store,
+    ):
+        failing = deque([Fault("status", 500)] * 6)
+        seen: list[str] = []
+
+        def once(progress: Any) -> None:
+            if progress.last is not None:
+                seen.append(progress.last.status)
+
+        server.faults = failing
+        assert play_run(store, once, reached=True)
+        assert "unfinished" in seen
+        assert [row.status for row in store.games()] == ["done"] * 3
+
+
+# -- the cheaper service ------------------------------------------------------------------------
+
+
+@dataclass
+class FlexServer(FakeServer):
+    """A server with a cheaper tier: `room` says of a call, counted from 0, whether there is room for it."""
+
+    room: Callable[[int], bool] = lambda n: True
+
+    def _completion(self, body: dict[str, Any]) -> dict[str, Any]:
+        return super()._completion(body) | {"service_tier": body.get("service_tier", "default")}
+
+    def _refusal(self, body: dict[str, Any]) -> Any:
+        if body.get("service_tier") == "flex" and not self.room(self.calls - 1):
+            return self._error(429, "Resource Unavailable", code="resource_unavailable")
+        return super()._refusal(body)
+
+
+def test_a_call_in_the_cheaper_tier_costs_half_and_falls_back_after_a_while(tmp_path: Path) -> None:
+    """What the server says it served counts, not what was asked for."""
+
+    async def go() -> None:
+        server = FlexServer(room=lambda n: n < 3)
+        await server.start()
+        naps = Naps()
+        model = make(server, naps, price=Price(10.0, 10.0), tier="flex", tier_wait=100.0, retries=2)
+        cheap = await model.generate(request())
+        assert (cheap.tier, cheap.usage.cost) == ("flex", pytest.approx(cheap.usage.tokens * 5e-6))
+        server.room = lambda n: False
+        dear = await model.generate(request())
+        assert (dear.tier, dear.usage.cost) == ("", pytest.approx(dear.usage.tokens * 1e-5))
+        assert 100 <= sum(naps.asked) < 161
+        assert "service_tier" not in server.bodies[-1]
+        assert "not in flex" in model.adaptations[0]
+        await model.close()
+        await server.stop()
+
+    play(go())
+
+
+def test_the_tier_that_was_served_stands_with_the_call(tmp_path: Path) -> None:
+    with running(FlexServer(room=lambda n: True)) as server:
+        data = over_http(server, deals=1)
+        data["players"]["others"]["model"]["tier"] = "flex"
+        with Store.create(tmp_path / "r", build(data)) as store:
+            assert play_run(store)
+            assert {call["tier"] for call in store.whole_calls(1)} == {"flex"}
+
+
+def test_a_server_without_tiers_is_asked_without_one() -> None:
+    [reply], server, model, _ = ask(server={"refuses": frozenset({"service_tier"})}, tier="flex")
+    assert reply.text
+    assert server.calls == 2
+    assert "refuses service_tier = flex" in model.adaptations[0]
+
+
+# -- somebody stops it --------------------------------------------------------------------------
+
+
+def test_a_closed_budget_lets_calls_in_flight_end_and_no_other_begin() -> None:
+    async def go() -> None:
+        async with serving(gate=3) as server:
+            budget = Budget()
+            model = make(server, budget=budget, max_in_flight=2)
+            calls = [asyncio.create_task(model.generate(request())) for _ in range(5)]
+            while server.in_flight < 2:
+                await asyncio.sleep(0.01)
+            budget.close("stopped by Ctrl-C")
+            server._full.set()
+            outcomes = await asyncio.gather(*calls, return_exceptions=True)
+            assert sum(isinstance(one, Response) for one in outcomes) == 2
+            assert sum(isinstance(one, Stopped) for one in outcomes) == 3
+            await model.close()
+
+    play(go())
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stores_what_is_in_flight_and_says_how_to_go_on(tmp_path: Path, number: int) -> None:
+    with running(latency=0.4) as server:
+        data = over_http(server, concurrency=4, deals=6)
+        (tmp_path / "e.yaml").write_text(json.dumps(data))
+        command = [sys.executable, "-m", "wolflab", "run", "e.yaml", "--out", "r"]
+        process = subprocess.Popen(command, cwd=tmp_path, stdout=-1, stderr=-1, text=True)
+        while server.in_flight < 4 or server.calls < 12:
+            time.sleep(0.02)
+        process.send_signal(number)
+        _, told = process.communicate(timeout=60)
+        assert process.returncode == 128 + number
+        assert "go on with: wolflab run --resume r" in told
+        with Store.open_for_reading(tmp_path / "r") as store:
+            stored = sum(len(store.calls(row.id)) for row in store.games())
+            assert stored == server.answered == server.calls
+            assert {row.status for row in store.games()} <= {"unfinished", "planned", "done"}
+
+
+# -- going on with other limits ---------------------------------------------------------------
+
+
+def test_a_run_goes_on_with_a_higher_budget_and_nothing_else_that_decides(tmp_path: Path) -> None:
+    with running() as server:
+        with Store.create(tmp_path / "r", build(over_http(server, budget={"tokens": 20_000}))) as store:
+            assert not play_run(store)
+            spent, _ = store.spent()
+            assert 10_000 < spent <= 20_000
+        with pytest.raises(StoreError, match="decides what is played"):
+            Store.resume(tmp_path / "r", ["rules.max_rounds=3"])
+        with Store.resume(tmp_path / "r", ["budget.tokens=9000000", "others.model.timeout=9"]) as store:
+            assert store.experiment.budget.tokens == 9_000_000
+            assert play_run(store)
+        with Store.open_for_reading(tmp_path / "r") as store:
+            assert store.experiment.budget.tokens == 9_000_000
