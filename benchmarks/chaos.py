@@ -3,7 +3,8 @@
     python benchmarks/chaos.py [--kills 200] [--faults 0.1] [--seed 1] [--only run …]
 
 Each piece of work (a run, a tournament, a run that learns from its games, a judge, a training) is begun by
-the `wolflab` command, killed with -9 after a random time and taken up again, until it is over. Its server
+the `wolflab` command, killed with -9 after a random time and taken up again, until it is over; then it is
+begun anew, until its share of the kills is reached. Its server
 answers with faults of every kind at that rate, and keeps a ledger of every request by what was asked. Every
 third process has a clock that jumps by up to a day, every fifth finds its disk full, and now and then two are
 started at once. Printed: calls sent, answered and stored; those that were answered more often than where
@@ -15,8 +16,10 @@ training's policy, are those of a run that was never killed.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import hashlib
 import json
+import logging
 import os
 import random
 import sqlite3
@@ -273,37 +276,80 @@ def main() -> None:
     print(
         "| work | kills | sent | answered | stored | paid twice (not at a kill) | lost | games or policies |"
     )
+    logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)  # a killed client hangs up in mid-request
     each = max(1, told.kills // len(told.only))
     for name in told.only:
-        with (
-            tempfile.TemporaryDirectory() as place,
-            http_server.running(Ledger(rate=told.faults, seed=told.seed, latency=0.02)) as server,
-        ):
-            assert isinstance(server, Ledger)
-            [job] = [one for one in work(server.base_url, told.deals) if one.name == name]
-            folder = Path(place)
-            kills, wrong = torment(job, folder, server, each, draws)
-            kept, paid = sum(stored(folder).values()), Counter(server.paid)
-            usual, games = Counter(dict.fromkeys(paid, 1)), "–"
-            sent = sum(server.asked.values())
-            if job.made is not None:
-                tormented = job.made(folder)
-                calm = folder / "calm"
-                calm.mkdir()
-                torment(job, calm, server, 0, draws)
-                games = f"{len(tormented)}, as undisturbed" if tormented == job.made(calm) else "differ"
-                usual = server.paid - paid  # games of two conditions may ask the same
-            twice, answered = set(paid - usual), sum(usual.values())
-            lost = max(0, answered - kept)
-            bad |= bool(wrong) or bool(twice - server.at_kills) or games == "differ" or lost > 0
-            print(
-                f"| {name} | {kills} | {sent} | {answered} | {kept} | "
-                f"{len(twice)} ({len(twice - server.at_kills)}) | {lost} | {games} |",
-                flush=True,
-            )
-            for sentence in wrong:
-                print(f"  {sentence}")
+        sums = Tally()
+        while sums.kills < each and sums.rounds < 4 * each:
+            seed = told.seed + 1000 * sums.rounds
+            sums += one_round(name, told.deals, told.faults, seed, each - sums.kills, draws)
+        print(sums.row(name), flush=True)
+        for sentence in sums.wrong:
+            print(f"  {sentence}")
+        bad |= sums.bad
     sys.exit(bad)
+
+
+@dataclass
+class Tally:
+    """What has come of a piece of work, over all the times that it was done. early: paid twice, and not in
+    flight at a kill. made: games or policies that were compared. differs: times that they were not those of
+    an undisturbed run.
+    """
+
+    rounds: int = 0
+    kills: int = 0
+    sent: int = 0
+    answered: int = 0
+    stored: int = 0
+    twice: int = 0
+    early: int = 0
+    lost: int = 0
+    made: int = 0
+    differs: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+    def __add__(self, other: Tally) -> Tally:
+        """Both together."""
+        names = [each.name for each in dataclasses.fields(self)]
+        return Tally(**{name: getattr(self, name) + getattr(other, name) for name in names})
+
+    @property
+    def bad(self) -> bool:
+        """Whether something is as it must not be."""
+        return bool(self.wrong or self.early or self.lost or self.differs)
+
+    def row(self, name: str) -> str:
+        """Its line of the table."""
+        games = "differ" if self.differs else f"{self.made}, as undisturbed" if self.made else "–"
+        return (
+            f"| {name} | {self.kills} | {self.sent} | {self.answered} | {self.stored} | "
+            f"{self.twice} ({self.early}) | {self.lost} | {games} |"
+        )
+
+
+def one_round(name: str, deals: int, faults: float, seed: int, kills: int, draws: random.Random) -> Tally:
+    """Do a piece of work from its beginning to its end, with so many kills at most, and once in peace."""
+    with (
+        tempfile.TemporaryDirectory() as place,
+        http_server.running(Ledger(rate=faults, seed=seed, latency=0.02)) as server,
+    ):
+        assert isinstance(server, Ledger)
+        [job] = [one for one in work(server.base_url, deals) if one.name == name]
+        folder = Path(place)
+        done, wrong = torment(job, folder, server, kills, draws)
+        kept, paid, sent = sum(stored(folder).values()), Counter(server.paid), sum(server.asked.values())
+        usual, made, differs = Counter(dict.fromkeys(paid, 1)), 0, 0
+        if job.made is not None:
+            tormented = job.made(folder)
+            calm = folder / "calm"
+            calm.mkdir()
+            torment(job, calm, server, 0, draws)
+            made, differs = len(tormented), int(tormented != job.made(calm))
+            usual = server.paid - paid  # games of two conditions may ask the same
+        twice, answered = set(paid - usual), sum(usual.values())
+        early, lost = len(twice - server.at_kills), max(0, answered - kept)
+        return Tally(1, done, sent, answered, kept, len(twice), early, lost, made, differs, wrong)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,9 @@ from test_http_model import Naps, ask, make, play, request
 from test_run import over_http
 from wolflab.errors import BudgetExceeded, ModelRefused, ServerError, Stopped, StoreError
 from wolflab.lab.plans.loading import build
-from wolflab.lab.runs.runner import play_run
+from wolflab.lab.runs.casting import budget_of
+from wolflab.lab.runs.runner import planned_games, play_run
+from wolflab.lab.runs.tables import play_table
 from wolflab.lab.storage.store import Store
 from wolflab.models.base import Response
 from wolflab.models.budget import Budget, CallSizes, Most, Price
@@ -80,6 +82,23 @@ def test_money_is_held_back_too() -> None:
     budget = play(go())
     assert Decimal("0.45") < budget.spent_usd <= Decimal("0.5")
     assert "the budget of 0.5 USD is spent" in budget.short["usd"]
+
+
+def test_games_at_several_tables_share_the_budget_of_their_run(tmp_path: Path) -> None:
+    async def go(store: Store) -> list[Any]:
+        budget = budget_of(store.experiment, store.spent())
+        tables = [play_table(store, store.experiment, game=row.id, budget=budget) for row in store.games()]
+        return await asyncio.gather(*tables, return_exceptions=True)
+
+    with running(latency=0.002) as server:
+        model = {"model": "wolf-1", "base_url": server.base_url, "max_tokens": 100}
+        named = {"players": {"others": {"model": model, "recipe": "vanilla"}}, "deals": 3}
+        played = build({"name": "tables", "rules": "sheriff", "budget": {"tokens": 20_000}, **named})
+        with Store.create(tmp_path / "run", played) as store:
+            store.plan(planned_games(played))
+            ended = play(go(store))
+            assert all(isinstance(one, ExceptionGroup) for one in ended)
+            assert 15_000 < store.spent()[0] <= 20_000
 
 
 def test_a_call_that_may_take_more_than_is_left_waits_for_the_others_and_is_then_refused() -> None:

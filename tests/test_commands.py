@@ -313,6 +313,7 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
         "play runs/…": str(home / "left"),
         "erase runs/…": str(home / "played"),
         "study mine.yaml": str(home / "study.yaml"),
+        "plan mine.yaml": str(home / "study.yaml"),
         "study runs/roles": str(home / "study"),
         "study runs/mine": str(home / "study"),
         "RUN": run,

@@ -18,12 +18,15 @@ from rich.console import Console
 
 from command_line import wolflab
 from http_server import FakeServer, Fault, running
+from study_helpers import FILE
+from study_helpers import written as written_study
 from wolflab.errors import ExperimentError
 from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.loading import build, load_experiment
 from wolflab.lab.plans.sources import shipped_files
 from wolflab.lab.runs.forecast import Limits, RunForecast, Seen, SeenReply, forecast
 from wolflab.lab.runs.rehearsal import Rehearsed, rehearse, said_in
+from wolflab.lab.studies.plan import load_study
 from wolflab.ui.forecasting import forecast_first
 from wolflab.usage import Usage
 
@@ -359,6 +362,44 @@ def test_a_closed_input_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
         forecast_first(Console(quiet=True), build(plain(price={"input": 50.0})), False, "x --yes")
 
 
+# -- of a study ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(shipped_files("studies")))
+def test_every_shipped_study_can_be_planned(name: str) -> None:
+    study = load_study(name)
+    rehearsed = rehearse(study.on_agents, 1)
+    assert rehearsed.games.keys() == study.expected.keys()
+    at_table = study.people * study.games / len(study.seats)
+    assert at_table <= sum(study.expected.values()) <= 1.5 * at_table
+
+
+def study(folder: Path, **model: Any) -> Path:
+    """Three people with two games each among six players of a model that is nowhere."""
+    others = {"model": {"model": "wolf-1", "base_url": "http://127.0.0.1:9/v1"} | model, "recipe": "vanilla"}
+    seats = {"player_1": {"recipe": "person"}, "others": others}
+    return written_study(folder, experiment=FILE["experiment"] | {"players": seats})
+
+
+def test_a_study_is_planned_by_its_people_and_their_games(tmp_path: Path) -> None:
+    file = study(tmp_path, price={"input": 1, "output": 5})
+    told = wolflab("plan", str(file), cwd=tmp_path)
+    assert told.returncode == 0, told.stderr
+    assert "6 games. What they will take" in told.stdout
+    assert "wolf-1" in told.stdout
+    assert f"To begin it: wolflab study {file}" in told.stdout
+    assert wolflab("plan", str(file), "-o", "deals=2", cwd=tmp_path).returncode == 2
+
+
+def test_a_dear_study_begins_with_a_yes(tmp_path: Path) -> None:
+    file = study(tmp_path, price={"input": 1000, "output": 5000})
+    refused = wolflab("study", str(file), "--out", "s", "--port", "0", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "This run may take up to" in refused.stderr
+    assert "--yes" in refused.stderr
+    assert not (tmp_path / "s").exists()
+
+
 # -- how far it is ------------------------------------------------------------------------------
 
 
@@ -405,6 +446,34 @@ def test_status_names_what_was_under_way_at_a_kill(tmp_path: Path) -> None:
     assert "under way" not in over
 
 
+def test_status_of_an_evaluation_that_its_server_stopped(tmp_path: Path) -> None:
+    """And that goes on to its end."""
+    wolflab("wwqa", "build", "--n", "200", "-o", "q.jsonl", cwd=tmp_path)
+    words = ["wwqa", "eval", "q.jsonl", "--split", "situations", "--limit", "12", "-o", "e"]
+    with running() as server:
+        command = [
+            *words,
+            "--model",
+            "wolf-1",
+            "--set",
+            f"base_url={server.base_url}",
+            "--set",
+            "max_in_flight=1",
+        ]
+        server.faults.extend([*[Fault("parts")] * 6, *[Fault("status", 401)] * 20])
+        assert wolflab(*command, cwd=tmp_path).returncode == 1
+        stopped = wolflab("status", "e", cwd=tmp_path).stdout
+        server.faults.clear()
+        wolflab(*command, cwd=tmp_path)
+        over = wolflab("status", "e", cwd=tmp_path).stdout
+    found = re.search(r"wolf-1: (\d+) of 12 done", stopped)
+    assert found is not None, stopped
+    assert 1 <= int(found[1]) <= 6
+    assert "the command that began it goes on" in stopped
+    assert "wolf-1: 12 of 12 done" in over
+    assert "e: calls alone, of a judge or an evaluation; over" in over
+
+
 def test_status_of_a_judge_and_of_what_is_nothing(tmp_path: Path) -> None:
     with running() as server:
         source = written(
@@ -424,10 +493,9 @@ def test_status_of_a_judge_and_of_what_is_nothing(tmp_path: Path) -> None:
         )
         assert judged.returncode in (0, 1), judged.stderr
     [home] = {path.parent for path in (tmp_path / "labels").rglob("run.sqlite")}
-    assert (
-        "calls alone, of a judge or an evaluation; nobody works on it now"
-        in wolflab("status", str(home)).stdout
-    )
+    of_judge = wolflab("status", str(home)).stdout
+    assert "calls alone, of a judge or an evaluation" in of_judge
+    assert re.search(r"wolf-1: \d+ of \d+ done", of_judge)
     nothing = wolflab("status", str(tmp_path))
     assert nothing.returncode == 2
     assert "Traceback" not in nothing.stderr

@@ -487,6 +487,25 @@ def test_a_study_that_cannot_be_is_refused_with_its_place(changes: dict[str, Any
         study_of({**FILE, **changes}, "tiny.yaml")
 
 
+def test_a_study_goes_on_with_another_budget(tmp_path: Path) -> None:
+    for tokens in (1000, 5000):
+        file = written(tmp_path, experiment=FILE["experiment"] | {"budget": {"tokens": tokens}})
+        house = StudyHouse.open(tmp_path / "run", str(file))
+        assert house.store.experiment.budget.tokens == tokens
+        house.close()
+    assert load_study(tmp_path / "run" / "study.yaml").played.budget.tokens == 5000
+
+
+def test_all_tables_of_a_study_share_its_budget(tmp_path: Path) -> None:
+    async def sit(house: StudyHouse, arrive: Arrivals) -> None:
+        tables = [await (await arrive(to="game/1")).sit() for _ in range(2)]
+        first, second = (table.run for table in tables)
+        assert first is second is not None
+        assert first.budget.tokens == 1000
+
+    in_study(tmp_path, sit, experiment=FILE["experiment"] | {"budget": {"tokens": 1000}})
+
+
 def test_another_study_cannot_go_on_in_the_same_folder(tmp_path: Path) -> None:
     StudyHouse.open(tmp_path / "run", str(written(tmp_path))).close()
     StudyHouse.open(tmp_path / "run", str(written(tmp_path))).close()

@@ -182,7 +182,7 @@ def plan(
         int, typer.Option(min=1, max=10000, help="Games to rehearse on the built-in player.")
     ] = 24,
 ) -> None:
-    """Tell what an experiment or a tournament will take: calls, tokens, money, time. Nothing is begun."""
+    """Tell what an experiment, a tournament or a study will take: calls, tokens, money, time."""
     from .ui.forecasting import plan_run
 
     plan_run(console(), experiment, set_, village, games, ask)
@@ -301,6 +301,7 @@ def study(
     ] = None,
     allow_host: AllowHost = [],
     behind_proxy: BehindProxy = False,
+    yes: Yes = False,
 ) -> None:
     """Run a study with people: consent, rules, games among agents, questions."""
     from .ui.serving import serve_study
@@ -311,7 +312,7 @@ def study(
     elif show:
         show_study(console(), Path(source))
     else:
-        serve_study(console(), source, host, port, out, allow_host, behind_proxy)
+        serve_study(console(), source, host, port, out, allow_host, behind_proxy, yes)
 
 
 @app.command(epilog="Example:  `wolflab erase runs/… --person anna`")

@@ -232,7 +232,9 @@ def test_a_laptop_is_passed_and_shows_nothing_in_between(server: Server, browser
     page.request.post(f"{server.url}/t/{code}/enter", data={"keeper": KNOWN})
     page.get_by_role("button", name=re.compile("Unlock with PIN.*Player 1")).click()
     unlock(page, "1234")
-    page.get_by_role("region", name="Your seat").wait_for()  # the locked page may show the keeper's button too
+    page.get_by_role(
+        "region", name="Your seat"
+    ).wait_for()  # the locked page may show the keeper's button too
     page.get_by_role("button", name="Start the game").click()  # with a seat open: the page locks itself
     page.get_by_text("Give the device to Player 1 (Anna)").wait_for()
     assert "Seer" not in page.content()

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
@@ -18,7 +19,7 @@ from ..lab.plans.experiment import Experiment
 from ..lab.plans.loading import load_experiment
 from ..lab.plans.matching import model_name
 from ..lab.plans.served import elsewhere, is_served, servers_of
-from ..lab.plans.sources import read_fields
+from ..lab.plans.sources import read_fields, shipped_files
 from ..lab.runs.casting import Company
 from ..lab.runs.forecast import (
     Interval90,
@@ -32,6 +33,7 @@ from ..lab.runs.forecast import (
 )
 from ..lab.runs.rehearsal import GAMES, Rehearsed, rehearse
 from ..lab.storage.store import Store
+from ..lab.studies.plan import StudyPlan, load_study
 from .console import say
 from .wording import counted, duration
 
@@ -46,9 +48,18 @@ ASKS_ABOVE_TOKENS = 10_000_000
 def plan_run(
     console: Console, source: str, overrides: Sequence[str], village: bool, games: int, ask: int
 ) -> None:
-    """Tell what an experiment or a tournament will take. ask: so many prompts are put to each model first."""
-    experiment = load_experiment(source, overrides, village)
-    tournament = "entrants" in read_fields(source, "experiment")[0]
+    """Tell what an experiment, a tournament or a study will take. ask: so many prompts are put to each model
+    first.
+    """
+    if (study := _study(source)) is not None:
+        if overrides or village:
+            raise ExperimentError(
+                f"{source} is a study: it is told as its file stands; leave out -o, --village"
+            )
+        experiment, planned, command = study.on_agents, study.expected, "study"
+    else:
+        experiment, planned = load_experiment(source, overrides, village), None
+        command = "tournament" if "entrants" in read_fields(source, "experiment")[0] else "run"
     with console.status("Games are rehearsed on the built-in player …"):
         rehearsed = rehearse(experiment, games, max(ask, 1))
     seen = Seen()
@@ -58,13 +69,19 @@ def plan_run(
         _tell_asked(console, seen)
         for sentence in failed:
             say(console, f"Not all prompts were answered. {sentence}", "yellow")
-    told = forecast_of(experiment, rehearsed, seen)
+    told = forecast_of(experiment, rehearsed, seen, planned=planned)
     _tell_forecast(console, experiment, rehearsed, told)
     _tell_budget(console, experiment, told)
     _tell_unstated(console, experiment)
-    words = ["wolflab", "tournament" if tournament else "run", source, *(["--village"] if village else [])]
+    words = ["wolflab", command, source, *(["--village"] if village else [])]
     words += [word for change in overrides for word in ("-o", change)]
     say(console, f"Nothing was begun. To begin it: {shlex.join(words)}")
+
+
+def _study(source: str) -> StudyPlan | None:
+    """The study that is meant, by its file or its name; None where it is none."""
+    named = source in shipped_files("studies") and not Path(source).is_file()
+    return load_study(source) if named or "people" in read_fields(source, "experiment")[0] else None
 
 
 async def _ask_models(experiment: Experiment, rehearsed: Rehearsed, most: int) -> tuple[Seen, list[str]]:
@@ -76,12 +93,24 @@ async def _ask_models(experiment: Experiment, rehearsed: Rehearsed, most: int) -
 
 
 def forecast_of(
-    experiment: Experiment, rehearsed: Rehearsed, seen: Seen, over: Mapping[str, int] | None = None
+    experiment: Experiment,
+    rehearsed: Rehearsed,
+    seen: Seen,
+    over: Mapping[str, int] | None = None,
+    planned: Mapping[str, int] | None = None,
 ) -> RunForecast:
-    """See `lab.runs.forecast`. over: condition → so many games count already, and are not to be played."""
-    done = over or {}
-    games = {name: max(0, len(experiment.places(name)) - done.get(name, 0)) for name in experiment.conditions}
-    return forecast(rehearsed, games, Limits.of(experiment), seen)
+    """See `lab.runs.forecast`. over: condition → so many games count already, and are not to be played.
+    planned: condition → games in all, where the experiment does not say it.
+    """
+    return forecast(rehearsed, _left(experiment, over or {}, planned), Limits.of(experiment), seen)
+
+
+def _left(
+    experiment: Experiment, over: Mapping[str, int], planned: Mapping[str, int] | None
+) -> dict[str, int]:
+    """Condition → games that are still to be played."""
+    games = planned or {name: len(experiment.places(name)) for name in experiment.conditions}
+    return {name: max(0, games[name] - over.get(name, 0)) for name in experiment.conditions}
 
 
 # -- telling -------------------------------------------------------------------------------------------------
@@ -237,15 +266,20 @@ class Beginning:
 
 
 def forecast_first(
-    console: Console, experiment: Experiment, yes: bool, command: str, store: Store | None = None
+    console: Console,
+    experiment: Experiment,
+    yes: bool,
+    command: str,
+    store: Store | None = None,
+    planned: Mapping[str, int] | None = None,
 ) -> Beginning:
     """Tell what a run will take, and ask whether to begin it where that is much.
 
     ExperimentError where nobody says yes. yes: it was said beforehand. command: with which that is said.
-    store: of a run that goes on.
+    store: of a run that goes on. planned: see `forecast_of`.
     """
     over = Counter(row.condition for row in store.games("done")) if store is not None else Counter[str]()
-    left = any(len(experiment.places(name)) > over[name] for name in experiment.conditions)
+    left = any(_left(experiment, over, planned).values())
     if experiment.built_in or not servers_of(experiment) or not left:
         return Beginning()
     seen = Seen() if store is None else seen_in(store)
@@ -257,7 +291,7 @@ def forecast_first(
         if _unbounded(experiment) and not yes:
             _ask(console, "an amount that is not known", command)
         return Beginning()
-    told = forecast_of(experiment, rehearsed, seen, over)
+    told = forecast_of(experiment, rehearsed, seen, over, planned)
     if not told.models:
         return Beginning(rehearsed)
     _tell_forecast(console, experiment, rehearsed, told)

@@ -15,9 +15,13 @@ from starlette.applications import Starlette
 
 from ..errors import StoreError
 from ..lab.plans.served import is_loopback
+from ..lab.storage.store import Store
+from ..lab.studies.plan import STUDY, StudyPlan, load_study
 from .browse.app import runs_application
 from .browse.shelf import RunShelf
+from .commands import with_a_yes
 from .console import log_at_terminal, say
+from .forecasting import Beginning, forecast_first
 from .web.app import application
 from .web.house import House
 from .web.lines import PageLine, RequestLine
@@ -80,13 +84,13 @@ def serve_study(
     out: Path | None,
     allowed: Sequence[str],
     behind_proxy: bool,
+    yes: bool,
 ) -> None:
     """Begin a study, or go on with it, until Ctrl-C. source: its file, or its folder. Whoever has the link
-    may take part: it needs no access token.
+    may take part: it needs no access token. yes: whatever it may cost.
     """
-    from ..lab.studies.plan import STUDY, load_study  # for a study alone: tables need none of it
-    from .study.app import recruiting_link, study_application
-    from .study.house import StudyHouse
+    from .study.app import recruiting_link, study_application  # for a study alone: tables need none of it
+    from .study.house import StudyHouse, ready_study
 
     log_at_terminal()
     folder = Path(source)
@@ -97,8 +101,14 @@ def serve_study(
     else:
         source = str(folder / STUDY)
     allow_files()
+    begun = (folder / "run.sqlite").exists()
+    if not begun:
+        beginning = _forecast_of_study(console, ready_study(source), yes)
     house = StudyHouse.open(folder, source)
     try:
+        if begun:
+            beginning = _forecast_of_study(console, house.study, yes, house.store)
+        beginning.keep(house.store)
         bound = bound_socket(host, port)
         house.tables.hold()
         hosts, url = _called(host, bound.getsockname()[1], allowed, behind_proxy)
@@ -116,6 +126,12 @@ def serve_study(
         console,
         f"Stopped. The study is kept in {folder}; go on with: wolflab study {shlex.quote(str(folder))}",
     )
+
+
+def _forecast_of_study(
+    console: Console, study: StudyPlan, yes: bool, store: Store | None = None
+) -> Beginning:
+    return forecast_first(console, study.on_agents, yes, with_a_yes(), store, study.expected)
 
 
 def _called(host: str, port: int, allowed: Sequence[str], behind_proxy: bool) -> tuple[list[str], str]:

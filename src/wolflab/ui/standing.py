@@ -36,14 +36,22 @@ def show_status(console: Console, path: Path) -> None:
         if overview.has_games:
             _show_games(console, path, overview, counts, played)
         else:
-            now = "in work now" if played else "nobody works on it now; the command that began it goes on"
-            say(console, f"{path}: calls alone, of a judge or an evaluation; {now}")
+            _show_calls(console, path, overview.progress(), played)
             say(
                 console,
                 f"{counted(counts.calls, 'call')}, {number(counts.tokens, 'large')} tokens{_money(counts)}",
             )
     if under_way:
         _tell_under_way(console, under_way, played)
+
+
+def _show_calls(console: Console, path: Path, progress: dict[str, tuple[int, int]], played: bool) -> None:
+    """Of what asks outside games: a judge, an evaluation …"""
+    over = bool(progress) and all(done >= planned for done, planned in progress.values())
+    stopped = "over" if over else "nobody works on it now; the command that began it goes on"
+    say(console, f"{path}: calls alone, of a judge or an evaluation; {'in work now' if played else stopped}")
+    for who, (done, planned) in progress.items():
+        say(console, f"  {who}: {done:,} of {planned:,} done")
 
 
 def _show_training(console: Console, path: Path) -> None:

@@ -354,7 +354,7 @@ async def evaluate(
     if missing and not reached:
         await check_models([*missing, *([] if judge is None else [judge])])
     for model in models:
-        await work_through(list(whole[model.name].values()), model.name, watch, budget)
+        await work_through(home, list(whole[model.name].values()), model.name, watch, budget)
     players = tuple(EvalPlayer(model.name, rules) for model in models for rules in settings.conditions)
     answers = _answers(rows, players, asked, whole, settings)
     whys = [one.why for askers in whole.values() for one in askers.values() if one.response is None]
@@ -480,7 +480,7 @@ async def _judged(
         if given.item.form == "open" and needed and given.reply.strip():
             prompts[id(given)] = judge_prompt(given.item, given.reply)
     askers = {words: _asked(words, judge, home, sampling) for words in prompts.values()}
-    await work_through(list(askers.values()), f"judge {judge.name}", watch, budget)
+    await work_through(home, list(askers.values()), f"judge {judge.name}", watch, budget)
 
     def with_verdict(given: EvalAnswer | None) -> EvalAnswer | None:
         response = askers[prompts[id(given)]].response if id(given) in prompts else None

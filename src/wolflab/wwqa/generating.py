@@ -210,21 +210,26 @@ async def generate(
     chains = _chains(plan, models, home, embedder)
     checked = False
 
-    def over() -> None:
-        watch(sum(chain.done for chain in chains), sum(chain.planned for chain in chains))
+    def made_of() -> tuple[int, int]:
+        return sum(chain.done for chain in chains), sum(chain.planned for chain in chains)
 
-    while True:
-        waves = [(chain, await chain.next_rounds()) for chain in chains]
-        askers = [asker for chain, rounds in waves for asker in (*rounds, *chain.next_answers())]
-        if not askers:
-            break
-        if not checked and not all(asker.begun for asker in askers):
-            await check_models(dict.fromkeys(models))
-            checked = True
-        await work(askers, at_once, over, budget or Budget())
-        failed = next((asker for asker in askers if asker.how == "failed"), None)
-        if failed is not None:
-            raise WolflabError(failed.why)
+    def over() -> None:
+        watch(*made_of())
+        tell()
+
+    with home.telling(models[0].name, made_of) as tell:
+        while True:
+            waves = [(chain, await chain.next_rounds()) for chain in chains]
+            askers = [asker for chain, rounds in waves for asker in (*rounds, *chain.next_answers())]
+            if not askers:
+                break
+            if not checked and not all(asker.begun for asker in askers):
+                await check_models(dict.fromkeys(models))
+                checked = True
+            await work(askers, at_once, over, budget or Budget())
+            failed = next((asker for asker in askers if asker.how == "failed"), None)
+            if failed is not None:
+                raise WolflabError(failed.why)
     home.adapted(models)
     made = Generation(
         home.path,

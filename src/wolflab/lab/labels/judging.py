@@ -191,11 +191,16 @@ async def judge(
     if not all(item.answered for item in items):
         await check_models([model])
 
+    def judged_of() -> tuple[int, int]:
+        return sum(item.verdict is not None for item in items), len(items)
+
     def over() -> None:
-        watch(sum(item.verdict is not None for item in items), len(items))
+        watch(*judged_of())
+        tell()
 
     watch(0, len(items))
-    await work(items, at_once, over, budget or Budget())
+    with home.telling(model.name, judged_of) as tell:
+        await work(items, at_once, over, budget or Budget())
     home.adapted([model])
     failed = next((item for item in items if item.how == "failed"), None)
     if failed is not None:

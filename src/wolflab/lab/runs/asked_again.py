@@ -251,7 +251,7 @@ async def ask_again(
     if not reached:
         await check_models(m for m in models if not all(one.on_file for one in whole[m.name]))
     for model in models:
-        await work_through(whole[model.name], model.name, watch, budget or Budget())
+        await work_through(home, whole[model.name], model.name, watch, budget or Budget())
     home.adapted(models)
     unanswered = [one for calls in whole.values() for one in calls if one.response is None]
     spent = home.spent_by()

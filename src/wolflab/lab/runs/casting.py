@@ -128,26 +128,32 @@ def _key(spec: Any) -> bytes:
     return msgspec.json.encode(spec, order="sorted")
 
 
+def budget_of(experiment: Experiment, spent: tuple[int, Decimal]) -> Budget:
+    """An experiment's budget, of which so much is spent."""
+    return Budget(experiment.budget.tokens, experiment.budget.usd, *spent)
+
+
 class Company(Players):
     """All models, embedders, agents and pools of one run of one experiment, shared between its games.
 
     home: the run's directory, where vectors and pools are kept; None for a game that is not kept. spent:
-    tokens and USD so far, which the budget counts (`Store.spent`). reading: the run is only read, and nothing
-    is to be kept there. table: where people sit, if any do. tell: hears of servers that give no answer.
+    tokens and USD so far, which the budget counts (`Store.spent`), or that budget itself, where others of the
+    run share it. reading: the run is only read, and nothing is to be kept there. table: where people sit, if
+    any do. tell: hears of servers that give no answer.
     """
 
     def __init__(
         self,
         experiment: Experiment,
         home: Path | None = None,
-        spent: tuple[int, Decimal] = (0, Decimal()),
+        spent: tuple[int, Decimal] | Budget = (0, Decimal()),
         reading: bool = False,
         table: PeopleTable | None = None,
         tell: Callable[[str], None] | None = None,
     ) -> None:
-        limits = experiment.budget
         # Even where no call is made, so that a price that the budget needs is missed at once.
-        super().__init__(None if reading else Budget(limits.tokens, limits.usd, *spent))
+        budget = spent if isinstance(spent, Budget) else budget_of(experiment, spent)
+        super().__init__(None if reading else budget)
         self.experiment = experiment
         self.pools = Pools(experiment, home)
         self._home = home

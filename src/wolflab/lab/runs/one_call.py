@@ -55,20 +55,27 @@ def resolve_each(specs: Sequence[Spec], budget: Budget) -> list[Model]:
     return [resolve(spec, budget) for spec in specs]
 
 
-async def work_through(askers: Sequence[OneCall], who: str, watch: Watch, budget: Budget) -> None:
-    """Let them go. budget: of their models. Those on file come first: they cost nothing, so no spent budget
-    may stop them.
+async def work_through(
+    home: CallStore, askers: Sequence[OneCall], who: str, watch: Watch, budget: Budget
+) -> None:
+    """Let them go. home: where their calls are, and how far they are. budget: of their models. Those on file
+    come first: they cost nothing, so no spent budget may stop them.
     """
-    answered = 0
+    over = 0
 
-    def over() -> None:
-        nonlocal answered
-        answered += 1
-        watch(who, answered, len(askers))
+    def answered() -> tuple[int, int]:
+        return sum(one.response is not None for one in askers), len(askers)
+
+    def one_over() -> None:
+        nonlocal over
+        over += 1
+        watch(who, over, len(askers))
+        tell()
 
     watch(who, 0, len(askers))
-    for on_file in (True, False):
-        await work([one for one in askers if one.on_file == on_file], AT_ONCE, over, budget)
+    with home.telling(who, answered) as tell:
+        for on_file in (True, False):
+            await work([one for one in askers if one.on_file == on_file], AT_ONCE, one_over, budget)
 
 
 def keep_settings(home: CallStore, models: Iterable[Model]) -> None:

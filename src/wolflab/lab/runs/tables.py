@@ -6,21 +6,35 @@ A game that is kept is the only one of its run, or one of a study's.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ...agents.own import own_agent
 from ...errors import WolflabError
 from ...match import GameWatch, Played, play
+from ...models.budget import Budget
 from ...models.person import PeopleTable
 from ...rules import Ask
 from ..plans.experiment import Experiment
 from ..storage.call_store import CallFile
 from ..storage.store import Place, Store, asker
-from .casting import Company
+from .casting import Company, budget_of
 from .counting import finished
 from .game import prepare
 from .runner import preflight
 from .work import error_sentence, told_with_its_place
+
+
+@dataclass(frozen=True)
+class RunAtTables:
+    """A run whose games are played at several tables, at once. budget: what all of them may spend."""
+
+    store: Store
+    budget: Budget
+
+    @classmethod
+    def of(cls, store: Store) -> RunAtTables:
+        """What was spent before counts."""
+        return cls(store, budget_of(store.experiment, store.spent()))
 
 
 def only_place(experiment: Experiment) -> Place:
@@ -42,17 +56,19 @@ async def play_table(
     watch: GameWatch | None = None,
     asked: Callable[[Sequence[Ask]], None] | None = None,
     game: int = 1,
+    budget: Budget | None = None,
 ) -> Played:
     """Play a game of an experiment, from where it was left, and keep it.
 
     store: where it is planned, as number `game`; None for the one game of an experiment, not kept. table:
-    where people sit, if any do. watch, asked: see `match.Match`. What was spent before counts towards the
-    budget. Errors pass through, in a group; a WolflabError leaves the game unfinished, with its sentence.
+    where people sit, if any do. watch, asked: see `match.Match`. budget: of the whole run, where several
+    games of it are played at once; without, what was spent before counts towards the experiment's. Errors
+    pass through, in a group; a WolflabError leaves the game unfinished, with its sentence.
     """
     if store is None:
         company = Company(experiment, table=table)
     else:
-        company = Company(experiment, store.path, store.spent(), table=table)
+        company = Company(experiment, store.path, budget or store.spent(), table=table)
     place = only_place(experiment) if store is None else Place.of(store.game(game))
     try:
         await preflight(company)

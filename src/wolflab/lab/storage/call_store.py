@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -79,6 +80,7 @@ VERSION = "3"
 """Of the tables, and of the records in a run of games."""
 _NAMED_BLOCKS = "SELECT json_extract(value, '$[1]') FROM calls, json_each(blocks) WHERE blocks IS NOT NULL"
 _BEGUN = "begun"
+_PROGRESS = "progress "
 _UNNAMED = "0.1.0"
 """The version that began a run which does not name it."""
 
@@ -475,6 +477,33 @@ class CallStore:
         """A small fact about the run."""
         row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return row[0] if row else None
+
+    @contextmanager
+    def telling(self, who: str, over: Callable[[], tuple[int, int]]) -> Iterator[Callable[[], None]]:
+        """Keep how far work other than games is, for `progress`: when what is given here is called, once in a
+        second at most, and at the end. over: what is done with, and planned.
+        """
+        kept = 0.0
+
+        def tell() -> None:
+            nonlocal kept
+            if time.monotonic() > kept + 1.0:
+                self.remember(f"{_PROGRESS}{who}", " ".join(map(str, over())), anew=True)
+                kept = time.monotonic()
+
+        try:
+            tell()
+            yield tell
+        finally:
+            kept = 0.0
+            tell()
+
+    def progress(self) -> dict[str, tuple[int, int]]:
+        """Who is asked → (done with, planned), of work other than games."""
+        query = "SELECT key, value FROM meta WHERE substr(key, 1, ?) = ? ORDER BY key"
+        found = self._db.execute(query, (len(_PROGRESS), _PROGRESS))
+        parts = {key.removeprefix(_PROGRESS): value.split() for key, value in found}
+        return {who: (int(over), int(planned)) for who, (over, planned) in parts.items()}
 
     def keep_meta(self, key: str, value: str) -> None:
         """Keep such a fact; what stood there goes."""

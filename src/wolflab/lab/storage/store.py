@@ -162,16 +162,22 @@ class Store(CallStore):
 
     def changed(self, changes: Sequence[str]) -> Experiment:
         """What would be played with these changes of the run's file; see `resume`."""
-        begun = self.experiment
         changed = load_experiment(self.path / "experiment.yaml", changes, meanings=self.meanings)
+        if decided := self.decided_otherwise(changed):
+            raise StoreError(
+                f"-o {' -o '.join(changes)}: it decides what is played in condition {decided!r} of "
+                f"{self.path}, whose games would no longer compare; a run that goes on can change its "
+                "budget, its concurrency, how many games it has, and how its servers are reached"
+            )
+        return changed.model_copy(update={"title": self.experiment.title})
+
+    def decided_otherwise(self, changed: Experiment) -> str:
+        """The first condition whose games would not be those of this run; "" where all are."""
+        begun = self.experiment
         for name in begun.conditions:
             if name not in changed.conditions or changed.identity(name) != begun.identity(name):
-                raise StoreError(
-                    f"-o {' -o '.join(changes)}: it decides what is played in condition {name!r} of "
-                    f"{self.path}, whose games would no longer compare; a run that goes on can change its "
-                    "budget, its concurrency, how many games it has, and how its servers are reached"
-                )
-        return changed.model_copy(update={"title": begun.title})
+                return name
+        return ""
 
     def change(self, changed: Experiment) -> None:
         """Write that down, as what the run plays from now on."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from math import ceil
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,6 +17,7 @@ from pydantic import Field, model_validator
 from ...errors import ExperimentError
 from ...fields import Part
 from ...match import DealtCards, Draws, dealt
+from ...models.catalog import BUILT_IN
 from ...rules import ROLES
 from ..plans.experiment import Experiment
 from ..plans.loading import build
@@ -207,6 +209,21 @@ class StudyPlan(Part):
         """The cells; where none is named, one for each condition."""
         return self.cells or {name: StudyCell(condition=name) for name in self.played.conditions}
 
+    @cached_property
+    def on_agents(self) -> Experiment:
+        """The experiment with the built-in player where people sit: of what its models will be asked."""
+        data = self.played.model_dump(mode="json", exclude_unset=True)
+        return build(_without_people(data), where="experiment")
+
+    @property
+    def expected(self) -> dict[str, int]:
+        """Condition → so many games are played, where everybody plays all of theirs."""
+        share = ceil(self.people / len(self.all_cells) / len(self.seats)) * self.games
+        games = dict.fromkeys(self.played.conditions, 0)
+        for cell in self.all_cells.values():
+            games[cell.condition] += share
+        return games
+
     def number(self, condition: str) -> int:
         """The seat of the person, from 0; of the first, where several sit."""
         return self.numbers(condition)[0]
@@ -258,6 +275,15 @@ class StudyPlan(Part):
     def receivers(self) -> list[str]:
         """Who is sent what people type: each model and embedder behind a server, with its host."""
         return [f"{name} at {host}" if host else name for name, host in servers_of(self.played).items()]
+
+
+def _without_people(data: Any) -> Any:
+    """The fields of an experiment, with the built-in player in place of every person."""
+    if isinstance(data, dict):
+        if data.get("recipe") == PERSON:
+            return {"model": BUILT_IN}
+        return {name: _without_people(value) for name, value in data.items()}
+    return [_without_people(value) for value in data] if isinstance(data, list) else data
 
 
 def load_study(source: str | Path) -> StudyPlan:

@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 
 from ...errors import StoreError, WolflabError
-from ...lab.plans.specs import PERSON, PlayerSpec
+from ...files import write
+from ...lab.plans.specs import PERSON, PlayerSpec, with_meanings
 from ...lab.runs.erasing import Erased, erase_said, remove_made
 from ...lab.storage.store import GameRow, Store
 from ...lab.studies.people import StudyPeople, StudyPerson, given_up, step_of
@@ -55,26 +56,22 @@ class StudyHouse:
 
     @classmethod
     def open(cls, folder: Path, source: str, guarded: bool = False) -> StudyHouse:
-        """Begin a study in a new folder, or go on with it. StoreError for another study's folder, and where
-        the consent has blanks.
+        """Begin a study in a new folder, or go on with it: with another budget too, or servers that are
+        reached otherwise. StoreError for another study's folder, and where the consent has blanks.
         """
-        study = load_study(source)
-        if study.consent.blanks:
-            fields = ", ".join(f"consent.{name}" for name in study.consent.blanks)
-            raise StoreError(
-                f"{source}: people are to be told what they agree to, and nobody has filled in {fields}; "
-                "write that in a copy of the file (wolflab study NAME --draft FILE writes one)"
-            )
-        check_times(study)
+        study = ready_study(source)
         if (folder / "run.sqlite").exists():
             kept, store = load_study(folder / STUDY), Store.resume(folder)
             same = kept.model_dump(exclude=_PLAYED) == study.model_dump(exclude=_PLAYED)
-            if not same or store.experiment != study.played:
+            if not same or store.decided_otherwise(study.played):
                 store.close()
                 raise StoreError(
                     f"{folder} is a study with other settings than {source}; undo the change, or name a new "
                     "folder with --out"
                 )
+            if store.experiment != study.played:
+                store.change(study.played)
+                write(folder / STUDY, with_meanings(study.written()).encode())
         else:
             store = Store.create(folder, study.played, {STUDY: study.written()})
         return cls(folder, study, store, guarded)
@@ -311,6 +308,19 @@ class StudyHouse:
                     found.setdefault(item.kind, item)
             self._quizzes[key] = list(found.values())[: self.study.quiz]
         return self._quizzes[key]
+
+
+def ready_study(source: str) -> StudyPlan:
+    """A study that can begin; StoreError where its consent has blanks, or a table's times mean nothing."""
+    study = load_study(source)
+    if study.consent.blanks:
+        fields = ", ".join(f"consent.{name}" for name in study.consent.blanks)
+        raise StoreError(
+            f"{source}: people are to be told what they agree to, and nobody has filled in {fields}; "
+            "write that in a copy of the file (wolflab study NAME --draft FILE writes one)"
+        )
+    check_times(study)
+    return study
 
 
 def check_times(study: StudyPlan) -> Times:

@@ -17,7 +17,7 @@ import msgspec
 
 from ...errors import WolflabError
 from ...files import read_json, write
-from ...lab.runs.tables import can_be_seated
+from ...lab.runs.tables import RunAtTables, can_be_seated
 from ...lab.storage.run_files import locked
 from ...lab.storage.store import Store
 from ...rules import PRESETS
@@ -78,7 +78,7 @@ class House:
 
     def __init__(self, folder: Path, guarded: bool = False, store: Store | None = None) -> None:
         self.folder = folder
-        self.store = store
+        self._run = None if store is None else RunAtTables.of(store)
         self.guarded = guarded
         self.facts = _facts(folder / HOUSE)
         self.tables: dict[str, WebTable] = {}
@@ -99,7 +99,7 @@ class House:
             try:
                 if read_plan(file.parent).state == "over":
                     continue
-                table = WebTable.open(file.parent, self.store)
+                table = WebTable.open(file.parent, self._run)
             except WolflabError as error:
                 _log.error("%s", error)
                 continue
@@ -128,7 +128,7 @@ class House:
             folder = self.folder / code
             if not (re.fullmatch(r"[A-Z0-9]{6}", code) and (folder / TABLE).is_file()):
                 raise Refused(404, f"there is no table {code[:20]}; look at its code again")
-            self.tables[code] = WebTable.open(folder, self.store)
+            self.tables[code] = WebTable.open(folder, self._run)
         table = self.tables[code]
         table.used = clock()
         return table
@@ -189,7 +189,7 @@ class House:
 
     def add(self, plan: TablePlan) -> WebTable:
         """A table, from now on."""
-        table = WebTable(plan, self.folder / plan.code, self.store)
+        table = WebTable(plan, self.folder / plan.code, self._run)
         table.used = clock()
         table.save()
         self.tables[plan.code] = table

@@ -19,7 +19,7 @@ import msgspec
 
 from ...errors import ServerError, WolflabError
 from ...files import read_json, write
-from ...lab.runs.tables import only_place, play_table
+from ...lab.runs.tables import RunAtTables, only_place, play_table
 from ...lab.runs.work import error_sentence
 from ...lab.storage.run_files import held
 from ...lab.storage.store import Store
@@ -63,15 +63,16 @@ class GameVoid(ServerError):
 
 
 class WebTable(Room):
-    """See the module. folder: where it is kept, and its run too where it has one of its own; store: the run
-    of a study, for a plan that names one of its games. Made anew, or read by `open`. tickets: with which
-    seats of the shared device were opened. used: when somebody last asked for this table.
+    """See the module. folder: where it is kept, and its run too where it has one of its own; run: that of a
+    study, for a plan that names one of its games. Made anew, or read by `open`. tickets: with which seats of
+    the shared device were opened. used: when somebody last asked for this table.
     """
 
-    def __init__(self, plan: TablePlan, folder: Path, store: Store | None = None) -> None:
+    def __init__(self, plan: TablePlan, folder: Path, run: RunAtTables | None = None) -> None:
         super().__init__(plan, read_desks(folder, len(plan.seats)))
         self.folder = folder
-        self._store = store if plan.game else None
+        self.run = run if plan.game else None
+        self._store = None if self.run is None else self.run.store
         self._number = plan.game or 1
         self.tickets: dict[str, int] = {}
         self.used: float = 0.0
@@ -86,9 +87,9 @@ class WebTable(Room):
         self._publish()
 
     @classmethod
-    def open(cls, folder: Path, store: Store | None = None) -> WebTable:
+    def open(cls, folder: Path, run: RunAtTables | None = None) -> WebTable:
         """The table that is kept there; StoreError where it cannot be read."""
-        return cls(read_plan(folder), folder, store)
+        return cls(read_plan(folder), folder, run)
 
     # -- keeping --------------------------------------------------------------------------
 
@@ -287,7 +288,8 @@ class WebTable(Room):
         try:
             with self._writing() as store:
                 if not store.game(self._number).over:
-                    await play_table(store, store.experiment, self, self._watch, self._asked, self._number)
+                    played, budget = store.experiment, None if self.run is None else self.run.budget
+                    await play_table(store, played, self, self._watch, self._asked, self._number, budget)
         except* WolflabError as errors:
             failed = error_sentence(errors)
         return failed
