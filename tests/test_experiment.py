@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from wolflab.errors import ExperimentError, ModelError, WolflabError
 from wolflab.lab.plans import tournament
 from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.loading import build, load_experiment
-from wolflab.lab.plans.sources import shipped_files
+from wolflab.lab.plans.sources import kind_of, shipped_files
 from wolflab.lab.plans.specs import WITHOUT_MODEL
 from wolflab.lab.runs.casting import Company
 from wolflab.lab.storage.store import Place
@@ -107,6 +108,21 @@ def test_a_shipped_file_of_another_kind_says_what_runs_it() -> None:
         load_experiment("train-small")
     with pytest.raises(ExperimentError, match="it is run by: wolflab run strategic-gain"):
         load_training("strategic-gain")
+
+
+def test_a_file_of_another_kind_says_what_runs_it(tmp_path: Path) -> None:
+    for folder, name, kind, command in (
+        ("studies", "roles", "study", "study"),
+        ("training", "train-small", "training", "train"),
+        ("", "own-tournament", "tournament", "tournament"),
+        ("", "quickstart", "experiment", "run"),
+    ):
+        file = tmp_path / f"{name}.yaml"
+        file.write_text(shipped_files(folder)[name])
+        assert kind_of(file) == kind_of(name) == kind
+        if kind in ("study", "training"):
+            with pytest.raises(ExperimentError, match=f"is a {kind}; it is run by: wolflab {command} "):
+                load_experiment(file)
 
 
 def test_a_policy_that_does_not_fit_is_told_with_its_place_and_condition() -> None:

@@ -270,6 +270,19 @@ def test_whoever_has_stopped_may_still_withdraw_and_is_told_what_it_was(tmp_path
     in_study(tmp_path, work)
 
 
+def test_every_code_to_withdraw_holds_and_there_are_not_too_many(tmp_path: Path) -> None:
+    async def go(house: StudyHouse, arrive: Arrivals) -> None:
+        one = await arrive(to="quiz")
+        codes = []
+        while (answer := await one.post("/study/code")).status_code == 200:
+            codes.append(re.search(r"[A-Z0-9]{5}(-[A-Z0-9]{5}){2}", answer.text))
+        assert "use one" in one.text
+        assert len(codes) == 20
+        assert all(code and house.people.by_withdrawal(code[0]) == one.person for code in codes)
+
+    in_study(tmp_path, go)
+
+
 def test_going_back_to_the_beginning_makes_nobody_new(tmp_path: Path) -> None:
     async def work(house: StudyHouse, visitor: Arrivals) -> None:
         one = await visitor("quiz")

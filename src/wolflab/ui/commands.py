@@ -76,19 +76,20 @@ def stopped() -> str:
 def go_on_without(overspent: Collection[str], command: str) -> str:
     """How to go on with a command: again, less each limit that is spent, for with it nothing would be asked.
 
-    overspent: the options of these limits.
+    overspent: these limits: "tokens", "usd".
     """
     if not overspent:
         return f"Go on with: {command}"
+    options = [f"--{limit}" for limit in overspent]
     words = iter(shlex.split(command))
     kept = []
     for word in words:
         option, equals, _ = word.partition("=")
-        if option not in overspent:
+        if option not in options:
             kept.append(word)
         elif not equals:
             next(words)
-    return f"Go on, with a higher {' and '.join(overspent)} or without a limit, with: {shlex.join(kept)}"
+    return f"Go on, with a higher {' and '.join(options)} or without a limit, with: {shlex.join(kept)}"
 
 
 def with_a_yes() -> str:

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
@@ -19,7 +18,7 @@ from ..lab.plans.experiment import Experiment
 from ..lab.plans.loading import load_experiment
 from ..lab.plans.matching import model_name
 from ..lab.plans.served import elsewhere, is_served, servers_of
-from ..lab.plans.sources import read_fields, shipped_files
+from ..lab.plans.sources import COMMANDS, kind_of
 from ..lab.runs.casting import Company
 from ..lab.runs.forecast import (
     Interval90,
@@ -33,7 +32,7 @@ from ..lab.runs.forecast import (
 )
 from ..lab.runs.rehearsal import GAMES, Rehearsed, rehearse
 from ..lab.storage.store import Store
-from ..lab.studies.plan import StudyPlan, load_study
+from ..lab.studies.plan import load_study
 from .console import say
 from .wording import counted, duration
 
@@ -51,15 +50,13 @@ def plan_run(
     """Tell what an experiment, a tournament or a study will take. ask: so many prompts are put to each model
     first.
     """
-    if (study := _study(source)) is not None:
+    if (kind := kind_of(source)) == "study":
         if overrides or village:
-            raise ExperimentError(
-                f"{source} is a study: it is told as its file stands; leave out -o, --village"
-            )
-        experiment, planned, command = study.on_agents, study.expected, "study"
+            raise ExperimentError(f"{source} is a study, told as it stands; leave out -o and --village")
+        study = load_study(source)
+        experiment, planned = study.on_agents, study.expected
     else:
         experiment, planned = load_experiment(source, overrides, village), None
-        command = "tournament" if "entrants" in read_fields(source, "experiment")[0] else "run"
     with console.status("Games are rehearsed on the built-in player …"):
         rehearsed = rehearse(experiment, games, max(ask, 1))
     seen = Seen()
@@ -73,15 +70,9 @@ def plan_run(
     _tell_forecast(console, experiment, rehearsed, told)
     _tell_budget(console, experiment, told)
     _tell_unstated(console, experiment)
-    words = ["wolflab", command, source, *(["--village"] if village else [])]
+    words = ["wolflab", COMMANDS[kind], source, *(["--village"] if village else [])]
     words += [word for change in overrides for word in ("-o", change)]
     say(console, f"Nothing was begun. To begin it: {shlex.join(words)}")
-
-
-def _study(source: str) -> StudyPlan | None:
-    """The study that is meant, by its file or its name; None where it is none."""
-    named = source in shipped_files("studies") and not Path(source).is_file()
-    return load_study(source) if named or "people" in read_fields(source, "experiment")[0] else None
 
 
 async def _ask_models(experiment: Experiment, rehearsed: Rehearsed, most: int) -> tuple[Seen, list[str]]:

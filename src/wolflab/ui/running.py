@@ -14,7 +14,7 @@ from ..errors import ExperimentError
 from ..fields import read_yaml
 from ..files import write
 from ..lab.plans.loading import load_experiment
-from ..lab.plans.sources import has_entrants, read_fields, shipped_files
+from ..lab.plans.sources import has_entrants, kind_of, shipped_files
 from ..lab.results.extras import Extras, extras, extras_of_all
 from ..lab.results.heard import Ledger
 from ..lab.results.summaries import compared as compared_runs
@@ -75,7 +75,7 @@ def run_experiment(
         store = HeardStore.resume(resume)
     else:
         assert source is not None
-        if "entrants" in read_fields(source, "experiment")[0]:
+        if kind_of(source) == "tournament":
             raise ExperimentError(f"{source} is a tournament; it is run by: wolflab tournament {source}")
         experiment = load_experiment(source, overrides, village)
         players = [each for name in experiment.conditions for each in experiment.cast(name).items()]

@@ -19,7 +19,7 @@ import msgspec
 
 from ..errors import WolflabError
 from ..lab.plans.prices import Prices, unpriced
-from ..lab.runs.one_call import OneCall, Watch, keep_settings, overspent, resolve_each, work_through
+from ..lab.runs.one_call import OneCall, Watch, keep_settings, resolve_each, work_through
 from ..lab.runs.work import check_models
 from ..lab.storage.call_store import CallStore
 from ..models.base import Chat, Model, Request, Sampling
@@ -134,8 +134,8 @@ class EvalRun:
     """What was asked and answered.
 
     answers: by row and player, as the row's items; None for one that waits. waiting: messages without a
-    reply, those to the judge too; why: what stopped the first. overspent: option of a limit that is spent → a
-    sentence with all that was spent. described: each model's settings; addresses: of their servers;
+    reply, those to the judge too; why: what stopped the first. overspent: limit that is spent ("tokens",
+    "usd") → a sentence with all that was spent. described: each model's settings; addresses: their servers;
     usage: by model, of all calls ever made; costless: by model, those of them that cost nothing; prices:
     what the models cost. adaptations: what endpoints forced us to change. judge: who judged open answers.
     """
@@ -581,7 +581,7 @@ async def evaluate_by_name(
             run = await evaluate(
                 home, models, rows, settings, next(iter(judges), None), reached, watch, budget
             )
-            return replace(run, overspent=overspent(budget))
+            return replace(run, overspent=budget.short)
     finally:
         for model in (*models, *judges):
             await model.close()

@@ -37,6 +37,30 @@ _KINDS = (
     ("study", "studies", "study"),
 )
 """What ships, in which folder, and the command that runs it."""
+COMMANDS = {kind: command for kind, _, command in _KINDS}
+"""By which each kind of file is run."""
+_FIELDS = {"entrants": "tournament", "training": "training", "experiment": "study"}
+"""A field that one kind of file alone has; a file with none of them is an experiment."""
+
+
+def kind_of(source: str | Path) -> str:
+    """What a file is, or what ships under that name: "experiment", "tournament", "training" or "study".
+
+    A file that is none is called an experiment: whoever reads it as one says what is wrong.
+    """
+    shipped = [
+        texts[str(source)] for _, folder, _ in _KINDS if str(source) in (texts := shipped_files(folder))
+    ]
+    text = shipped[0] if shipped and not Path(source).is_file() else _text(source, "experiment", "")[0]
+    try:
+        return _kind(read_yaml(text))
+    except ExperimentError:
+        return "experiment"
+
+
+def _kind(data: Any) -> str:
+    fields = data if isinstance(data, dict) else {}
+    return next((kind for field, kind in _FIELDS.items() if field in fields), "experiment")
 
 
 def read_fields(source: str | Path, kind: str, folder: str = "") -> tuple[dict[str, Any], str]:
@@ -51,6 +75,9 @@ def read_fields(source: str | Path, kind: str, folder: str = "") -> tuple[dict[s
         raise ExperimentError(f"{where}: {error}") from None
     if not isinstance(data, dict):
         raise ExperimentError(f"{where}: {_a(kind)} is a mapping of fields, starting with name:")
+    found = _kind(data)
+    if found not in (kind, "experiment") and (found, kind) != ("tournament", "experiment"):
+        raise ExperimentError(f"{where} is a {found}; it is run by: wolflab {COMMANDS[found]} {source}")
     return data, where
 
 

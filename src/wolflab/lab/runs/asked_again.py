@@ -41,7 +41,7 @@ from ...text.replies.parsed import Problem
 from ...usage import CallTotals
 from ..storage.call_store import CallStore
 from ..storage.store import GameRow, Store
-from .one_call import OneCall, Watch, keep_settings, overspent, resolve_each, work_through
+from .one_call import OneCall, Watch, keep_settings, resolve_each, work_through
 from .replay import requests
 from .work import check_models
 
@@ -114,8 +114,8 @@ class AskedAgain:
     """Prompts and what each model replied to them.
 
     replies: by model, as the prompts; None for one that waits. waiting: calls without a reply, and why the
-    first has none. overspent: see `one_call.overspent`. described: each model's settings. spent: by model,
-    what all its calls in the directory come to.
+    first has none. overspent: limit that is spent ("tokens", "usd") → a sentence. described: each model's
+    settings. spent: by model, what all its calls in the directory come to.
     """
 
     path: Path
@@ -297,7 +297,7 @@ async def ask_again_by_name(
             keep_settings(home, models)
             budget.spent_tokens, budget.spent_usd = home.spent()
             asked = await ask_again(home, prompts, models, reached, watch, budget)
-            return replace(asked, overspent=overspent(budget))
+            return replace(asked, overspent=budget.short)
     finally:
         for model in models:
             await model.close()

@@ -90,8 +90,3 @@ def keep_settings(home: CallStore, models: Iterable[Model]) -> None:
                 f"{path}: model {model.name!r} was asked with other settings there; go on with those, or "
                 "name another directory"
             )
-
-
-def overspent(budget: Budget) -> dict[str, str]:
-    """Option of each limit that stopped something → a sentence."""
-    return {f"--{name}": words for name, words in budget.short.items()}

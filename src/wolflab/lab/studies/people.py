@@ -26,7 +26,7 @@ _VISIT = 30 * 60.0
 _UNDECIDED = 3600.0
 """Seconds for which somebody who has not agreed yet holds a place."""
 _DEVICES, _CODES = 5, 20
-"""Browsers of one person, and codes of theirs, that are known."""
+"""Browsers of one person that are known, and codes that they are given, at most."""
 WITHDRAWN = "withdrawn"
 """Why somebody has left, who has withdrawn."""
 
@@ -169,8 +169,10 @@ class StudyPeople:
         self.seen(person)
 
     def keep_withdrawal(self, person: StudyPerson, code: str) -> None:
-        """Somebody can withdraw by that code from now on. Earlier ones hold as well."""
-        person.withdrawals = [*person.withdrawals, self._hash(code)][-_CODES:]
+        """Somebody can withdraw by that code from now on. Earlier ones hold too: StudyRefused after many."""
+        if len(person.withdrawals) >= _CODES:
+            raise StudyRefused(f"You have {_CODES} withdrawal codes already. Each of them holds; use one.")
+        person.withdrawals = [*person.withdrawals, self._hash(code)]
         self.keep(person)
 
     def withdraw(self, person: StudyPerson) -> None:
