@@ -395,9 +395,45 @@ def test_a_dear_study_begins_with_a_yes(tmp_path: Path) -> None:
     file = study(tmp_path, price={"input": 1000, "output": 5000})
     refused = wolflab("study", str(file), "--out", "s", "--port", "0", cwd=tmp_path)
     assert refused.returncode == 2
-    assert "This run may take up to" in refused.stderr
+    assert "This may take up to" in refused.stderr
     assert "--yes" in refused.stderr
     assert not (tmp_path / "s").exists()
+
+
+# -- of calls outside games ---------------------------------------------------------------------
+
+
+def test_a_dear_evaluation_begins_with_a_yes_or_a_budget(tmp_path: Path) -> None:
+    wolflab("wwqa", "build", "--n", "200", "-o", "q.jsonl", cwd=tmp_path)
+    with running() as server:
+        model = {"model": "wolf-1", "base_url": server.base_url, "price": {"input": 50_000, "output": 50_000}}
+        words = ["wwqa", "eval", "q.jsonl", "--limit", "4", "-o", "e", "--model", json.dumps(model)]
+        refused = wolflab(*words, cwd=tmp_path)
+        assert refused.returncode == 2
+        assert re.search(r"wolf-1: \d+ calls, about [\d,]+ prompt tokens, at most", refused.stdout)
+        assert re.search(r"This may take up to \d[\d,.]+ USD: begin it with .*--yes", refused.stderr)
+        assert "--tokens" in refused.stderr
+        assert not server.bodies or all("wwqa" not in str(body) for body in server.bodies)
+        assert not (tmp_path / "e").exists()
+        asked = server.calls
+        bounded = wolflab(*words, "--usd", "9", cwd=tmp_path)
+        assert "may take up to" not in bounded.stderr
+        assert wolflab(*words[:-3], "f", *words[-2:], "--yes", cwd=tmp_path).returncode == 0
+        assert server.calls > asked
+
+
+def test_cheap_calls_are_told_and_not_asked_about(tmp_path: Path) -> None:
+    with running() as server:
+        source = written(
+            tmp_path, plain() | {"players": {"others": {"model": "village", "recipe": "vanilla"}}}
+        )
+        wolflab("run", source, "--out", "r", cwd=tmp_path)
+        words = ["ask-again", "r", "-n", "6", "--model", "wolf-1", "--set", f"base_url={server.base_url}"]
+        told = wolflab(*words, "-o", "a", cwd=tmp_path)
+        again = wolflab(*words, "-o", "a", cwd=tmp_path)
+    assert told.returncode == 0, told.stderr
+    assert re.search(r"wolf-1: 6 calls, about [\d,]+ prompt tokens, .*; cost not known", told.stdout)
+    assert "prompt tokens," not in again.stdout
 
 
 # -- how far it is ------------------------------------------------------------------------------

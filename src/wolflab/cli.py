@@ -537,11 +537,13 @@ def ask_again(
     ] = None,
     tokens: Annotated[int | None, typer.Option(help="Budget of tokens, earlier calls counted in.")] = None,
     usd: Annotated[float | None, typer.Option(help="Budget of USD; models need a price.")] = None,
+    yes: Yes = False,
 ) -> None:
     """Put a run's recorded prompts to models: how many replies are valid, how many actions legal."""
     from .ui.asking_again import PromptsWanted, ask_run_again
 
-    wanted = PromptsWanted(run, tuple(model), tuple(set_), n, seed, tuple(task), free, out, (tokens, usd))
+    limits = tokens, usd
+    wanted = PromptsWanted(run, tuple(model), tuple(set_), n, seed, tuple(task), free, out, limits, yes)
     raise typer.Exit(ExitCode.DONE if ask_run_again(console(), wanted) else ExitCode.NOT_OVER)
 
 
@@ -830,6 +832,7 @@ def wwqa_eval(
     ] = [],
     tokens: Annotated[int | None, typer.Option(help="Budget of tokens, earlier calls counted in.")] = None,
     usd: Annotated[float | None, typer.Option(help="Budget of USD; models need a price.")] = None,
+    yes: Yes = False,
 ) -> None:
     """Put questions to models: accuracy, F1, baselines and a page. What was answered is not asked again."""
     from .ui.wwqa.evaluating import EvalWanted, eval_settings, evaluate_files
@@ -843,9 +846,8 @@ def wwqa_eval(
         probabilities=probabilities,
         seed=seed,
     )
-    wanted = EvalWanted(
-        tuple(files), tuple(model), tuple(set_), out, tuple(split), tuple(train), limit, judge, (tokens, usd)
-    )
+    limits, asked = (tokens, usd), (tuple(model), tuple(set_))
+    wanted = EvalWanted(tuple(files), *asked, out, tuple(split), tuple(train), limit, judge, limits, yes)
     done = evaluate_files(console(), wanted, settings)
     raise typer.Exit(ExitCode.DONE if done else ExitCode.NOT_OVER)
 

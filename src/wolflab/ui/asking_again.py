@@ -31,12 +31,14 @@ from ..lab.runs.asked_again import (
     sample_prompts,
     without_schema,
 )
+from ..lab.runs.one_call import calls_ahead
 from ..lab.storage.run_files import new_directory
 from ..lab.storage.store import Store
 from ..stats.comparing import PairedTest
 from ..stats.intervals import Estimate
-from .commands import bar, go_on_without, goes_on_with, leave
+from .commands import bar, go_on_without, goes_on_with, leave, with_a_yes
 from .console import say
+from .forecasting import calls_first
 from .report.blocks import PagePart, Passage
 from .report.numbers import interval, number, number_cell, p_value, shown
 from .report.page import PageSection, ReportPage
@@ -89,6 +91,7 @@ class PromptsWanted:
     free: bool = False
     out: Path | None = None
     limits: tuple[int | None, float | None] = (None, None)
+    yes: bool = False
 
 
 def ask_run_again(console: Console, wanted: PromptsWanted) -> bool:
@@ -105,6 +108,8 @@ def ask_run_again(console: Console, wanted: PromptsWanted) -> bool:
     new = wanted.out is None or not (wanted.out / "run.sqlite").is_file()
     if new:
         asyncio.run(check_askable(specs))
+        ahead = calls_ahead(specs, [prompt.request for prompt in prompts])
+        calls_first(console, ahead, wanted.limits, wanted.yes, with_a_yes())
     path = wanted.out or new_directory(Path("runs"), "ask-again")
     again = shlex.join(["wolflab", *sys.argv[1:], *([] if wanted.out else ["-o", str(path)])])
     goes_on_with(again)

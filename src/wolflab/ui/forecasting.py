@@ -30,6 +30,7 @@ from ..lab.runs.forecast import (
     longest_reply,
     seen_in,
 )
+from ..lab.runs.one_call import CallsAhead
 from ..lab.runs.rehearsal import GAMES, Rehearsed, rehearse
 from ..lab.storage.store import Store
 from ..lab.studies.plan import load_study
@@ -288,14 +289,43 @@ def forecast_first(
     _tell_forecast(console, experiment, rehearsed, told)
     usd, tokens = _most(experiment, rehearsed, told, (0, Decimal()) if store is None else store.spent())
     allowed = [_MARGIN * float((store and store.meta(name)) or 0) for name in _ALLOWED]
-    much = f"{usd:,.2f} USD" if usd > max(ASKS_ABOVE_USD, allowed[0]) else ""
-    if not much and tokens > max(ASKS_ABOVE_TOKENS, allowed[1]):
-        much = f"{_rounded(tokens)} tokens of models without a price"
-    if not much:
+    if not (much := _much(usd, tokens, allowed)):
         return Beginning(rehearsed)
     if not yes:
         _ask(console, much, command)
     return Beginning(rehearsed, usd, tokens)
+
+
+def calls_first(
+    console: Console,
+    ahead: Sequence[CallsAhead],
+    limits: tuple[int | None, float | None],
+    yes: bool,
+    command: str,
+) -> None:
+    """Tell what calls outside games will take, and ask where that is much; see `forecast_first`. limits:
+    tokens and USD.
+    """
+    for one in ahead:
+        reply = "replies without a limit" if one.reply is None else f"at most {one.reply:,} reply tokens"
+        money = "cost not known" if one.usd is None else f"at most {one.usd:,.2f} USD"
+        prompts = f"{counted(one.calls, 'call')}, about {one.prompt:,} prompt tokens"
+        say(console, f"{one.model}: {prompts}, {reply}; {money}")
+    usd = sum(one.usd or 0.0 for one in ahead)
+    tokens = sum(one.prompt + (one.reply or 0) for one in ahead if one.usd is None and one.elsewhere)
+    if limits[1] is not None:
+        usd, tokens = min(usd, limits[1]), 0
+    if (much := _much(usd, tokens if limits[0] is None else min(tokens, limits[0]))) and not yes:
+        _ask(console, much, command, "--tokens, or --usd and prices")
+
+
+def _much(usd: float, tokens: float, allowed: Sequence[float] = (0.0, 0.0)) -> str:
+    """What a yes is needed for, in words; "" where none is. allowed: USD and tokens that had a yes."""
+    if usd > max(ASKS_ABOVE_USD, allowed[0]):
+        return f"{usd:,.2f} USD"
+    if tokens > max(ASKS_ABOVE_TOKENS, allowed[1]):
+        return f"{_rounded(tokens)} tokens of models without a price"
+    return ""
 
 
 def _unbounded(experiment: Experiment) -> bool:
@@ -328,9 +358,11 @@ def _most(
     return usd, tokens
 
 
-def _ask(console: Console, much: str, command: str) -> None:
-    sentence = f"This run may take up to {much}"
-    hint = f"begin it with {command}, or with a budget: -o budget.tokens=…, or budget.usd and prices"
+def _ask(
+    console: Console, much: str, command: str, budget: str = "-o budget.tokens=…, or budget.usd and prices"
+) -> None:
+    sentence = f"This may take up to {much}"
+    hint = f"begin it with {command}, or with a budget: {budget}"
     if sys.stdin is None or not sys.stdin.isatty():
         raise ExperimentError(f"{sentence}: {hint}")
     say(console, f"{sentence}. Begin it? [y/N]", "bold")

@@ -289,10 +289,15 @@ _Answers = dict[tuple[str, EvalPlayer], tuple[EvalAnswer | None, ...]]
 # -- asking -----------------------------------------------------------------------------------
 
 
+def _request(words: str, sampling: Sampling) -> Request:
+    name = blake2b(words.encode(), digest_size=16).hexdigest()
+    return Request(Chat((("user", words),)), f"wwqa|{name}", sampling)
+
+
 def _asked(words: str, model: Model, home: CallStore, sampling: Sampling) -> OneCall:
     """One message to one model."""
-    name = blake2b(words.encode(), digest_size=16).hexdigest()
-    return OneCall(name, Request(Chat((("user", words),)), f"wwqa|{name}", sampling), model, home)
+    request = _request(words, sampling)
+    return OneCall(request.key.partition("|")[2], request, model, home)
 
 
 def resolve_models(specs: Sequence[Spec], budget: Budget) -> list[Model]:
@@ -524,9 +529,9 @@ def answer_lines(run: EvalRun) -> bytes:
 
 async def check_evaluation(
     specs: Sequence[Spec], rows: Sequence[EvalRow], settings: EvalSettings, judge: Spec | None, reach: bool
-) -> int:
-    """How many messages each model is to answer; a WolflabError for what cannot be asked, before anything is
-    made. reach: try the models too.
+) -> list[Request]:
+    """What each model is to answer; a WolflabError for what cannot be asked, before anything is made. reach:
+    try the models too.
     """
     models = resolve_models(specs, Budget())
     judges = _resolve_judge(judge, Budget())
@@ -536,7 +541,7 @@ async def check_evaluation(
     finally:
         for model in (*models, *judges):
             await model.close()
-    return len(set(messages.values()))
+    return [_request(words, Sampling(0.0, settings.max_tokens)) for words in dict.fromkeys(messages.values())]
 
 
 def judge_among(judge: Spec | None, specs: Sequence[Spec]) -> Spec | None:

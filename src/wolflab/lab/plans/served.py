@@ -36,7 +36,12 @@ def servers_of(experiment: Experiment) -> dict[str, str]:
 def elsewhere(experiment: Experiment) -> set[str]:
     """The models and embedders of its players that are behind a server on another machine."""
     hosts = servers_of(experiment)
-    return {name for name, host in hosts.items() if not is_loopback(urlsplit(f"//{host}").hostname or "")}
+    return {name for name, host in hosts.items() if is_elsewhere(host)}
+
+
+def is_elsewhere(host: str) -> bool:
+    """Whether a host, with its port or without, is another machine."""
+    return not is_loopback(urlsplit(f"//{host}").hostname or "")
 
 
 def is_loopback(host: str) -> bool:

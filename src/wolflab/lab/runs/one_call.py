@@ -8,14 +8,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from ...errors import StoreError, WolflabError
+from ...fields import from_plain
 from ...models.base import Model, Request, Response
-from ...models.budget import Budget
+from ...models.budget import Budget, Price
 from ...models.calls import answer
 from ...models.catalog import Spec, name_and_settings, resolve
+from ...models.endpoints import host_of
+from ...models.wire import estimate_texts
+from ..plans.served import is_elsewhere, is_served
 from ..storage.call_store import CallFile, CallStore
 from .work import How, work
 
@@ -53,6 +58,36 @@ def resolve_each(specs: Sequence[Spec], budget: Budget) -> list[Model]:
         if n > 1:
             raise WolflabError(f"model {name!r} is named {n} times; name each model once")
     return [resolve(spec, budget) for spec in specs]
+
+
+class CallsAhead(NamedTuple):
+    """What calls to a model behind a server will take. prompt: tokens, as they are estimated. reply: tokens
+    at most; None where nothing limits them. usd: at most, but for what estimates miss; None without a price,
+    and for replies without a limit. elsewhere: the server is on another machine.
+    """
+
+    model: str
+    calls: int
+    prompt: int
+    reply: int | None
+    usd: float | None
+    elsewhere: bool
+
+
+def calls_ahead(specs: Sequence[Spec], requests: Sequence[Request]) -> list[CallsAhead]:
+    """What it takes to put all requests to each of the models that are behind a server."""
+    prompts = [estimate_texts(text for _, text in request.words.messages) for request in requests]
+    ahead = []
+    for name, settings in map(name_and_settings, specs):
+        if is_served(name):
+            usual = settings.get("max_tokens")
+            limits = [limit for one in requests if (limit := one.sampling.max_tokens or usual) is not None]
+            reply = sum(limits) if len(limits) == len(requests) else None
+            price = None if (given := settings.get("price")) is None else from_plain(Price, given)
+            usd = None if price is None or reply is None else price.cost(sum(prompts), reply)
+            away = is_elsewhere(host_of(name, settings.get("base_url")))
+            ahead.append(CallsAhead(name, len(prompts), sum(prompts), reply, usd, away))
+    return ahead
 
 
 async def work_through(

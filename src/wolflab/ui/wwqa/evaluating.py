@@ -18,6 +18,7 @@ from ...files import write
 from ...lab.plans.overrides import model_given
 from ...lab.plans.sources import checking
 from ...lab.plans.specs import BudgetSpec
+from ...lab.runs.one_call import calls_ahead
 from ...lab.storage.run_files import new_directory
 from ...rules import preset
 from ...wwqa.evaluating import (
@@ -32,8 +33,9 @@ from ...wwqa.evaluating import (
     judge_among,
 )
 from ...wwqa.results import EvalResults, RowScore, results
-from ..commands import bar, go_on_without, goes_on_with, write_numbers
+from ..commands import bar, go_on_without, goes_on_with, with_a_yes, write_numbers
 from ..console import say
+from ..forecasting import calls_first
 from ..report.numbers import interval, number
 from ..tables import in_line, print_fitted
 from ..wording import counted
@@ -63,6 +65,7 @@ class EvalWanted:
     limit: int | None = None
     judge: str | None = None
     limits: tuple[int | None, float | None] = (None, None)
+    yes: bool = False
 
 
 def evaluate_files(console: Console, wanted: EvalWanted, settings: EvalSettings) -> bool:
@@ -77,11 +80,15 @@ def evaluate_files(console: Console, wanted: EvalWanted, settings: EvalSettings)
     judge = judge_among(None if wanted.judge is None else model_given(wanted.judge, ()), specs)
     new = wanted.out is None or not begun_in(wanted.out)
     messages = asyncio.run(check_evaluation(specs, rows, settings, judge, reach=new))
+    if new:
+        calls_first(console, calls_ahead(specs, messages), wanted.limits, wanted.yes, with_a_yes())
     path = wanted.out or new_directory(Path("runs"), "wwqa-eval")
     again = shlex.join(["wolflab", *sys.argv[1:], *([] if wanted.out else ["-o", str(path)])])
     goes_on_with(again)
     asked = counted(len({item.id for row in rows for item in row.items}), "question")
-    both = f" in {messages:,} messages, with and without the rules" if settings.rules_text == "both" else ""
+    both = (
+        f" in {len(messages):,} messages, with and without the rules" if settings.rules_text == "both" else ""
+    )
     say(console, f"{asked}{both}, to {counted(len(specs), 'model')}  →  {path}")
     shown = bar(console)
     tasks: dict[str, Any] = {}
