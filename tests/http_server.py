@@ -289,7 +289,7 @@ class FakeServer:
             "choices": [choice],
         }
         if self.usage:
-            prompt_tokens, completion_tokens = len(prompt) // 4, len(text) // 4
+            prompt_tokens, completion_tokens = len(prompt) // 4, len(text) // 4 or min(1, len(text))
             if self.encode is not None:
                 prompt_tokens = len(self._tokens(body["messages"]))
             reply["usage"] = {

@@ -7,7 +7,9 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -20,17 +22,21 @@ from typing import Any
 
 import pytest
 
+from command_line import wolflab
 from http_server import FakeServer, Fault, running, serving
 from test_http_model import Naps, ask, make, play, request
 from test_run import over_http
-from wolflab.errors import BudgetExceeded, ModelRefused, ServerError, Stopped, StoreError
+from wolflab.errors import BudgetExceeded, ModelError, ModelRefused, ServerError, Stopped, StoreError
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs.casting import budget_of
 from wolflab.lab.runs.runner import planned_games, play_run
 from wolflab.lab.runs.tables import play_table
+from wolflab.lab.runs.work import needed_in, stopped_by_budget
+from wolflab.lab.storage.call_store import CallFile, CallStore
 from wolflab.lab.storage.store import Store
 from wolflab.models.base import Response
 from wolflab.models.budget import Budget, CallSizes, Most, Price
+from wolflab.models.calls import answer
 from wolflab.usage import Usage
 
 # -- budgets ------------------------------------------------------------------------------------
@@ -315,6 +321,49 @@ def test_a_closed_budget_lets_calls_in_flight_end_and_no_other_begin() -> None:
     play(go())
 
 
+def test_a_closed_budget_wakes_a_call_that_waits_for_its_retry() -> None:
+    async def go() -> None:
+        wait = Fault("status", 429, retry_after="250")
+        async with serving(faults=deque([wait] * 9)) as server:
+            budget = Budget()
+            model = make(server, asyncio.sleep, budget=budget)
+            calls = [asyncio.create_task(model.generate(request())) for _ in range(3)]
+            while server.calls < 3 or budget.in_flight:
+                await asyncio.sleep(0.01)
+            budget.close("stopped by Ctrl-C")
+            async with asyncio.timeout(20):
+                outcomes = await asyncio.gather(*calls, return_exceptions=True)
+            assert all(isinstance(one, Stopped) for one in outcomes)
+            await model.close()
+
+    asyncio.run(go())
+
+
+def test_only_what_is_on_its_way_is_noted(tmp_path: Path) -> None:
+    """Not what waits for a place, for the budget, or for its retry; and nothing once it is stored."""
+
+    async def go(home: CallStore) -> None:
+        async with serving(gate=3) as server:
+            model = make(server, max_in_flight=2)
+            files = [CallFile(home, f"one/{n}", {}) for n in range(5)]
+            calls = [asyncio.create_task(answer(file, model, request())) for file in files]
+            while server.in_flight < 2:
+                await asyncio.sleep(0.01)
+            assert len(home.left_under_way()) == 2
+            server.faults.append(Fault("status", 500))
+            server._full.set()
+            await asyncio.gather(*calls)
+            assert not home.left_under_way()
+            server.faults.extend([Fault("status", 400)] * 9)
+            with pytest.raises(ModelError):
+                await answer(CallFile(home, "one/9", {}), model, request())
+            assert not home.left_under_way()
+            await model.close()
+
+    with CallStore.begin(tmp_path / "calls", {}) as home:
+        play(go(home))
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_stores_what_is_in_flight_and_says_how_to_go_on(tmp_path: Path, number: int) -> None:
     with running(latency=0.4) as server:
@@ -350,3 +399,67 @@ def test_a_run_goes_on_with_a_higher_budget_and_nothing_else_that_decides(tmp_pa
             assert play_run(store)
         with Store.open_for_reading(tmp_path / "r") as store:
             assert store.experiment.budget.tokens == 9_000_000
+
+
+def test_a_change_that_cannot_be_played_is_not_written_down(tmp_path: Path) -> None:
+    """Neither a server that is not there, nor a budget that lacks a price; the run goes on as it was."""
+    with running() as server:
+        (tmp_path / "e.yaml").write_text(json.dumps(over_http(server, deals=1)))
+        server.faults.extend([*[Fault("parts")] * 8, *[Fault("status", 401)] * 9])
+        assert wolflab("run", "e.yaml", "--out", "r", cwd=tmp_path).returncode == 1
+        server.faults.clear()
+        written = (tmp_path / "r" / "experiment.yaml").read_bytes()
+        for change in ("others.model.base_url=http://127.0.0.1:9/v1", "budget.usd=5"):
+            refused = wolflab("run", "--resume", "r", "-o", change, cwd=tmp_path)
+            assert refused.returncode == 2, refused.stderr
+            assert (tmp_path / "r" / "experiment.yaml").read_bytes() == written
+        assert wolflab("run", "--resume", "r", "-o", "budget.tokens=9000000", cwd=tmp_path).returncode == 0
+        assert b"9000000" in (tmp_path / "r" / "experiment.yaml").read_bytes()
+
+
+def test_the_budget_that_is_proposed_is_enough_for_the_next_call(tmp_path: Path) -> None:
+    with running() as server:
+        (tmp_path / "e.yaml").write_text(json.dumps(over_http(server, deals=1)))
+        stopped = wolflab("run", "e.yaml", "--out", "r", "-o", "budget.tokens=1", cwd=tmp_path)
+        assert stopped.returncode == 1
+        proposed = re.search(r"-o budget.tokens=(\d+)", stopped.stdout + stopped.stderr)
+        assert proposed is not None, stopped.stdout
+        before = server.calls
+        wolflab("run", "--resume", "r", "-o", f"budget.tokens={proposed[1]}", cwd=tmp_path)
+        assert server.calls > before
+
+
+def test_what_the_next_call_needs_is_read_in_the_words_of_a_spent_budget() -> None:
+    for budget, most in ((Budget(tokens=50), Usage(1951)), (Budget(usd=0.5), Usage(10, 10, 0, 0.75))):
+
+        async def go(budget: Budget, most: Usage) -> str:
+            with pytest.raises(BudgetExceeded) as refused:
+                async with budget.hold(lambda: Most(most)):
+                    pass
+            return str(refused.value)
+
+        words = stopped_by_budget(play(go(budget, most)))
+        assert needed_in(words) == (("usd", 0.75) if most.cost else ("tokens", 1951))
+
+
+def test_a_run_that_its_reader_may_not_write_to_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder of somebody else, or a disk that is mounted for reading, as SQLite meets it."""
+    with running() as server, Store.create(tmp_path / "r", build(over_http(server, deals=1))) as store:
+        assert play_run(store)
+    connect = sqlite3.connect
+
+    class Refused(sqlite3.Connection):
+        def execute(self, *_: Any) -> Any:
+            raise sqlite3.OperationalError("unable to open database file")
+
+    def connected(where: Any, **options: Any) -> Any:
+        return connect(where, **options | ({} if "immutable" in str(where) else {"factory": Refused}))
+
+    monkeypatch.setattr(sqlite3, "connect", connected)
+    with Store.open_for_reading(tmp_path / "r") as store:
+        assert store.record(1).events
+    (tmp_path / "r" / "run.sqlite-wal").write_bytes(b"something that is not in the file yet")
+    with pytest.raises(StoreError, match="cannot be used"):
+        Store.open_for_reading(tmp_path / "r")

@@ -20,14 +20,17 @@ from command_line import wolflab
 from http_server import FakeServer, Fault, running
 from study_helpers import FILE
 from study_helpers import written as written_study
+from test_experience_runs import embedding_server
 from wolflab.errors import ExperimentError
 from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.loading import build, load_experiment
 from wolflab.lab.plans.sources import shipped_files
 from wolflab.lab.runs.forecast import Limits, RunForecast, Seen, SeenReply, forecast
 from wolflab.lab.runs.rehearsal import Rehearsed, rehearse, said_in
+from wolflab.lab.storage.store import Store
 from wolflab.lab.studies.plan import load_study
 from wolflab.ui.forecasting import forecast_first
+from wolflab.ui.report.numbers import number
 from wolflab.usage import Usage
 
 
@@ -86,11 +89,11 @@ def test_what_is_said_is_found_in_a_reply() -> None:
 
 def test_planted_traits_are_found(tmp_path: Path) -> None:
     """Simulated models say more, think, are counted otherwise and fail: by 24 replies of each it is told."""
-    for number in (1, 2):
-        outcomes = simulated.simulate(number, 8, 24, tmp_path)
+    for nth in (1, 2):
+        outcomes = simulated.simulate(nth, 8, 24, tmp_path)
         for what in simulated.WHAT:
-            assert outcomes["asked", what].held, (number, what, outcomes)
-            assert abs(outcomes["asked", what].above) < 0.35, (number, what, outcomes)
+            assert outcomes["asked", what].held, (nth, what, outcomes)
+            assert abs(outcomes["asked", what].above) < 0.35, (nth, what, outcomes)
 
 
 def seen(n: int, **changes: Any) -> Seen:
@@ -350,7 +353,11 @@ def test_the_command_with_a_higher_budget_is_one_that_works(tmp_path: Path) -> N
         source = written(tmp_path, plain(server) | {"budget": {"tokens": 9_000}})
         done = wolflab("run", source, "--out", "r", cwd=tmp_path)
         assert done.returncode == 1
-        assert "Go on with a higher budget: wolflab run --resume r -o budget.tokens=18000" in done.stdout
+        told = re.search(
+            r"Go on with a higher budget: wolflab (run --resume r -o budget.tokens=(\d+))", done.stdout
+        )
+        assert told is not None, done.stdout
+        assert int(told[2]) >= 18_000
         assert "Go on with a higher budget" in wolflab("status", "r", cwd=tmp_path).stdout
         large = wolflab("run", "--resume", "r", "-o", "budget.tokens=20000000", cwd=tmp_path)
         assert large.returncode == 0
@@ -535,3 +542,28 @@ def test_status_of_a_judge_and_of_what_is_nothing(tmp_path: Path) -> None:
     nothing = wolflab("status", str(tmp_path))
     assert nothing.returncode == 2
     assert "Traceback" not in nothing.stderr
+
+
+def test_what_an_embedder_takes_is_told_before_and_afterwards(tmp_path: Path) -> None:
+    """By the plan, by status with the budget beside it, and in the report."""
+    with running() as server, embedding_server(dimensions=8) as vectors:
+        model = {"model": "wolf-1", "base_url": server.base_url, "price": {"input": 1, "output": 1}}
+        embedder = {"embedder": "em", "base_url": vectors.base_url, "price": {"input": 1000}}
+        data = plain() | {
+            "deals": 1,
+            "players": {"others": {"model": model, "recipe": "reflective", "embedder": embedder}},
+            "budget": {"usd": 500},
+        }
+        source = written(tmp_path, data)
+        before = wolflab("plan", source, cwd=tmp_path).stdout
+        assert re.search(r"em \(texts\).*\d", before), before
+        assert wolflab("run", source, "--out", "r", "--yes", cwd=tmp_path).returncode == 0
+        status = wolflab("status", "r", cwd=tmp_path).stdout
+    with Store.open_for_reading(tmp_path / "r") as store:
+        usd = float(store.spent()[1])
+        took = store.spent_on_texts()
+    assert took.cost > 0.5 * usd > 0
+    assert number(usd, "usd") in status
+    numbers = json.loads((tmp_path / "r" / "report.json").read_text())
+    assert numbers["embedded"]["prompt_tokens"] == took.prompt_tokens
+    assert "Texts were embedded as well" in (tmp_path / "r" / "report.html").read_text()

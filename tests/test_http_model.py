@@ -432,7 +432,7 @@ def test_counts_that_exceed_the_prompt_are_paid_once():
 def test_a_call_that_writes_a_cache_costs_what_it_costs():
     usage = {
         "prompt_tokens": 100,
-        "completion_tokens": 0,
+        "completion_tokens": 1,
         "prompt_tokens_details": {"cached_tokens": 20, "cache_write_tokens": 60},
     }
     body = {"choices": [{"message": {"content": "{}"}}], "usage": usage}
@@ -1302,10 +1302,44 @@ def test_a_reply_with_half_a_surrogate_pair_is_a_reply():
     assert server.calls == 1
 
 
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": None, "completion_tokens": None},
+        {"prompt_tokens": "1500", "completion_tokens": "20"},
+        {"prompt_tokens": -5, "completion_tokens": -1},
+        {"prompt_tokens": True, "completion_tokens": True},
+        {"prompt_tokens": 0, "completion_tokens": 0},
+        {"prompt_tokens": 2**62, "completion_tokens": 5},
+        {"prompt_tokens": 1500, "completion_tokens": 0},
+        {"total_tokens": 1500},
+        "1500",
+        [],
+    ],
+)
+def test_counts_that_make_no_sense_are_estimated_and_told(usage: Any) -> None:
+    """Else a budget would never end."""
+    budget = Budget(tokens=10**6)
+    body = {"choices": [{"message": {"content": "some words " * 40}}], "usage": usage}
+    [reply], _, model, _ = ask([Fault("body", body=body)], budget=budget)
+    assert reply.usage.prompt_tokens > 20
+    assert reply.usage.completion_tokens == 110
+    assert budget.spent_tokens == reply.usage.tokens
+    assert any("counts no tokens" in str(one) for one in model.adaptations)
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [{"input_tokens": 1500, "output_tokens": 20}, {"prompt_tokens": 1500.0, "completion_tokens": 20.0}],
+)
+def test_counts_are_read_under_other_names_and_as_whole_numbers_with_a_point(usage: Any) -> None:
+    assert token_counts({"usage": usage}) == (1500, 20, None, 0)
+
+
 def test_token_counts_beyond_belief_are_no_counts():
     body = {"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": 10**30}}
     (reply,), *_ = ask([Fault("body", body=body)])
-    assert reply.usage.prompt_tokens == 0
+    assert 0 < reply.usage.prompt_tokens < 10**6
 
 
 def test_every_setting_decides_what_is_answered_or_how_it_is_reached():

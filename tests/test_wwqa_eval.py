@@ -240,7 +240,7 @@ def test_what_is_on_file_is_never_asked_again(questions: Path, tmp_path: Path) -
     assert value(table(run, "kinds"), "pupil/one") == 1
     assert value(table(run, "kinds"), "pupil/two") == 0.5
     assert run.usage["pupil/one"].tokens == 32 * 101
-    with pytest.raises(StoreError, match="begun with another max_tokens"):
+    with pytest.raises(StoreError, match=r"begun otherwise \(max_tokens\)"):
         put(tmp_path / "out", more, again, max_tokens=5)
     other = Pupil(knows)
     other.describe = lambda: {"name": "pupil/one", "temperature": 1}  # type: ignore[method-assign]

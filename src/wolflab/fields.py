@@ -209,7 +209,7 @@ _USE = {
     "literal": "{expected}",
     "greater_than_equal": "{ge:g} or more",
     "greater_than": "a number above {gt:g}",
-    "less_than_equal": "{le:g} or less",
+    "less_than_equal": "{le:,} or less",
     "less_than": "a number below {lt:g}",
 }
 """How the type of an error begins, and what to use instead."""

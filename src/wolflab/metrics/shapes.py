@@ -12,7 +12,7 @@ from typing import Any
 
 from ..stats.intervals import Estimate
 from ..stats.resampling import SEED
-from ..usage import CallTotals
+from ..usage import CallTotals, Usage
 from .leadership import RatioNull
 from .learning import Learning
 from .measure import PartKey
@@ -165,7 +165,9 @@ class PlantedEffect:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A whole run in numbers. instrument: no real model played, so nothing here is a finding."""
+    """A whole run in numbers. instrument: no real model played, so nothing here is a finding. embedded: what
+    embedding texts took, which is in no condition.
+    """
 
     title: str
     description: str
@@ -175,6 +177,7 @@ class Summary:
     beside: tuple[Beside, ...]
     planted: tuple[PlantedEffect, ...]
     curve: Curve | None = None
+    embedded: Usage = field(default_factory=Usage)
 
     @property
     def watched(self) -> tuple[str, ...]:
@@ -193,4 +196,5 @@ class Summary:
             "planted": [asdict(effect) for effect in self.planted],
             "seed": SEED,
             "curve": None if self.curve is None else asdict(self.curve),
+            **({"embedded": asdict(self.embedded)} if self.embedded.tokens else {}),
         }

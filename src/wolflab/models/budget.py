@@ -8,17 +8,21 @@ of its reply, and from what earlier calls to the same model took (`CallSizes`).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
 from math import ceil
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from annotated_types import Interval
 
 from ..errors import BudgetExceeded, Stopped
 from ..fields import Amount
 from ..usage import Usage
 
+Rate = Annotated[int | float, Interval(ge=0, le=1_000_000)]
+"""USD per million tokens: at most one for each token."""
 WRITING = Decimal("1.25")
 """What a token written to a cache costs, over one that is not, where no price is given: most vendors that
 count what they write charge so much for it.
@@ -34,10 +38,10 @@ class Price:
     the share of all that for a call that was served in the tier "flex".
     """
 
-    input: Amount = 0.0
-    output: Amount = 0.0
-    cached: Amount | None = None
-    written: Amount | None = None
+    input: Rate = 0.0
+    output: Rate = 0.0
+    cached: Rate | None = None
+    written: Rate | None = None
     flex: Amount = 0.5
 
     def cost(self, prompt: int, completion: int, cached: int = 0, written: int = 0, tier: str = "") -> float:
@@ -66,8 +70,8 @@ _UNSURE = 1.5
 
 
 class Most(NamedTuple):
-    """What a call may use at most. alone: nothing is known of its reply, so it is made while no other
-    call is.
+    """What a call may use at most. alone: nothing is known of its model's replies, so it is made while no
+    other call is.
     """
 
     use: Usage = Usage()
@@ -133,6 +137,7 @@ class Budget:
     _alone: bool = field(default=False, init=False)
     _to_be_alone: int = field(default=0, init=False)
     _waiting: list[asyncio.Future[None]] = field(default_factory=list, init=False)
+    _closings: list[asyncio.Future[None]] = field(default_factory=list, init=False)
     _closed: str = field(default="", init=False)
 
     @property
@@ -144,6 +149,26 @@ class Budget:
         """Let no further call start: `hold` raises Stopped with these words. Calls that are held go on."""
         self._closed = why
         self._wake()
+        for closing in self._closings:
+            if not closing.done():
+                closing.set_result(None)
+
+    async def while_open(self, waiting: Awaitable[None]) -> None:
+        """Wait for that, and no longer than calls may start: Stopped then."""
+        closing: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._closings.append(closing)
+        waited = asyncio.ensure_future(waiting)
+        try:
+            if not self._closed:
+                await asyncio.wait((waited, closing), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._closings.remove(closing)
+            done = waited.done()
+            waited.cancel()
+        if self._closed:
+            raise Stopped(self._closed)
+        if done:
+            waited.result()
 
     @asynccontextmanager
     async def hold(self, most: Callable[[], Most]) -> AsyncIterator[None]:

@@ -7,8 +7,8 @@ fits the one on file stops its asker with a sentence.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Protocol
@@ -32,8 +32,10 @@ class File(Protocol):
         """The call on file under the request's key, if any."""
         ...
 
-    def under_way(self, request: Request, model: Model) -> AbstractContextManager[None]:
-        """Within it the call is made and put on file. Whoever is killed within leaves a note of it."""
+    def sent(self, request: Request, model: Model, whether: bool) -> None:
+        """Keep a note that the request is on its way, for whoever asks after a kill, until the call is put on
+        file. whether: False where nothing came of it, so that there is nothing to note.
+        """
         ...
 
     def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
@@ -48,15 +50,22 @@ class NoFile:
         """Nothing is ever on file."""
         return None
 
-    def under_way(self, request: Request, model: Model) -> AbstractContextManager[None]:
+    def sent(self, request: Request, model: Model, whether: bool) -> None:
         """Nobody asks afterwards."""
-        return nullcontext()
 
     def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
         """Forget it."""
 
 
 NO_FILE = NoFile()
+_sent: ContextVar[Callable[[bool], None]] = ContextVar("sent", default=lambda whether: None)
+
+
+def sent(whether: bool) -> None:
+    """What a model behind a server tells while it makes a call: the request goes out now; or (False) nothing
+    has come of it, and the call waits or has failed.
+    """
+    _sent.get()(whether)
 
 
 class Cassette(NoFile):
@@ -147,7 +156,10 @@ async def answer(file: File, model: Model | None, request: Request) -> tuple[str
                 "new run"
             )
         return digest, filed.response
-    with file.under_way(request, model):
+    before = _sent.set(lambda whether: file.sent(request, model, whether))
+    try:
         response = _storable(await model.generate(request))
-        file.put(request, digest, response, model)
+    finally:
+        _sent.reset(before)
+    file.put(request, digest, response, model)
     return digest, response

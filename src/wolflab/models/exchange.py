@@ -21,6 +21,7 @@ from ..fields import Amount, Misfit, from_plain
 from ..usage import Usage
 from . import reply_size
 from .budget import Budget, CallSizes, Most, Price
+from .calls import sent
 from .endpoints import (
     MAX_IN_FLIGHT,
     Endpoint,
@@ -187,7 +188,7 @@ class Served(Generic[Settings]):
                 self._raise_if_given_up(outage)
                 started, graced = perf_counter(), elapsed < grace
                 async with self._holding(size):
-                    outcome = await attempt(graced)
+                    outcome = await self._sending(attempt(graced))
                 if outcome is None:
                     continue
                 if not isinstance(outcome, Fault):
@@ -206,11 +207,32 @@ class Served(Generic[Settings]):
                     outage.begin()
                     self.endpoint.silent(self._outage_in_words(outcome, allowed - waited))
                 pause = self._pause(outcome, max(waited, outage.tries))
-                await self._sleep(pause)
+                await self._wait(pause)
                 lasted = max(perf_counter() - started, pause)
                 outage.lasted(lasted)
                 elapsed += lasted
                 waited = 0 if graced and elapsed >= grace else waited + 1
+
+    @staticmethod
+    async def _sending(attempt: Awaitable[T | Fault | None]) -> T | Fault | None:
+        """An attempt, of which whoever makes the call is told that it is on its way."""
+        sent(True)
+        outcome: T | Fault | None = None
+        try:
+            outcome = await attempt
+        except Exception:
+            sent(False)
+            raise
+        if outcome is None or isinstance(outcome, Fault):
+            sent(False)
+        return outcome
+
+    async def _wait(self, seconds: float) -> None:
+        """Before the next attempt; Stopped where no call may start any more."""
+        if self._budget is None:
+            await self._sleep(seconds)
+        else:
+            await self._budget.while_open(self._sleep(seconds))
 
     @asynccontextmanager
     async def _holding(self, size: CallSize) -> AsyncIterator[None]:
@@ -226,7 +248,7 @@ class Served(Generic[Settings]):
             return Most()
         prompt, reply = self._sizes.most(*size)
         cost = (self.settings.price or Price()).cost(prompt, reply or 0, written=prompt)
-        return Most(Usage(prompt, reply or 0, 0, cost), reply is None)
+        return Most(Usage(prompt, reply or 0, 0, cost), reply is None or not self._sizes.longest)
 
     def check_refused(self) -> None:
         """Raise ModelRefused where a call would be refused, as an earlier one was. Nothing is asked."""

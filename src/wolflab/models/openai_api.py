@@ -253,7 +253,7 @@ class OpenAIModel(Served[HttpSettings]):
         if finish == "network_error":
             return Fault("retry", "the server lost its own connection to the model")
         counts = token_counts(reply)
-        if counts is None:
+        if counts is None or (text and not counts.completion):
             # A server that does not count must not make a budget endless, neither now nor after a resume.
             counts = TokenCounts(call.size.estimated, tokens(text))
             self._log(UNCOUNTED)

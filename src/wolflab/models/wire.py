@@ -178,7 +178,7 @@ def _token(entry: object) -> tuple[str, float] | None:
     return token.encode("utf-8", "replace").decode(), float(logprob)
 
 
-_MOST = 10**12
+_MOST = 10**8
 """Tokens of one call: a count beyond is no count."""
 
 
@@ -219,26 +219,37 @@ _WRITTEN = (
 )
 
 
+_COUNTED = (("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens"))
+"""Where servers tell the tokens of a prompt, and those of a reply; the second names are Anthropic's."""
+
+
 def token_counts(reply: Mapping[str, Any]) -> TokenCounts | None:
-    """What the server counted; None where its answer has no counts. A count that makes no sense is 0."""
+    """What the server counted; None where its answer has no counts of prompt and reply that make sense."""
     usage = reply.get("usage")
-    if not isinstance(usage, dict):
+    prompt, completion = (_first(_count(usage, name) for name in names) for names in _COUNTED)
+    if not prompt or completion is None:  # there is no prompt of 0 tokens
         return None
     # llama.cpp tells beside the usage how much of the prompt it had.
     cached = [*(_count(usage, *path) for path in _CACHED), _count(reply, "timings", "cache_n")]
     written = [_count(usage, *path) for path in _WRITTEN]
     return TokenCounts(
-        _count(usage, "prompt_tokens") or 0,
-        _count(usage, "completion_tokens") or 0,
+        prompt,
+        completion,
         max((n for n in cached if n is not None), default=None),
         max((n for n in written if n is not None), default=0),
     )
 
 
+def _first(counts: Iterable[int | None]) -> int | None:
+    return next((n for n in counts if n is not None), None)
+
+
 def _count(counts: object, *path: str) -> int | None:
     for name in path:
         counts = counts.get(name) if isinstance(counts, Mapping) else None
-    return counts if isinstance(counts, int) and 0 <= counts < _MOST else None
+    if isinstance(counts, bool) or not isinstance(counts, int | float) or not 0 <= counts < _MOST:
+        return None
+    return int(counts) if counts == int(counts) else None
 
 
 UNCOUNTED = "counts no tokens; they are estimated, one for every 4 bytes"

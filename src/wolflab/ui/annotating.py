@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
+import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from ..lab.plans.sources import checking
 from ..lab.plans.specs import BudgetSpec
 from ..lab.storage.store import Store
 from .annotate_items import PAGE, items_of, render_items, write_table
-from .commands import bar, write_numbers
+from .commands import bar, go_on_without, goes_on_with, write_numbers
 from .console import say
 from .report.numbers import number
 from .tables import estimate_cell, in_line, noted_cell, print_fitted
@@ -73,6 +75,8 @@ def judge_sample(
         BudgetSpec(tokens=limits[0], usd=limits[1])
     key = read_key(directory)
     asked = criteria(behaviours)
+    again = shlex.join(["wolflab", *sys.argv[1:]])
+    goes_on_with(again)
     shown = bar(console)
     task = shown.add_task("replies judged", total=len(key.rows))
 
@@ -88,7 +92,11 @@ def judge_sample(
     say(console, f"{sentence}:  {judged.path / FILE}")
     if judged.waiting:
         left = counted(judged.waiting, "reply is", "replies are")
-        say(console, f"{left} not judged yet ({judged.why}). Go on with the same command.", "yellow")
+        say(
+            console,
+            f"{left} not judged yet ({judged.why}). {go_on_without(judged.overspent, again)}",
+            "yellow",
+        )
     return judged
 
 

@@ -36,11 +36,11 @@ from ..lab.runs import runner
 from ..lab.runs.casting import Company
 from ..lab.runs.forecast import seen_in
 from ..lab.runs.rehearsal import Rehearsed
-from ..lab.runs.work import stopped_by_budget
+from ..lab.runs.work import needed_in, stopped_by_budget
 from ..lab.storage.store import GameRow, Store
 from .alarm import HeardStore
 from .console import ExitCode, say
-from .forecasting import forecast_in_a_line, forecast_of
+from .forecasting import Beginning, forecast_first, forecast_in_a_line, forecast_of
 from .report.numbers import number
 from .wording import SHORT_GAMES_FIRST, counted
 
@@ -100,6 +100,21 @@ def with_a_yes() -> str:
 def resumed(command: str, path: Path) -> str:
     """The command that takes up what lies there."""
     return f"wolflab {command} --resume {shlex.quote(str(path))}"
+
+
+def taken_up(console: Console, store: Store, changes: Sequence[str], yes: bool) -> tuple[Beginning, bool]:
+    """Before a run goes on: tell what it will take, and write down what is changed of its file, once that can
+    be played. Returns whether its models have been tried, too.
+    """
+    if not changes:
+        return forecast_first(console, store.experiment, yes, with_a_yes(), store), False
+    changed, games = store.changed(changes), store.games()
+    left = not all(row.over for row in games) or len(runner.planned_games(changed)) > len(games)
+    beginning = forecast_first(console, changed, yes, with_a_yes(), store)
+    if left:
+        preflight_models(changed, [], None)
+    store.change(changed)
+    return beginning, left
 
 
 def preflight_models(
@@ -264,15 +279,19 @@ def tell_unfinished(console: Console, store: Store, command: str) -> None:
 
 def how_to_go_on(store: Store, command: str) -> str:
     """In a sentence, with a higher budget where one is spent. command: `run` or `tournament`."""
-    why = {words for row in store.games() if (words := stopped_by_budget(row.error))}
-    if not why:
+    needed: dict[str, float] = {}
+    for row in store.games():
+        if words := stopped_by_budget(row.error):
+            limit, most = needed_in(words)
+            needed[limit] = max(needed.get(limit, 0.0), most)
+    if not needed:
         return f"Go on with: {resumed(command, store.path)}"
     budget, (tokens, usd) = store.experiment.budget, store.spent()
     higher = ""
-    if budget.tokens is not None and any("USD" not in words for words in why):
-        higher += f" -o budget.tokens={2 * max(budget.tokens, tokens)}"
-    if budget.usd is not None and any("USD" in words for words in why):
-        higher += f" -o budget.usd={2 * max(budget.usd, float(usd)):.6g}"
+    if budget.tokens is not None and "tokens" in needed:
+        higher += f" -o budget.tokens={2 * max(budget.tokens, tokens + int(needed['tokens']))}"
+    if budget.usd is not None and "usd" in needed:
+        higher += f" -o budget.usd={2 * max(budget.usd, float(usd) + needed['usd']):.6g}"
     return f"Go on with a higher budget: {resumed(command, store.path)}{higher}"
 
 

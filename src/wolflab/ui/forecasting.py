@@ -32,6 +32,7 @@ from ..lab.runs.forecast import (
 )
 from ..lab.runs.one_call import CallsAhead
 from ..lab.runs.rehearsal import GAMES, Rehearsed, rehearse
+from ..lab.runs.runner import preflight
 from ..lab.storage.store import Store
 from ..lab.studies.plan import load_study
 from .console import say
@@ -65,8 +66,11 @@ def plan_run(
         with console.status("The models are asked …"):
             seen, failed = asyncio.run(_ask_models(experiment, rehearsed, ask))
         _tell_asked(console, seen)
-        for sentence in failed:
-            say(console, f"Not all prompts were answered. {sentence}", "yellow")
+        for sentence in failed[:_NAMED]:
+            why = sentence.rpartition("; ")[0] or sentence  # what it says of going on is for runs
+            say(console, f"Not all prompts were answered: {why}", "yellow")
+        if len(failed) > _NAMED:
+            say(console, f"and {len(failed) - _NAMED} more of this kind", "yellow")
     told = forecast_of(experiment, rehearsed, seen, planned=planned)
     _tell_forecast(console, experiment, rehearsed, told)
     _tell_budget(console, experiment, told)
@@ -79,6 +83,7 @@ def plan_run(
 async def _ask_models(experiment: Experiment, rehearsed: Rehearsed, most: int) -> tuple[Seen, list[str]]:
     company = Company(experiment)
     try:
+        await preflight(company)
         return await ask_some(company, rehearsed, most)
     finally:
         await company.close()
@@ -126,7 +131,7 @@ def _tell_forecast(console: Console, experiment: Experiment, rehearsed: Rehearse
     of = counted(told.games, "game")
     if len(experiment.conditions) > 1:
         of += f" in {len(experiment.conditions)} conditions"
-    if not told.models:
+    if not (told.models or told.embedders):
         say(console, f"{of}, all by built-in players: nothing is asked of a model, and nothing is paid")
         return
     on = f"{counted(played, 'game')} rehearsed on the built-in player"
@@ -140,7 +145,9 @@ def _tell_forecast(console: Console, experiment: Experiment, rehearsed: Rehearse
             *(span_in_words(span) for span in (model.calls, model.prompt, model.completion)),
             _usd(model.usd),
         )
-    if len(told.models) > 1:
+    for name, texts in told.embedders.items():
+        table.add_row(f"{name} (texts)", "", span_in_words(texts.tokens), "", _usd(texts.usd))
+    if len(told.models) + len(told.embedders) > 1:
         both = f"{span_in_words(told.tokens)} tokens"
         table.add_row("all", span_in_words(told.calls), both, "", _usd(told.usd, told.unpriced))
     console.print(table)
@@ -272,7 +279,7 @@ def forecast_first(
     """
     over = Counter(row.condition for row in store.games("done")) if store is not None else Counter[str]()
     left = any(_left(experiment, over, planned).values())
-    if experiment.built_in or not servers_of(experiment) or not left:
+    if not servers_of(experiment) or not left:
         return Beginning()
     seen = Seen() if store is None else seen_in(store)
     try:
@@ -284,7 +291,7 @@ def forecast_first(
             _ask(console, "an amount that is not known", command)
         return Beginning()
     told = forecast_of(experiment, rehearsed, seen, over, planned)
-    if not told.models:
+    if not (told.models or told.embedders):
         return Beginning(rehearsed)
     _tell_forecast(console, experiment, rehearsed, told)
     usd, tokens = _most(experiment, rehearsed, told, (0, Decimal()) if store is None else store.spent())

@@ -33,6 +33,7 @@ from .commands import (
     leave,
     play_games,
     preflight_models,
+    taken_up,
     tell_unfinished,
     tell_why,
     with_a_yes,
@@ -84,6 +85,7 @@ def run_experiment(
         beginning = forecast_first(console, experiment, yes, with_a_yes())
         path = out if out is not None else new_directory(Path("runs"), experiment.name)
         store = HeardStore.create(path, experiment)
+    reached = resume is None
     with store:
         begin_output(console, "run", store.experiment.title or store.experiment.name, store.path)
         if resume is None:
@@ -94,16 +96,13 @@ def run_experiment(
             over = sum(row.over for row in games)
             if over < len(games):
                 say(console, f"{over} of {counted(len(games), 'game')} are over; going on with the others")
-            changed = store.changed(overrides) if overrides else store.experiment
-            beginning = forecast_first(console, changed, yes, with_a_yes(), store)
-            if overrides:
-                store.change(changed)
+            beginning, reached = taken_up(console, store, overrides, yes)
         beginning.keep(store)
         with Alarm(console, store) as alarm:
             ok = play_games(
                 console,
                 store,
-                lambda watch: runner.play_run(store, alarm.beside(watch), reached=resume is None),
+                lambda watch: runner.play_run(store, alarm.beside(watch), reached),
                 beginning.rehearsed,
             )
         extra = report_run(console, store, None)

@@ -13,7 +13,7 @@ from ..lab.storage.overview import RunCounts, RunOverview
 from ..lab.storage.run_files import TRAINING, is_held
 from ..lab.storage.store import Store
 from ..lab.studies.plan import STUDY
-from ..lab.training.files import log_of, seed_folder
+from ..lab.training.files import log_of, seed_folder, training_result
 from ..lab.training.run import opened
 from .commands import how_to_go_on
 from .console import say
@@ -56,10 +56,12 @@ def _show_calls(console: Console, path: Path, progress: dict[str, tuple[int, int
 
 def _show_training(console: Console, path: Path) -> None:
     spec = opened(path)
-    for seed in spec.seeds:
-        made = max(0, len(log_of(seed_folder(path, seed))) - 1)
-        say(console, f"seed {seed}: {made} of {counted(spec.training.updates, 'update')}")
-    if not is_held(path):
+    made = {seed: max(0, len(log_of(seed_folder(path, seed))) - 1) for seed in spec.seeds}
+    for seed, n in made.items():
+        say(console, f"seed {seed}: {n} of {counted(spec.training.updates, 'update')}")
+    if all(training_result(seed_folder(path, seed)) for seed in spec.seeds):
+        say(console, f"{path}: over")
+    elif not is_held(path):
         say(console, f"nobody works on it now; go on with: wolflab train --resume {shlex.quote(str(path))}")
 
 

@@ -22,7 +22,16 @@ from ..metrics.measure import Unit
 from ..metrics.tournament import SIDE_PARTS, CellRow, Standings
 from ..stats.intervals import Estimate
 from .alarm import Alarm, HeardStore
-from .commands import begin_output, ended, leave, play_games, preflight_models, tell_unfinished, with_a_yes
+from .commands import (
+    begin_output,
+    ended,
+    leave,
+    play_games,
+    preflight_models,
+    taken_up,
+    tell_unfinished,
+    with_a_yes,
+)
 from .console import ExitCode, say
 from .forecasting import Beginning, forecast_first
 from .report.links import Links
@@ -80,11 +89,8 @@ def resume_tournament(
     it may cost.
     """
     with HeardStore.resume(path) as store:
-        changed = store.changed(changes) if changes else store.experiment
-        beginning = forecast_first(console, changed, yes, with_a_yes(), store)
-        if changes:
-            store.change(changed)
-        return _played(console, store, False, beginning)
+        beginning, reached = taken_up(console, store, changes, yes)
+        return _played(console, store, reached, beginning)
 
 
 def _played(console: Console, store: HeardStore, reached: bool, beginning: Beginning) -> ExitCode:

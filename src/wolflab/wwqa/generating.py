@@ -13,8 +13,8 @@ same calls give the same questions. Rounds come in threes that know the same poo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar
@@ -126,7 +126,9 @@ class ChainCounts:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """What a run has made so far. why: what stopped it, "" where nothing did."""
+    """What a run has made so far. why: what stopped it, "" where nothing did. overspent: limit that is spent
+    ("tokens", "usd") → a sentence.
+    """
 
     path: Path
     pairs: tuple[Item, ...]
@@ -135,6 +137,7 @@ class Generation:
     unusable: tuple[UnusableReply, ...]
     usage: Usage = field(default_factory=Usage)
     why: str = ""
+    overspent: Mapping[str, str] = field(default_factory=dict)
 
 
 # -- running ----------------------------------------------------------------------------------
@@ -165,7 +168,9 @@ async def generate_by_name(
                 )
         with begin_generating(directory, plan, models, embedder) as home:
             budget.spent_tokens, budget.spent_usd = home.spent()
-            return await generate(plan, (models[0], models[1]), home, embedder, watch=watch, budget=budget)
+            writers = models[0], models[1]
+            made = await generate(plan, writers, home, embedder, watch=watch, budget=budget)
+            return replace(made, overspent=budget.short)
     finally:
         for used in (*models, *([embedder] if embedder else ())):
             await used.close()
@@ -229,7 +234,7 @@ async def generate(
             await work(askers, at_once, over, budget or Budget())
             failed = next((asker for asker in askers if asker.how == "failed"), None)
             if failed is not None:
-                raise WolflabError(failed.why)
+                raise WolflabError(f"{failed.why} (what was made is kept: {home.usage().tokens:,} tokens)")
     home.adapted(models)
     made = Generation(
         home.path,

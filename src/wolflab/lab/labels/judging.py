@@ -76,7 +76,7 @@ class JudgeFile:
     """What one judge has said so far. path: its directory. model: its name as written in experiments.
 
     usage: tokens and USD of all calls. waiting: items without a verdict; why: what stopped the first of them,
-    where this judging met it.
+    where this judging met it. overspent: limit that is spent ("tokens", "usd") → a sentence.
     """
 
     path: Path
@@ -86,6 +86,7 @@ class JudgeFile:
     usage: Usage = field(default_factory=Usage)
     waiting: int = 0
     why: str = field(default="", compare=False)
+    overspent: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def rater(self) -> str:
@@ -143,7 +144,8 @@ async def judge_by_name(
     try:
         with begin_judging(judge_home(directory, model.name, asked), key, model, asked, retries) as home:
             budget.spent_tokens, budget.spent_usd = home.spent()
-            return await judge(key, store, model, home, asked, retries, watch=watch, budget=budget)
+            judged = await judge(key, store, model, home, asked, retries, watch=watch, budget=budget)
+            return replace(judged, overspent=budget.short)
     finally:
         await model.close()
 
@@ -202,13 +204,12 @@ async def judge(
     with home.telling(model.name, judged_of) as tell:
         await work(items, at_once, over, budget or Budget())
     home.adapted([model])
-    failed = next((item for item in items if item.how == "failed"), None)
-    if failed is not None:
-        raise WolflabError(failed.why)
     judged = _found(home, model.name, asked, [item.verdict for item in items])
     judged = replace(judged, why=next((item.why for item in items if item.why), ""))
     lines = [msgspec.json.encode(_line(verdict)) + b"\n" for verdict in judged.verdicts]
     write(home.path / FILE, b"".join(lines))
+    if (failed := next((item for item in items if item.how == "failed"), None)) is not None:
+        raise WolflabError(f"{failed.why} ({len(judged.verdicts)} of {len(items)} are judged, and kept)")
     return judged
 
 

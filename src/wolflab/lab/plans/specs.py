@@ -361,8 +361,8 @@ MOST_WORKERS = 1024
 class BudgetSpec(Part):
     """Where a run stops cleanly: tokens (prompt + completion) and USD, over all its models."""
 
-    tokens: int | None = Field(default=None, gt=0)
-    usd: float | None = Field(default=None, gt=0)
+    tokens: int | None = Field(default=None, gt=0, strict=True)
+    usd: float | None = Field(default=None, gt=0, strict=True)
 
 
 class Condition(Part):

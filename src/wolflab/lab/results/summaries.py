@@ -58,7 +58,7 @@ def _instrument(store: Store) -> bool | None:
 def summary(store: Store) -> Summary:
     """All numbers of a run, with the published tables that its experiment names."""
     experiment = store.experiment
-    return summarise(
+    found = summarise(
         games(store),
         title=experiment.title or experiment.name,
         description=_described(experiment),
@@ -76,6 +76,7 @@ def summary(store: Store) -> Summary:
         contrasts=experiment.contrasts,
         curve=_curve(experiment),
     )
+    return replace(found, embedded=store.spent_on_texts())
 
 
 def _described(experiment: Experiment) -> str:

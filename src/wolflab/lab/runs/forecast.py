@@ -110,10 +110,18 @@ class ModelForecast:
     seen: int
 
 
+@dataclass(frozen=True, slots=True)
+class TextsForecast:
+    """Of what one embedder is given. usd: None where it has no price."""
+
+    tokens: Interval90
+    usd: Interval90 | None
+
+
 @dataclass(frozen=True)
 class RunForecast:
-    """Of a whole run. usd: of the models that have a price, None where none has. hours: None until every
-    model has been seen to answer. games: that are to count.
+    """Of a whole run. usd: of what has a price, None where nothing has. hours: None until every model has
+    been seen to answer. games: that are to count. embedders: those behind a server, by name.
     """
 
     games: int
@@ -122,18 +130,20 @@ class RunForecast:
     tokens: Interval90
     usd: Interval90 | None
     hours: Interval90 | None
+    embedders: Mapping[str, TextsForecast] = field(default_factory=dict)
 
     @property
     def unpriced(self) -> list[str]:
-        """The models without a price."""
-        return [name for name, model in self.models.items() if model.usd is None]
+        """The models and embedders without a price."""
+        models = [name for name, one in self.models.items() if one.usd is None]
+        return models + [name for name, one in self.embedders.items() if one.usd is None]
 
 
 @dataclass(frozen=True)
 class Limits:
     """What decides how long a run takes. games: at once. servers: of each model, by its label, who answers
     it; calls: at once, of each server. prices: of each model. longest: tokens of its replies at most, None
-    for no limit.
+    for no limit. texts: prices of embedders.
     """
 
     games: int
@@ -141,6 +151,7 @@ class Limits:
     calls: Mapping[str, int]
     prices: Mapping[str, Price | None]
     longest: Mapping[str, int | None]
+    texts: Mapping[str, Price | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, experiment: Experiment) -> Limits:
@@ -149,9 +160,15 @@ class Limits:
         servers: dict[str, str] = {}
         at_once: dict[str, int] = {}
         longest: dict[str, int | None] = {}
+        texts: dict[str, Price | None] = {}
         labels = labels_of(experiment)
         for condition in experiment.conditions:
             for spec in experiment.cast(condition).values():
+                past = None if spec.experience is None else spec.experience.embedder
+                for embedder in filter(None, (spec.embedder, past)):
+                    name, settings = name_and_settings(embedder, "an embedder")
+                    price = settings.get("price")
+                    texts[name] = None if price is None else from_plain(Price, price)
                 if spec.model is None:
                     continue
                 name, settings = name_and_settings(spec.model)
@@ -165,7 +182,7 @@ class Limits:
                 servers[label], at_once[server] = server, min(limit, at_once.get(server, limit))
                 most, before = longest_reply(spec), longest.get(label, 0)
                 longest[label] = None if most is None or before is None else max(most, before)
-        return cls(experiment.concurrency, servers, at_once, prices, longest)
+        return cls(experiment.concurrency, servers, at_once, prices, longest, texts)
 
 
 def longest_reply(spec: PlayerSpec) -> int | None:
@@ -203,20 +220,29 @@ def forecast(
         if usd is not None:
             totals["usd"] += usd
         if replies:
-            seconds = _mean(np.array([reply.latency for reply in replies]), rng)
+            seconds = np.maximum(_mean(np.array([reply.latency for reply in replies]), rng), 0.0)
             server = limits.servers[model]
             busy[server] = busy.get(server, np.zeros(_RUNS)) + calls * seconds
         spans = Interval90.of(calls), Interval90.of(prompt), Interval90.of(completion)
         of[model] = ModelForecast(*spans, None if usd is None else Interval90.of(usd), len(replies))
+    embedders: dict[str, TextsForecast] = {}
+    played = sum(map(len, rehearsed.games.values()))
+    for name, whole in rehearsed.embedded.items():
+        given = whole / played * sum(games.values()) * longer * _guess(_GUESSED_COUNT, rng)
+        price = limits.texts.get(name)
+        usd = None if price is None else given * price.input / 1e6
+        totals["tokens"] += given
+        if usd is not None:
+            totals["usd"] += usd
+        embedders[name] = TextsForecast(Interval90.of(given), None if usd is None else Interval90.of(usd))
     hours = None
     if of and all(model.seen for model in of.values()):
         each = sum(busy.values()) / np.maximum(rehearsed_calls, 1)  # of a rehearsed call, asked again too
         in_turn = np.maximum(chains / limits.games, longest_chain) * each
         at_servers = np.max([time / limits.calls[server] for server, time in busy.items()], axis=0)
         hours = Interval90.of(np.maximum(in_turn, at_servers) / 3600)
-    usd_span = (
-        None if len(of) == sum(one.usd is None for one in of.values()) else Interval90.of(totals["usd"])
-    )
+    every = [one.usd for one in of.values()] + [one.usd for one in embedders.values()]
+    usd_span = None if every.count(None) == len(every) else Interval90.of(totals["usd"])
     return RunForecast(
         sum(games.values()),
         of,
@@ -224,6 +250,7 @@ def forecast(
         Interval90.of(totals["tokens"]),
         usd_span,
         hours,
+        embedders,
     )
 
 
@@ -301,7 +328,7 @@ def _of_model(
     for n in mine:
         of_kind = written[kinds == table.keys[n][1]]
         if len(of_kind) >= _ENOUGH_REPLIES:
-            each = _mean(of_kind, rng)
+            each = np.maximum(_mean(of_kind, rng), 1.0)
         else:
             each = np.maximum(start + slope * per_reply[table.keys[n][1]] + spread, 1.0)
         completion += sums[:, n, 0] * each

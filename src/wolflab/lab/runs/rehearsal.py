@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import random
 import selectors
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,12 +24,14 @@ from ...models.base import Chat, Model, Request, Response
 from ...models.budget import Budget
 from ...models.catalog import BUILT_IN, name_and_settings, resolve
 from ...models.embedders import Embedder, resolve_embedder
+from ...models.embedders.hashing import HashingEmbedder
 from ...models.wire import estimate_texts, tokens
 from ...rules import Said
 from ...text.replies.extract import find_object, without_thinking
 from ...text.replies.parsed import STATEMENT, field_of
 from ..plans.experiment import Experiment
 from ..plans.policies import policy_name_of
+from ..plans.served import is_served
 from ..storage.store import Place, Store
 from . import runner
 from .casting import Company
@@ -67,6 +69,7 @@ class Rehearsed:
     """What was rehearsed. games: condition → its games, void ones too. planned: condition → so many were to
     count. requests: (model, kind) → some of its requests, drawn evenly. said: model → the mean of what it
     said, in tokens, and how often it spoke. A model is known by its label (`labels_of`); names: label → name.
+    embedded: tokens of all texts that an embedder behind a server would be given, by its name.
     """
 
     games: dict[str, list[RehearsedGame]] = field(default_factory=dict)
@@ -74,6 +77,7 @@ class Rehearsed:
     requests: dict[tuple[str, str], list[Request]] = field(default_factory=dict)
     said: dict[str, tuple[float, int]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
+    embedded: dict[str, int] = field(default_factory=dict)
 
     @property
     def calls(self) -> Iterator[RehearsedCall]:
@@ -104,7 +108,9 @@ def _rehearsed(reduced: Experiment, folder: Path, kept: int) -> Rehearsed:
         company = _Understudies(reduced, store.path, heard)
         with asyncio.Runner(loop_factory=_Hurried) as loop:
             loop.run(runner.playing(store, reached=True, company=company))
-        found = Rehearsed(requests=heard.requests, said=heard.said, names=company.names)
+        found = Rehearsed(
+            requests=heard.requests, said=heard.said, names=company.names, embedded=heard.embedded
+        )
         rows = store.games()
         if failed := [row for row in rows if not row.over]:
             raise WolflabError(
@@ -192,6 +198,8 @@ class _Heard:
         self.games: dict[Place, RehearsedGame] = {}
         self.requests: dict[tuple[str, str], list[Request]] = {}
         self.said: dict[str, tuple[float, int]] = {}
+        self.embedded: dict[str, int] = {}
+        self._texts: set[tuple[str, str]] = set()
         self._of: dict[tuple[str, str], int] = {}
         self._authors: dict[str, str] = {}
         self._begun: dict[Place, float] = {}
@@ -214,6 +222,13 @@ class _Heard:
             self._authors[aloud] = model
             mean, n = self.said.get(model, (0.0, 0))
             self.said[model] = (mean * n + tokens(aloud)) / (n + 1), n + 1
+
+    def texts(self, embedder: str, texts: Sequence[str]) -> None:
+        """Texts are embedded; each is paid for once."""
+        for text in texts:
+            if (embedder, text) not in self._texts:
+                self._texts.add((embedder, text))
+                self.embedded[embedder] = self.embedded.get(embedder, 0) + tokens(text)
 
     def _keep(self, model: str, request: Request) -> None:
         """One of the requests of its kind, each as likely as any other."""
@@ -257,6 +272,19 @@ class _Understudy:
         """Nothing to close."""
 
 
+class _Listening(HashingEmbedder):
+    """Stands where an embedder will stand."""
+
+    def __init__(self, name: str, heard: _Heard) -> None:
+        super().__init__()
+        self._stands_for, self._heard = name, heard
+
+    async def embed(self, texts: Sequence[str]) -> Any:
+        """See `models.embedders.Embedder`."""
+        self._heard.texts(self._stands_for, texts)
+        return await super().embed(texts)
+
+
 class _Understudies(Company):
     """The players of the experiment, with understudies."""
 
@@ -278,7 +306,10 @@ class _Understudies(Company):
 
     def _new_embedder(self, spec: str | Mapping[str, Any]) -> Embedder:
         """A policy reads the vectors that it learned with; whatever else is looked up, is so in any."""
-        return super()._new_embedder(spec) if self._policies_read else resolve_embedder("hashing")
+        if self._policies_read:
+            return super()._new_embedder(spec)
+        name, _ = name_and_settings(spec, "an embedder")
+        return _Listening(name, self._heard) if is_served(name) else resolve_embedder("hashing")
 
     def casting(self, place: Place) -> Any:
         """See `Company`. Whoever asks for it plays that game, in a task of its own."""

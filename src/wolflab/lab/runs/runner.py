@@ -144,8 +144,10 @@ async def playing(
                 break
             store.plan(further_games(experiment, store.games()), number)
     finally:
-        store.adapted(company.models)
-        await company.close()
+        try:
+            store.adapted(company.models)
+        finally:  # on a full disk too
+            await company.close()
     return all(row.over for row in store.games())
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -145,6 +146,14 @@ def stoppable(budget: Budget) -> Iterator[None]:
 def stopped_by_budget(why: str | None) -> str:
     """The words that were kept with an asker, where a spent budget stopped it; "" elsewhere."""
     return why if why is not None and why.startswith(SPENT) else ""
+
+
+def needed_in(words: str) -> tuple[str, float]:
+    """Of such words: the limit that was spent ("tokens", "usd"), and what the next call may take; 0 where
+    they do not say.
+    """
+    found = re.search(r"the next call may take ([\d,.]*\d)", words)
+    return "usd" if " USD is spent" in words else "tokens", float(found[1].replace(",", "")) if found else 0.0
 
 
 def error_sentence(error: BaseException) -> str:

@@ -16,7 +16,7 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -125,8 +125,8 @@ class CallStore:
         if differing:
             store.close()
             raise StoreError(
-                f"{path}: it was begun with another {differing[0]}; go on as it was begun, or move it away "
-                "and begin anew"
+                f"{path}: it was begun otherwise ({', '.join(differing)}); go on as it was begun, or move it "
+                "away and begin anew"
             )
         return store
 
@@ -224,19 +224,15 @@ class CallStore:
             self._insert(asker, [call])
             self._over(asker, call.key)
 
-    @contextmanager
-    def under_way(self, asker: str, key: str, model: str) -> Iterator[None]:
-        """Keep a note of a call until it is committed or fails, for whoever asks after a kill
-        (`left_under_way`).
+    def note_sent(self, asker: str, key: str, model: str, whether: bool) -> None:
+        """Keep a note of a call that is on its way, until it is committed or (whether: False) comes to
+        nothing; see `left_under_way`.
         """
         with self._transaction():
-            self._db.execute("INSERT OR REPLACE INTO under_way VALUES (?, ?, ?)", (asker, key, model))
-        try:
-            yield
-        except Exception:  # it is over, and failed
-            with self._transaction():
+            if whether:
+                self._db.execute("INSERT OR REPLACE INTO under_way VALUES (?, ?, ?)", (asker, key, model))
+            else:
                 self._over(asker, key)
-            raise
 
     def _over(self, asker: str, key: str) -> None:
         self._db.execute("DELETE FROM under_way WHERE asker = ? AND key = ?", (asker, key))
@@ -545,11 +541,10 @@ class CallFile:
         """See `models.calls.File`."""
         return self._filed.get(request.key)
 
-    def under_way(self, request: Request, model: Model) -> AbstractContextManager[None]:
+    def sent(self, request: Request, model: Model, whether: bool) -> None:
         """See `models.calls.File`."""
-        if model.instant or self._store is None:
-            return nullcontext()
-        return self._store.under_way(self._asker, request.key, model.name)
+        if not model.instant and self._store is not None:
+            self._store.note_sent(self._asker, request.key, model.name, whether)
 
     def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
         """See `models.calls.File`."""

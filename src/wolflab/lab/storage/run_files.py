@@ -75,9 +75,20 @@ def writer(path: Path) -> sqlite3.Connection:
 
 
 def reader(path: Path) -> sqlite3.Connection:
-    """A file opened for reading alone, while others write."""
+    """A file opened for reading alone, while others write. SQLite puts a file of its own beside it; where
+    it may not write, a file without a log is read all the same.
+    """
     where = f"{path.absolute().as_uri()}?mode=ro"
-    return sqlite3.connect(where, uri=True, isolation_level=None, timeout=PATIENCE)
+    db = sqlite3.connect(where, uri=True, isolation_level=None, timeout=PATIENCE)
+    try:
+        db.execute("SELECT 1 FROM sqlite_master")
+    except sqlite3.OperationalError as error:
+        db.close()
+        log = path.with_name(f"{path.name}-wal")
+        if _busy(error) or (log.exists() and log.stat().st_size):
+            raise
+        db = sqlite3.connect(f"{where}&immutable=1", uri=True, isolation_level=None)
+    return db
 
 
 @contextmanager

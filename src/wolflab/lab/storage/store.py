@@ -479,6 +479,17 @@ class Store(CallStore):
         more, dearer = spent_on_vectors(self._db)
         return tokens + more, usd + Decimal(repr(dearer))
 
+    def called(self) -> tuple[int, int, float]:
+        """See `CallStore.called`; tokens and USD of what was embedded count as well."""
+        calls, tokens, usd = super().called()
+        more, dearer = spent_on_vectors(self._db)
+        return calls, tokens + more, usd + dearer
+
+    def spent_on_texts(self) -> Usage:
+        """What embedding texts took."""
+        tokens, usd = spent_on_vectors(self._db)
+        return Usage(tokens, 0, 0, usd)
+
     def came_to(self, game: int) -> dict[str, CallTotals]:
         """What a game's calls come to, by model."""
         return self.spent_by(asker(game)).get(asker(game), {})

@@ -17,10 +17,12 @@ UNKNOWN = "unknown"
 """What a cost is where no price is known."""
 
 
-def cost_in_words(conditions: Iterable[ConditionResult]) -> tuple[str, str]:
-    """What all calls cost, and what that leaves out: ("at least $1.20", "3 of 5 models have no price")."""
+def cost_in_words(conditions: Iterable[ConditionResult], further: float = 0.0) -> tuple[str, str]:
+    """What all calls cost, and what that leaves out: ("at least $1.20", "3 of 5 models have no price").
+    further: USD that are in no condition.
+    """
     models: dict[str, bool] = {}
-    known = 0.0
+    known = further
     for condition in conditions:
         for model, made in condition.totals.items():
             if not made.usage.tokens and model not in condition.unpriced:
@@ -57,9 +59,13 @@ def spent(summary: Summary, estimated: bool) -> list[tuple[str, str, str]]:
         unusable = sum(round(estimate.n * (estimate.value or 0.0)) for estimate in replies)
         of = f"{unusable:,} of {sum(estimate.n for estimate in replies):,}"
         found.append((of, "replies that could not be used", ""))
-    cost, lacking = cost_in_words(summary.conditions)
+    cost, lacking = cost_in_words(summary.conditions, summary.embedded.cost)
     tokens = "tokens, estimated in part" if estimated else "tokens"
-    return [*found, (number(total.usage.tokens, "large"), tokens, ""), (cost, "cost in USD", lacking)]
+    return [
+        *found,
+        (number(total.usage.tokens + summary.embedded.tokens, "large"), tokens, ""),
+        (cost, "cost in USD", lacking),
+    ]
 
 
 def tiles(numbers: Iterable[tuple[str, str, str]]) -> str:

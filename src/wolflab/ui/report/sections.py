@@ -33,7 +33,7 @@ from . import prose
 from .blocks import PagePart, Passage, joined
 from .figures import ChartLine, ForestRow, Panel, Picture, calibration_chart, forest, on_page
 from .links import NO_LINKS, Links
-from .numbers import UNKNOWN, number_cell, p_value, published_cell, shown
+from .numbers import UNKNOWN, number, number_cell, p_value, published_cell, shown
 from .table import Cell, ReportTable, TableRow
 
 
@@ -278,6 +278,9 @@ def replies(summary: Summary) -> PagePart:
     if calls:
         heads = ["condition", "model", "calls", "prompt tokens", "of them cached", "completion tokens", "USD"]
         tables += ReportTable("Calls over all games", heads, calls, instrument=summary.instrument, left=(1,))
+    if embedded := summary.embedded.tokens:
+        cost = f", which cost {number(summary.embedded.cost, 'usd')}" if summary.embedded.cost else ""
+        tables += Passage((f"<p>Texts were embedded as well: {embedded:,} tokens{cost}.</p>",))
     return tables
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,7 @@ from ...wwqa.generating import (
     GenerationPlan,
     generate_by_name,
 )
-from ..commands import bar
+from ..commands import bar, go_on_without, goes_on_with
 from ..console import say
 from ..report.numbers import number
 from ..tables import print_fitted
@@ -81,6 +83,7 @@ def generate_questions(
     plan = GenerationPlan(
         preset(rules), questions, seed, chosen, None if near == OFF else (near, threshold), label
     )
+    goes_on_with(shlex.join(["wolflab", *sys.argv[1:]]))
     shown = bar(console)
     shown.live.transient = True  # an error leaves no bar behind
     task = shown.add_task("questions and answers", total=None)
@@ -130,4 +133,5 @@ def print_generation(console: Console, made: Generation, label: bool) -> None:
     say(console, f"how they were made:  {made.path / FACTS}")
     waiting = sum(chain.waiting for chain in made.chains)
     if waiting:
-        say(console, f"Not finished ({made.why}). Go on with the same command.", "yellow")
+        again = shlex.join(["wolflab", *sys.argv[1:]])
+        say(console, f"Not finished ({made.why}). {go_on_without(made.overspent, again)}", "yellow")
