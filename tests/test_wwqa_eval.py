@@ -19,7 +19,7 @@ import pytest
 import http_server
 from command_line import Ended, wolflab
 from wolflab.errors import BudgetExceeded, ModelRefused, ServerError, StoreError, WolflabError
-from wolflab.lab.plans.overrides import model_given
+from wolflab.lab.plans.overrides import embedder_given, model_given
 from wolflab.lab.storage.call_store import CallStore
 from wolflab.models.base import Request, Response
 from wolflab.rules import SHERIFF, WITCH
@@ -758,6 +758,11 @@ def test_a_model_may_be_a_mapping() -> None:
         "timeout": 3,
     }
     assert model_given("m", []) == "m"
+    assert embedder_given("{embedder: e, base_url: 'http://x/v1'}") == {
+        "embedder": "e",
+        "base_url": "http://x/v1",
+    }
+    assert embedder_given("hashing") == "hashing"
     for broken, said in (("{broken", "hold no mapping"), ("{base_url: x}", "'model', its name")):
         with pytest.raises(WolflabError, match=said):
             model_given(broken)

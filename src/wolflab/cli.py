@@ -607,9 +607,9 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file i
 def experience_build(
     runs: Annotated[list[Path], typer.Argument(help="Runs with reflective players.", show_default=False)],
     out: PoolOut,
-    embedder: Annotated[str, typer.Option(help="hashing, minilm, sentence-transformers/… or a server's.")] = (
-        "hashing"
-    ),
+    embedder: Annotated[
+        str, typer.Option(help="hashing, minilm … or a server's, with its settings in braces.")
+    ] = "hashing",
     condition: Annotated[list[str], typer.Option(help="Games of this condition alone (repeatable).")] = [],
     games: Annotated[int | None, typer.Option(help="How many games to take (default: all).")] = None,
     skip: Annotated[int, typer.Option(help="How many to leave out first.")] = 0,
@@ -625,10 +625,12 @@ def experience_build(
 ) -> None:
     """Collect what the players of finished games thought and did."""
     from .lab.experience.from_games import Selection
+    from .lab.plans.overrides import embedder_given
     from .ui.experience import build_and_show_pool
 
+    named = embedder_given(embedder)
     chosen = Selection(tuple(condition), skip, games, side, shuffle)  # type: ignore[arg-type]  # checked there
-    build_and_show_pool(console(), runs, out, embedder, chosen, share, epsilon, overwrite)
+    build_and_show_pool(console(), runs, out, named, chosen, share, epsilon, overwrite)
 
 
 @experience.command("inspect", epilog="Example:  `wolflab experience inspect village.pool --sample 5`")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -25,7 +26,7 @@ def build_and_show_pool(
     console: Console,
     runs: Sequence[Path],
     to: Path,
-    embedder: str,
+    embedder: str | Mapping[str, Any],
     selection: Selection,
     share: float | None,
     epsilon: float | None,

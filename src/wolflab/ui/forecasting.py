@@ -72,12 +72,12 @@ def plan_run(
         if len(failed) > _NAMED:
             say(console, f"and {len(failed) - _NAMED} more of this kind", "yellow")
     told = forecast_of(experiment, rehearsed, seen, planned=planned)
-    _tell_forecast(console, experiment, rehearsed, told)
+    words = [source, *(["--village"] if village else [])]
+    words += [word for change in overrides for word in ("-o", change)]
+    _tell_forecast(console, experiment, rehearsed, told, shlex.join(["wolflab", "plan", *words]))
     _tell_budget(console, experiment, told)
     _tell_unstated(console, experiment)
-    words = ["wolflab", COMMANDS[kind], source, *(["--village"] if village else [])]
-    words += [word for change in overrides for word in ("-o", change)]
-    say(console, f"Nothing was begun. To begin it: {shlex.join(words)}")
+    say(console, f"Nothing was begun. To begin it: {shlex.join(['wolflab', COMMANDS[kind], *words])}")
 
 
 async def _ask_models(experiment: Experiment, rehearsed: Rehearsed, most: int) -> tuple[Seen, list[str]]:
@@ -125,8 +125,14 @@ def _tell_asked(console: Console, seen: Seen) -> None:
         say(console, f"{asked}; {counted(bad, 'reply', 'replies')} could not be used", warn)
 
 
-def _tell_forecast(console: Console, experiment: Experiment, rehearsed: Rehearsed, told: RunForecast) -> None:
-    """The table, and what it is made of."""
+def _tell_forecast(
+    console: Console,
+    experiment: Experiment,
+    rehearsed: Rehearsed,
+    told: RunForecast,
+    plan: str = "wolflab plan …",
+) -> None:
+    """The table, and what it is made of. plan: the command that tells it."""
     played = sum(map(len, rehearsed.games.values()))
     of = counted(told.games, "game")
     if len(experiment.conditions) > 1:
@@ -159,7 +165,7 @@ def _tell_forecast(console: Console, experiment: Experiment, rehearsed: Rehearse
         say(
             console,
             f"No reply of {whose} was seen: how much is written is guessed, how long it takes is not "
-            "known. To know better: wolflab plan … --ask 24 puts 24 prompts to each model (paid for).",
+            f"known. To know better: {plan} --ask 24 puts 24 prompts to each model (paid for).",
         )
 
 

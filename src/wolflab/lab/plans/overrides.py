@@ -183,18 +183,27 @@ def model_given(text: str, changes: Sequence[str] = ()) -> str | dict[str, Any]:
     changes: settings beside it, each ``name=value`` (YAML values). Raises ExperimentError or ModelError for
     braces that hold no mapping with a model's name.
     """
+    return _given("model", "a model", text, changes)
+
+
+def embedder_given(text: str) -> str | dict[str, Any]:
+    """The embedder that a flag names, as `model_given` does a model: ``{embedder: …, base_url: …}``."""
+    return _given("embedder", "an embedder", text)
+
+
+def _given(field: str, kind: str, text: str, changes: Sequence[str] = ()) -> str | dict[str, Any]:
     if not text.lstrip().startswith("{"):
-        spec: dict[str, Any] = {"model": text}
+        spec: dict[str, Any] = {field: text}
         if not changes:
             return text
     else:
         read = _value(text)
         if not isinstance(read, dict):
             raise ExperimentError(
-                f"model {text!r}: the braces hold no mapping; write {{model: NAME, setting: value}}, with "
-                "a space after each colon"
+                f"{field} {text!r}: the braces hold no mapping; write {{{field}: NAME, setting: value}}, "
+                "with a space after each colon"
             )
-        name_and_settings(read)
+        name_and_settings(read, kind)
         spec = read
     for change in changes:
         name, equals, text = change.partition("=")
