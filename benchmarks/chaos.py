@@ -283,6 +283,8 @@ def main() -> None:
         while sums.kills < each and sums.rounds < 4 * each:
             seed = told.seed + 1000 * sums.rounds
             sums += one_round(name, told.deals, told.faults, seed, each - sums.kills, draws)
+        if sums.kills < each:
+            sums.wrong.append(f"only {sums.kills} of {each} kills, in {sums.rounds} rounds")
         print(sums.row(name), flush=True)
         for sentence in sums.wrong:
             print(f"  {sentence}")

@@ -265,14 +265,14 @@ def test_verdicts_of_another_kind_never_share_a_directory(
     path = tmp_path / "judge-x"
     judged(drawn, store, Jury(said), path)
     for words, jury, more in (
-        ("another criteria", Jury(said), {"asked": criteria(behaviours=["bluffing"])}),
-        ("another model", Jury(said, "jury/two"), {}),
-        ("another retries", Jury(said), {"retries": 0}),
+        (r"otherwise \(criteria\)", Jury(said), {"asked": criteria(behaviours=["bluffing"])}),
+        (r"otherwise \(model", Jury(said, "jury/two"), {}),
+        (r"otherwise \(retries\)", Jury(said), {"retries": 0}),
     ):
         with pytest.raises(StoreError, match=words):
             judged(drawn, store, jury, path, **more)  # type: ignore[arg-type]
     other = sample(store, 12, seed=9)
-    with pytest.raises(StoreError, match="another sample"):
+    with pytest.raises(StoreError, match=r"otherwise \(sample"):
         judged(other, store, Jury(said), path)
     with pytest.raises(StoreError, match="another sample"):
         read_back(path, other, store)

@@ -31,7 +31,7 @@ from wolflab.lab.plans.loading import build
 from wolflab.lab.runs.casting import budget_of
 from wolflab.lab.runs.runner import planned_games, play_run
 from wolflab.lab.runs.tables import play_table
-from wolflab.lab.runs.work import needed_in, stopped_by_budget
+from wolflab.lab.runs.work import budget_needed
 from wolflab.lab.storage.call_store import CallFile, CallStore
 from wolflab.lab.storage.store import Store
 from wolflab.models.base import Response
@@ -340,7 +340,7 @@ def test_a_closed_budget_wakes_a_call_that_waits_for_its_retry() -> None:
 
 
 def test_only_what_is_on_its_way_is_noted(tmp_path: Path) -> None:
-    """Not what waits for a place, for the budget, or for its retry; and nothing once it is stored."""
+    """Not what waits for a place or for its retry; and nothing once it is stored."""
 
     async def go(home: CallStore) -> None:
         async with serving(gate=3) as server:
@@ -354,6 +354,20 @@ def test_only_what_is_on_its_way_is_noted(tmp_path: Path) -> None:
             server._full.set()
             await asyncio.gather(*calls)
             assert not home.left_under_way()
+            waits = asyncio.Event()
+
+            async def waiting(seconds: float) -> None:
+                waits.set()
+                await asyncio.sleep(60)
+
+            patient = make(server, waiting, max_in_flight=2)
+            server.faults.append(Fault("status", 500))
+            retried = asyncio.create_task(answer(CallFile(home, "one/8", {}), patient, request()))
+            await waits.wait()
+            assert not home.left_under_way()
+            retried.cancel()
+            await asyncio.gather(retried, return_exceptions=True)
+            await patient.close()
             server.faults.extend([Fault("status", 400)] * 9)
             with pytest.raises(ModelError):
                 await answer(CallFile(home, "one/9", {}), model, request())
@@ -438,8 +452,9 @@ def test_what_the_next_call_needs_is_read_in_the_words_of_a_spent_budget() -> No
                     pass
             return str(refused.value)
 
-        words = stopped_by_budget(play(go(budget, most)))
-        assert needed_in(words) == (("usd", 0.75) if most.cost else ("tokens", 1951))
+        needed = budget_needed(play(go(budget, most)))
+        assert needed == (("usd", 0.75) if most.cost else ("tokens", 1951))
+    assert budget_needed("the server has failed") is budget_needed(None) is None
 
 
 def test_a_run_that_its_reader_may_not_write_to_can_be_read(
@@ -452,7 +467,9 @@ def test_a_run_that_its_reader_may_not_write_to_can_be_read(
 
     class Refused(sqlite3.Connection):
         def execute(self, *_: Any) -> Any:
-            raise sqlite3.OperationalError("unable to open database file")
+            error = sqlite3.OperationalError("unable to open database file")
+            error.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+            raise error
 
     def connected(where: Any, **options: Any) -> Any:
         return connect(where, **options | ({} if "immutable" in str(where) else {"factory": Refused}))

@@ -176,7 +176,7 @@ def run_of(shipped: str) -> str:
     """The command that runs a shipped file, on the built-in player."""
     if shipped in sources.shipped_files("training"):
         return f"wolflab train {shipped}"
-    kind = "tournament" if sources.has_entrants(SHIPPED[shipped]) else "run"
+    kind = sources.COMMANDS[sources.shipped_kind(SHIPPED[shipped])]
     return f"wolflab {kind} {shipped} --village"
 
 
@@ -342,6 +342,7 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
         "questions.jsonl": str(home / "questions.jsonl"),
         "sheriff.jsonl": str(home / "sheriff.jsonl"),
         "large.jsonl": str(home / "large.jsonl"),
+        "one.jsonl": str(home / "large.jsonl"),
         "general.jsonl": str(home / "general.jsonl"),
         "binary_qa_raw.json": str(home / "binary.jsonl"),
         "rule_based_qa.csv": str(home / "rules.jsonl"),
@@ -355,6 +356,7 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
         "smollm2.gguf": weights,
         "hf/runs/weights/smollm2": f"hf/{weights}",
         "hf/runs/tuned/both-400-seed1/adapter": f"hf/{adapter}",
+        "hf/runs/one/both-540-seed1/adapter": f"hf/{adapter}",
         "HuggingFaceTB/SmolLM2-135M-Instruct": weights,
     }
 

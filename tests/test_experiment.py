@@ -14,7 +14,7 @@ from wolflab.errors import ExperimentError, ModelError, WolflabError
 from wolflab.lab.plans import tournament
 from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.loading import build, load_experiment
-from wolflab.lab.plans.sources import kind_of, shipped_files
+from wolflab.lab.plans.sources import file_kind, shipped_files
 from wolflab.lab.plans.specs import WITHOUT_MODEL
 from wolflab.lab.runs.casting import Company
 from wolflab.lab.storage.store import Place
@@ -119,7 +119,7 @@ def test_a_file_of_another_kind_says_what_runs_it(tmp_path: Path) -> None:
     ):
         file = tmp_path / f"{name}.yaml"
         file.write_text(shipped_files(folder)[name])
-        assert kind_of(file) == kind_of(name) == kind
+        assert file_kind(file) == file_kind(name) == kind
         if kind in ("study", "training"):
             with pytest.raises(ExperimentError, match=f"is a {kind}; it is run by: wolflab {command} "):
                 load_experiment(file)

@@ -399,8 +399,9 @@ def test_a_study_is_planned_by_its_people_and_their_games(tmp_path: Path) -> Non
 
 
 def test_a_dear_study_begins_with_a_yes(tmp_path: Path) -> None:
-    file = study(tmp_path, price={"input": 1000, "output": 5000})
-    refused = wolflab("study", str(file), "--out", "s", "--port", "0", cwd=tmp_path)
+    with running() as server:
+        file = study(tmp_path, base_url=server.base_url, price={"input": 1000, "output": 5000})
+        refused = wolflab("study", str(file), "--out", "s", "--port", "0", cwd=tmp_path)
     assert refused.returncode == 2
     assert "This may take up to" in refused.stderr
     assert "--yes" in refused.stderr
@@ -420,11 +421,14 @@ def test_a_dear_evaluation_begins_with_a_yes_or_a_budget(tmp_path: Path) -> None
         assert re.search(r"wolf-1: \d+ calls, about [\d,]+ prompt tokens, at most", refused.stdout)
         assert re.search(r"This may take up to \d[\d,.]+ USD: begin it with .*--yes", refused.stderr)
         assert "--tokens" in refused.stderr
-        assert not server.bodies or all("wwqa" not in str(body) for body in server.bodies)
+        assert server.calls <= 1  # the trial call
         assert not (tmp_path / "e").exists()
-        asked = server.calls
         bounded = wolflab(*words, "--usd", "9", cwd=tmp_path)
+        assert bounded.returncode == 1
         assert "may take up to" not in bounded.stderr
+        few = wolflab(*words[:-3], "g", *words[-2:], "--tokens", "100", cwd=tmp_path)
+        assert few.returncode == 1
+        asked = server.calls
         assert wolflab(*words[:-3], "f", *words[-2:], "--yes", cwd=tmp_path).returncode == 0
         assert server.calls > asked
 

@@ -500,6 +500,10 @@ def test_a_study_that_cannot_be_is_refused_with_its_place(changes: dict[str, Any
         study_of({**FILE, **changes}, "tiny.yaml")
 
 
+def test_a_study_without_a_training_game_is_still_a_study(tmp_path: Path) -> None:
+    assert not load_study(written(tmp_path, training=False)).training
+
+
 def test_a_study_goes_on_with_another_budget(tmp_path: Path) -> None:
     for tokens in (1000, 5000):
         file = written(tmp_path, experiment=FILE["experiment"] | {"budget": {"tokens": tokens}})

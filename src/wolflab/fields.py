@@ -209,7 +209,7 @@ _USE = {
     "literal": "{expected}",
     "greater_than_equal": "{ge:g} or more",
     "greater_than": "a number above {gt:g}",
-    "less_than_equal": "{le:,} or less",
+    "less_than_equal": "{le} or less",
     "less_than": "a number below {lt:g}",
 }
 """How the type of an error begins, and what to use instead."""
@@ -243,7 +243,11 @@ def _words(error: Any, place: Sequence[str | int], kind: type, page: str) -> str
     if error_type.endswith("_type") and error["loc"]:
         use = _TAGS.get(error["loc"][-1]) or use
     said = str(error["msg"])
-    instead = f"use {use.format(**error.get('ctx', {}))}" if use else said[:1].lower() + said[1:]
+    limits = {
+        name: int(value) if isinstance(value, float) and value.is_integer() else value
+        for name, value in error.get("ctx", {}).items()
+    }
+    instead = f"use {use.format(**limits)}" if use else said[:1].lower() + said[1:]
     given = repr(error["input"])
     return f"got {given if len(given) <= _SHOWN else given[:_SHOWN] + '…'}; {instead}"
 

@@ -166,7 +166,7 @@ class PlantedEffect:
 @dataclass(frozen=True, slots=True)
 class Summary:
     """A whole run in numbers. instrument: no real model played, so nothing here is a finding. embedded: what
-    embedding texts took, which is in no condition.
+    embedding texts took, which is in no condition; embedded_unpriced: some of it has no known price.
     """
 
     title: str
@@ -178,6 +178,7 @@ class Summary:
     planted: tuple[PlantedEffect, ...]
     curve: Curve | None = None
     embedded: Usage = field(default_factory=Usage)
+    embedded_unpriced: bool = False
 
     @property
     def watched(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ of its reply, and from what earlier calls to the same model took (`CallSizes`).
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ from ..errors import BudgetExceeded, Stopped
 from ..fields import Amount
 from ..usage import Usage
 
-Rate = Annotated[int | float, Interval(ge=0, le=1_000_000)]
+TokenPrice = Annotated[int | float, Interval(ge=0, le=1_000_000)]
 """USD per million tokens: at most one for each token."""
 WRITING = Decimal("1.25")
 """What a token written to a cache costs, over one that is not, where no price is given: most vendors that
@@ -38,10 +39,10 @@ class Price:
     the share of all that for a call that was served in the tier "flex".
     """
 
-    input: Rate = 0.0
-    output: Rate = 0.0
-    cached: Rate | None = None
-    written: Rate | None = None
+    input: TokenPrice = 0.0
+    output: TokenPrice = 0.0
+    cached: TokenPrice | None = None
+    written: TokenPrice | None = None
     flex: Amount = 0.5
 
     def cost(self, prompt: int, completion: int, cached: int = 0, written: int = 0, tier: str = "") -> float:
@@ -113,8 +114,16 @@ def _frame(limit: int | None) -> int:
     return 0 if limit == 0 else _FRAME
 
 
-SPENT = "the budget of"
-"""How the sentence of a spent budget begins."""
+_SPENT = "the budget of"
+_NEXT = "and the next call may take"
+
+
+def read_shortage(words: str) -> tuple[str, float] | None:
+    """What the sentence of a spent budget (`Budget._falls_short`) says: the limit ("tokens", "usd"), and what
+    the next call may take, 0.0 where it does not say; None for any other sentence.
+    """
+    found = re.match(rf"{_SPENT} \S+ (tokens|USD) is spent(?:.*?{_NEXT} ([\d,.]*\d))?", words)
+    return None if found is None else (found[1].lower(), float((found[2] or "0").replace(",", "")))
 
 
 @dataclass(slots=True, eq=False)
@@ -124,6 +133,7 @@ class Budget:
     A resumed run passes what was spent before as `spent_tokens` and `spent_usd`. Sums are exact and do
     not depend on the order in which calls finish (money is added as decimals). It belongs to one event loop.
     in_flight: calls that are held. short: of what (tokens, usd) there was too little for a call, in words.
+    sizes: of each model's calls, whoever of those that share the budget made them.
     """
 
     tokens: int | None = None
@@ -132,6 +142,7 @@ class Budget:
     spent_usd: Decimal = field(default_factory=Decimal)
     in_flight: int = field(default=0, init=False)
     short: dict[str, str] = field(default_factory=dict, init=False)
+    sizes: dict[str, CallSizes] = field(default_factory=dict, init=False)
     _held_tokens: int = field(default=0, init=False)
     _held_usd: Decimal = field(default_factory=Decimal, init=False)
     _alone: bool = field(default=False, init=False)
@@ -209,10 +220,13 @@ class Budget:
             self._waiting.append(waiting)
             try:
                 await waiting
-            finally:
-                self._to_be_alone -= wanted.alone
+            except asyncio.CancelledError:
+                self._to_be_alone = max(0, self._to_be_alone - wanted.alone)
+                raise
 
     def _wake(self) -> None:
+        """All who wait look again, and say again whether they are to be alone."""
+        self._to_be_alone = 0
         for waiting in self._waiting:
             if not waiting.done():
                 waiting.set_result(None)
@@ -236,8 +250,8 @@ class Budget:
         else:
             name, rest = "usd", self.usd is not None and self.spent_usd < _exact(self.usd)
             limit, used, needed = f"{self.usd:g} USD", f"{self.spent_usd:.4f}", f"{use.cost:.4f}"
-        more = f", and the next call may take {needed}" if rest else ""
-        self.short[name] = f"{SPENT} {limit} is spent ({used} used{more})"
+        more = f", {_NEXT} {needed}" if rest else ""
+        self.short[name] = f"{_SPENT} {limit} is spent ({used} used{more})"
         return self.short[name]
 
     def add(self, usage: Usage) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from typing import Any, Protocol
 
@@ -32,9 +33,9 @@ class File(Protocol):
         """The call on file under the request's key, if any."""
         ...
 
-    def sent(self, request: Request, model: Model, whether: bool) -> None:
+    def note(self, request: Request, model: Model, on_its_way: bool) -> None:
         """Keep a note that the request is on its way, for whoever asks after a kill, until the call is put on
-        file. whether: False where nothing came of it, so that there is nothing to note.
+        file; or drop it, where nothing has come of it.
         """
         ...
 
@@ -50,7 +51,7 @@ class NoFile:
         """Nothing is ever on file."""
         return None
 
-    def sent(self, request: Request, model: Model, whether: bool) -> None:
+    def note(self, request: Request, model: Model, on_its_way: bool) -> None:
         """Nobody asks afterwards."""
 
     def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
@@ -58,14 +59,17 @@ class NoFile:
 
 
 NO_FILE = NoFile()
-_sent: ContextVar[Callable[[bool], None]] = ContextVar("sent", default=lambda whether: None)
+_note: ContextVar[Callable[[bool], None]] = ContextVar("note", default=lambda on_its_way: None)
 
 
-def sent(whether: bool) -> None:
-    """What a model behind a server tells while it makes a call: the request goes out now; or (False) nothing
-    has come of it, and the call waits or has failed.
-    """
-    _sent.get()(whether)
+def on_its_way() -> None:
+    """A model behind a server tells that the request of the call that it makes goes out now."""
+    _note.get()(True)
+
+
+def came_to_nothing() -> None:
+    """It tells that no answer has come: the call waits, or has failed."""
+    _note.get()(False)
 
 
 class Cassette(NoFile):
@@ -156,10 +160,10 @@ async def answer(file: File, model: Model | None, request: Request) -> tuple[str
                 "new run"
             )
         return digest, filed.response
-    before = _sent.set(lambda whether: file.sent(request, model, whether))
+    before = _note.set(partial(file.note, request, model))
     try:
         response = _storable(await model.generate(request))
     finally:
-        _sent.reset(before)
+        _note.reset(before)
     file.put(request, digest, response, model)
     return digest, response

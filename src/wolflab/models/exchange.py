@@ -21,7 +21,7 @@ from ..fields import Amount, Misfit, from_plain
 from ..usage import Usage
 from . import reply_size
 from .budget import Budget, CallSizes, Most, Price
-from .calls import sent
+from .calls import came_to_nothing, on_its_way
 from .endpoints import (
     MAX_IN_FLIGHT,
     Endpoint,
@@ -145,7 +145,8 @@ class Served(Generic[Settings]):
         self.name, self.model, self.provider, self.settings = name, model, provider, settings
         self.endpoint = _endpoint(f"{self.noun} {name!r}", provider, settings, budget)
         self._budget, self._sleep, self._jitter = budget, sleep, jitter
-        self._sizes = CallSizes()
+        which = f"{self.noun} {name} {self.endpoint.base_url}"
+        self._sizes = CallSizes() if budget is None else budget.sizes.setdefault(which, CallSizes())
         self._timeout = settings.timeout
 
     @property
@@ -188,7 +189,7 @@ class Served(Generic[Settings]):
                 self._raise_if_given_up(outage)
                 started, graced = perf_counter(), elapsed < grace
                 async with self._holding(size):
-                    outcome = await self._sending(attempt(graced))
+                    outcome = await self._sending(attempt, graced)
                 if outcome is None:
                     continue
                 if not isinstance(outcome, Fault):
@@ -214,17 +215,18 @@ class Served(Generic[Settings]):
                 waited = 0 if graced and elapsed >= grace else waited + 1
 
     @staticmethod
-    async def _sending(attempt: Awaitable[T | Fault | None]) -> T | Fault | None:
-        """An attempt, of which whoever makes the call is told that it is on its way."""
-        sent(True)
-        outcome: T | Fault | None = None
+    async def _sending(
+        attempt: Callable[[bool], Awaitable[T | Fault | None]], graced: bool
+    ) -> T | Fault | None:
+        """An attempt, of which whoever makes the call is told."""
+        on_its_way()
         try:
-            outcome = await attempt
+            outcome = await attempt(graced)
         except Exception:
-            sent(False)
+            came_to_nothing()
             raise
         if outcome is None or isinstance(outcome, Fault):
-            sent(False)
+            came_to_nothing()
         return outcome
 
     async def _wait(self, seconds: float) -> None:
@@ -248,7 +250,7 @@ class Served(Generic[Settings]):
             return Most()
         prompt, reply = self._sizes.most(*size)
         cost = (self.settings.price or Price()).cost(prompt, reply or 0, written=prompt)
-        return Most(Usage(prompt, reply or 0, 0, cost), reply is None or not self._sizes.longest)
+        return Most(Usage(prompt, reply or 0, 0, cost), reply is None)
 
     def check_refused(self) -> None:
         """Raise ModelRefused where a call would be refused, as an earlier one was. Nothing is asked."""

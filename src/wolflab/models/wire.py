@@ -219,29 +219,30 @@ _WRITTEN = (
 )
 
 
-_COUNTED = (("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens"))
-"""Where servers tell the tokens of a prompt, and those of a reply; the second names are Anthropic's."""
+_ANTHROPIC = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+"""Anthropic's own names, which proxies pass on: the three together are the prompt."""
 
 
-def token_counts(reply: Mapping[str, Any]) -> TokenCounts | None:
-    """What the server counted; None where its answer has no counts of prompt and reply that make sense."""
+def token_counts(reply: Mapping[str, Any], answered: bool = True) -> TokenCounts | None:
+    """What the server counted; None where its answer has no counts that make sense. answered: a reply was
+    written, whose tokens have to be counted too.
+    """
     usage = reply.get("usage")
-    prompt, completion = (_first(_count(usage, name) for name in names) for names in _COUNTED)
-    if not prompt or completion is None:  # there is no prompt of 0 tokens
+    prompt, completion = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+    if prompt is None and _count(usage, "input_tokens") is not None:
+        prompt = sum(_count(usage, name) or 0 for name in _ANTHROPIC)
+        completion = _count(usage, "output_tokens")
+    if not prompt or (answered and completion is None):  # there is no prompt of 0 tokens
         return None
     # llama.cpp tells beside the usage how much of the prompt it had.
     cached = [*(_count(usage, *path) for path in _CACHED), _count(reply, "timings", "cache_n")]
     written = [_count(usage, *path) for path in _WRITTEN]
     return TokenCounts(
         prompt,
-        completion,
+        completion or 0,
         max((n for n in cached if n is not None), default=None),
         max((n for n in written if n is not None), default=0),
     )
-
-
-def _first(counts: Iterable[int | None]) -> int | None:
-    return next((n for n in counts if n is not None), None)
 
 
 def _count(counts: object, *path: str) -> int | None:

@@ -108,8 +108,8 @@ def ask_run_again(console: Console, wanted: PromptsWanted) -> bool:
     new = wanted.out is None or not (wanted.out / "run.sqlite").is_file()
     if new:
         asyncio.run(check_askable(specs))
-        ahead = calls_ahead(specs, [prompt.request for prompt in prompts])
-        calls_first(console, ahead, wanted.limits, wanted.yes, with_a_yes())
+    ahead = calls_ahead(wanted.out, specs, {prompt.name: prompt.request for prompt in prompts})
+    calls_first(console, ahead, wanted.limits, wanted.yes, with_a_yes())
     path = wanted.out or new_directory(Path("runs"), "ask-again")
     again = shlex.join(["wolflab", *sys.argv[1:], *([] if wanted.out else ["-o", str(path)])])
     goes_on_with(again)

@@ -36,7 +36,7 @@ from ..lab.runs import runner
 from ..lab.runs.casting import Company
 from ..lab.runs.forecast import seen_in
 from ..lab.runs.rehearsal import Rehearsed
-from ..lab.runs.work import needed_in, stopped_by_budget
+from ..lab.runs.work import budget_needed
 from ..lab.storage.store import GameRow, Store
 from .alarm import HeardStore
 from .console import ExitCode, say
@@ -112,19 +112,23 @@ def taken_up(console: Console, store: Store, changes: Sequence[str], yes: bool) 
     left = not all(row.over for row in games) or len(runner.planned_games(changed)) > len(games)
     beginning = forecast_first(console, changed, yes, with_a_yes(), store)
     if left:
-        preflight_models(changed, [], None)
+        preflight_models(changed, home=store.path)
     store.change(changed)
     return beginning, left
 
 
 def preflight_models(
-    experiment: Experiment, players: Sequence[tuple[str, PlayerSpec]], keyless: str | None
+    experiment: Experiment,
+    players: Sequence[tuple[str, PlayerSpec]] = (),
+    keyless: str | None = None,
+    home: Path | None = None,
 ) -> None:
     """`runner.preflight`; where a key is missing, it says how to name another model.
 
     players: those that `-o` can change, by the names that it takes. keyless: the command that needs no key.
+    home: of a run that goes on, which has pools and policies of its own.
     """
-    company = Company(experiment)
+    company = Company(experiment, home)
 
     async def check() -> None:
         try:
@@ -281,9 +285,8 @@ def how_to_go_on(store: Store, command: str) -> str:
     """In a sentence, with a higher budget where one is spent. command: `run` or `tournament`."""
     needed: dict[str, float] = {}
     for row in store.games():
-        if words := stopped_by_budget(row.error):
-            limit, most = needed_in(words)
-            needed[limit] = max(needed.get(limit, 0.0), most)
+        if (short := budget_needed(row.error)) is not None:
+            needed[short[0]] = max(needed.get(short[0], 0.0), short[1])
     if not needed:
         return f"Go on with: {resumed(command, store.path)}"
     budget, (tokens, usd) = store.experiment.budget, store.spent()

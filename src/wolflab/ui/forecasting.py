@@ -18,7 +18,8 @@ from ..lab.plans.experiment import Experiment
 from ..lab.plans.loading import load_experiment
 from ..lab.plans.matching import model_name
 from ..lab.plans.served import elsewhere, is_served, servers_of
-from ..lab.plans.sources import COMMANDS, kind_of
+from ..lab.plans.sources import COMMANDS, file_kind
+from ..lab.plans.specs import BudgetSpec
 from ..lab.runs.casting import Company
 from ..lab.runs.forecast import (
     Interval90,
@@ -40,6 +41,8 @@ from .wording import counted, duration
 
 _NAMED = 4
 """Seats that are named one by one."""
+_OF_RUNS = "; the run can be resumed", "; raise it and resume the run"
+"""What sentences say of going on, where no run was begun."""
 ASKS_ABOVE_USD = 10.0
 """A run that may cost more is begun after a yes."""
 ASKS_ABOVE_TOKENS = 10_000_000
@@ -52,7 +55,7 @@ def plan_run(
     """Tell what an experiment, a tournament or a study will take. ask: so many prompts are put to each model
     first.
     """
-    if (kind := kind_of(source)) == "study":
+    if (kind := file_kind(source)) == "study":
         if overrides or village:
             raise ExperimentError(f"{source} is a study, told as it stands; leave out -o and --village")
         study = load_study(source)
@@ -67,8 +70,9 @@ def plan_run(
             seen, failed = asyncio.run(_ask_models(experiment, rehearsed, ask))
         _tell_asked(console, seen)
         for sentence in failed[:_NAMED]:
-            why = sentence.rpartition("; ")[0] or sentence  # what it says of going on is for runs
-            say(console, f"Not all prompts were answered: {why}", "yellow")
+            for ending in _OF_RUNS:
+                sentence = sentence.removesuffix(ending)
+            say(console, f"Not all prompts were answered: {sentence}", "yellow")
         if len(failed) > _NAMED:
             say(console, f"and {len(failed) - _NAMED} more of this kind", "yellow")
     told = forecast_of(experiment, rehearsed, seen, planned=planned)
@@ -326,9 +330,9 @@ def calls_first(
         say(console, f"{one.model}: {prompts}, {reply}; {money}")
     usd = sum(one.usd or 0.0 for one in ahead)
     tokens = sum(one.prompt + (one.reply or 0) for one in ahead if one.usd is None and one.elsewhere)
-    if limits[1] is not None:
-        usd, tokens = min(usd, limits[1]), 0
-    if (much := _much(usd, tokens if limits[0] is None else min(tokens, limits[0]))) and not yes:
+    dearest = max((one.dearest for one in ahead), default=0.0)
+    budget = BudgetSpec(tokens=limits[0], usd=limits[1])
+    if (much := _much(*_within(budget, usd, tokens, dearest))) and not yes:
         _ask(console, much, command, "--tokens, or --usd and prices")
 
 
@@ -341,12 +345,25 @@ def _much(usd: float, tokens: float, allowed: Sequence[float] = (0.0, 0.0)) -> s
     return ""
 
 
+def _within(budget: BudgetSpec, usd: float, tokens: float, dearest: float) -> tuple[float, float]:
+    """USD, and tokens without a price, that a budget leaves of these. dearest: USD of a million tokens."""
+    if budget.usd is not None:
+        usd, tokens = min(usd, budget.usd), 0.0
+    if budget.tokens is not None:
+        usd, tokens = min(usd, budget.tokens * dearest / 1e6), min(tokens, budget.tokens)
+    return usd, tokens
+
+
+def _dearest(limits: Limits) -> float:
+    """USD of a million of the dearest tokens, of models and embedders."""
+    prices = (*limits.prices.values(), *limits.texts.values())
+    return max((max(price.input, price.output) for price in prices if price is not None), default=0.0)
+
+
 def _unbounded(experiment: Experiment) -> bool:
     """Whether nothing bounds what somebody has to pay."""
-    budget, prices = experiment.budget, Limits.of(experiment).prices
-    paid = bool(elsewhere(experiment)) or any(
-        p is not None and (p.input or p.output) for p in prices.values()
-    )
+    budget = experiment.budget
+    paid = bool(elsewhere(experiment)) or _dearest(Limits.of(experiment)) > 0
     return paid and budget.usd is None and budget.tokens is None
 
 
@@ -356,19 +373,16 @@ def _most(
     """USD, and tokens of models elsewhere whose price nobody knows, that a run takes at most with what it has
     taken, with 95 %, or by its budgets. had: what it has taken.
     """
-    budget, names, prices = experiment.budget, elsewhere(experiment), Limits.of(experiment).prices
+    names = elsewhere(experiment)
     usd = float(had[1]) + (0.0 if told.usd is None else told.usd.high)
     unpriced = [
         model for label, model in told.models.items() if model.usd is None and rehearsed.names[label] in names
     ]
+    texts = [one for name, one in told.embedders.items() if one.usd is None and name in names]
     tokens = sum(model.prompt.high + model.completion.high for model in unpriced)
-    tokens += had[0] if unpriced else 0
-    if budget.usd is not None:
-        usd, tokens = min(usd, budget.usd), 0.0
-    if budget.tokens is not None:
-        dearest = max((max(p.input, p.output) for p in prices.values() if p is not None), default=0.0)
-        usd, tokens = min(usd, budget.tokens * dearest / 1e6), min(tokens, budget.tokens)
-    return usd, tokens
+    tokens += sum(one.tokens.high for one in texts)
+    tokens += had[0] if unpriced or texts else 0
+    return _within(experiment.budget, usd, tokens, _dearest(Limits.of(experiment)))
 
 
 def _ask(

@@ -14,7 +14,7 @@ from ..errors import ExperimentError
 from ..fields import read_yaml
 from ..files import write
 from ..lab.plans.loading import load_experiment
-from ..lab.plans.sources import has_entrants, kind_of, shipped_files
+from ..lab.plans.sources import COMMANDS, file_kind, shipped_files, shipped_kind
 from ..lab.results.extras import Extras, extras, extras_of_all
 from ..lab.results.heard import Ledger
 from ..lab.results.summaries import compared as compared_runs
@@ -76,7 +76,7 @@ def run_experiment(
         store = HeardStore.resume(resume)
     else:
         assert source is not None
-        if kind_of(source) == "tournament":
+        if file_kind(source) == "tournament":
             raise ExperimentError(f"{source} is a tournament; it is run by: wolflab tournament {source}")
         experiment = load_experiment(source, overrides, village)
         players = [each for name in experiment.conditions for each in experiment.cast(name).items()]
@@ -198,9 +198,7 @@ def list_experiments(console: Console) -> None:
     table.add_column("name", no_wrap=True)
     table.add_column("what it is", overflow="fold")
     table.add_column("source", overflow="fold")
-    files = [
-        ("tournament" if has_entrants(text) else "run", name, text) for name, text in shipped_files().items()
-    ]
+    files = [(COMMANDS[shipped_kind(text)], name, text) for name, text in shipped_files().items()]
     files += [("train", name, text) for name, text in shipped_files(FOLDER).items()]
     for command, name, text in files:
         data = read_yaml(text)

@@ -19,7 +19,7 @@ from ..lab.storage.store import Store
 from ..lab.studies.plan import STUDY, StudyPlan, load_study
 from .browse.app import runs_application
 from .browse.shelf import RunShelf
-from .commands import with_a_yes
+from .commands import preflight_models, with_a_yes
 from .console import log_at_terminal, say
 from .forecasting import Beginning, forecast_first
 from .web.app import application
@@ -90,7 +90,7 @@ def serve_study(
     may take part: it needs no access token. yes: whatever it may cost.
     """
     from .study.app import recruiting_link, study_application  # for a study alone: tables need none of it
-    from .study.house import StudyHouse, ready_study
+    from .study.house import StudyHouse
 
     log_at_terminal()
     folder = Path(source)
@@ -101,13 +101,16 @@ def serve_study(
     else:
         source = str(folder / STUDY)
     allow_files()
-    begun = (folder / "run.sqlite").exists()
-    if not begun:
-        beginning = _forecast_of_study(console, ready_study(source), yes)
-    house = StudyHouse.open(folder, source)
+    beginning = Beginning()
+
+    def agreed(study: StudyPlan, store: Store | None, new: bool) -> None:
+        nonlocal beginning
+        if new:
+            preflight_models(study.on_agents)
+        beginning = forecast_first(console, study.on_agents, yes, with_a_yes(), store, study.expected)
+
+    house = StudyHouse.open(folder, source, agreed=agreed)
     try:
-        if begun:
-            beginning = _forecast_of_study(console, house.study, yes, house.store)
         beginning.keep(house.store)
         bound = bound_socket(host, port)
         house.tables.hold()
@@ -126,12 +129,6 @@ def serve_study(
         console,
         f"Stopped. The study is kept in {folder}; go on with: wolflab study {shlex.quote(str(folder))}",
     )
-
-
-def _forecast_of_study(
-    console: Console, study: StudyPlan, yes: bool, store: Store | None = None
-) -> Beginning:
-    return forecast_first(console, study.on_agents, yes, with_a_yes(), store, study.expected)
 
 
 def _called(host: str, port: int, allowed: Sequence[str], behind_proxy: bool) -> tuple[list[str], str]:

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from ..lab.runs.forecast import Limits
 from ..lab.runs.tournament_games import is_tournament
+from ..lab.runs.work import budget_needed
 from ..lab.storage.overview import RunCounts, RunOverview
 from ..lab.storage.run_files import TRAINING, is_held
 from ..lab.storage.store import Store
@@ -74,7 +75,10 @@ def _show_games(console: Console, path: Path, overview: RunOverview, counts: Run
         free = all(price is not None and not (price.input or price.output) for price in prices)
         priced = free or not counts.costless
         if (path / STUDY).is_file():
-            how = f"Go on with the command that began it: wolflab study FILE --out {shlex.quote(str(path))}"
+            again = f"wolflab study FILE --out {shlex.quote(str(path))}"
+            spent = any(budget_needed(row.error) for row in store.games())
+            first = "Write a higher experiment.budget in the study's file, then go on" if spent else "Go on"
+            how = f"{first} with the command that began it: {again}"
         given_up = counts.of("failed") if store.peopled else 0  # they are planned again
         timed = (row for row in store.games() if row.over) if played else ()
         seconds = [taken for row in timed if (taken := store.seconds(row.id))]

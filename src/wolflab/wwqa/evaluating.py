@@ -297,7 +297,12 @@ def _request(words: str, sampling: Sampling) -> Request:
 def _asked(words: str, model: Model, home: CallStore, sampling: Sampling) -> OneCall:
     """One message to one model."""
     request = _request(words, sampling)
-    return OneCall(request.key.partition("|")[2], request, model, home)
+    return OneCall(call_name(request), request, model, home)
+
+
+def call_name(request: Request) -> str:
+    """What a message's call is called, within its model's."""
+    return request.key.partition("|")[2]
 
 
 def resolve_models(specs: Sequence[Spec], budget: Budget) -> list[Model]:

@@ -215,14 +215,17 @@ async def generate(
     chains = _chains(plan, models, home, embedder)
     checked = False
 
+    ended = False  # fewer questions than wanted may have been found
+
     def made_of() -> tuple[int, int]:
-        return sum(chain.done for chain in chains), sum(chain.planned for chain in chains)
+        done = sum(chain.done for chain in chains)
+        return done, done if ended else sum(chain.planned for chain in chains)
 
     def over() -> None:
         watch(*made_of())
         tell()
 
-    with home.telling(models[0].name, made_of) as tell:
+    with home.telling("questions and answers", made_of) as tell:
         while True:
             waves = [(chain, await chain.next_rounds()) for chain in chains]
             askers = [asker for chain, rounds in waves for asker in (*rounds, *chain.next_answers())]
@@ -235,6 +238,7 @@ async def generate(
             failed = next((asker for asker in askers if asker.how == "failed"), None)
             if failed is not None:
                 raise WolflabError(f"{failed.why} (what was made is kept: {home.usage().tokens:,} tokens)")
+        ended = not any(asker.why for chain in chains for asker in chain.askers())
     home.adapted(models)
     made = Generation(
         home.path,

@@ -307,11 +307,9 @@ def _text(value: Any) -> str:
 
 def _connect(path: Path) -> sqlite3.Connection:
     """For reading. What a killed writer left half done is undone first, where that can be written."""
-    db = reader(path)
     try:
-        db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        return reader(path)
     except sqlite3.OperationalError as error:
-        db.close()
         if error.sqlite_errorcode != sqlite3.SQLITE_READONLY_ROLLBACK:
             raise
         db = _opened(path)
@@ -323,7 +321,7 @@ def _connect(path: Path) -> sqlite3.Connection:
                 f"{path}: writing to it was broken off, and what is half written cannot be undone where "
                 "nothing may be written; copy it, with its journal beside it, to where it can"
             ) from None
-    return db
+        return db
 
 
 def _opened(path: Path) -> sqlite3.Connection:

@@ -39,11 +39,13 @@ _KINDS = (
 """What ships, in which folder, and the command that runs it."""
 COMMANDS = {kind: command for kind, _, command in _KINDS}
 """By which each kind of file is run."""
-_FIELDS = {"entrants": "tournament", "training": "training", "experiment": "study"}
-"""A field that one kind of file alone has; a file with none of them is an experiment."""
+_FIELDS = {"entrants": "tournament", "experiment": "study", "training": "training"}
+"""A field by which a kind of file is known: the first that it has, for a study may say `training` too. A file
+with none of them is an experiment.
+"""
 
 
-def kind_of(source: str | Path) -> str:
+def file_kind(source: str | Path) -> str:
     """What a file is, or what ships under that name: "experiment", "tournament", "training" or "study".
 
     A file that is none is called an experiment: whoever reads it as one says what is wrong.
@@ -100,18 +102,18 @@ def _text(source: str | Path, kind: str, folder: str) -> tuple[str, str]:
         if (
             other != kind
             and name in shipped_files(place)
-            and has_entrants(shipped_files(place)[name]) == (other == "tournament")
+            and shipped_kind(shipped_files(place)[name]) == other
         ):
             raise ExperimentError(f"{name} is a shipped {other}; it is run by: wolflab {command} {name}")
-    alike = [name for name, text in known.items() if has_entrants(text) == (kind == "tournament")]
+    alike = [name for name, text in known.items() if shipped_kind(text) == kind]
     raise ExperimentError(
         f"there is no file {str(source)!r} and no shipped {kind} of that name; shipped are {', '.join(alike)}"
     )
 
 
-def has_entrants(text: str) -> bool:
-    """Whether a shipped file has entrants, and is for `wolflab tournament`."""
-    return "\nentrants:" in text
+def shipped_kind(text: str) -> str:
+    """What a shipped file is. It is not read for that: its fields begin their lines."""
+    return next((kind for field, kind in _FIELDS.items() if f"\n{field}:" in text), "experiment")
 
 
 def _a(kind: str) -> str:

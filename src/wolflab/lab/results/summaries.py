@@ -10,11 +10,14 @@ from ...metrics.rows import GameResult
 from ...metrics.shapes import Curve, Summary
 from ...metrics.summary import summarise
 from ...rules import Ruleset
+from ...usage import Usage
 from ..experience.run_pools import draw_of
 from ..plans.experiment import Experiment
 from ..plans.matching import alike_rows
 from ..plans.prices import prices_of, unpriced
+from ..plans.served import is_served
 from ..runs.counting import rows_of
+from ..runs.forecast import Limits
 from ..storage.store import Store, StudySitting
 from .differences import baseline_of, sources
 
@@ -76,7 +79,7 @@ def summary(store: Store) -> Summary:
         contrasts=experiment.contrasts,
         curve=_curve(experiment),
     )
-    return replace(found, embedded=store.spent_on_texts())
+    return _with_texts(found, [store])
 
 
 def _described(experiment: Experiment) -> str:
@@ -130,13 +133,26 @@ def compared(stores: Sequence[Store], contrasts: Sequence[str] = ()) -> Summary:
         for game in games(store)
     )
     named = [name for store in stores for name in store.experiment.contrasts]
-    return summarise(
+    found = summarise(
         results,
         title="Runs compared",
         description=" · ".join(titles),
         sources=[f"{store.path.name}: {name}" for store in stores for name in sources(store.experiment)],
         contrasts=tuple(dict.fromkeys([*named, *contrasts])),
     )
+    return _with_texts(found, stores)
+
+
+def _with_texts(found: Summary, stores: Sequence[Store]) -> Summary:
+    """With what embedding texts took."""
+    embedded = sum((store.spent_on_texts() for store in stores), Usage())
+    lacking = any(
+        price is None and is_served(name)
+        for store in stores
+        if store.spent_on_texts().tokens
+        for name, price in Limits.of(store.experiment).texts.items()
+    )
+    return replace(found, embedded=embedded, embedded_unpriced=lacking)
 
 
 def _cards(store: Store) -> tuple[int, list[tuple[str, int]]]:

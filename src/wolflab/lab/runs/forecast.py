@@ -226,15 +226,14 @@ def forecast(
         spans = Interval90.of(calls), Interval90.of(prompt), Interval90.of(completion)
         of[model] = ModelForecast(*spans, None if usd is None else Interval90.of(usd), len(replies))
     embedders: dict[str, TextsForecast] = {}
-    played = sum(map(len, rehearsed.games.values()))
-    for name, whole in rehearsed.embedded.items():
-        given = whole / played * sum(games.values()) * longer * _guess(_GUESSED_COUNT, rng)
+    for name, given in _texts(rehearsed, games).items():
+        drawn = given * longer * _guess(_GUESSED_COUNT, rng)
         price = limits.texts.get(name)
-        usd = None if price is None else given * price.input / 1e6
-        totals["tokens"] += given
+        usd = None if price is None else drawn * price.input / 1e6
+        totals["tokens"] += drawn
         if usd is not None:
             totals["usd"] += usd
-        embedders[name] = TextsForecast(Interval90.of(given), None if usd is None else Interval90.of(usd))
+        embedders[name] = TextsForecast(Interval90.of(drawn), None if usd is None else Interval90.of(usd))
     hours = None
     if of and all(model.seen for model in of.values()):
         each = sum(busy.values()) / np.maximum(rehearsed_calls, 1)  # of a rehearsed call, asked again too
@@ -252,6 +251,16 @@ def forecast(
         hours,
         embedders,
     )
+
+
+def _texts(rehearsed: Rehearsed, games: Mapping[str, int]) -> dict[str, float]:
+    """Tokens of the texts that each embedder is given in so many games."""
+    shares = {condition: games[condition] / len(found) for condition, found in rehearsed.games.items()}
+    shares[""] = sum(games.values()) / sum(map(len, rehearsed.games.values()))
+    return {
+        name: sum(count * shares[condition] for condition, count in by.items())
+        for name, by in rehearsed.embedded.items()
+    }
 
 
 class _Table:

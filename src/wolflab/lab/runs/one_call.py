@@ -7,7 +7,8 @@ It knows calls, models and budgets, and nothing of what is asked.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -35,7 +36,7 @@ class OneCall:
     """One request to one model, as an asker (`work.Asker`). name: of the request, within the model's."""
 
     def __init__(self, name: str, request: Request, model: Model, home: CallStore) -> None:
-        asker = f"{model.name}/{name}"
+        asker = _asker(model.name, name)
         filed = home.filed(asker)
         self.file, self.model, self.request = CallFile(home, asker, filed), model, request
         self.on_file = bool(filed)
@@ -52,6 +53,10 @@ class OneCall:
         self.why = why
 
 
+def _asker(model: str, name: str) -> str:
+    return f"{model}/{name}"
+
+
 def resolve_each(specs: Sequence[Spec], budget: Budget) -> list[Model]:
     """The models that are to reply, each once; WolflabError for one that is named twice."""
     for name, n in Counter(name_and_settings(spec)[0] for spec in specs).items():
@@ -63,7 +68,8 @@ def resolve_each(specs: Sequence[Spec], budget: Budget) -> list[Model]:
 class CallsAhead(NamedTuple):
     """What calls to a model behind a server will take. prompt: tokens, as they are estimated. reply: tokens
     at most; None where nothing limits them. usd: at most, but for what estimates miss; None without a price,
-    and for replies without a limit. elsewhere: the server is on another machine.
+    and for replies without a limit. dearest: USD of a million of its dearer tokens. elsewhere: the server is
+    on another machine.
     """
 
     model: str
@@ -71,22 +77,31 @@ class CallsAhead(NamedTuple):
     prompt: int
     reply: int | None
     usd: float | None
+    dearest: float
     elsewhere: bool
 
 
-def calls_ahead(specs: Sequence[Spec], requests: Sequence[Request]) -> list[CallsAhead]:
-    """What it takes to put all requests to each of the models that are behind a server."""
-    prompts = [estimate_texts(text for _, text in request.words.messages) for request in requests]
+def calls_ahead(path: Path | None, specs: Sequence[Spec], named: Mapping[str, Request]) -> list[CallsAhead]:
+    """What it takes to put all requests to each of the models that are behind a server, but for those whose
+    replies are on file. path: the directory, None for a new one. named: requests by the name of their call.
+    """
+    filed: set[str] = set()
+    if path is not None and (path / "run.sqlite").is_file():
+        with CallStore.open_for_reading(path) as home:
+            filed.update(home.askers())
     ahead = []
     for name, settings in map(name_and_settings, specs):
-        if is_served(name):
+        requests = [one for key, one in named.items() if _asker(name, key) not in filed]
+        if is_served(name) and requests:
+            prompts = [estimate_texts(text for _, text in one.words.messages) for one in requests]
             usual = settings.get("max_tokens")
-            limits = [limit for one in requests if (limit := one.sampling.max_tokens or usual) is not None]
+            limits = [limit for one in requests if (limit := usual or one.sampling.max_tokens) is not None]
             reply = sum(limits) if len(limits) == len(requests) else None
             price = None if (given := settings.get("price")) is None else from_plain(Price, given)
             usd = None if price is None or reply is None else price.cost(sum(prompts), reply)
             away = is_elsewhere(host_of(name, settings.get("base_url")))
-            ahead.append(CallsAhead(name, len(prompts), sum(prompts), reply, usd, away))
+            dearest = 0.0 if price is None else max(price.input, price.output)
+            ahead.append(CallsAhead(name, len(prompts), sum(prompts), reply, usd, dearest, away))
     return ahead
 
 

@@ -69,7 +69,8 @@ class Rehearsed:
     """What was rehearsed. games: condition → its games, void ones too. planned: condition → so many were to
     count. requests: (model, kind) → some of its requests, drawn evenly. said: model → the mean of what it
     said, in tokens, and how often it spoke. A model is known by its label (`labels_of`); names: label → name.
-    embedded: tokens of all texts that an embedder behind a server would be given, by its name.
+    embedded: tokens of the texts that an embedder behind a server would be given, by its name and the
+    condition, "" for those that are given between games.
     """
 
     games: dict[str, list[RehearsedGame]] = field(default_factory=dict)
@@ -77,7 +78,7 @@ class Rehearsed:
     requests: dict[tuple[str, str], list[Request]] = field(default_factory=dict)
     said: dict[str, tuple[float, int]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
-    embedded: dict[str, int] = field(default_factory=dict)
+    embedded: dict[str, dict[str, int]] = field(default_factory=dict)
 
     @property
     def calls(self) -> Iterator[RehearsedCall]:
@@ -198,7 +199,7 @@ class _Heard:
         self.games: dict[Place, RehearsedGame] = {}
         self.requests: dict[tuple[str, str], list[Request]] = {}
         self.said: dict[str, tuple[float, int]] = {}
-        self.embedded: dict[str, int] = {}
+        self.embedded: dict[str, dict[str, int]] = {}
         self._texts: set[tuple[str, str]] = set()
         self._of: dict[tuple[str, str], int] = {}
         self._authors: dict[str, str] = {}
@@ -225,10 +226,12 @@ class _Heard:
 
     def texts(self, embedder: str, texts: Sequence[str]) -> None:
         """Texts are embedded; each is paid for once."""
+        place = _place.get(None)
+        condition, given = "" if place is None else place.condition, self.embedded.setdefault(embedder, {})
         for text in texts:
             if (embedder, text) not in self._texts:
                 self._texts.add((embedder, text))
-                self.embedded[embedder] = self.embedded.get(embedder, 0) + tokens(text)
+                given[condition] = given.get(condition, 0) + tokens(text)
 
     def _keep(self, model: str, request: Request) -> None:
         """One of the requests of its kind, each as likely as any other."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -29,7 +28,7 @@ from ...errors import (
     WolflabError,
 )
 from ...models.base import Model
-from ...models.budget import SPENT, Budget
+from ...models.budget import Budget, read_shortage
 from ...models.catalog import check_model
 
 How = Literal["unfinished", "failed"]
@@ -143,17 +142,11 @@ def stoppable(budget: Budget) -> Iterator[None]:
         raise Interrupted(heard[0])
 
 
-def stopped_by_budget(why: str | None) -> str:
-    """The words that were kept with an asker, where a spent budget stopped it; "" elsewhere."""
-    return why if why is not None and why.startswith(SPENT) else ""
-
-
-def needed_in(words: str) -> tuple[str, float]:
-    """Of such words: the limit that was spent ("tokens", "usd"), and what the next call may take; 0 where
-    they do not say.
+def budget_needed(why: str | None) -> tuple[str, float] | None:
+    """Where a spent budget stopped an asker: the limit ("tokens", "usd"), and what the next call may take.
+    why: as it was kept with the asker.
     """
-    found = re.search(r"the next call may take ([\d,.]*\d)", words)
-    return "usd" if " USD is spent" in words else "tokens", float(found[1].replace(",", "")) if found else 0.0
+    return read_shortage(why or "")
 
 
 def error_sentence(error: BaseException) -> str:

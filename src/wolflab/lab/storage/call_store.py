@@ -224,12 +224,12 @@ class CallStore:
             self._insert(asker, [call])
             self._over(asker, call.key)
 
-    def note_sent(self, asker: str, key: str, model: str, whether: bool) -> None:
-        """Keep a note of a call that is on its way, until it is committed or (whether: False) comes to
-        nothing; see `left_under_way`.
+    def note(self, asker: str, key: str, model: str, on_its_way: bool) -> None:
+        """Keep a note of a call that is on its way, until it is committed or comes to nothing; see
+        `left_under_way`.
         """
         with self._transaction():
-            if whether:
+            if on_its_way:
                 self._db.execute("INSERT OR REPLACE INTO under_way VALUES (?, ?, ?)", (asker, key, model))
             else:
                 self._over(asker, key)
@@ -541,10 +541,10 @@ class CallFile:
         """See `models.calls.File`."""
         return self._filed.get(request.key)
 
-    def sent(self, request: Request, model: Model, whether: bool) -> None:
+    def note(self, request: Request, model: Model, on_its_way: bool) -> None:
         """See `models.calls.File`."""
         if not model.instant and self._store is not None:
-            self._store.note_sent(self._asker, request.key, model.name, whether)
+            self._store.note(self._asker, request.key, model.name, on_its_way)
 
     def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
         """See `models.calls.File`."""

@@ -74,21 +74,31 @@ def writer(path: Path) -> sqlite3.Connection:
         return db
 
 
+_UNOPENED = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY_CANTINIT, sqlite3.SQLITE_READONLY_DIRECTORY)
+"""What SQLite says where it may write nothing beside a file."""
+
+
 def reader(path: Path) -> sqlite3.Connection:
     """A file opened for reading alone, while others write. SQLite puts a file of its own beside it; where
     it may not write, a file without a log is read all the same.
     """
     where = f"{path.absolute().as_uri()}?mode=ro"
     db = sqlite3.connect(where, uri=True, isolation_level=None, timeout=PATIENCE)
-    try:
-        db.execute("SELECT 1 FROM sqlite_master")
-    except sqlite3.OperationalError as error:
-        db.close()
-        log = path.with_name(f"{path.name}-wal")
-        if _busy(error) or (log.exists() and log.stat().st_size):
-            raise
-        db = sqlite3.connect(f"{where}&immutable=1", uri=True, isolation_level=None)
+    with kept_open(db):
+        try:
+            db.execute("SELECT 1 FROM sqlite_master")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode not in _UNOPENED or not path.is_file() or _is_written(path):
+                raise
+            db.close()
+            return sqlite3.connect(f"{where}&immutable=1", uri=True, isolation_level=None)
     return db
+
+
+def _is_written(path: Path) -> bool:
+    """Whether somebody writes a file now, or has left something beside it that is to be taken in first."""
+    beside = (path.with_name(f"{path.name}-{end}") for end in ("wal", "journal"))
+    return is_held(path.parent) or any(file.exists() and file.stat().st_size for file in beside)
 
 
 @contextmanager

@@ -121,7 +121,7 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
 
     def _read(self, reply: Mapping[str, Any], texts: list[str], size: CallSize) -> Vectors:
         # A server that does not count must make no budget endless, neither now nor after a resume.
-        counts = token_counts(reply) or TokenCounts(size.estimated)
+        counts = token_counts(reply, answered=False) or TokenCounts(size.estimated)
         self.usage = self.usage + self._spend(counts, size)
         vectors = normalised(self._ordered(reply.get("data"), len(texts)), len(texts), self.name)
         if self.dimensions is None:

@@ -17,18 +17,18 @@ UNKNOWN = "unknown"
 """What a cost is where no price is known."""
 
 
-def cost_in_words(conditions: Iterable[ConditionResult], further: float = 0.0) -> tuple[str, str]:
-    """What all calls cost, and what that leaves out: ("at least $1.20", "3 of 5 models have no price").
-    further: USD that are in no condition.
-    """
+def cost_in_words(summary: Summary) -> tuple[str, str]:
+    """What all calls cost, and what that leaves out: ("at least $1.20", "3 of 5 models have no price")."""
     models: dict[str, bool] = {}
-    known = further
-    for condition in conditions:
+    known = summary.embedded.cost
+    for condition in summary.conditions:
         for model, made in condition.totals.items():
             if not made.usage.tokens and model not in condition.unpriced:
                 continue  # the built-in player has nothing to be paid for
             models[model] = models.get(model, False) or model in condition.unpriced
             known += made.usage.cost
+    if summary.embedded_unpriced:
+        models["an embedder"] = True
     unpriced = sum(models.values())
     if not unpriced:
         return number(known, "usd"), ""
@@ -59,7 +59,7 @@ def spent(summary: Summary, estimated: bool) -> list[tuple[str, str, str]]:
         unusable = sum(round(estimate.n * (estimate.value or 0.0)) for estimate in replies)
         of = f"{unusable:,} of {sum(estimate.n for estimate in replies):,}"
         found.append((of, "replies that could not be used", ""))
-    cost, lacking = cost_in_words(summary.conditions, summary.embedded.cost)
+    cost, lacking = cost_in_words(summary)
     tokens = "tokens, estimated in part" if estimated else "tokens"
     return [
         *found,

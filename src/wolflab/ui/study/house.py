@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,10 @@ _QUIZ_POOL = 60
 """Questions that are made, of which a quiz takes some of different kinds."""
 
 
+Agreed = Callable[[StudyPlan, Store | None, bool], None]
+"""(study, its run where it has begun, whether it is new or changed): raises where it is not to go on."""
+
+
 class StudyHouse:
     """See the module. folder: the run. Whatever is wrong with the study or its folder is a StoreError."""
 
@@ -55,25 +59,35 @@ class StudyHouse:
             self._after_a_kill()
 
     @classmethod
-    def open(cls, folder: Path, source: str, guarded: bool = False) -> StudyHouse:
+    def open(
+        cls, folder: Path, source: str, guarded: bool = False, agreed: Agreed = lambda study, store, new: None
+    ) -> StudyHouse:
         """Begin a study in a new folder, or go on with it: with another budget too, or servers that are
-        reached otherwise. StoreError for another study's folder, and where the consent has blanks.
+        reached otherwise. StoreError for another study's folder, and where the consent has blanks. agreed:
+        called before anything is begun or changed; what it raises leaves all as it was.
         """
         study = ready_study(source)
-        if (folder / "run.sqlite").exists():
-            kept, store = load_study(folder / STUDY), Store.resume(folder)
+        if not (folder / "run.sqlite").exists():
+            agreed(study, None, True)
+            store = Store.create(folder, study.played, {STUDY: study.written()})
+            return cls(folder, study, store, guarded)
+        kept, store = load_study(folder / STUDY), Store.resume(folder)
+        try:
             same = kept.model_dump(exclude=_PLAYED) == study.model_dump(exclude=_PLAYED)
+            same &= store.experiment.conditions.keys() == study.played.conditions.keys()
             if not same or store.decided_otherwise(study.played):
-                store.close()
                 raise StoreError(
                     f"{folder} is a study with other settings than {source}; undo the change, or name a new "
                     "folder with --out"
                 )
-            if store.experiment != study.played:
-                store.change(study.played)
+            changed = not (kept.played == store.experiment == study.played)
+            agreed(study, store, changed)
+            if changed:
                 write(folder / STUDY, with_meanings(study.written()).encode())
-        else:
-            store = Store.create(folder, study.played, {STUDY: study.written()})
+                store.change(study.played)
+        except BaseException:
+            store.close()
+            raise
         return cls(folder, study, store, guarded)
 
     def close(self) -> None:

@@ -27,6 +27,7 @@ from ...wwqa.evaluating import (
     EvalSettings,
     answer_lines,
     begun_in,
+    call_name,
     check_evaluation,
     choose_rows,
     evaluate_by_name,
@@ -80,8 +81,8 @@ def evaluate_files(console: Console, wanted: EvalWanted, settings: EvalSettings)
     judge = judge_among(None if wanted.judge is None else model_given(wanted.judge, ()), specs)
     new = wanted.out is None or not begun_in(wanted.out)
     messages = asyncio.run(check_evaluation(specs, rows, settings, judge, reach=new))
-    if new:
-        calls_first(console, calls_ahead(specs, messages), wanted.limits, wanted.yes, with_a_yes())
+    ahead = calls_ahead(wanted.out, specs, {call_name(one): one for one in messages})
+    calls_first(console, ahead, wanted.limits, wanted.yes, with_a_yes())
     path = wanted.out or new_directory(Path("runs"), "wwqa-eval")
     again = shlex.join(["wolflab", *sys.argv[1:], *([] if wanted.out else ["-o", str(path)])])
     goes_on_with(again)
