@@ -90,7 +90,7 @@ def print_summary(
         for error, n in row.errors:
             head = f"[red]{escape(row.name)}, {counted(n, 'game')}:[/]"
             console.print(f"{head} {escape(error)}", highlight=False)
-    cost, lacking = cost_in_words(summary)
+    cost, lacking = cost_in_words(summary.conditions, summary.embedded.cost, summary.embedded_unpriced)
     if lacking:
         say(console, f"Cost: {cost}; {lacking} (give it with -o ….model.price=…).", "yellow")
     for uncounted in extras.estimated:

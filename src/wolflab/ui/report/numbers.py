@@ -17,17 +17,21 @@ UNKNOWN = "unknown"
 """What a cost is where no price is known."""
 
 
-def cost_in_words(summary: Summary) -> tuple[str, str]:
-    """What all calls cost, and what that leaves out: ("at least $1.20", "3 of 5 models have no price")."""
+def cost_in_words(
+    conditions: Iterable[ConditionResult], embedded: float = 0.0, unpriced_texts: bool = False
+) -> tuple[str, str]:
+    """What all calls cost, and what that leaves out: ("at least $1.20", "3 of 5 models have no price").
+    embedded: USD of embedding texts, in no condition; unpriced_texts: some of that has no known price.
+    """
     models: dict[str, bool] = {}
-    known = summary.embedded.cost
-    for condition in summary.conditions:
+    known = embedded
+    for condition in conditions:
         for model, made in condition.totals.items():
             if not made.usage.tokens and model not in condition.unpriced:
                 continue  # the built-in player has nothing to be paid for
             models[model] = models.get(model, False) or model in condition.unpriced
             known += made.usage.cost
-    if summary.embedded_unpriced:
+    if unpriced_texts:
         models["an embedder"] = True
     unpriced = sum(models.values())
     if not unpriced:
@@ -59,7 +63,7 @@ def spent(summary: Summary, estimated: bool) -> list[tuple[str, str, str]]:
         unusable = sum(round(estimate.n * (estimate.value or 0.0)) for estimate in replies)
         of = f"{unusable:,} of {sum(estimate.n for estimate in replies):,}"
         found.append((of, "replies that could not be used", ""))
-    cost, lacking = cost_in_words(summary)
+    cost, lacking = cost_in_words(summary.conditions, summary.embedded.cost, summary.embedded_unpriced)
     tokens = "tokens, estimated in part" if estimated else "tokens"
     return [
         *found,
