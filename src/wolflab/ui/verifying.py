@@ -63,7 +63,8 @@ def _run(console: Console, path: Path, agents: bool) -> bool:
 
 
 def _tell_missing(console: Console, found: WholeRun) -> None:
-    console.print(f"{found.over} of {counted(found.planned, 'planned game')} are over", highlight=False)
+    be = "is" if found.planned == 1 else "are"
+    console.print(f"{found.over} of {counted(found.planned, 'planned game')} {be} over", highlight=False)
     for place in found.missing:
         say(console, f"missing: {place}")
 
