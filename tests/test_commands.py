@@ -343,6 +343,7 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
         "sheriff.jsonl": str(home / "sheriff.jsonl"),
         "large.jsonl": str(home / "large.jsonl"),
         "one.jsonl": str(home / "large.jsonl"),
+        "all.jsonl": str(home / "large.jsonl"),
         "general.jsonl": str(home / "general.jsonl"),
         "binary_qa_raw.json": str(home / "binary.jsonl"),
         "rule_based_qa.csv": str(home / "rules.jsonl"),
