@@ -76,6 +76,26 @@ def test_a_budget_holds_with_many_calls_in_flight(at_once: int, limit: int | Non
     assert not budget.in_flight
 
 
+def test_a_server_that_ignores_its_limit_from_the_first_reply_on_is_found_out_by_one_call() -> None:
+    """Of two models at once; the budget holds, but for the call by which it is found out."""
+
+    async def go() -> Budget:
+        async with serving(latency=0.01, says=lambda _: "x" * 4 * 2300) as server:
+            budget = Budget(tokens=40_000)
+            models = [
+                make(server, budget=budget, max_in_flight=16, max_tokens=300, model=f"wolf-{n}")
+                for n in (1, 2)
+            ]
+            calls = [model.generate(request()) for model in models for _ in range(40)]
+            await asyncio.gather(*calls, return_exceptions=True)
+            for model in models:
+                await model.close()
+            return budget
+
+    budget = play(go())
+    assert 0.9 * 40_000 < budget.spent_tokens <= 40_000 + 2400
+
+
 def test_money_is_held_back_too() -> None:
     async def go() -> Budget:
         async with serving(says=uneven(100)) as server:

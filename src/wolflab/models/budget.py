@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -71,12 +72,13 @@ _UNSURE = 1.5
 
 
 class Most(NamedTuple):
-    """What a call may use at most. alone: nothing is known of its model's replies, so it is made while no
-    other call is.
+    """What a call may use at most. of: which model's it is. at_once: so many of that model's calls may be
+    made at once, 0 for any number.
     """
 
     use: Usage = Usage()
-    alone: bool = False
+    of: str = ""
+    at_once: int = 0
 
 
 @dataclass(slots=True)
@@ -85,11 +87,19 @@ class CallSizes:
 
     factor: how much more the server counts of a prompt than was estimated, at most; 0 before the first call.
     longest: tokens of the longest reply, by kind of ask. ignored: some reply was longer than was allowed.
+    seen: how many replies.
     """
 
     factor: float = 0.0
     longest: dict[str, int] = field(default_factory=dict)
     ignored: bool = False
+    seen: int = 0
+
+    def at_once(self, limit: int | None) -> int:
+        """How many calls may be made at once, 0 for any number: where nothing is sure to limit replies, one
+        more than there were replies, so that long ones are met before many calls are in flight.
+        """
+        return 0 if self.seen and limit is not None and not self.ignored else 1 + self.seen
 
     def most(self, estimated: int, kind: str, limit: int | None) -> tuple[int, int | None]:
         """Tokens of prompt and reply that a call may take; None where nothing is known of the reply.
@@ -106,6 +116,7 @@ class CallSizes:
         """A call took so many tokens."""
         self.factor = max(self.factor, (prompt - _frame(limit)) / max(estimated, 1), 0.1)
         self.longest[kind] = max(self.longest.get(kind, 0), completion)
+        self.seen += 1
         self.ignored |= limit is not None and completion > limit
 
 
@@ -145,8 +156,7 @@ class Budget:
     sizes: dict[str, CallSizes] = field(default_factory=dict, init=False)
     _held_tokens: int = field(default=0, init=False)
     _held_usd: Decimal = field(default_factory=Decimal, init=False)
-    _alone: bool = field(default=False, init=False)
-    _to_be_alone: int = field(default=0, init=False)
+    _held_of: Counter[str] = field(default_factory=Counter, init=False)
     _waiting: list[asyncio.Future[None]] = field(default_factory=list, init=False)
     _closings: list[asyncio.Future[None]] = field(default_factory=list, init=False)
     _closed: str = field(default="", init=False)
@@ -188,19 +198,19 @@ class Budget:
         most: how much that is, as far as it is known by now. Raises BudgetExceeded where the rest does not
         cover it, although nothing is held by others, and Stopped.
         """
-        use, alone = await self._room_for(most)
+        use, of, _ = await self._room_for(most)
         tokens, usd = use.tokens, _exact(use.cost)
         self.in_flight += 1
         self._held_tokens += tokens
         self._held_usd += usd
-        self._alone = alone
+        self._held_of[of] += 1
         try:
             yield
         finally:
             self.in_flight -= 1
             self._held_tokens -= tokens
             self._held_usd -= usd
-            self._alone = False
+            self._held_of[of] -= 1
             self._wake()
 
     async def _room_for(self, most: Callable[[], Most]) -> Most:
@@ -215,18 +225,11 @@ class Budget:
                 return wanted
             if not self.in_flight:
                 raise BudgetExceeded(f"{self._falls_short(wanted.use)}; raise it and resume the run")
-            self._to_be_alone += wanted.alone
             waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append(waiting)
-            try:
-                await waiting
-            except asyncio.CancelledError:
-                self._to_be_alone = max(0, self._to_be_alone - wanted.alone)
-                raise
+            await waiting
 
     def _wake(self) -> None:
-        """All who wait look again, and say again whether they are to be alone."""
-        self._to_be_alone = 0
         for waiting in self._waiting:
             if not waiting.done():
                 waiting.set_result(None)
@@ -234,7 +237,7 @@ class Budget:
 
     def _has_room(self, wanted: Most) -> bool:
         """Whether a call may start that may use so much."""
-        if self._alone or (self.in_flight and (wanted.alone or self._to_be_alone)):
+        if 0 < wanted.at_once <= self._held_of[wanted.of]:
             return False
         left_tokens = None if self.tokens is None else self.tokens - self.spent_tokens - self._held_tokens
         left_usd = None if self.usd is None else _exact(self.usd) - self.spent_usd - self._held_usd

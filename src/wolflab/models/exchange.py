@@ -145,8 +145,8 @@ class Served(Generic[Settings]):
         self.name, self.model, self.provider, self.settings = name, model, provider, settings
         self.endpoint = _endpoint(f"{self.noun} {name!r}", provider, settings, budget)
         self._budget, self._sleep, self._jitter = budget, sleep, jitter
-        which = f"{self.noun} {name} {self.endpoint.base_url}"
-        self._sizes = CallSizes() if budget is None else budget.sizes.setdefault(which, CallSizes())
+        self._which = f"{self.noun} {name} {self.endpoint.base_url}"
+        self._sizes = CallSizes() if budget is None else budget.sizes.setdefault(self._which, CallSizes())
         self._timeout = settings.timeout
 
     @property
@@ -250,7 +250,7 @@ class Served(Generic[Settings]):
             return Most()
         prompt, reply = self._sizes.most(*size)
         cost = (self.settings.price or Price()).cost(prompt, reply or 0, written=prompt)
-        return Most(Usage(prompt, reply or 0, 0, cost), reply is None)
+        return Most(Usage(prompt, reply or 0, 0, cost), self._which, self._sizes.at_once(size.limit))
 
     def check_refused(self) -> None:
         """Raise ModelRefused where a call would be refused, as an earlier one was. Nothing is asked."""
