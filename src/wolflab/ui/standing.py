@@ -34,7 +34,7 @@ def show_status(console: Console, path: Path) -> None:
         played = is_held(path)
         counts = overview.counts()
         under_way = overview.left_under_way()
-        if overview.has_games:
+        if overview.of_games:
             _show_games(console, path, overview, counts, played)
         else:
             _show_calls(console, path, overview.progress(), played)

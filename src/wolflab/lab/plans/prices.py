@@ -7,6 +7,7 @@ nothing is unpriced, unless it would cost nothing by the price that is given now
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from ...fields import from_plain
 from ...models.budget import Price
@@ -19,12 +20,17 @@ Prices = Mapping[str, frozenset[Price | None]]
 """Model → the prices that it is given; None among them where one of its players has none."""
 
 
+def price_in(settings: Mapping[str, Any]) -> Price | None:
+    """The price that a model's or an embedder's settings give, None for none."""
+    price = settings.get("price")
+    return None if price is None else from_plain(Price, price)
+
+
 def prices_of(experiment: Experiment, condition: str) -> Prices:
     """What a condition says that its models cost."""
     given: dict[str, frozenset[Price | None]] = {}
     for spec in experiment.cast(condition).values():
-        price = spec.model.get("price") if isinstance(spec.model, dict) else None
-        made = None if price is None else from_plain(Price, price)
+        made = price_in(spec.model) if isinstance(spec.model, dict) else None
         given[model_name(spec)] = given.get(model_name(spec), frozenset()) | {made}
     return given
 

@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import ModelError
-from ...fields import from_plain
 from ...models.base import Chat, Model, Request, call_kind
 from ...models.budget import Price
 from ...models.catalog import name_and_settings, runs_here
@@ -31,6 +30,7 @@ from ...text.replies.parse import parse
 from ...text.replies.parsed import Problem
 from ...usage import Usage
 from ..plans.experiment import Experiment
+from ..plans.prices import price_in
 from ..plans.specs import PlayerSpec
 from ..storage.store import Store, asker
 from .casting import Company
@@ -167,16 +167,15 @@ class Limits:
                 past = None if spec.experience is None else spec.experience.embedder
                 for embedder in filter(None, (spec.embedder, past)):
                     name, settings = name_and_settings(embedder, "an embedder")
-                    price = settings.get("price")
-                    texts[name] = None if price is None else from_plain(Price, price)
+                    texts[name] = price_in(settings)
                 if spec.model is None:
                     continue
                 name, settings = name_and_settings(spec.model)
-                label, price = labels[model_apart(spec.model)], settings.get("price")
+                label = labels[model_apart(spec.model)]
                 if runs_here(name):
                     prices[label], server, limit = Price(), name, settings.get("batch", 1)
                 else:
-                    prices[label] = None if price is None else from_plain(Price, price)
+                    prices[label] = price_in(settings)
                     server = settings.get("base_url") or name.partition("/")[0]
                     limit = settings.get("max_in_flight") or in_flight_of(name)
                 servers[label], at_once[server] = server, min(limit, at_once.get(server, limit))

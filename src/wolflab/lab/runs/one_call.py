@@ -14,13 +14,13 @@ from typing import NamedTuple
 import msgspec
 
 from ...errors import StoreError, WolflabError
-from ...fields import from_plain
 from ...models.base import Model, Request, Response
-from ...models.budget import Budget, Price
+from ...models.budget import Budget
 from ...models.calls import answer
 from ...models.catalog import Spec, name_and_settings, resolve
 from ...models.endpoints import host_of
 from ...models.wire import estimate_texts
+from ..plans.prices import price_in
 from ..plans.served import is_elsewhere, is_served
 from ..storage.call_store import CallFile, CallStore
 from .work import How, work
@@ -97,7 +97,7 @@ def calls_ahead(path: Path | None, specs: Sequence[Spec], named: Mapping[str, Re
             usual = settings.get("max_tokens")
             limits = [limit for one in requests if (limit := usual or one.sampling.max_tokens) is not None]
             reply = sum(limits) if len(limits) == len(requests) else None
-            price = None if (given := settings.get("price")) is None else from_plain(Price, given)
+            price = price_in(settings)
             usd = None if price is None or reply is None else price.cost(sum(prompts), reply)
             away = is_elsewhere(host_of(name, settings.get("base_url")))
             dearest = 0.0 if price is None else max(price.input, price.output)

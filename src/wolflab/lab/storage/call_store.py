@@ -36,6 +36,7 @@ from ...usage import CallTotals, Usage
 from .packing import CallRow, totals_by_model
 from .quotes import Quotes
 from .run_files import (
+    has_table,
     kept_open,
     locked,
     make_tables,
@@ -169,7 +170,7 @@ class CallStore:
                 return store
 
     def _check_version(self) -> None:
-        if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+        if not has_table(self._db, "meta"):
             raise StoreError(
                 f"{self.path} holds no run yet, only the beginning of one; unless that is being started just "
                 "now, remove the directory and start the run again"
@@ -213,7 +214,7 @@ class CallStore:
 
     def _likeliest(self, asker: str) -> dict[str, tuple[tuple[str, float], ...]]:
         """What an asker's calls say of first tokens, by key. Older files have no such table."""
-        if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'likeliest'").fetchone():
+        if not has_table(self._db, "likeliest"):
             return {}
         rows = self._db.execute("SELECT key, tokens FROM likeliest WHERE asker = ?", (asker,))
         return {key: msgspec.json.decode(tokens, type=tuple[tuple[str, float], ...]) for key, tokens in rows}
@@ -241,7 +242,7 @@ class CallStore:
         """(asker, key, model) of each call that is being made now, or was when the process was killed: its
         answer was not stored and may have been paid for. None in older files.
         """
-        if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'under_way'").fetchone():
+        if not has_table(self._db, "under_way"):
             return []
         return list(self._db.execute("SELECT asker, key, model FROM under_way ORDER BY asker, key"))
 
@@ -269,7 +270,7 @@ class CallStore:
 
     def _tiers(self, asker: str) -> dict[str, str]:
         """In which tier an asker's calls were served, where it was not the usual one; none in older files."""
-        if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'tiers'").fetchone():
+        if not has_table(self._db, "tiers"):
             return {}
         return dict(self._db.execute("SELECT key, tier FROM tiers WHERE asker = ?", (asker,)))
 
@@ -353,7 +354,7 @@ class CallStore:
     @property
     def of_games(self) -> bool:
         """Whether it is a run of games, and not a directory of calls alone."""
-        return self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'games'").fetchone() is not None
+        return has_table(self._db, "games")
 
     def askers(self) -> list[str]:
         """Everybody who has made calls, or of whom it is kept what their calls come to."""

@@ -22,7 +22,7 @@ import numpy as np
 from ...errors import StoreError
 from ...models.embedders.base import Embedder, Vectors
 from ...usage import Usage
-from .run_files import kept_open, make_tables, reader, transaction, writer
+from .run_files import has_table, kept_open, make_tables, reader, transaction, writer
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS embedders (
@@ -68,8 +68,6 @@ class EmbeddingCache:
         """For reading alone, while others write; a file without the tables is an empty cache."""
         with _usable(path):
             db = reader(path)
-            with kept_open(db):
-                db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         return cls(path, db, writable=False)
 
     def close(self) -> None:
@@ -273,7 +271,7 @@ class CachedEmbedder(WrappedEmbedder):
 
 def spent_on_vectors(db: sqlite3.Connection) -> tuple[int, float]:
     """Tokens and USD of all that was embedded for a run's file, in vain too; nothing where nothing was."""
-    if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'embedders'").fetchone():
+    if not has_table(db, "embedders"):
         return 0, 0.0
     row = db.execute(
         "SELECT coalesce(sum(prompt_tokens), 0), coalesce(sum(cost), 0.0) FROM embedders"

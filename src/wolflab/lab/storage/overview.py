@@ -140,16 +140,11 @@ class RunCounts:
 class RunOverview(CallStore):
     """See the module. The experiment is not read, so that a list of many runs opens quickly."""
 
-    @property
-    def has_games(self) -> bool:
-        """Whether it is a run of games at all, and not a file of calls alone."""
-        return self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'games'").fetchone() is not None
-
     def counts(self) -> RunCounts:
         """How far the run is."""
         by: dict[str, dict[str, int]] = {}
         begun = 0
-        if self.has_games:
+        if self.of_games:
             for condition, status, n in self._db.execute(
                 "SELECT condition, status, count(*) FROM games GROUP BY condition, status ORDER BY min(id)"
             ):

@@ -101,6 +101,11 @@ def _is_written(path: Path) -> bool:
     return is_held(path.parent) or any(file.exists() and file.stat().st_size for file in beside)
 
 
+def has_table(db: sqlite3.Connection, name: str) -> bool:
+    """Whether a file has that table; those of older versions lack some."""
+    return db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone() is not None
+
+
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
     """All of it or nothing."""

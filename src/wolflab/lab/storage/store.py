@@ -37,7 +37,7 @@ from .call_store import CallStore
 from .embedding_cache import spent_on_vectors
 from .packing import Packed, Unpacked, pack, together, totals_by_model, unpack
 from .quotes import Quotes
-from .run_files import locked, must_be_new, transaction, writer
+from .run_files import has_table, locked, must_be_new, transaction, writer
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS games (
@@ -238,7 +238,7 @@ class Store(CallStore):
 
     def sittings(self) -> list[StudySitting]:
         """Who sat where in a study's games, game by game; empty for a run that is no study."""
-        if self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'sittings'").fetchone() is None:
+        if not has_table(self._db, "sittings"):
             return []  # a run from before there were studies, opened for reading
         rows = self._db.execute("SELECT game, seat, person, session, place FROM sittings ORDER BY game, seat")
         return [StudySitting(*row) for row in rows]
@@ -338,7 +338,7 @@ class Store(CallStore):
 
     def _words(self, game: int) -> WordsBySeal:
         """What people said in a game, by its seal. Older files have no such table."""
-        if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'words'").fetchone():
+        if not has_table(self._db, "words"):
             return NO_WORDS
         rows = self._db.execute("SELECT seal, seat, salt, text FROM words WHERE game = ?", (game,))
         return {seal: SealedWords(*said) for seal, *said in rows}
@@ -424,8 +424,7 @@ class Store(CallStore):
 
     @property
     def _vectors(self) -> bool:
-        query = "SELECT 1 FROM sqlite_master WHERE name = 'embeddings'"
-        return self._db.execute(query).fetchone() is not None
+        return has_table(self._db, "embeddings")
 
     def forget_vectors(self) -> int:
         """Empty the cache of vectors, for which of them were of erased words is not known. Returns how many
@@ -475,15 +474,13 @@ class Store(CallStore):
 
     def spent(self) -> tuple[int, Decimal]:
         """Tokens (prompt and completion) and USD of all committed calls, and of what was embedded."""
-        tokens, usd = super().spent()
-        more, dearer = spent_on_vectors(self._db)
-        return tokens + more, usd + Decimal(repr(dearer))
+        (tokens, usd), texts = super().spent(), self.spent_on_texts()
+        return tokens + texts.tokens, usd + Decimal(repr(texts.cost))
 
     def called(self) -> tuple[int, int, float]:
         """See `CallStore.called`; tokens and USD of what was embedded count as well."""
-        calls, tokens, usd = super().called()
-        more, dearer = spent_on_vectors(self._db)
-        return calls, tokens + more, usd + dearer
+        (calls, tokens, usd), texts = super().called(), self.spent_on_texts()
+        return calls, tokens + texts.tokens, usd + texts.cost
 
     def spent_on_texts(self) -> Usage:
         """What embedding texts took."""

@@ -265,7 +265,7 @@ def _only_calls(path: Path) -> bool:
     """Whether a file holds calls and was never a run of games."""
     try:
         with RunOverview.open_for_reading(path) as overview:
-            return not overview.has_games
+            return not overview.of_games
     except (WolflabError, sqlite3.Error):
         return False
 
