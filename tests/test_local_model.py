@@ -8,9 +8,12 @@ import asyncio
 import json
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
+from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -236,8 +239,9 @@ def test_a_batch_that_is_too_large_is_answered_one_by_one(
     monkeypatch.setattr(local, "_written_by", written)
     assert texts(asked(model(home / "base", batch=8))) == expected
     most = 0
-    with pytest.raises(ServerError, match=r"too small for a prompt of \d+ tokens; .* can be resumed"):
-        asked(model(home / "base"))
+    for batch in (1, 8):
+        with pytest.raises(ServerError, match=r"too small for a prompt of \d+ tokens; .* can be resumed"):
+            asked(model(home / "base", batch=batch))
 
 
 def test_whoever_breaks_off_leaves_the_others_their_replies(home: Path) -> None:
@@ -464,18 +468,80 @@ def test_the_hub_is_asked_by_whoever_is_to_get_weights_alone(
     network_attempts.clear()  # these were meant
 
 
-def test_what_lies_in_the_hubs_cache_is_taken_from_there(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    cache, commit = tmp_path / "models--someone--some-model", "a" * 40
-    shutil.copytree(home / "base", cache / "snapshots" / commit)
-    (cache / "refs").mkdir()
-    (cache / "refs" / "main").write_text(commit, encoding="utf-8")
+class Hub(BaseHTTPRequestHandler):
+    """A hub with one model, whose files lie in `folder`. asked: the paths of all requests."""
+
+    folder: Path
+    asked: list[str]
+    protocol_version = "HTTP/1.1"
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
+    def do_GET(self) -> None:
+        path, (commit, files) = self.path.partition("?")[0], ("a" * 40, sorted(self.folder.iterdir()))
+        self.asked.append(path)
+        if path.startswith("/someone/gated/resolve"):
+            return self.send(b"{}", 403, {"X-Error-Code": "GatedRepo"})
+        if "/resolve/" in path:
+            body = (self.folder / path.rpartition("/")[2]).read_bytes()
+            return self.send(body, 200, {"ETag": f'"{sha256(body).hexdigest()}"', "X-Repo-Commit": commit})
+        listed: Any = [
+            {"type": "file", "path": one.name, "size": one.stat().st_size, "oid": "0" * 40} for one in files
+        ]
+        if "/tree/" not in path:
+            listed = {"id": path, "sha": commit, "siblings": [{"rfilename": one.name} for one in files]}
+        return self.send(json.dumps(listed).encode(), 200, {"Content-Type": "application/json"})
+
+    def send(self, body: bytes, status: int, headers: dict[str, str]) -> None:
+        self.send_response(status)
+        for name, value in {**headers, "Content-Length": str(len(body))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(body)
+
+    def log_message(self, *words: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def hub(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """The requests to a hub on this machine, which the hub's library takes for the real one."""
+    folder, asked = tmp_path / "hub", list[str]()
+    shutil.copytree(home / "base", folder)
+    for beside in ("README.md", ".gitattributes", "pytorch_model.bin"):
+        (folder / beside).write_text("not wanted")
+    served = type("ServedHub", (Hub,), {"folder": folder, "asked": asked})
+    with ThreadingHTTPServer(("127.0.0.1", 0), served) as server:
+        address = f"http://127.0.0.1:{server.server_port}"
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
+        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", address)
+        template = address + "/{repo_id}/resolve/{revision}/{filename}"
+        monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", template)
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield asked
+        server.shutdown()
+
+
+def test_weights_of_the_hub_are_got_once(home: Path, hub: list[str]) -> None:
     one = model(Path("someone/some-model"))
+    with pytest.raises(ModelError, match="get them by wolflab models --check hf/someone/some-model"):
+        one.describe()
+    assert not hub
     asyncio.run(check_model(one))
-    assert texts(asked(one)) == texts(asked(model(home / "base")))
+    got = {path.rpartition("/")[2] for path in hub if "/resolve/" in path}
+    assert "model.safetensors" in got
+    assert not got & {"README.md", ".gitattributes", "pytorch_model.bin"}
+    hub.clear()
     assert one.describe()["weights"] == weights_digest(home / "base")
+    assert texts(asked(one)) == texts(asked(model(home / "base")))
+    assert not hub, "they lie here, and newer ones are not taken"
+
+
+def test_weights_that_are_given_to_some_alone_are_told(hub: list[str]) -> None:
+    with pytest.raises(ModelError, match="ask on their page of the hub, then log in here: hf auth login"):
+        asyncio.run(check_model(model(Path("someone/gated"))))
 
 
 def test_a_missing_package_is_told_with_what_to_install(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -381,19 +381,23 @@ class _Engine:
         )
 
     def _replies(self, calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
+        with self._one_at_a_time:
+            return self._as_memory_allows(calls, stop)
+
+    def _as_memory_allows(self, calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
+        """All at once, or one by one where the device's memory is too small for that."""
         import torch
 
-        with self._one_at_a_time:
-            try:
-                return _written_by(calls, stop)
-            except torch.OutOfMemoryError:
-                if len(calls) == 1:
-                    raise ServerError(
-                        f"weights {self._name!r}: the memory of the device is too small for a prompt of "
-                        f"{len(calls[0].prompt):,} tokens; set context or dtype, or free memory; the run can "
-                        "be resumed"
-                    ) from None
-            return [reply for call in calls for reply in _written_by([call], stop)]
+        try:
+            return _written_by(calls, stop)
+        except torch.OutOfMemoryError:
+            if len(calls) == 1:
+                raise ServerError(
+                    f"weights {self._name!r}: the memory of the device is too small for a prompt of "
+                    f"{len(calls[0].prompt):,} tokens; set context or dtype, or free memory; the run can "
+                    "be resumed"
+                ) from None
+        return [reply for call in calls for reply in self._as_memory_allows([call], stop)]
 
 
 def _written_by(calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:

@@ -11,13 +11,12 @@ import json
 import logging
 import os
 import re
-import shutil
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import file_digest, sha256
 from importlib import import_module
 from importlib.metadata import version
@@ -26,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ModelError
-from ..files import writing
+from ..files import new_folder
 
 INSTALL = "pip install torch==2.13.0, then pip install 'wolflab[finetune]'"
 ADAPTER_CONFIG, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
@@ -142,17 +141,25 @@ def base_folder(place: WeightsPlace, fetch: bool = True) -> Path:
     libraries("huggingface_hub")
     from huggingface_hub import snapshot_download
 
+    from huggingface_hub.errors import GatedRepoError
+
+    # The cache is asked for these files alone, as the hub is: others were never got.
+    snapshot = partial(snapshot_download, place.base, allow_patterns=_FILES, ignore_patterns=_NOT)
     with quiet():
         try:
-            folder = Path(snapshot_download(place.base, local_files_only=True))
+            folder = Path(snapshot(local_files_only=True))
             if (folder / "config.json").is_file() and any(folder.glob("*.safetensors")):
                 return folder
         except (OSError, ValueError):
             pass
         try:
             if fetch:
-                folder = Path(snapshot_download(place.base, allow_patterns=_FILES, ignore_patterns=_NOT))
-                return Path(_base(str(folder), f"weights {place.base!r} of the hub"))
+                return Path(_base(snapshot(), f"weights {place.base!r} of the hub"))
+        except GatedRepoError:
+            raise ModelError(
+                f"weights {place.base!r}: its makers give them only to who asks; ask on their page of the hub, "
+                "then log in here: hf auth login"
+            ) from None
         except (OSError, ValueError) as error:
             raise ModelError(
                 f"weights {place.base!r}: there is no such folder here, nor are they in the hub's cache, and "
@@ -287,7 +294,7 @@ def _model(place: WeightsPlace, folder: Path, dtype: Any) -> Any:
         model, loading = AutoModelForCausalLM.from_pretrained(
             str(folder), local_files_only=True, output_loading_info=True, **told
         )
-    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
+    except (OSError, ValueError, RuntimeError, KeyError, ImportError, SafetensorError) as error:
         raise ModelError(
             f"weights {place.base!r}: they cannot be loaded ({_short(error)}); name a folder that holds a "
             "whole causal language model"
@@ -333,7 +340,7 @@ def _tokenizer(place: WeightsPlace, folder: Path) -> Any:
     source = str(own or folder)
     try:
         tokenizer = AutoTokenizer.from_pretrained(source, local_files_only=True, trust_remote_code=False)
-    except (OSError, ValueError, RuntimeError, KeyError) as error:
+    except (OSError, ValueError, RuntimeError, KeyError, ImportError) as error:
         raise ModelError(
             f"weights {place.base!r}: the tokenizer cannot be loaded ({_short(error)}); put its files beside "
             "the weights (tokenizer.json, tokenizer_config.json)"
@@ -444,21 +451,15 @@ def plain_folder(gguf: Path, into: Path) -> Path:
                 f"{into}: it is there already, and was not made from a GGUF; name another folder"
             )
         if _json(into / MADE_FROM).get("sha256") != made_from["sha256"]:
-            raise ModelError(f"{into}: it was made from another file than {gguf}; name another folder")
+            raise ModelError(
+                f"{into}: it was made from another file than {gguf}; rename the file, or name another folder"
+            )
         return into
     libraries("torch", "transformers", "gguf")
-    half = into.with_name(into.name + ".part")
-    with writing(into):
-        shutil.rmtree(half, ignore_errors=True)
-        half.mkdir(parents=True)
-        try:
-            _converted(gguf, half)
-            made_from["transformers"] = version("transformers")
-            (half / MADE_FROM).write_text(json.dumps(made_from, indent=2) + "\n", encoding="utf-8")
-            half.rename(into)
-        except BaseException:
-            shutil.rmtree(half, ignore_errors=True)
-            raise
+    with new_folder(into) as half:
+        _converted(gguf, half)
+        made_from["transformers"] = version("transformers")
+        (half / MADE_FROM).write_text(json.dumps(made_from, indent=2) + "\n", encoding="utf-8")
     return into
 
 

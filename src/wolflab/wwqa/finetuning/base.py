@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ...errors import WolflabError
+from ...files import writing
+from ...lab.storage.run_files import held
 from ...models.weights import base_folder, find_weights, plain_folder, weights_made_from
 
 
@@ -22,8 +24,12 @@ def trained_base(
     if name.endswith(".gguf"):
         gguf = Path(name).expanduser()
         into = weights / gguf.stem
-        if not into.exists():
+        if gguf.is_file() and not into.exists():
             tell(f"{gguf.name} is turned into a plain folder, once: {into}")
+            with writing(weights):
+                weights.mkdir(parents=True, exist_ok=True)
+            with held(weights):
+                plain_folder(gguf, into)
         name = str(plain_folder(gguf, into))
     place = find_weights(name)
     if place.adapter is not None:
