@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import time
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +22,7 @@ import msgspec
 import pytest
 
 from command_line import wolflab
-from tiny_models import tiny_adapter, tiny_base
+from tiny_models import CHAT, tiny_adapter, tiny_base
 from wolflab.errors import ModelError, StoreError, WolflabError
 from wolflab.rules import SHERIFF
 from wolflab.wwqa.asking import prompt
@@ -38,6 +39,7 @@ from wolflab.wwqa.finetuning.plan import (
     grid,
     questions_for,
     read_training,
+    those_that_fit,
     training_example,
 )
 from wolflab.wwqa.finetuning.training import (
@@ -47,6 +49,7 @@ from wolflab.wwqa.finetuning.training import (
     is_trained,
     losses_of,
     order_of,
+    token_counter,
     train_adapter,
 )
 from wolflab.wwqa.items import Item, write_items
@@ -68,6 +71,12 @@ TINY = FinetuneSettings(
     look_every=2,
     dtype="float32",
 )
+
+
+EXAMPLE: Any = {
+    "prompt": [{"role": "user", "content": "Is it so?"}],
+    "completion": [{"role": "assistant", "content": "Yes"}],
+}
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +145,31 @@ def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
     assert list(read_training(files[:1]).files) == ["q.jsonl"]
 
 
+def test_what_chooses_the_checkpoint_is_not_trained_on(tmp_path: Path) -> None:
+    write_items(
+        tmp_path / "q.jsonl", [Item(question=f"Question {n // 8}?", answer="Yes") for n in range(1600)]
+    )
+    read = read_training([tmp_path / "q.jsonl"])
+    assert read.training
+    assert not {one.question for one in read.training} & {one.question for one in read.validation}
+    assert any("of validation are left out" in sentence for sentence in read.left_out)
+
+
+def test_questions_that_are_too_long_are_told_with_their_pair(file: Path) -> None:
+    read = read_training([file])
+    long = next(item for item in read.training if item.pair)
+    left = those_that_fit(
+        read, TINY, lambda one: 9999 if one["prompt"][0]["content"].startswith(long.question) else 9
+    )
+    gone = [item for item in read.training if item not in left.training]
+    assert [item.pair for item in gone] == [long.pair] * 2
+    assert "2 questions are left out: they, or the other one of their pair, have more than 2,048" in (
+        " ".join(left.left_out)
+    )
+    with pytest.raises(WolflabError, match="no training question has 2,048 tokens or fewer"):
+        those_that_fit(read, TINY, lambda one: 9999)
+
+
 def test_a_file_of_tests_alone_is_refused(tmp_path: Path) -> None:
     write_items(tmp_path / "q.jsonl", [Item(question="So?", answer="No", split="kinds")])
     with pytest.raises(WolflabError, match="no question is for training"):
@@ -159,6 +193,9 @@ def test_draws_are_of_one_category_seeded_and_keep_pairs(file: Path) -> None:
     assert all(pairs.count(pair) == 2 for pair in pairs)
     with pytest.raises(WolflabError, match="are wanted and there are"):
         questions_for(read, TuningCell("both", 10_000, 1), TINY)
+    paired = replace(read, training=tuple(one for one in read.training if one.pair))
+    with pytest.raises(WolflabError, match="a Yes is drawn with its No; take more"):
+        questions_for(paired, TuningCell("both", 1, 1), TINY)
 
 
 def test_an_example_is_what_an_evaluation_asks(file: Path) -> None:
@@ -200,17 +237,39 @@ def whole(base: Path, examples: Examples, tmp_path_factory: pytest.TempPathFacto
     return folder
 
 
-def test_it_learns_and_keeps_the_checkpoint_with_the_lowest_validation_loss(
-    whole: Path, base: Path, examples: Examples
-) -> None:
-    log = losses_of(whole)
-    losses = [line["loss"] for line in log if "loss" in line]
-    looks = [line["eval_loss"] for line in log if "eval_loss" in line]
+def looks_of(folder: Path) -> dict[float, float]:
+    """Step → validation loss."""
+    return {line["step"]: line["eval_loss"] for line in losses_of(folder) if "eval_loss" in line}
+
+
+def test_it_learns(whole: Path, examples: Examples) -> None:
+    losses, looks = [line["loss"] for line in losses_of(whole) if "loss" in line], looks_of(whole)
     assert sum(losses[-3:]) < sum(losses[:3])
-    assert min(looks) < looks[0]
-    assert [line["step"] for line in log if "eval_loss" in line] == [2, 4, 6, 8, 10, 12]
+    assert list(looks) == [2, 4, 6, 8, 10, 12]
+    assert min(looks.values()) < looks[2]
     assert not (whole / "checkpoints").exists()
-    assert answer_loss(whole / "adapter", examples[1]) == pytest.approx(min(looks), abs=0.02)
+    assert answer_loss(whole / "adapter", examples[1]) == pytest.approx(min(looks.values()), abs=0.02)
+
+
+def test_the_checkpoint_with_the_lowest_validation_loss_is_kept(base: Path, tmp_path: Path) -> None:
+    """What is learned is wrong for the questions of validation: it helps at first, and then it harms."""
+
+    def example(n: int, answer: str) -> dict[str, Any]:
+        return {
+            "prompt": [{"role": "user", "content": f"Is it {n}?"}],
+            "completion": [{"role": "assistant", "content": answer}],
+        }
+
+    settings = TINY.model_copy(
+        update={"schedule": "constant", "learning_rate": 0.3, "epochs": 8, "dropout": 0}
+    )
+    seen, kept = [example(n, "Yes") for n in range(8)], [example(n, "No") for n in range(4)]
+    folder = train_adapter(tmp_path / "t", str(base), seen, kept, settings, 1).parent
+    looks = looks_of(folder)
+    best = min(looks, key=lambda step: looks[step])
+    assert 2 < best < max(looks)
+    others = [abs(loss - looks[best]) for step, loss in looks.items() if step != best]
+    assert answer_loss(folder / "adapter", kept) == pytest.approx(looks[best], abs=min(others) / 2)
 
 
 def answer_loss(adapter: Path, examples: list[Any]) -> float:
@@ -336,9 +395,6 @@ def test_what_cannot_be_trained_is_refused(base: Path, examples: Examples, tmp_p
         trained_base(str(tiny_adapter(tmp_path / "adapter", base)), tmp_path)
     with pytest.raises(ModelError, match="cannot be trained"):
         run(tmp_path / "a", tmp_path / "adapter", examples)
-    short = TINY.model_copy(update={"longest": 16})
-    with pytest.raises(ModelError, match="no training question has 16 tokens or fewer"):
-        train_adapter(tmp_path / "b", str(base), *examples, short, 1)
     odd = TINY.model_copy(update={"targets": ("no_such_layer",)})
     with pytest.raises(ModelError, match="cannot be trained"):
         train_adapter(tmp_path / "c", str(base), *examples, odd, 1)
@@ -350,8 +406,83 @@ def test_the_plain_form_is_a_template_without_marks(base: Path, examples: Exampl
     from wolflab.models.weights import load_weights
 
     tokenizer = load_weights(str(folder)).tokenizer
-    words = tokenizer.apply_chat_template([{"role": "user", "content": "So?"}], tokenize=False)
-    assert words == "So?\n"
+    said = [{"role": "user", "content": "So?"}]
+    assert tokenizer.apply_chat_template(said, tokenize=False) == "So?\n"
+    said.append({"role": "assistant", "content": "Yes"})
+    assert tokenizer.apply_chat_template(said, tokenize=False) == f"So?\nYes{tokenizer.eos_token}"
+
+
+@pytest.mark.parametrize(
+    ("template", "sentence"),
+    [
+        (None, "has no chat template"),
+        (f"{CHAT}{{% if add_generation_prompt %}}<think>\n{{% endif %}}", "what is never asked"),
+        ("{{ raise_exception('No answers here') }}", "No answers here"),
+    ],
+)
+def test_a_template_that_does_not_fit_is_told(template: str | None, sentence: str, tmp_path: Path) -> None:
+    odd = str(tiny_base(tmp_path / "odd", template))
+    with pytest.raises(ModelError, match=sentence):
+        token_counter(odd, TINY)
+    assert token_counter(odd, TINY.model_copy(update={"form": "plain"}))(EXAMPLE) > 1
+
+
+def test_a_loss_that_is_no_number_ends_the_training(examples: Examples, tmp_path: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    odd = tiny_base(tmp_path / "odd")
+    weights = load_file(odd / "model.safetensors")
+    weights["model.norm.weight"][:] = float("nan")
+    save_file(weights, odd / "model.safetensors", {"format": "pt"})
+    with pytest.raises(ModelError, match=r"no number any more at step 1; .* a lower rate"):
+        run(tmp_path / "t", odd, examples)
+
+
+def test_the_rate_rises_first_and_then_stays_or_falls(base: Path, examples: Examples, tmp_path: Path) -> None:
+    rates = {}
+    for schedule in ("constant", "linear"):
+        settings = TINY.model_copy(update={"schedule": schedule, "warmup": 0.5})
+        folder = train_adapter(tmp_path / schedule, str(base), *examples, settings, 1).parent
+        rates[schedule] = [line["learning_rate"] for line in losses_of(folder) if "loss" in line]
+    assert rates["constant"][:6] == rates["linear"][:6] == sorted(rates["linear"][:6])
+    assert rates["constant"][0] < rates["constant"][-1] == 0.1
+    assert rates["linear"][-1] < 0.1 == max(rates["linear"])
+
+
+def test_what_it_takes_is_measured_as_it_trains(
+    base: Path, examples: Examples, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from wolflab.wwqa.finetuning import training
+
+    measure, saves_memory = training._pass, []
+
+    def measured(trainer: Any, rows: Any) -> float:
+        saves_memory.append(trainer.model.is_gradient_checkpointing)
+        return measure(trainer, rows)
+
+    monkeypatch.setattr(training, "_pass", measured)
+    for recompute in (False, True):
+        saves_memory.clear()
+        settings = TINY.model_copy(update={"recompute": recompute, "epochs": 1})
+        train_adapter(tmp_path / f"{recompute}", str(base), *examples, settings, 1)
+        assert set(saves_memory) == {recompute}
+
+
+def test_the_model_of_a_training_is_forgotten_after_it(
+    base: Path, examples: Examples, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from wolflab.wwqa.finetuning import training
+
+    load, models = training.load_weights, []
+
+    def loaded(*words: Any, **more: Any) -> Any:
+        weights = load(*words, **more)
+        models.append(weakref.ref(weights.model))
+        return weights
+
+    monkeypatch.setattr(training, "load_weights", loaded)
+    run(tmp_path / "t", base, examples)
+    assert [model() for model in models] == [None]
 
 
 def test_every_question_comes_once_an_epoch_beside_others_of_its_length() -> None:
@@ -538,9 +669,29 @@ def test_a_file_without_splits_is_not_asked_after_it_was_trained_on(base: Path, 
     done = wolflab(*words, *shlex.split("--n 4 --set epochs=1 --set dtype=float32"))
     assert done.returncode == 0, done.stderr
     told = " ".join(done.stdout.split())
-    assert "loose.jsonl: all its questions are for training" in told
+    assert "loose.jsonl: all its questions are for training, and not asked afterwards" in told
     assert "Nothing is asked after the training" in told
     assert not (run / "eval").exists()
+
+
+def test_what_was_trained_on_is_not_asked_and_a_base_without_template_is(file: Path, tmp_path: Path) -> None:
+    read, run, loose = read_training([file]), tmp_path / "run", tmp_path / "loose.jsonl"
+    known = [Item(question=one.question, answer=one.answer, rules=one.rules) for one in read.training[:3]]
+    write_items(loose, [*known, Item(question="Is it new?", answer="Yes", rules="sheriff")])
+    base = tiny_base(tmp_path / "base", None)
+    words = ["wwqa", "finetune", str(file), "--model", str(base), "-o", str(run), "--test", str(loose)]
+    words += shlex.split(
+        "--settings small --n 4 --set epochs=1 --set form=plain --set dtype=float32 --limit 4"
+    )
+    done = wolflab(*words)
+    assert done.returncode == 0, done.stderr
+    told = " ".join(done.stdout.split())
+    assert "loose.jsonl: 3 of its 4 questions are for training, and not asked afterwards" in told
+    assert "The base has no chat template; it is asked as the adapters are" in told
+    numbers = json.loads((run / "results.json").read_text())
+    [gain] = [gain for gain in numbers["gains"] if gain["row"] == "loose.jsonl"]
+    assert gain["gain"]["n"] == 1
+    assert numbers["forecasts"]["both-4-seed1"]["steps"] == 1
 
 
 def test_an_adapter_that_cannot_answer_is_told_with_how_to_go_on(

@@ -32,6 +32,8 @@ ADAPTER_CONFIG, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetens
 """What peft saves of an adapter."""
 ADAPTER = "adapter"
 """The folder in that of a training which the adapter lies in."""
+TEMPLATE = "chat_template.jinja"
+"""The file of a chat template, beside weights."""
 MADE_FROM = "made-from.json"
 """The file in a folder that was made from a GGUF, which says so."""
 
@@ -140,7 +142,6 @@ def base_folder(place: WeightsPlace, fetch: bool = True) -> Path:
         return folder
     libraries("huggingface_hub")
     from huggingface_hub import snapshot_download
-
     from huggingface_hub.errors import GatedRepoError
 
     # The cache is asked for these files alone, as the hub is: others were never got.
@@ -157,8 +158,8 @@ def base_folder(place: WeightsPlace, fetch: bool = True) -> Path:
                 return Path(_base(snapshot(), f"weights {place.base!r} of the hub"))
         except GatedRepoError:
             raise ModelError(
-                f"weights {place.base!r}: its makers give them only to who asks; ask on their page of the hub, "
-                "then log in here: hf auth login"
+                f"weights {place.base!r}: their makers give them to those alone who ask; ask on their page "
+                "of the hub, then log in here: hf auth login"
             ) from None
         except (OSError, ValueError) as error:
             raise ModelError(
@@ -234,10 +235,10 @@ def libraries(*names: str) -> None:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """transformers and the hub print nothing in here, neither bars nor warnings; afterwards as before."""
+    """transformers, trl and the hub print nothing in here, neither bars nor warnings; afterwards as before."""
     from huggingface_hub.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 
-    loggers = [logging.getLogger(name) for name in ("transformers", "huggingface_hub")]
+    loggers = [logging.getLogger(name) for name in ("transformers", "huggingface_hub", "trl")]
     levels = [logger.level for logger in loggers]
     bars = [(disable_progress_bars, enable_progress_bars, not are_progress_bars_disabled())]
     if "transformers" in sys.modules:
@@ -354,7 +355,7 @@ def template_of(place: WeightsPlace, folder: Path) -> str | None:
     for where in (place.adapter, folder):
         if where is None:
             continue
-        file, config = where / "chat_template.jinja", where / "tokenizer_config.json"
+        file, config = where / TEMPLATE, where / "tokenizer_config.json"
         if file.is_file():
             return file.read_text(encoding="utf-8")
         told = _json(config).get("chat_template") if config.is_file() else None
@@ -499,6 +500,7 @@ __all__ = [
     "ADAPTER_WEIGHTS",
     "INSTALL",
     "MADE_FROM",
+    "TEMPLATE",
     "LoadedWeights",
     "WeightsPlace",
     "base_folder",

@@ -26,6 +26,7 @@ from ..models.base import Chat, Model, Request, Sampling
 from ..models.budget import Budget
 from ..models.catalog import BUILT_IN, Spec, name_and_settings
 from ..models.endpoints import public_url
+from ..models.local import LocalModel
 from ..models.openai_api import OpenAIModel
 from ..rules import Ruleset
 from ..usage import Usage
@@ -365,6 +366,8 @@ async def evaluate(
         await check_models([*missing, *([] if judge is None else [judge])])
     for model in models:
         await work_through(home, list(whole[model.name].values()), model.name, watch, budget)
+        if isinstance(model, LocalModel):  # the weights of one at a time are in memory
+            await model.close()
     players = tuple(EvalPlayer(model.name, rules) for model in models for rules in settings.conditions)
     answers = _answers(rows, players, asked, whole, settings)
     whys = [one.why for askers in whole.values() for one in askers.values() if one.response is None]

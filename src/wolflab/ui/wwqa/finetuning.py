@@ -6,18 +6,19 @@ import asyncio
 import os
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
+import msgspec
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, TaskID
 
 from ...errors import WolflabError
-from ...files import write
+from ...files import read_json, write
 from ...lab.plans.overrides import changes_of, override
 from ...lab.plans.sources import checking
 from ...lab.storage.run_files import held, new_directory
@@ -30,7 +31,7 @@ from ...wwqa.evaluating import (
     evaluate_by_name,
     find_rows,
 )
-from ...wwqa.finetuning.base import trained_base
+from ...wwqa.finetuning.base import how_base_is_asked, trained_base
 from ...wwqa.finetuning.card import CARD, write_card
 from ...wwqa.finetuning.gains import Gained, gained
 from ...wwqa.finetuning.plan import (
@@ -44,7 +45,9 @@ from ...wwqa.finetuning.plan import (
     grid,
     questions_for,
     read_training,
+    those_that_fit,
     training_example,
+    untrained,
 )
 from ...wwqa.finetuning.training import (
     FinetuneStep,
@@ -52,6 +55,7 @@ from ...wwqa.finetuning.training import (
     adapter_of,
     is_trained,
     losses_of,
+    token_counter,
     train_adapter,
 )
 from ...wwqa.results import results
@@ -64,8 +68,8 @@ from .eval_page import render_evaluation
 from .evaluating import ANSWERS, PAGE, RESULTS, eval_settings, warnings
 from .finetune_page import in_points, render_finetuning, row_words
 
-EVALUATION = "eval"
-"""The folder of the evaluation, in a run's directory."""
+EVALUATION, FORECAST = "eval", "forecast.json"
+"""The folder of the evaluation, in a run's directory; what a training was to take, in the training's."""
 
 
 @dataclass(frozen=True)
@@ -97,10 +101,13 @@ def finetune(console: Console, wanted: FinetuneWanted) -> bool:
     asked = eval_settings(wanted.rules_text, None, plain=settings.form == "plain")
     cells = grid(wanted.about, wanted.n, wanted.seeds, settings)  # type: ignore[arg-type]  # just checked
     questions = read_training(wanted.files)
-    drawn = {cell: questions_for(questions, cell, settings) for cell in cells}
-    rows = _rows(console, wanted, asked) if wanted.evaluate else ()
+    for cell in cells:  # what cannot be drawn is told before weights are got
+        questions_for(questions, cell, settings)
+    rows = _rows(console, wanted, asked, questions) if wanted.evaluate else ()
     home = Path("runs") if wanted.out is None else wanted.out.parent
     base, made_from = trained_base(wanted.model, home / "weights", lambda sentence: say(console, sentence))
+    questions = those_that_fit(questions, settings, token_counter(base, settings))
+    drawn = {cell: questions_for(questions, cell, settings) for cell in cells}
     path = wanted.out or new_directory(Path("runs"), "finetune")
     again = shlex.join(["wolflab", *sys.argv[1:], *([] if wanted.out else ["-o", str(path)])])
     goes_on_with(again)
@@ -109,15 +116,14 @@ def finetune(console: Console, wanted: FinetuneWanted) -> bool:
         plan = FinetunePlan(wanted.model, base, questions.files, settings, cells, made_from)
         begin_plan(path, plan)
         _tell(console, questions, cells, path)
-        forecasts: dict[TuningCell, Forecast] = {}
         for at, cell in enumerate(cells, 1):
             seen, kept = drawn[cell]
             if not is_trained(path / cell.name):
-                _train(console, path, plan, cell, (seen, kept), f"{at} of {len(cells)}", forecasts)
+                _train(console, path, plan, cell, (seen, kept), f"{at} of {len(cells)}")
             if not (adapter_of(path / cell.name) / CARD).is_file():
                 write_card(path / cell.name, plan, cell, seen, again)
         found, run = _evaluated(console, path, plan, rows, asked, wanted) if rows else ((), None)
-        _leave(console, path, plan, found, run, forecasts)
+        _leave(console, path, plan, found, run)
     if run is not None and run.waiting:
         left = counted(run.waiting, "message waits", "messages wait")
         say(console, f"{left} for a reply ({run.why}). Go on with: {again}", "yellow")
@@ -135,19 +141,25 @@ def _settings(wanted: FinetuneWanted) -> FinetuneSettings:
         return FinetuneSettings(**data)
 
 
-def _rows(console: Console, wanted: FinetuneWanted, asked: EvalSettings) -> tuple[EvalRow, ...]:
+def _rows(
+    console: Console, wanted: FinetuneWanted, asked: EvalSettings, questions: Questions
+) -> tuple[EvalRow, ...]:
     """What base and tuned models are asked afterwards; empty where the files have no test questions.
 
-    A file without splits is trained on as a whole, so it tells nothing. WolflabError for what cannot be
-    asked: it stops before the training, and not hours later.
+    What stands in training is not asked, for it would tell nothing. WolflabError for what cannot be asked: it
+    stops before the training, and not hours later.
     """
     rows = []
     files = [*wanted.files, *wanted.tests]
     for row in find_rows(files, asked, TEST_SPLITS, wanted.files, wanted.limit, partial(say, console)):
-        if row.contaminated and all(row.contaminated) and (row.foreign or row.general):
-            say(console, f"{row.name}: all its questions are for training, so that none is asked afterwards")
-        else:
-            rows.append(row)
+        free = untrained(row.items, questions)
+        if gone := len(free) - sum(free):
+            which = "all its questions are" if not any(free) else f"{gone} of its {len(free)} questions are"
+            say(console, f"{row.name}: {which} for training, and not asked afterwards")
+        if any(free) or not row.items:
+            kept = tuple(item for item, there in zip(row.items, free, strict=True) if there)
+            known = None if row.contaminated is None else (False,) * len(kept)
+            rows.append(replace(row, items=kept, contaminated=known))
     if not rows:
         say(console, "Nothing is asked after the training: no file has test questions (--test)", "yellow")
     elif not any(row.items for row in rows):
@@ -180,7 +192,6 @@ def _train(
     cell: TuningCell,
     items: tuple[Sequence[Any], Sequence[Any]],
     which: str,
-    forecasts: dict[TuningCell, Forecast],
 ) -> None:
     seen, kept = ([training_example(item, plan.settings) for item in some] for some in items)
     with bar(console) as shown:
@@ -188,7 +199,7 @@ def _train(
 
         def watch(step: FinetuneStep | Forecast) -> None:
             if isinstance(step, Forecast):
-                forecasts[cell] = step
+                write(path / cell.name / FORECAST, msgspec.json.encode(asdict(step)))
                 say(shown.console, _in_words(step))
                 shown.update(task, total=step.steps)
             else:
@@ -229,23 +240,22 @@ def _evaluated(
     asked: EvalSettings,
     wanted: FinetuneWanted,
 ) -> tuple[tuple[Gained, ...], EvalRun]:
-    """Base and tuned models, one after another, so that one at a time is in memory; then all from the
-    file.
-    """
+    """Base and tuned models answer, one after another."""
     base = f"hf/{plan.base}"
     tuned = {cell: f"hf/{os.path.normpath(adapter_of(path / cell.name))}" for cell in plan.cells}
-    home, names = path / EVALUATION, [base, *tuned.values()]
-    if plan.settings.form == "plain":  # what the adapters were trained with; the base is asked in its own
-        say(console, "The base is asked in its own chat template, adapters in theirs (form: plain)")
+    first, why = how_base_is_asked(plan.base, plan.settings, adapter_of(path / plan.cells[0].name))
+    if why:
+        say(console, why)
+    home = path / EVALUATION
     with bar(console) as shown:
-        for name in names:
-            task = shown.add_task(f"asking {escape(name)}", total=None)
+        tasks: dict[str, TaskID] = {}
 
-            def watch(model: str, over: int, planned: int, task: TaskID = task) -> None:
-                shown.update(task, completed=over, total=planned)
+        def watch(model: str, over: int, planned: int) -> None:
+            if model not in tasks:
+                tasks[model] = shown.add_task(f"asking {escape(model)}", total=planned)
+            shown.update(tasks[model], completed=over, total=planned)
 
-            asyncio.run(evaluate_by_name(home, [name], rows, asked, watch=watch))
-        run = asyncio.run(evaluate_by_name(home, names, rows, asked))
+        run = asyncio.run(evaluate_by_name(home, [first, *tuned.values()], rows, asked, watch=watch))
     found = results(run)
     write(home / ANSWERS, answer_lines(run))
     write_numbers(home / RESULTS, found.as_dict())
@@ -262,7 +272,6 @@ def _leave(
     plan: FinetunePlan,
     found: Sequence[Gained],
     run: EvalRun | None,
-    forecasts: Mapping[TuningCell, Forecast],
 ) -> None:
     """Print before and after, write the page and its numbers, and say what comes next."""
     for (about, questions), inside in _by_training(found).items():
@@ -279,7 +288,7 @@ def _leave(
         **plan.as_plain(),
         "gains": [gain.as_dict() for gain in found],
         "losses": {cell.name: log for cell, log in logs.items()},
-        "forecasts": {cell.name: asdict(look) for cell, look in forecasts.items()},
+        "forecasts": {cell.name: told for cell in plan.cells if (told := _forecast(path / cell.name))},
     }
     write_numbers(path / RESULTS, numbers)
     html, pictures = render_finetuning(plan, found, logs, run is not None)
@@ -289,6 +298,12 @@ def _leave(
     say(console, f"page: {path / PAGE}\nits numbers as data: {path / RESULTS}")
     for cell in plan.cells:
         say(console, f"adapter: {adapter_of(path / cell.name)} (README.md says how it is served)")
+
+
+def _forecast(folder: Path) -> dict[str, Any]:
+    """What a training's forecast said; empty where none is kept."""
+    file = folder / FORECAST
+    return read_json(file, dict, f"delete {file}") if file.is_file() else {}
 
 
 def _by_training(found: Sequence[Gained]) -> dict[tuple[str, int | None], list[Gained]]:

@@ -8,7 +8,16 @@ from pathlib import Path
 from ...errors import WolflabError
 from ...files import writing
 from ...lab.storage.run_files import held
-from ...models.weights import base_folder, find_weights, plain_folder, weights_made_from
+from ...models.catalog import Spec
+from ...models.weights import (
+    TEMPLATE,
+    base_folder,
+    find_weights,
+    plain_folder,
+    template_of,
+    weights_made_from,
+)
+from .plan import FinetuneSettings
 
 
 def trained_base(
@@ -36,3 +45,18 @@ def trained_base(
         raise WolflabError(f"{model}: that is an adapter; name the base that is to be trained")
     base_folder(place)
     return place.base, weights_made_from(place.base)
+
+
+def how_base_is_asked(base: str, settings: FinetuneSettings, adapter: Path) -> tuple[Spec, str]:
+    """How the base is named to an evaluation, and a sentence where its form is not a matter of course.
+
+    adapter: a folder with the template that training used.
+    """
+    name = f"hf/{base}"
+    if settings.form == "chat":
+        return name, ""
+    place = find_weights(base)
+    if template_of(place, base_folder(place)) is None:
+        told = {"model": name, "chat_template": str(adapter / TEMPLATE)}
+        return told, "The base has no chat template; it is asked as the adapters are (form: plain)"
+    return name, "The base is asked in its own chat template, adapters in theirs (form: plain)"

@@ -7,8 +7,8 @@ command goes on, and another command is refused. Nothing here imports a library 
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -34,10 +34,15 @@ About = Literal["both", "rules", "situations"]
 VALIDATION_SHARE = 100 / 1553
 """Of questions without splits, what is kept for validation (002 §9.2: 100 of 1,553)."""
 
-PLAIN_TEMPLATE = "{% for message in messages %}{{ message['content'] }}\n{% endfor %}"
-"""The chat template of `form: plain`: texts alone, a line end after each. 002's release puts question and
-answer together without any template.
+PLAIN_TEMPLATE = (
+    "{% for message in messages %}{{ message['content'] }}"
+    "{{ eos_token if message['role'] == 'assistant' else '\n' }}{% endfor %}"
+)
+"""The chat template of `form: plain`: texts alone, a line end after a question and the model's own end after
+an answer, as 002's release puts them together.
 """
+TrainingExample = Mapping[str, Sequence[Mapping[str, str]]]
+"""One question with its right reply: `prompt` and `completion`, messages of a chat each."""
 
 
 class FinetuneSettings(Part):
@@ -45,8 +50,9 @@ class FinetuneSettings(Part):
     say.
 
     questions: of training, drawn by the seed; None: all. validation: at most so many, which choose the
-    checkpoint. rank, alpha, dropout: of LoRA; targets: the layers that get it (peft's names).
-    learning_rate falls to 0 by `schedule`, after a rise over the share `warmup` of all steps.
+    checkpoint. rank, alpha, dropout: of LoRA; targets: the layers that get it, by their
+    names or "all-linear". learning_rate falls to 0 by `schedule` (or stays: "constant"), after a rise over
+    the share `warmup` of all steps.
     batch: questions a step. epochs: passes through them. look_every: steps between two looks at the
     validation loss; the checkpoint with the lowest is kept. form: "chat", the model's own template; "plain",
     question and answer alone, as in 002's release. rules_text: the rules stand in front. longest: tokens;
@@ -56,7 +62,7 @@ class FinetuneSettings(Part):
 
     questions: Annotated[int, Field(ge=1)] | None = 1453
     validation: Annotated[int, Field(ge=0)] = 100
-    rank: Annotated[int, Field(ge=1, le=1024)] = 8
+    rank: Annotated[int, Field(ge=1, le=512)] = 8
     alpha: Annotated[int, Field(ge=1)] = 32
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.1
     targets: str | tuple[str, ...] = "all-linear"
@@ -214,7 +220,7 @@ def read_training(files: Sequence[Path], seed: int = 0) -> Questions:
                 training.append(item)
     training, why = _clean(training, tests, "training")
     told += why
-    validation, why = _clean(validation, tests, "validation")
+    validation, why = _clean(validation, tests | {_asked(item) for item in training}, "validation")
     told += why
     if not training:
         names = ", ".join(map(str, files))
@@ -223,6 +229,36 @@ def read_training(files: Sequence[Path], seed: int = 0) -> Questions:
             "without splits"
         )
     return Questions(tuple(training), tuple(validation), digests, tuple(told))
+
+
+def those_that_fit(
+    questions: Questions, settings: FinetuneSettings, tokens: Callable[[TrainingExample], int]
+) -> Questions:
+    """Without those of more tokens than `settings.longest`, and without the other question of their pair.
+
+    tokens: of a question with its answer. WolflabError where none is left for training.
+    """
+
+    def fitting(items: Sequence[Item]) -> tuple[Item, ...]:
+        long = [item for item in items if tokens(training_example(item, settings)) > settings.longest]
+        gone, pairs = {item.id for item in long}, {item.pair for item in long if item.pair}
+        return tuple(item for item in items if item.id not in gone and item.pair not in pairs)
+
+    training, validation = fitting(questions.training), fitting(questions.validation)
+    if not training:
+        raise WolflabError(
+            f"no training question has {settings.longest:,} tokens or fewer; take --set longest=… higher"
+        )
+    n = len(questions.training) + len(questions.validation) - len(training) - len(validation)
+    told = f"{n:,} questions are left out: they, or the other one of their pair, have more than "
+    why = (f"{told}{settings.longest:,} tokens (--set longest=…)",) if n else ()
+    return replace(questions, training=training, validation=validation, left_out=(*questions.left_out, *why))
+
+
+def untrained(items: Sequence[Item], questions: Questions) -> list[bool]:
+    """Whether each stands neither in training nor in validation, letter by letter."""
+    known = {_asked(item) for item in (*questions.training, *questions.validation)}
+    return [_asked(item) not in known for item in items]
 
 
 def _asked(item: Item) -> tuple[str, str]:
@@ -246,7 +282,7 @@ def _clean(
         else:
             kept[item.id] = item
     reasons = (
-        (leaks, "stand in a test split too"),
+        (leaks, f"stand in a test split{' or in training' if what == 'validation' else ''} too"),
         (doubles, "stand in the files before"),
     )
     told = [f"{n:,} questions of {what} are left out: they {why}" for n, why in reasons if n]
@@ -280,11 +316,13 @@ def questions_for(
             "`wolflab wwqa build --n …`, or ask for fewer: --n, or --set questions=null for all"
         )
     seen = list(draw_items(training, n, cell.seed))
+    if not seen:
+        raise WolflabError(f"--n {n}: no question is drawn, for a Yes is drawn with its No; take more")
     random.Random(f"{cell.seed}/order").shuffle(seen)
     return seen, list(draw_items(fitting(questions.validation), settings.validation, cell.seed))
 
 
-def training_example(item: Item, settings: FinetuneSettings) -> dict[str, list[dict[str, str]]]:
+def training_example(item: Item, settings: FinetuneSettings) -> TrainingExample:
     """A question as trl's `SFTTrainer` takes it: the message, and the right reply.
 
     It is what an evaluation puts with the same settings: `prompt` to the byte.

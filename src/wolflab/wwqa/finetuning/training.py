@@ -8,7 +8,9 @@ questions are about.
 
 from __future__ import annotations
 
+import gc
 import json
+import math
 import os
 import random
 import shutil
@@ -17,13 +19,23 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ...errors import ModelError, StoreError
 from ...files import reading_file, write
-from ...models.weights import ADAPTER, ADAPTER_WEIGHTS, LoadedWeights, libraries, load_weights, quiet
-from .plan import PLAIN_TEMPLATE, FinetuneSettings
+from ...models.local import rendered
+from ...models.weights import (
+    ADAPTER,
+    ADAPTER_WEIGHTS,
+    LoadedWeights,
+    libraries,
+    load_weights,
+    quiet,
+    tokenizer_of,
+)
+from .plan import PLAIN_TEMPLATE, FinetuneSettings, TrainingExample
 
 LOG, CHECKPOINTS = "log.jsonl", "checkpoints"
 _STATE = "trainer_state.json"
@@ -34,8 +46,6 @@ tokens. Its memory grows with the square of the length.
 """
 _POOLED = 50
 """Steps whose questions are sorted by length together."""
-TrainingExample = Mapping[str, Sequence[Mapping[str, str]]]
-"""One question as `plan.training_example` makes it."""
 LogLine = Mapping[str, float]
 """step, and loss with learning_rate, or eval_loss."""
 
@@ -99,20 +109,32 @@ def train_adapter(
     be trained; StoreError where the folder cannot be used.
     """
     if is_trained(folder):
+        shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
         return adapter_of(folder)
     libraries("torch", "transformers", "peft", "trl", "datasets")
     folder.mkdir(parents=True, exist_ok=True)
-    with quiet_libraries():
-        trainer = make_trainer(folder, base, training, validation, settings, seed)
-        last = _last_checkpoint(folder / CHECKPOINTS)
-        _cut_log(folder / LOG, 0 if last is None else int(last.name.rpartition("-")[2]))
-        with _told_in_words(base, folder):
-            watch(_forecast(trainer, settings))
-            trainer.add_callback(_follower(folder, watch))
-            trainer.train(resume_from_checkpoint=None if last is None else str(last))
-            _keep(trainer, adapter_of(folder))
+    with quiet_libraries(), _told_in_words(base, folder):
+        _train(folder, make_trainer(folder, base, training, validation, settings, seed), settings, watch)
+    _give_memory_back()
     shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
     return adapter_of(folder)
+
+
+def _train(folder: Path, trainer: Any, settings: FinetuneSettings, watch: FinetuneWatch) -> None:
+    last = _last_checkpoint(folder / CHECKPOINTS)
+    _cut_log(folder / LOG, 0 if last is None else int(last.name.rpartition("-")[2]))
+    trainer.add_callback(_follower(folder, lambda: watch(_forecast(trainer, settings)), watch))
+    trainer.train(resume_from_checkpoint=None if last is None else str(last))
+    _keep(trainer, adapter_of(folder))
+
+
+def _give_memory_back() -> None:
+    """A trainer and its model know each other, so that they go when garbage is collected."""
+    import torch
+
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
 
 
 @contextmanager
@@ -124,19 +146,21 @@ def _told_in_words(base: str, folder: Path) -> Iterator[None]:
 
     try:
         yield
-    except (RuntimeError, SafetensorError) as error:
+    except (RuntimeError, ValueError, SafetensorError) as error:
         words = str(error)
         if "out of memory" in words or "can't allocate memory" in words:
             raise ModelError(
                 f"{base}: there is not enough memory to train it with these settings; take --set "
                 "recompute=true, a smaller batch or rank, or a shorter `longest`"
             ) from None
+        short = " ".join(words.split())[:200]
         if isinstance(error, SafetensorError) or "PytorchStream" in words:
             raise StoreError(
-                f"{folder}: a file of the training cannot be read or written "
-                f"({' '.join(words.split())[:200]}); if the disk is full, make room, else delete "
-                f"{folder / CHECKPOINTS}; then give the same command"
+                f"{folder}: a file of the training cannot be read or written ({short}); if the disk is full, "
+                f"make room, else delete {folder / CHECKPOINTS}; then give the same command"
             ) from None
+        if isinstance(error, ValueError):
+            raise ModelError(f"{base}: it cannot be trained ({short}); name other weights") from None
         raise
 
 
@@ -168,7 +192,7 @@ def arithmetic(settings: FinetuneSettings, device: str) -> str:
     import torch
 
     if device == "cuda":
-        return "bfloat16" if torch.cuda.is_bf16_supported() else "float32"
+        return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
     return "bfloat16" if device == "cpu" and _has_bfloat16() else "float32"
 
 
@@ -188,16 +212,54 @@ def _loaded(base: str, settings: FinetuneSettings) -> LoadedWeights:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     dtype = arithmetic(settings, device) if device == "cuda" else "float32"
     weights = load_weights(base, dtype=dtype, device=device)
+    _prepare(weights.tokenizer, base, settings)
+    return weights
+
+
+def _prepare(tokenizer: Any, base: str, settings: FinetuneSettings) -> None:
+    """Gives the tokenizer the template that questions are put in; ModelError where none is fit for it."""
+    from jinja2 import TemplateError
+
     if settings.form == "plain":
-        weights.tokenizer.chat_template = PLAIN_TEMPLATE
-    if not weights.tokenizer.chat_template:
+        tokenizer.chat_template = PLAIN_TEMPLATE
+    if not tokenizer.chat_template:
         raise ModelError(
             f"{base}: its tokenizer has no chat template, so nobody knows how it is talked to; take "
             "--set form=plain, or name weights that were made for talking (Instruct, Chat)"
         )
-    if weights.tokenizer.pad_token is None:
-        weights.tokenizer.pad_token = weights.tokenizer.eos_token
-    return weights
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    asked, replied = ("user", "Is it so?"), ("assistant", "Yes")
+    try:
+        before = rendered(tokenizer, tokenizer.chat_template, (asked,))
+        whole = rendered(tokenizer, tokenizer.chat_template, (asked, replied), begin=False)
+    except TemplateError as error:
+        raise ModelError(
+            f"{base}: its chat template refuses a question with its answer ({error}); take --set form=plain, "
+            "or put another chat_template.jinja into its folder"
+        ) from None
+    if not whole.startswith(before):
+        raise ModelError(
+            f"{base}: its chat template begins a reply with other words ({before[-40:]!r}) than it writes a "
+            "finished one with, so that training would teach what is never asked; take --set form=plain, or "
+            "put another chat_template.jinja into its folder"
+        )
+
+
+def token_counter(base: str, settings: FinetuneSettings) -> Callable[[TrainingExample], int]:
+    """Counts the tokens of a question with its answer, as training puts them.
+
+    Weights are not loaded. ModelError where the tokenizer is missing, or no template is fit.
+    """
+    with quiet():
+        tokenizer = tokenizer_of(base)
+        _prepare(tokenizer, base, settings)
+    return partial(_tokens, tokenizer)
+
+
+def _tokens(tokenizer: Any, example: TrainingExample) -> int:
+    both = [*example["prompt"], *example["completion"]]
+    return len(tokenizer.apply_chat_template(both, tokenize=True, return_dict=False))
 
 
 def make_trainer(
@@ -208,49 +270,40 @@ def make_trainer(
     settings: FinetuneSettings,
     seed: int,
 ) -> Any:
-    """trl's trainer of that training, which has not begun. What is raised: see `train_adapter`."""
+    """trl's trainer of that training, which has not begun. No question may have more tokens than
+    `settings.longest` (`plan.those_that_fit`). What is raised: see `train_adapter`.
+    """
     from datasets import Dataset
     from peft import LoraConfig
     from transformers import PrinterCallback, set_seed
 
     weights = _loaded(base, settings)
     set_seed(seed)
-    targets = settings.targets
+    targets = (settings.targets,) if isinstance(settings.targets, str) else settings.targets
     lora = LoraConfig(
         r=settings.rank,
         lora_alpha=settings.alpha,
         lora_dropout=settings.dropout,
-        target_modules=targets if isinstance(targets, str) else list(targets),
+        target_modules="all-linear" if targets == ("all-linear",) else list(targets),
         task_type="CAUSAL_LM",
     )
-    lengths = _lengths(weights.tokenizer, training)
-    fit = [place for place, length in enumerate(lengths) if length <= settings.longest]
-    order = order_of([lengths[place] for place in fit], settings.batch, settings.epochs, seed)
-    seen = [training[fit[place]] for place in order]
-    held = [
-        one
-        for one, length in zip(validation, _lengths(weights.tokenizer, validation), strict=True)
-        if length <= settings.longest
-    ]
-    if not seen:
-        raise ModelError(
-            f"no training question has {settings.longest:,} tokens or fewer; take --set longest=… higher"
-        )
-    if weights.model.device.type == "cpu" and max(lengths[place] for place in fit) <= _SHORT:
+    lengths = [_tokens(weights.tokenizer, one) for one in training]
+    order = order_of(lengths, settings.batch, settings.epochs, seed)
+    if weights.model.device.type == "cpu" and max(lengths) <= _SHORT:
         weights.model.set_attn_implementation("eager")
     try:
         trainer = _answers_trainer()(
             model=weights.model,
-            args=_arguments(folder / CHECKPOINTS, settings, seed, weights, bool(held)),
-            train_dataset=Dataset.from_list(seen),
-            eval_dataset=Dataset.from_list(held) if held else None,
+            args=_arguments(folder / CHECKPOINTS, settings, seed, weights, bool(validation)),
+            train_dataset=Dataset.from_list([training[place] for place in order]),
+            eval_dataset=Dataset.from_list(list(validation)) if validation else None,
             processing_class=weights.tokenizer,
             peft_config=lora,
         )
     except ValueError as error:
         raise ModelError(
-            f"{base}: it cannot be trained ({' '.join(str(error).split())[:200]}); --set targets=… names the "
-            "layers that get LoRA"
+            f"{base}: it cannot be trained ({' '.join(str(error).split())[:200]}); which layers get LoRA: "
+            "--set 'targets=[q_proj,v_proj]'"
         ) from None
     trainer.remove_callback(PrinterCallback)
     return trainer
@@ -282,18 +335,6 @@ def _answers_trainer() -> Any:
     return AnswersTrainer
 
 
-def _lengths(tokenizer: Any, examples: Sequence[TrainingExample]) -> list[int]:
-    """Tokens of each, question and answer."""
-    return [
-        len(
-            tokenizer.apply_chat_template(
-                [*one["prompt"], *one["completion"]], tokenize=True, return_dict=False
-            )
-        )
-        for one in examples
-    ]
-
-
 def order_of(lengths: Sequence[int], batch: int, epochs: int, seed: int) -> list[int]:
     """Which question comes when, over all epochs: steps of questions of much the same length, by lot.
 
@@ -320,7 +361,7 @@ def _arguments(
     from trl import SFTConfig
 
     device = weights.model.device.type
-    return SFTConfig(
+    made = SFTConfig(
         output_dir=str(folder),
         use_cpu=device == "cpu",
         bf16=arithmetic(settings, device) == "bfloat16",
@@ -331,11 +372,12 @@ def _arguments(
         per_device_eval_batch_size=settings.batch,
         num_train_epochs=1,  # all epochs stand one after another (`order_of`)
         learning_rate=settings.learning_rate,
-        lr_scheduler_type=settings.schedule,
+        lr_scheduler_type="constant_with_warmup" if settings.schedule == "constant" else settings.schedule,
         warmup_steps=settings.warmup,
         gradient_checkpointing=settings.recompute,
         train_sampling_strategy="sequential",
         logging_steps=1,
+        logging_nan_inf_filter=False,
         eval_strategy="steps" if looks else "no",
         eval_steps=settings.look_every,
         save_strategy="steps",
@@ -350,6 +392,9 @@ def _arguments(
         disable_tqdm=True,
         dataloader_pin_memory=device != "cpu",
     )
+    if made.n_gpu > 1:  # one is enough for one adapter; trl refuses to share a training among several
+        made._n_gpu = 1
+    return made
 
 
 def _keep(trainer: Any, folder: Path) -> None:
@@ -367,10 +412,14 @@ def _keep(trainer: Any, folder: Path) -> None:
 
 
 def _forecast(trainer: Any, settings: FinetuneSettings) -> Forecast:
-    """Measured: one pass of a typical step and one of the longest, which change nothing."""
+    """Measured as the training begins: one pass of a typical step and one of the longest, which change
+    nothing.
+    """
     import psutil
     import torch
 
+    if trainer.model.device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats()
     rows = list(trainer.train_dataset)
     steps = [rows[at : at + settings.batch] for at in range(0, len(rows), settings.batch)]
     sizes = [len(step) * max(len(row["input_ids"]) for row in step) for step in steps]
@@ -404,26 +453,36 @@ def _forecast(trainer: Any, settings: FinetuneSettings) -> Forecast:
 
 def _pass(trainer: Any, rows: Sequence[Any]) -> float:
     """Seconds of forward and backward on these questions; gradients are thrown away."""
-    started = time.perf_counter()
+    import torch
+
+    def now() -> float:
+        if trainer.model.device.type == "cuda":  # which works on while we go on
+            torch.cuda.synchronize()
+        return time.perf_counter()
+
+    started = now()
     model = trainer.model.train()
     inputs = trainer._prepare_inputs(trainer.data_collator(list(rows)))
     with trainer.accelerator.autocast():
         loss = trainer.compute_loss(model, inputs)
     loss.backward()
     model.zero_grad(set_to_none=True)
-    return time.perf_counter() - started
+    return now() - started
 
 
 # -- log and checkpoints ----------------------------------------------------------------------
 
 
-def _follower(folder: Path, watch: FinetuneWatch) -> Any:
-    """Writes the log, and tells of every step."""
+def _follower(folder: Path, begin: Callable[[], None], watch: FinetuneWatch) -> Any:
+    """Writes the log, and tells of every step. begin: what is done before the first one."""
     from transformers import TrainerCallback
 
     class Follower(TrainerCallback):  # type: ignore[misc]  # transformers is imported when needed
         def __init__(self) -> None:
             self.lines: list[LogLine] = []
+
+        def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+            begin()
 
         def on_log(self, args: Any, state: Any, control: Any, logs: Mapping[str, Any], **more: Any) -> None:
             wanted = ("loss", "eval_loss", "learning_rate")
@@ -432,6 +491,11 @@ def _follower(folder: Path, watch: FinetuneWatch) -> Any:
                 line = {"step": state.global_step, **told}
                 _append(folder / LOG, line)
                 self.lines.append(line)
+            if not all(math.isfinite(value) for value in told.values()):
+                raise ModelError(
+                    f"{folder}: the loss is no number any more at step {state.global_step}; begin anew with "
+                    "another -o and a lower rate: --set learning_rate=…"
+                )
 
         def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
             watch(FinetuneStep(state.global_step, state.max_steps, tuple(self.lines)))
