@@ -241,6 +241,7 @@ class FakeServer:
                 return packed
             case "no_choices":
                 good["choices"] = []
+                good.pop("usage", None)  # with one, it is a reply that was paid for
             case "empty":
                 message["content"] = None
             case "cut":

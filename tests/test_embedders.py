@@ -342,6 +342,30 @@ def test_many_texts_go_out_in_batches_side_by_side():
     assert embedder.usage == Usage(20, 0, 0, pytest.approx(40e-6))
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "batch size is invalid, it should not be larger than 10",
+        "at most 100 requests can be in one batch",
+        "Too many tokens in batch. Max is 16384",
+    ],
+)
+def test_a_batch_that_is_too_large_is_halved_and_remembered(words):
+    texts = [f"text {n}" for n in range(20)]
+    refused = [(400, {}, {"error": {"message": words}})] * 2
+
+    async def go() -> None:
+        async with serving(faults=deque(refused)) as server:
+            embedder = make(server, batch=64)
+            for _ in range(2):
+                assert await embedder.embed(texts) == pytest.approx(expected(texts, 8), abs=1e-6)
+            sizes = [len(body["input"]) for body in server.bodies]
+            assert sizes == [20, 10, 5, 5, 10, 5, 5, 5, 5]
+            await embedder.close()
+
+    play(go())
+
+
 def test_a_batch_holds_a_limited_number_of_tokens():
     texts = ["x " * 150_000, "y " * 150_000, "short", "z"]
     _, running, _, _ = ask(texts)
@@ -417,7 +441,7 @@ def test_one_failing_batch_stops_the_others():
 )
 def test_answers_that_no_retry_can_mend(fault: Any, said: str):
     with pytest.raises(ModelError, match=said):
-        ask(server={"faults": deque([fault])}, dimensions=8)
+        ask(server={"faults": deque([fault] * 9)}, dimensions=8)
 
 
 def test_dimensions_are_asked_for_and_required():

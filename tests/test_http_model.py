@@ -366,6 +366,21 @@ def test_corrections_are_put_and_change_the_reply():
             "",
             "the prompt does not fit into the context of the model",
         ),
+        (
+            Fault("error", 400, body={"error": {"code": "json_validate_failed", "failed_generation": "I a"}}),
+            "I a",
+            "stop",
+        ),
+        (
+            Fault("error", 403, body={"error": {"message": "Your input was flagged"}}),
+            "",
+            "filter",
+        ),
+        (
+            Fault("body", body={"choices": None, "usage": {"prompt_tokens": 21, "total_tokens": 102}}),
+            "",
+            "stop",
+        ),
     ],
     ids=lambda value: value.kind if isinstance(value, Fault) else None,
 )
@@ -379,6 +394,30 @@ def test_an_unusable_reply_is_a_response(fault, text, finish):
 def test_a_reply_in_parts_is_joined():
     [reply], *_ = ask([Fault("parts")])
     assert reply.text == answer(PROMPT)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"finish_reason": "error", "error": {"code": 502, "message": "Provider gone"}},
+        {"finish_reason": "stop", "error": {"code": 502, "message": "Provider gone"}},
+        {"finish_reason": "insufficient_system_resource"},
+        {"finish_reason": "abort"},
+    ],
+)
+def test_a_reply_that_the_server_broke_off_is_asked_for_again(broken):
+    choice = {"message": {"content": "Player 3 is a"}, **broken}
+    [reply], server, _, naps = ask([Fault("body", body={"choices": [choice]})])
+    assert reply.text == answer(PROMPT)
+    assert (server.calls, len(naps.asked)) == (2, 1)
+
+
+def test_a_flagged_prompt_takes_nothing_away_from_the_next():
+    flagged = Fault("error", 400, body={"error": {"message": "Content Exists Risk"}})
+    replies, server, model, _ = ask([flagged], calls=2)
+    assert [reply.finish for reply in replies] == ["filter", "stop"]
+    assert "response_format" in server.bodies[1]
+    assert model.adaptations == []
 
 
 @pytest.mark.parametrize(
@@ -399,6 +438,35 @@ def test_a_reply_in_parts_is_joined():
 def test_cached_tokens_are_read_under_the_names_that_servers_use(usage, cached, written):
     counted = {"prompt_tokens": 1200, "completion_tokens": 5}
     assert token_counts({"usage": counted | usage}) == (1200, 5, cached, written)
+
+
+@pytest.mark.parametrize(
+    ("usage", "completion"),
+    [
+        # xAI, Gemini: thoughts stand in the total alone
+        ({"prompt_tokens": 10120, "completion_tokens": 1499, "total_tokens": 14428}, 4308),
+        ({"prompt_tokens": 21, "completion_tokens": 0, "total_tokens": 102}, 81),
+        ({"prompt_tokens": 21, "completion_tokens": 5, "total_tokens": 26}, 5),
+        ({"prompt_tokens": 21, "completion_tokens": 5, "total_tokens": 3}, 5),
+        ({"prompt_tokens": 21, "completion_tokens": 5, "total_tokens": 46, "cached_tokens": 20}, 5),
+    ],
+)
+def test_thoughts_that_stand_in_the_total_alone_are_counted(usage, completion):
+    counts = token_counts({"usage": usage})
+    assert counts is not None
+    assert counts.completion == completion
+
+
+def test_a_prompt_that_a_server_cut_without_a_word_is_told_of():
+    words = "A prompt of many words. " * 400
+    for counted, told in ((2400, False), (900, True)):
+        reply = {
+            "choices": [{"message": {"content": "hm"}, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": counted, "completion_tokens": 1},
+        }
+        long = Request(Chat((("user", words),)), "k")
+        _, _, model = ask_quiz(long, faults=deque([Fault("body", body=reply)]))
+        assert any("may cut prompts without a word" in sentence for sentence in model.adaptations) == told
 
 
 def test_what_llamacpp_had_of_a_prompt_stands_beside_its_usage():
@@ -1226,6 +1294,22 @@ def test_an_address_without_its_usual_end_is_told_so(end):
     play(go())
 
 
+def test_no_such_address_under_status_200_is_told_at_once():
+    """As LM Studio says it."""
+    nowhere = Fault("body", body={"error": "Unexpected endpoint or method. (POST /chat/completions)"})
+
+    async def go() -> None:
+        async with serving(faults=deque([nowhere, nowhere])) as server:
+            model = make(server)
+            assert await model.beside("/tokenize", {"content": "a"}) is None
+            with pytest.raises(ModelError, match="or the address is wrong"):
+                await model.generate(request())
+            await model.close()
+            assert server.calls <= 2
+
+    play(go())
+
+
 def test_check_does_not_trust_an_incomplete_list():
     async def go() -> None:
         async with serving(models=("wolf-1:latest",)) as server:
@@ -1560,6 +1644,54 @@ def test_the_listing_tells_which_keys_are_there(monkeypatch, tmp_path):
         (400, {"code": "1301", "message": "unsafe"}, "filter", ""),
         (402, {"message": "Insufficient Balance"}, "quota", ""),
         (529, {"message": "Overloaded"}, "retry", ""),
+        # xAI
+        (
+            403,
+            {
+                "code": "The caller does not have permission to execute the specified operation",
+                "error": "Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO",
+            },
+            "filter",
+            "",
+        ),
+        (400, {"message": "This model's maximum prompt length is 131072"}, "context", ""),
+        # OpenRouter
+        (403, {"code": 403, "message": "Your input was flagged"}, "filter", ""),
+        (403, {"message": "Forbidden"}, "key", ""),
+        # OpenAI, DeepSeek, DashScope
+        (
+            400,
+            {
+                "code": "invalid_prompt",
+                "message": "Your prompt was flagged as potentially violating our usage policy.",
+            },
+            "filter",
+            "",
+        ),
+        (400, {"code": "invalid_request_error", "message": "Content Exists Risk"}, "filter", ""),
+        (
+            400,
+            {
+                "code": "data_inspection_failed",
+                "message": "Input data may contain inappropriate content.",
+            },
+            "filter",
+            "",
+        ),
+        (400, {"message": "Range of input length should be [1, 30720]"}, "context", ""),
+        # Moonshot
+        (400, {"message": "Invalid request: Your request exceeded model token limit"}, "context", ""),
+        # Groq
+        (
+            413,
+            {
+                "code": "rate_limit_exceeded",
+                "message": "Request too large on tokens per minute (TPM): Limit 6000, Requested 7500",
+            },
+            "request",
+            "",
+        ),
+        (400, {"code": "json_validate_failed", "failed_generation": '{"action": '}, "broken", ""),
         (500, None, "retry", ""),
         (418, "I'm a teapot", "request", ""),
     ],
@@ -1581,7 +1713,8 @@ def test_retry_after_in_all_its_forms():
     assert retry_after({"Retry-After": "3"}) == 3
     assert retry_after({"retry-after-ms": "250", "retry-after": "1"}) == 0.25
     assert retry_after({"retry-after": "Wed, 21 Oct 2026 07:28:09 GMT", "date": date}) == 9
-    assert retry_after({"retry-after": "Wed, 21 Oct 2020 07:28:09 GMT"}) == 0
+    assert retry_after({"retry-after": "Wed, 21 Oct 2020 07:28:09 GMT"}) is None
+    assert retry_after({"retry-after": "0"}) is None
     assert retry_after({"retry-after": "soon"}) is None
     assert retry_after({}) is None
 

@@ -14,12 +14,13 @@ from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from command_line import wolflab
-from tiny_models import CHAT, WINDOW, tiny_adapter, tiny_base
+from tiny_models import CHAT, WINDOW, tiny_adapter, tiny_base, tiny_tokenizer
 from wolflab.errors import ModelError, ModelRefused, ServerError
 from wolflab.lab.plans.experiment import REACHED_BY
 from wolflab.models import local
@@ -33,6 +34,7 @@ from wolflab.wwqa.items import Item, write_items
 
 for needed in ("torch", "transformers", "peft"):
     pytest.importorskip(needed)
+HTTPError = pytest.importorskip("huggingface_hub.errors").HTTPError
 
 SAID = ("Who is dead?", "Who votes for player_2, and why?", "Does the Seer check in the first night? " * 5)
 COLD, HOT = Sampling(0.0, 12), Sampling(1.0, 12)
@@ -138,6 +140,38 @@ def test_replies_end_where_the_model_ends_them_or_are_cut(home: Path) -> None:
     for reply in replies:
         assert (reply.usage.completion_tokens < 200) == (reply.finish == "stop")
         assert "<|im_end|>" not in reply.text
+
+
+def test_marks_that_are_tokens_of_their_own_are_known() -> None:
+    """Without a name such as eos_token: a turn's end ends the reply, and thoughts keep their marks."""
+    from tokenizers import AddedToken
+
+    tokenizer = tiny_tokenizer()
+    marks = ("[THINK]", "[/THINK]", "<end_of_turn>", "<unused>")
+    tokenizer.add_tokens([AddedToken(mark, special=True) for mark in marks])
+    template = "{% for message in messages %}{{ message['content'] }}<end_of_turn>{% endfor %}"
+    stops = local._end_of_turn(tokenizer, template)
+    assert tokenizer.convert_ids_to_tokens(stops) == ["<end_of_turn>"]
+    kind: Any = SimpleNamespace(stops=stops)
+    written = local.in_tokens(tokenizer, "[THINK]player_1?[/THINK]<unused>player_4<end_of_turn>more")
+    reply = local._read(tokenizer, kind, written, [], 0)
+    assert reply.text == "[THINK]player_1?[/THINK]player_4"
+    assert reply.stopped
+
+
+def test_a_template_tells_the_same_date_every_day() -> None:
+    dated = "Today is {{ strftime_now('%d %b %Y') }}.\n" + CHAT
+    said = (("user", "Speak."),)
+    text = local.rendered(tiny_tokenizer(), dated, said)
+    assert text.startswith("Today is 26 Jul 2024.\n")
+    undated = local.undated(dated)
+    assert local.undated(undated) == undated
+    assert local.rendered(tiny_tokenizer(), undated, said) == text
+    assert local.undated(CHAT) == CHAT
+    by_training = tiny_tokenizer(undated).apply_chat_template(
+        [{"role": "user", "content": "Speak."}], tokenize=False, add_generation_prompt=True
+    )
+    assert by_training == text
 
 
 def test_a_prompt_beyond_the_window_is_not_put(home: Path, batches: list[int]) -> None:
@@ -537,6 +571,16 @@ def test_weights_of_the_hub_are_got_once(home: Path, hub: list[str]) -> None:
     assert one.describe()["weights"] == weights_digest(home / "base")
     assert texts(asked(one)) == texts(asked(model(home / "base")))
     assert not hub, "they lie here, and newer ones are not taken"
+
+
+@pytest.mark.parametrize("error", [RuntimeError("CAS service error"), HTTPError("peer closed connection")])
+def test_a_download_that_breaks_off_is_told(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*words: Any, local_files_only: bool = False, **more: Any) -> None:
+        raise FileNotFoundError("not in the cache") if local_files_only else error
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", broken)
+    with pytest.raises(ModelError, match=r"what was broken off goes on"):
+        asyncio.run(check_model(model(Path("someone/some-model"))))
 
 
 def test_weights_that_are_given_to_some_alone_are_told(hub: list[str]) -> None:

@@ -71,6 +71,8 @@ RATING = Question(NOW, Rate(VOTE, (1, 2)))
         'Sure!\n```json\n{"reasoning": "r", "action": "vote for player_3"}\n```\nGood luck.',
         '<think>perhaps {"action": "player_5"}</think>{"reasoning": "r", "action": "vote for player_3"}',
         'I ponder {"action": "player_5"} </think> {"reasoning": "r", "action": "vote for player_3"}',
+        '[THINK]perhaps {"action": "player_5"}[/THINK]{"reasoning": "r", "action": "vote for player_3"}',
+        'I ponder {"action": "player_5"} [/THINK] {"reasoning": "r", "action": "vote for player_3"}',
         '{"Reasoning": "r", "ACTION": "Player 3"}',
         '{"reasoning": "r", "vote": "player_3"}',
         '{"reasoning": "r", "action": 3}',

@@ -13,7 +13,9 @@ from email.utils import parsedate_to_datetime
 from time import time
 from typing import Any, Literal
 
-FaultKind = Literal["retry", "quota", "key", "model", "context", "filter", "setting", "long", "request"]
+FaultKind = Literal[
+    "retry", "quota", "key", "model", "context", "filter", "broken", "setting", "long", "request"
+]
 
 _READ = 20_000
 """Characters of a server's words that are read."""
@@ -26,9 +28,9 @@ class Fault:
     """One failed attempt.
 
     kind: retry (the server's trouble: wait and try again) · quota (paid credit is used up) · key
-    (refused) · model (not known there) · context (the prompt does not fit) · filter · setting (refused;
-    `setting` names it) · long (more than is read of a reply) · request (anything else that will not get
-    better).
+    (refused) · model (not known there) · context (the prompt does not fit) · filter · broken (the model
+    wrote, but not in the form that it was held to; `reply` is what it wrote) · setting (refused; `setting`
+    names it) · long (more than is read of a reply) · request (anything else that will not get better).
     wait: seconds that the server asked for.
     """
 
@@ -37,15 +39,22 @@ class Fault:
     status: int = 0
     wait: float | None = None
     setting: str = ""
+    reply: str = ""
 
 
 _CONTEXT = re.compile(
     r"context (length|window|size)|maximum context|context_length_exceeded|exceed_context_size"
     r"|prompt is too long|input is too long|too many (input |prompt )?tokens"
-    r"|exceeds? the (model's )?(max|token limit)|could not finish the message",
+    r"|exceeds? the (model's )?(max|token limit)|could not finish the message"
+    r"|maximum prompt length|range of input length|exceeded model token limit|token length too long",
     re.IGNORECASE,
 )
-_FILTER = re.compile(r"content (management policy|filter|policy)|content_filter", re.IGNORECASE)
+_FILTER = re.compile(
+    r"content (management policy|filter|policy|exists risk)|content_filter|usage (policy|policies|guidelines)"
+    r"|inappropriate content|safety_check|\bflagged\b",
+    re.IGNORECASE,
+)
+_BATCH = re.compile(r"\bbatch|too many (inputs|texts)", re.IGNORECASE)
 _MODEL = re.compile(
     r"model[^.]{0,120}?(not found|does not exist|not exist|is not available|unknown)"
     r"|(unknown|no such|invalid|unsupported) model|not a valid model|model_not_found|模型不存在",
@@ -99,6 +108,10 @@ def of_status(
 
     if status == 402 or codes & _QUOTA_CODES:
         return fault("quota")
+    if (written := _broken_reply(body)) is not None:
+        return fault("broken", reply=written)
+    if status == 403 and _FILTER.search(message):
+        return fault("filter")  # one prompt that is refused; the key is not
     if status == 403 and (codes & _NO_MODEL or _MODEL.search(message)):
         return fault("model")  # one model that this key may not use; others it may
     if status in (401, 403) or (status == 400 and _KEY.search(message)):
@@ -110,6 +123,8 @@ def of_status(
     # A few servers answer 500 where they mean 400; only words that name the cause are believed there.
     if codes & set(filtered) or (status < 500 and _FILTER.search(message)):
         return fault("filter")
+    if status == 413 and "rate_limit_exceeded" in codes:
+        return fault("request")  # more tokens than this key may send in a minute
     if status == 413 or codes & _CONTEXT_CODES or _CONTEXT.search(message):
         return fault("context")
     setting = _keyword(message, keywords) or _refused(param, message, sent)
@@ -134,6 +149,18 @@ def _parts(body: object) -> tuple[set[str], str, str]:
     return set(), "", "" if body is None else str(body)
 
 
+def _broken_reply(body: object) -> str | None:
+    """What the model wrote where a server that holds it to JSON finds that it is none (Groq); else None."""
+    inner = body.get("error", body) if isinstance(body, Mapping) else None
+    written = inner.get("failed_generation") if isinstance(inner, Mapping) else None
+    return written[:_READ] if isinstance(written, str) else None
+
+
+def is_of_the_batch(fault: Fault) -> bool:
+    """Whether a refusal may be about how much went out at once, and half of it may be taken."""
+    return fault.kind == "context" or (fault.kind == "request" and bool(_BATCH.search(fault.words)))
+
+
 def _keyword(message: str, keywords: Collection[str]) -> str:
     """Which keyword of the schema the error names first; empty when it names none."""
     found = [(match.start(), name) for name in keywords if (match := _KEYWORD[name].search(message))]
@@ -153,7 +180,8 @@ def _refused(param: str, message: str, sent: Collection[str]) -> str:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait: `Retry-After-Ms`, or `Retry-After` in seconds or as a date (RFC 9110 §10.2.3).
+    """Seconds to wait: `Retry-After-Ms`, or `Retry-After` in seconds or as a date (RFC 9110 §10.2.3). None
+    where nothing is said, or no time: some servers say 0 while they have trouble.
 
     A date counts from the response's own `Date`, so that a wrong clock here does no harm.
     """
@@ -161,12 +189,13 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         value = fields.get(name, "").strip()
         if re.fullmatch(r"\d+(\.\d+)?", value):
-            return float(value) * scale
+            return float(value) * scale or None
     retry_date = _seconds(fields.get("retry-after", ""))
     if retry_date is None:
         return None
     response_date = _seconds(fields.get("date", ""))
-    return max(0.0, retry_date - (time() if response_date is None else response_date))
+    wait = retry_date - (time() if response_date is None else response_date)
+    return wait if wait > 0 else None
 
 
 def _seconds(date: str) -> float | None:

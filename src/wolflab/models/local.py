@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from hashlib import sha256
@@ -20,6 +20,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 from annotated_types import Ge, MinLen
 
 from ..errors import ModelError, ModelRefused, ServerError
+from ..text.replies.extract import THINKING_MARKS
 from ..text.replies.parse import NO_FIT
 from ..usage import Usage
 from .base import SAMPLED, Request, Response, Sampling, WordSettings, seed_of_call
@@ -240,12 +241,24 @@ class LocalModel:
         return in_tokens(tokenizer, text), messages
 
 
+_DATED, _DATE = "strftime_now", "26 Jul 2024"
+"""What some templates (Llama 3) put into every prompt is today's date. It is this one: theirs where they
+cannot know it.
+"""
+
+
+def undated(template: str) -> str:
+    """A chat template that writes the same on every day."""
+    told = "{%- macro " + _DATED + "(form) -%}" + _DATE + "{%- endmacro -%}\n"
+    return template if _DATED not in template or template.startswith(told) else told + template
+
+
 def rendered(tokenizer: Any, template: str, messages: SentMessages, begin: bool = True) -> str:
     """Messages as the template writes them. begin: the words that begin the reply stand at the end."""
     said = [{"role": role, "content": text} for role, text in messages]
     return str(
         tokenizer.apply_chat_template(
-            said, chat_template=template, tokenize=False, add_generation_prompt=begin
+            said, chat_template=undated(template), tokenize=False, add_generation_prompt=begin
         )
     )
 
@@ -274,7 +287,15 @@ def _end_of_turn(tokenizer: Any, template: str) -> tuple[int, ...]:
         return ()
     _, found, rest = text.rpartition(said)
     ids = in_tokens(tokenizer, rest.strip()) if found else []
-    return tuple(ids[:1]) if set(ids[:1]) & set(tokenizer.all_special_ids) else ()
+    return tuple(ids[:1]) if ids and ids[0] in _special_tokens(tokenizer) else ()
+
+
+@lru_cache(8)
+def _special_tokens(tokenizer: Any) -> Mapping[int, str]:
+    """Those that are no part of a text, with a name of their own (`eos_token`) or without."""
+    added = tokenizer.added_tokens_decoder.items()
+    named = dict(zip(tokenizer.all_special_ids, tokenizer.all_special_tokens, strict=True))
+    return named | {token: str(one) for token, one in added if one.special}
 
 
 # -- loaded weights, and the queue before them --------------------------------------------------
@@ -473,7 +494,9 @@ def _read(
     """A reply from its tokens. listed: ids and log-probabilities where its first word begins."""
     end = next((at for at, token in enumerate(ids) if token in kind.stops), None)
     said = ids if end is None else ids[:end]
-    text = tokenizer.decode(said, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+    special = _special_tokens(tokenizer)
+    shown = [token for token in said if token not in special or special[token] in THINKING_MARKS]
+    text = tokenizer.decode(shown, skip_special_tokens=False, clean_up_tokenization_spaces=False)
     spoken = any(_is_word(tokenizer, token) for token in said)
     likeliest = tuple((tokenizer.decode([token]), value) for token, value in listed) if spoken else ()
     return _Reply(text, len(said) + (end is not None), cached, end is not None, likeliest)

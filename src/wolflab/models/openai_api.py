@@ -19,6 +19,7 @@ from .endpoints import LearnedQuirks, Provider
 from .exchange import FLEX_TIMEOUT, NO_SIZE, CallSize, HttpAnswer, Served, ServerSettings
 from .faults import Fault, of_status
 from .wire import (
+    BROKEN_OFF,
     NARROWING,
     SPARED,
     TIER,
@@ -39,6 +40,14 @@ from .wire import (
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+
+
+_LONG, _CUT = 1500, 0.5
+"""Estimated tokens of a prompt, and the share of them that a server has to count at least."""
+_CUT_WORDS = (
+    "counted less than half of a prompt's tokens: it may cut prompts without a word; give it a larger window "
+    "(Ollama: OLLAMA_CONTEXT_LENGTH), and name that here as context"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,23 +251,32 @@ class OpenAIModel(Served[HttpSettings]):
         body |= sent.body.get("extra_body", {})
         answer = await self._post(client, "/chat/completions", body, classify, "choices", sent.headers)
         if isinstance(answer, Fault):
-            return self._too_long(call) if answer.kind == "long" else answer
+            match answer.kind:
+                case "long":
+                    return self._too_long(call)
+                case "broken":
+                    written = TokenCounts(call.size.estimated, tokens(answer.reply))
+                    return Response(answer.reply, self._spend(written, call.size), "stop")
+            return answer
         return self._response(answer.body, call, answer.latency)
 
     def _response(self, reply: dict[str, Any], call: _Call, latency: float) -> Response | Fault:
         choices = reply.get("choices")
-        if not isinstance(choices, list) or not choices:
+        empty = not isinstance(choices, list) or not choices
+        if empty and token_counts(reply, answered=False) is None:
             return Fault("retry", "an answer without choices, which holds no reply")
         text, finish = read_choice(reply)
-        if finish == "network_error":
-            return Fault("retry", "the server lost its own connection to the model")
-        counts = token_counts(reply)
+        if finish == BROKEN_OFF:
+            return Fault("retry", "the server did not bring its reply to an end")
+        counts = token_counts(reply, answered=not empty)
         if counts is None or (text and not counts.completion):
             # A server that does not count must not make a budget endless, neither now nor after a resume.
             counts = TokenCounts(call.size.estimated, tokens(text))
             self._log(UNCOUNTED)
         elif counts.cached is None and call.game:
             self._log("gave no count of cached prompt tokens with a reply; 0 is counted there")
+        if call.size.estimated > _LONG and counts.prompt < _CUT * call.size.estimated:
+            self._log(_CUT_WORDS)
         tier = tier_of(reply)
         if self.settings.tier is not None and tier != self.settings.tier:
             self._log(f"served some calls in its usual tier, not in {self.settings.tier}")

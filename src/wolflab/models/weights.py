@@ -142,7 +142,7 @@ def base_folder(place: WeightsPlace, fetch: bool = True) -> Path:
         return folder
     libraries("huggingface_hub")
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import GatedRepoError
+    from huggingface_hub.errors import GatedRepoError, HTTPError
 
     # The cache is asked for these files alone, as the hub is: others were never got.
     snapshot = partial(snapshot_download, place.base, allow_patterns=_FILES, ignore_patterns=_NOT)
@@ -161,11 +161,11 @@ def base_folder(place: WeightsPlace, fetch: bool = True) -> Path:
                 f"weights {place.base!r}: their makers give them to those alone who ask; ask on their page "
                 "of the hub, then log in here: hf auth login"
             ) from None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RuntimeError, HTTPError) as error:
             raise ModelError(
                 f"weights {place.base!r}: there is no such folder here, nor are they in the hub's cache, and "
                 f"the hub does not give them ({_short(error)}); correct the name, name a folder, or get them "
-                "where there is a network"
+                "where there is a network (what was broken off goes on)"
             ) from None
     raise ModelError(
         f"weights {place.base!r}: there is no such folder here, nor are they in the hub's cache; get them by "
@@ -235,7 +235,7 @@ def libraries(*names: str) -> None:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """transformers, trl and the hub print nothing in here, neither bars nor warnings; afterwards as before."""
+    """transformers, trl and the hub print nothing in here, no bars, no warnings; afterwards as before."""
     from huggingface_hub.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 
     loggers = [logging.getLogger(name) for name in ("transformers", "huggingface_hub", "trl")]

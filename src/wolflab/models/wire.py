@@ -13,10 +13,16 @@ _FINISH = {
     "length": "length",
     "max_tokens": "length",
     "model_length": "length",
+    "model_context_window_exceeded": "length",
     "content_filter": "filter",
     "sensitive": "filter",
     "refusal": "refused",
 }
+
+
+BROKEN_OFF = "broken off"
+"""How a reply ends that the server did not bring to its end."""
+_BROKEN_OFF = {"network_error", "error", "abort", "insufficient_system_resource"}
 
 
 def response_format(form: str, schema: dict[str, Any]) -> dict[str, Any] | None:
@@ -128,8 +134,8 @@ def read_choice(reply: dict[str, Any]) -> tuple[str, str]:
     if not isinstance(choice, dict) or not isinstance(message, dict):
         return "", "stop"
     reason = choice.get("finish_reason")
-    if reason == "network_error":
-        return "", reason
+    if choice.get("error") or (isinstance(reason, str) and reason in _BROKEN_OFF):
+        return "", BROKEN_OFF
     finish = _FINISH.get(reason, "stop") if isinstance(reason, str) else "stop"
     text = _text(message.get("content"))
     refusal = message.get("refusal")
@@ -237,12 +243,13 @@ def token_counts(reply: Mapping[str, Any], answered: bool = True) -> TokenCounts
     # llama.cpp tells beside the usage how much of the prompt it had.
     cached = [*(_count(usage, *path) for path in _CACHED), _count(reply, "timings", "cache_n")]
     written = [_count(usage, *path) for path in _WRITTEN]
-    return TokenCounts(
-        prompt,
-        completion or 0,
-        max((n for n in cached if n is not None), default=None),
-        max((n for n in written if n is not None), default=0),
-    )
+    cache_read = max((n for n in cached if n is not None), default=None)
+    cache_written = max((n for n in written if n is not None), default=0)
+    # Gemini and xAI count a model's thoughts in the total alone.
+    beyond = (_count(usage, "total_tokens") or 0) - prompt - (completion or 0)
+    if beyond < 0 or beyond == (cache_read or 0) + cache_written:  # proxies count what was cached apart
+        beyond = 0
+    return TokenCounts(prompt, (completion or 0) + beyond, cache_read, cache_written)
 
 
 def _count(counts: object, *path: str) -> int | None:

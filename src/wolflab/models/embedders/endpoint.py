@@ -18,7 +18,7 @@ from ...errors import ModelError
 from ...usage import Usage
 from ..endpoints import EndpointLine
 from ..exchange import CallSize, HttpAnswer, Served, ServerSettings
-from ..faults import Fault, of_status
+from ..faults import Fault, is_of_the_batch, of_status
 from ..reply_size import LARGEST_REPLY
 from ..wire import TokenCounts, token_counts, tokens
 from .base import Embedder, Vectors, nonblank_places, normalised, with_blanks
@@ -41,13 +41,17 @@ class EndpointSettings(ServerSettings):
     """What can be set for an embedder behind HTTP.
 
     dimensions: asked of the server (for models that can shorten their vectors), and required of its
-    replies; None takes what comes. batch: texts in one request. max_reply_bytes: more than of a model, for
-    256 long vectors in words are 17 million.
+    replies; None takes what comes. batch: texts in one request; a server that refuses so many gets fewer.
+    max_reply_bytes: more than of a model, for 256 long vectors in words are 17 million.
     """
 
     dimensions: Annotated[int, Interval(ge=1, le=2**16)] | None = None
     batch: Annotated[int, Interval(ge=1, le=MOST_IN_BATCH)] = 256
     max_reply_bytes: Annotated[int, Ge(1024)] = 16 * LARGEST_REPLY
+
+
+class _TooMany(Exception):
+    """The server does not take so many texts at once."""
 
 
 class EndpointEmbedder(Served[EndpointSettings], Embedder):
@@ -57,6 +61,7 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
     version = ""
     usage = Usage()
     _came: int | None = None
+    _fits = MOST_IN_BATCH
 
     @property
     def dimensions(self) -> int | None:
@@ -82,7 +87,8 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
         if not places_kept:
             return np.zeros((len(texts), self.dimensions or 0), np.float32)
         line = self._line()
-        batches = list(_batches([texts[place] for place in places_kept], self.settings.batch))
+        most = min(self.settings.batch, self._fits)
+        batches = list(_batches([texts[place] for place in places_kept], most))
         # When one fails, the others come to their end: they are paid for.
         outcomes = await asyncio.gather(*(self._one(line, one) for one in batches), return_exceptions=True)
         rows = []
@@ -109,6 +115,8 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
             outcome = await self._post(line.client, "/embeddings", body, classify, "data")
             if isinstance(outcome, HttpAnswer):
                 return self._read(outcome.body, texts, size)
+            if len(texts) > 1 and is_of_the_batch(outcome):
+                raise _TooMany
             if outcome.kind == "context":
                 longest = max(map(len, texts))
                 raise ModelError(
@@ -117,7 +125,12 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
                 )
             return outcome
 
-        return await self._until_over(line, attempt, size)
+        try:
+            return await self._until_over(line, attempt, size)
+        except _TooMany:
+            half = len(texts) // 2
+            self._fits = min(self._fits, half)
+            return np.concatenate([await self._one(line, some) for some in (texts[:half], texts[half:])])
 
     def _read(self, reply: Mapping[str, Any], texts: list[str], size: CallSize) -> Vectors:
         # A server that does not count must make no budget endless, neither now nor after a resume.

@@ -20,8 +20,15 @@ _REPAIRED = 6_000
 _DEPTH = 40
 """Nesting beyond which an object is not looked at."""
 
-_THINK = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_THINK_END = re.compile(r"\A.*</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
+_THINK = re.compile(
+    r"<(think|thinking|thought|reasoning)>.*?(?:</\1>|\Z)|\[THINK\].*?(?:\[/THINK\]|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+_THINK_END = re.compile(
+    r"\A.*(?:</(?:think|thinking|thought|reasoning)>|\[/THINK\])", re.DOTALL | re.IGNORECASE
+)
+THINKING_MARKS = frozenset(("<think>", "</think>", "[THINK]", "[/THINK]"))
+"""Marks of thoughts that are tokens of their own in some models."""
 
 
 def find_object(text: str) -> dict[str, Any] | None:
@@ -49,7 +56,7 @@ def find_object(text: str) -> dict[str, Any] | None:
 
 def without_thinking(text: str) -> str:
     """`text` without the blocks in which some models think aloud."""
-    return _THINK_END.sub("", _THINK.sub("", text)) if "<" in text else text
+    return _THINK_END.sub("", _THINK.sub("", text)) if "<" in text or "[" in text else text
 
 
 def _balanced(text: str, start: int) -> int | None:

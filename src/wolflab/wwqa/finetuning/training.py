@@ -25,7 +25,7 @@ from typing import Any
 
 from ...errors import ModelError, StoreError
 from ...files import reading_file, write
-from ...models.local import rendered
+from ...models.local import rendered, undated
 from ...models.weights import (
     ADAPTER,
     ADAPTER_WEIGHTS,
@@ -227,6 +227,7 @@ def _prepare(tokenizer: Any, base: str, settings: FinetuneSettings) -> None:
             f"{base}: its tokenizer has no chat template, so nobody knows how it is talked to; take "
             "--set form=plain, or name weights that were made for talking (Instruct, Chat)"
         )
+    tokenizer.chat_template = undated(tokenizer.chat_template)
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
     asked, replied = ("user", "Is it so?"), ("assistant", "Yes")
