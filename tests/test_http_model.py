@@ -376,11 +376,6 @@ def test_corrections_are_put_and_change_the_reply():
             "",
             "filter",
         ),
-        (
-            Fault("body", body={"choices": None, "usage": {"prompt_tokens": 21, "total_tokens": 102}}),
-            "",
-            "stop",
-        ),
     ],
     ids=lambda value: value.kind if isinstance(value, Fault) else None,
 )
@@ -399,17 +394,36 @@ def test_a_reply_in_parts_is_joined():
 @pytest.mark.parametrize(
     "broken",
     [
-        {"finish_reason": "error", "error": {"code": 502, "message": "Provider gone"}},
-        {"finish_reason": "stop", "error": {"code": 502, "message": "Provider gone"}},
+        {"finish_reason": "error", "message": None},
+        {"finish_reason": "stop", "error": "Provider gone"},
         {"finish_reason": "insufficient_system_resource"},
         {"finish_reason": "abort"},
     ],
 )
 def test_a_reply_that_the_server_broke_off_is_asked_for_again(broken):
     choice = {"message": {"content": "Player 3 is a"}, **broken}
-    [reply], server, _, naps = ask([Fault("body", body={"choices": [choice]})])
+    budget = Budget(tokens=10**6)
+    body = {"choices": [choice], "usage": {"prompt_tokens": 1000, "completion_tokens": 7}}
+    [reply], server, _, naps = ask([Fault("body", body=body)], budget=budget)
     assert reply.text == answer(PROMPT)
     assert (server.calls, len(naps.asked)) == (2, 1)
+    assert budget.spent_tokens == reply.usage.tokens + 1007, "what was broken off was paid for"
+
+
+@pytest.mark.parametrize(("times", "text"), [(1, answer(PROMPT)), (2, "")])
+def test_an_answer_without_a_reply_that_was_paid_for_is_asked_for_once_more(times, text):
+    body = {"choices": None, "usage": {"prompt_tokens": 21, "total_tokens": 102}}
+    budget = Budget(tokens=10**6)
+    [reply], server, _, _ = ask([Fault("body", body=body)] * times, budget=budget)
+    assert (reply.text, reply.finish, server.calls) == (text, "stop", 2)
+    assert budget.spent_tokens == reply.usage.tokens + 102
+    assert times == 1 or reply.usage.completion_tokens == 81
+
+
+def test_an_error_within_an_answer_is_what_it_says():
+    flagged = {"error": {"code": 403, "message": "Your input was flagged"}}
+    [reply], server, *_ = ask([Fault("body", body={"choices": [flagged]})])
+    assert (reply.finish, server.calls) == ("filter", 1)
 
 
 def test_a_flagged_prompt_takes_nothing_away_from_the_next():
@@ -448,13 +462,30 @@ def test_cached_tokens_are_read_under_the_names_that_servers_use(usage, cached, 
         ({"prompt_tokens": 21, "completion_tokens": 0, "total_tokens": 102}, 81),
         ({"prompt_tokens": 21, "completion_tokens": 5, "total_tokens": 26}, 5),
         ({"prompt_tokens": 21, "completion_tokens": 5, "total_tokens": 3}, 5),
-        ({"prompt_tokens": 21, "completion_tokens": 5, "total_tokens": 46, "cached_tokens": 20}, 5),
+        (
+            {
+                "prompt_tokens": 21,
+                "completion_tokens": 5,
+                "total_tokens": 126,
+                "cached_tokens": 20,
+                "completion_tokens_details": {"reasoning_tokens": 80},
+            },
+            85,
+        ),
     ],
 )
 def test_thoughts_that_stand_in_the_total_alone_are_counted(usage, completion):
     counts = token_counts({"usage": usage})
     assert counts is not None
-    assert counts.completion == completion
+    assert (counts.prompt, counts.completion) == (usage["prompt_tokens"], completion)
+
+
+def test_what_was_cached_and_is_counted_apart_belongs_to_the_prompt():
+    for cache, total in (({"cached_tokens": 20}, 46), ({"cache_read_input_tokens": 500}, 526)):
+        usage = {"prompt_tokens": 21, "completion_tokens": 5, "total_tokens": total, **cache}
+        counts = token_counts({"usage": usage})
+        assert counts is not None
+        assert (counts.prompt, counts.completion) == (total - 5, 5)
 
 
 def test_a_prompt_that_a_server_cut_without_a_word_is_told_of():
@@ -1657,6 +1688,16 @@ def test_the_listing_tells_which_keys_are_there(monkeypatch, tmp_path):
         (400, {"message": "This model's maximum prompt length is 131072"}, "context", ""),
         # OpenRouter
         (403, {"code": 403, "message": "Your input was flagged"}, "filter", ""),
+        # A suspended account is no flagged prompt.
+        (403, {"message": "Your account was flagged for potential abuse of our usage policies."}, "key", ""),
+        (403, {"code": "access_terminated", "message": "It violated our usage policies"}, "key", ""),
+        (
+            403,
+            {"message": "Your resource has been temporarily blocked: behavior against our content policy."},
+            "key",
+            "",
+        ),
+        (422, {"message": "temperature is wrong; input: player_3 was flagged"}, "setting", "temperature"),
         (403, {"message": "Forbidden"}, "key", ""),
         # OpenAI, DeepSeek, DashScope
         (

@@ -164,6 +164,9 @@ def test_a_template_tells_the_same_date_every_day() -> None:
     said = (("user", "Speak."),)
     text = local.rendered(tiny_tokenizer(), dated, said)
     assert text.startswith("Today is 26 Jul 2024.\n")
+    for form, written in (("%Y-%m-%d", "2024-07-26"), ("%d %B %Y", "26 July 2024")):
+        shown = "  {{ strftime_now('" + form + "') }}" + CHAT
+        assert local.rendered(tiny_tokenizer(), shown, said).startswith(f"  {written}<s>")
     undated = local.undated(dated)
     assert local.undated(undated) == undated
     assert local.rendered(tiny_tokenizer(), undated, said) == text

@@ -37,7 +37,7 @@ from wolflab.text.questions import (
     Situation,
     guessable,
 )
-from wolflab.text.replies.extract import find_object
+from wolflab.text.replies.extract import find_object, without_thinking
 from wolflab.text.replies.parse import parse, read_role, schema
 from wolflab.text.replies.parsed import (
     REASONING_LIMIT,
@@ -62,6 +62,12 @@ SPEAKING = Question(NOW, Decide(ask("statement", None, phase="discussion")))
 ONE = Question(NOW, Deduce(VOTE, (2,), guessable(SHERIFF)))
 ALL = Question(NOW, Deduce(VOTE, (1, 2, 3), guessable(SHERIFF)))
 RATING = Question(NOW, Rate(VOTE, (1, 2)))
+
+
+def test_an_aside_is_no_mark_of_thoughts() -> None:
+    said = "I will [think] about it: player_3 is a wolf."
+    assert without_thinking(said) == said
+    assert without_thinking("<think>a</think>b[THINK]c[/THINK]d") == "bd"
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ from wolflab.wwqa.finetuning.plan import (
     SETTINGS,
     FinetunePlan,
     FinetuneSettings,
+    Questions,
     TuningCell,
     begin_plan,
     grid,
@@ -41,6 +42,7 @@ from wolflab.wwqa.finetuning.plan import (
     read_training,
     those_that_fit,
     training_example,
+    untrained,
 )
 from wolflab.wwqa.finetuning.training import (
     FinetuneStep,
@@ -168,6 +170,22 @@ def test_questions_that_are_too_long_are_told_with_their_pair(file: Path) -> Non
     )
     with pytest.raises(WolflabError, match="no training question has 2,048 tokens or fewer"):
         those_that_fit(read, TINY, lambda one: 9999)
+
+
+def test_questions_are_alike_where_their_rules_may_be() -> None:
+    sheriff, witch, loose = (
+        Item(question="So?", answer="Yes", rules=rules) for rules in ("sheriff", "witch", "")
+    )
+    other = Item(question="Not so?", answer="Yes")
+    learned = Questions((sheriff,), (), {})
+    assert untrained([sheriff, witch, loose, other], learned) == [False, True, False, True]
+    assert untrained([sheriff, witch, other], Questions((), (loose,), {})) == [False, False, True]
+
+
+def test_a_missing_package_is_told(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "trl", None)
+    with pytest.raises(ModelError, match=r"pip install 'wolflab\[finetune\]'"):
+        token_counter(str(base), TINY)
 
 
 def test_a_file_of_tests_alone_is_refused(tmp_path: Path) -> None:
@@ -676,7 +694,7 @@ def test_a_file_without_splits_is_not_asked_after_it_was_trained_on(base: Path, 
 
 def test_what_was_trained_on_is_not_asked_and_a_base_without_template_is(file: Path, tmp_path: Path) -> None:
     read, run, loose = read_training([file]), tmp_path / "run", tmp_path / "loose.jsonl"
-    known = [Item(question=one.question, answer=one.answer, rules=one.rules) for one in read.training[:3]]
+    known = [Item(question=one.question, answer=one.answer) for one in read.training[:20]]
     write_items(loose, [*known, Item(question="Is it new?", answer="Yes", rules="sheriff")])
     base = tiny_base(tmp_path / "base", None)
     words = ["wwqa", "finetune", str(file), "--model", str(base), "-o", str(run), "--test", str(loose)]
@@ -686,7 +704,8 @@ def test_what_was_trained_on_is_not_asked_and_a_base_without_template_is(file: P
     done = wolflab(*words)
     assert done.returncode == 0, done.stderr
     told = " ".join(done.stdout.split())
-    assert "loose.jsonl: 3 of its 4 questions are for training, and not asked afterwards" in told
+    assert f"loose.jsonl: {len({one.id for one in known})} of its " in told
+    assert "questions are for training, and not asked afterwards" in told
     assert "The base has no chat template; it is asked as the adapters are" in told
     numbers = json.loads((run / "results.json").read_text())
     [gain] = [gain for gain in numbers["gains"] if gain["row"] == "loose.jsonl"]

@@ -51,10 +51,14 @@ _CONTEXT = re.compile(
 )
 _FILTER = re.compile(
     r"content (management policy|filter|policy|exists risk)|content_filter|usage (policy|policies|guidelines)"
-    r"|inappropriate content|safety_check|\bflagged\b",
+    r"|inappropriate content|safety_check|(input|prompt|request|content|message) (was|were|has been) flagged",
     re.IGNORECASE,
 )
-_BATCH = re.compile(r"\bbatch|too many (inputs|texts)", re.IGNORECASE)
+_SUSPENDED = re.compile(
+    r"\b(account|resource|organi[sz]ation|team|project|key)\b[^.]{0,60}"
+    r"\b(flagged|blocked|suspended|terminated|restricted|disabled|deactivated)\b",
+    re.IGNORECASE,
+)
 _MODEL = re.compile(
     r"model[^.]{0,120}?(not found|does not exist|not exist|is not available|unknown)"
     r"|(unknown|no such|invalid|unsupported) model|not a valid model|model_not_found|模型不存在",
@@ -110,6 +114,8 @@ def of_status(
         return fault("quota")
     if (written := _broken_reply(body)) is not None:
         return fault("broken", reply=written)
+    if status in (400, 403) and ("access_terminated" in codes or _SUSPENDED.search(message)):
+        return fault("key")
     if status == 403 and _FILTER.search(message):
         return fault("filter")  # one prompt that is refused; the key is not
     if status == 403 and (codes & _NO_MODEL or _MODEL.search(message)):
@@ -154,11 +160,6 @@ def _broken_reply(body: object) -> str | None:
     inner = body.get("error", body) if isinstance(body, Mapping) else None
     written = inner.get("failed_generation") if isinstance(inner, Mapping) else None
     return written[:_READ] if isinstance(written, str) else None
-
-
-def is_of_the_batch(fault: Fault) -> bool:
-    """Whether a refusal may be about how much went out at once, and half of it may be taken."""
-    return fault.kind == "context" or (fault.kind == "request" and bool(_BATCH.search(fault.words)))
 
 
 def _keyword(message: str, keywords: Collection[str]) -> str:

@@ -10,6 +10,7 @@ import asyncio
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -241,7 +242,7 @@ class LocalModel:
         return in_tokens(tokenizer, text), messages
 
 
-_DATED, _DATE = "strftime_now", "26 Jul 2024"
+_DATED, _DAY = "strftime_now", datetime(2024, 7, 26)
 """What some templates (Llama 3) put into every prompt is today's date. It is this one: theirs where they
 cannot know it.
 """
@@ -249,7 +250,8 @@ cannot know it.
 
 def undated(template: str) -> str:
     """A chat template that writes the same on every day."""
-    told = "{%- macro " + _DATED + "(form) -%}" + _DATE + "{%- endmacro -%}\n"
+    parts = "".join(f"|replace('{form}', '{_DAY.strftime(form)}')" for form in ("%Y", "%m", "%d", "%b", "%B"))
+    told = "{% macro " + _DATED + "(form) %}{{ form" + parts + " }}{% endmacro %}\n"
     return template if _DATED not in template or template.startswith(told) else told + template
 
 

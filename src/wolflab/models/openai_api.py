@@ -25,6 +25,7 @@ from .wire import (
     TIER,
     UNCOUNTED,
     TokenCounts,
+    choice_error,
     estimate,
     form_of,
     likeliest_tokens,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 
+_NO_CHOICES = "an answer without choices, which holds no reply"
 _LONG, _CUT = 1500, 0.5
 """Estimated tokens of a prompt, and the share of them that a server has to count at least."""
 _CUT_WORDS = (
@@ -163,9 +165,13 @@ class OpenAIModel(Served[HttpSettings]):
         line = self._line()
         call = _Call(messages, asked, shape, sampling.top_logprobs, ends, game, size)
 
+        emptied = False
+
         async def attempt(graced: bool) -> Response | Fault | None:
+            nonlocal emptied
             sent = self._written(call, self.settings.tier if graced else None)
-            outcome = await self._attempt(line.client, call, sent)
+            outcome = await self._attempt(line.client, call, sent, emptied)
+            emptied = isinstance(outcome, Fault) and outcome.words == _NO_CHOICES
             if isinstance(outcome, Fault):
                 return self._settle(outcome, sent)
             self._prove(sent)
@@ -241,8 +247,12 @@ class OpenAIModel(Served[HttpSettings]):
         body |= dict(caching.along)
         return headers, frozenset((mark[0],))
 
-    async def _attempt(self, client: AsyncOpenAI, call: _Call, sent: _Sent) -> Response | Fault:
-        """One HTTP exchange. Everything that can go wrong in it comes back as a Fault."""
+    async def _attempt(
+        self, client: AsyncOpenAI, call: _Call, sent: _Sent, emptied: bool
+    ) -> Response | Fault:
+        """One HTTP exchange. Everything that can go wrong in it comes back as a Fault. emptied: the attempt
+        before brought an answer that holds no reply.
+        """
 
         def classify(status: int, error: object, headers: Mapping[str, str]) -> Fault:
             return self._fault(status, error, headers, sent)
@@ -258,24 +268,31 @@ class OpenAIModel(Served[HttpSettings]):
                     written = TokenCounts(call.size.estimated, tokens(answer.reply))
                     return Response(answer.reply, self._spend(written, call.size), "stop")
             return answer
-        return self._response(answer.body, call, answer.latency)
+        if error := choice_error(answer.body):
+            return classify(error["code"], error, {})
+        return self._response(answer.body, call, answer.latency, emptied)
 
-    def _response(self, reply: dict[str, Any], call: _Call, latency: float) -> Response | Fault:
+    def _response(
+        self, reply: dict[str, Any], call: _Call, latency: float, emptied: bool
+    ) -> Response | Fault:
         choices = reply.get("choices")
         empty = not isinstance(choices, list) or not choices
-        if empty and token_counts(reply, answered=False) is None:
-            return Fault("retry", "an answer without choices, which holds no reply")
         text, finish = read_choice(reply)
-        if finish == BROKEN_OFF:
-            return Fault("retry", "the server did not bring its reply to an end")
         counts = token_counts(reply, answered=not empty)
+        if finish == BROKEN_OFF or (empty and not (emptied and counts)):
+            if counts is not None:  # it was paid for
+                self._spend(counts, call.size, tier_of(reply))
+            return Fault("retry", _NO_CHOICES if empty else "the server did not bring its reply to an end")
         if counts is None or (text and not counts.completion):
             # A server that does not count must not make a budget endless, neither now nor after a resume.
             counts = TokenCounts(call.size.estimated, tokens(text))
             self._log(UNCOUNTED)
         elif counts.cached is None and call.game:
             self._log("gave no count of cached prompt tokens with a reply; 0 is counted there")
-        if call.size.estimated > _LONG and counts.prompt < _CUT * call.size.estimated:
+        if (
+            call.size.estimated > _LONG
+            and max(counts.prompt, counts.cached or 0) < _CUT * call.size.estimated
+        ):
             self._log(_CUT_WORDS)
         tier = tier_of(reply)
         if self.settings.tier is not None and tier != self.settings.tier:

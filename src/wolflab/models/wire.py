@@ -130,18 +130,27 @@ def read_choice(reply: dict[str, Any]) -> tuple[str, str]:
     """(text, finish) of a completion; an absent or odd one is an empty text."""
     choices = reply.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
-    message = choice.get("message") if isinstance(choice, dict) else None
-    if not isinstance(choice, dict) or not isinstance(message, dict):
+    if not isinstance(choice, dict):
         return "", "stop"
-    reason = choice.get("finish_reason")
+    reason, message = choice.get("finish_reason"), choice.get("message")
     if choice.get("error") or (isinstance(reason, str) and reason in _BROKEN_OFF):
         return "", BROKEN_OFF
+    if not isinstance(message, dict):
+        return "", "stop"
     finish = _FINISH.get(reason, "stop") if isinstance(reason, str) else "stop"
     text = _text(message.get("content"))
     refusal = message.get("refusal")
     if refusal and isinstance(refusal, str):
         return text or refusal, "refused"
     return text, finish
+
+
+def choice_error(reply: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The error that a router passes on within its answer, if it has a status."""
+    choices = reply.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    error = choice.get("error") if isinstance(choice, dict) else None
+    return error if isinstance(error, dict) and isinstance(error.get("code"), int) else None
 
 
 def _text(content: object) -> str:
@@ -245,11 +254,14 @@ def token_counts(reply: Mapping[str, Any], answered: bool = True) -> TokenCounts
     written = [_count(usage, *path) for path in _WRITTEN]
     cache_read = max((n for n in cached if n is not None), default=None)
     cache_written = max((n for n in written if n is not None), default=0)
-    # Gemini and xAI count a model's thoughts in the total alone.
-    beyond = (_count(usage, "total_tokens") or 0) - prompt - (completion or 0)
-    if beyond < 0 or beyond == (cache_read or 0) + cache_written:  # proxies count what was cached apart
-        beyond = 0
-    return TokenCounts(prompt, (completion or 0) + beyond, cache_read, cache_written)
+    completion = completion or 0
+    beyond = max(0, (_count(usage, "total_tokens") or 0) - prompt - completion)
+    if beyond in ((cache_read or 0) + cache_written, cache_read, cache_written):  # proxies count it apart
+        prompt += beyond
+    else:  # Gemini and xAI count a model's thoughts in the total alone
+        thoughts = _count(usage, "completion_tokens_details", "reasoning_tokens")
+        completion += beyond if thoughts is None else min(beyond, thoughts)
+    return TokenCounts(prompt, completion, cache_read, cache_written)
 
 
 def _count(counts: object, *path: str) -> int | None:

@@ -18,7 +18,7 @@ from ...errors import ModelError
 from ...usage import Usage
 from ..endpoints import EndpointLine
 from ..exchange import CallSize, HttpAnswer, Served, ServerSettings
-from ..faults import Fault, is_of_the_batch, of_status
+from ..faults import Fault, of_status
 from ..reply_size import LARGEST_REPLY
 from ..wire import TokenCounts, token_counts, tokens
 from .base import Embedder, Vectors, nonblank_places, normalised, with_blanks
@@ -51,7 +51,7 @@ class EndpointSettings(ServerSettings):
 
 
 class _TooMany(Exception):
-    """The server does not take so many texts at once."""
+    """The server refuses these texts, perhaps because they are too many at once."""
 
 
 class EndpointEmbedder(Served[EndpointSettings], Embedder):
@@ -115,7 +115,7 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
             outcome = await self._post(line.client, "/embeddings", body, classify, "data")
             if isinstance(outcome, HttpAnswer):
                 return self._read(outcome.body, texts, size)
-            if len(texts) > 1 and is_of_the_batch(outcome):
+            if len(texts) > 1 and outcome.kind in ("context", "request"):
                 raise _TooMany
             if outcome.kind == "context":
                 longest = max(map(len, texts))
@@ -128,9 +128,12 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
         try:
             return await self._until_over(line, attempt, size)
         except _TooMany:
-            half = len(texts) // 2
-            self._fits = min(self._fits, half)
-            return np.concatenate([await self._one(line, some) for some in (texts[:half], texts[half:])])
+            self._fits = min(self._fits, len(texts) // 2)
+            rows = []
+            while texts:
+                some, texts = texts[: self._fits], texts[self._fits :]
+                rows.append(await self._one(line, some))
+            return np.concatenate(rows)
 
     def _read(self, reply: Mapping[str, Any], texts: list[str], size: CallSize) -> Vectors:
         # A server that does not count must make no budget endless, neither now nor after a resume.

@@ -21,11 +21,11 @@ _DEPTH = 40
 """Nesting beyond which an object is not looked at."""
 
 _THINK = re.compile(
-    r"<(think|thinking|thought|reasoning)>.*?(?:</\1>|\Z)|\[THINK\].*?(?:\[/THINK\]|\Z)",
+    r"<(think|thinking|thought|reasoning)>.*?(?:</\1>|\Z)|(?-i:\[THINK\]).*?(?:(?-i:\[/THINK\])|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
 _THINK_END = re.compile(
-    r"\A.*(?:</(?:think|thinking|thought|reasoning)>|\[/THINK\])", re.DOTALL | re.IGNORECASE
+    r"\A.*(?:</(?:think|thinking|thought|reasoning)>|(?-i:\[/THINK\]))", re.DOTALL | re.IGNORECASE
 )
 THINKING_MARKS = frozenset(("<think>", "</think>", "[THINK]", "[/THINK]"))
 """Marks of thoughts that are tokens of their own in some models."""

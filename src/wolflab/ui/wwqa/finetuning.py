@@ -28,6 +28,7 @@ from ...wwqa.evaluating import (
     EvalRun,
     EvalSettings,
     answer_lines,
+    draw_items,
     evaluate_by_name,
     find_rows,
 )
@@ -151,15 +152,16 @@ def _rows(
     """
     rows = []
     files = [*wanted.files, *wanted.tests]
-    for row in find_rows(files, asked, TEST_SPLITS, wanted.files, wanted.limit, partial(say, console)):
+    for row in find_rows(files, asked, TEST_SPLITS, wanted.files, None, partial(say, console)):
         free = untrained(row.items, questions)
         if gone := len(free) - sum(free):
             which = "all its questions are" if not any(free) else f"{gone} of its {len(free)} questions are"
             say(console, f"{row.name}: {which} for training, and not asked afterwards")
-        if any(free) or not row.items:
+        if any(free):
             kept = tuple(item for item, there in zip(row.items, free, strict=True) if there)
-            known = None if row.contaminated is None else (False,) * len(kept)
-            rows.append(replace(row, items=kept, contaminated=known))
+            drawn = tuple(draw_items(kept, wanted.limit, asked.seed))
+            known = None if row.contaminated is None else (False,) * len(drawn)
+            rows.append(replace(row, items=drawn, contaminated=known))
     if not rows:
         say(console, "Nothing is asked after the training: no file has test questions (--test)", "yellow")
     elif not any(row.items for row in rows):

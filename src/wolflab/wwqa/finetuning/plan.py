@@ -256,9 +256,16 @@ def those_that_fit(
 
 
 def untrained(items: Sequence[Item], questions: Questions) -> list[bool]:
-    """Whether each stands neither in training nor in validation, letter by letter."""
-    known = {_asked(item) for item in (*questions.training, *questions.validation)}
-    return [_asked(item) not in known for item in items]
+    """Whether each stands neither in training nor in validation, letter by letter. Where one of two does not
+    say which rules it is about, they are the same.
+    """
+    learned = (*questions.training, *questions.validation)
+    known, texts = {_asked(item) for item in learned}, {normal_form(item.question) for item in learned}
+    loose = {normal_form(item.question) for item in learned if not item.rules}
+    return [
+        _asked(item) not in known and normal_form(item.question) not in (loose if item.rules else texts)
+        for item in items
+    ]
 
 
 def _asked(item: Item) -> tuple[str, str]:

@@ -38,6 +38,7 @@ from ...models.weights import (
 from .plan import PLAIN_TEMPLATE, FinetuneSettings, TrainingExample
 
 LOG, CHECKPOINTS = "log.jsonl", "checkpoints"
+LIBRARIES = ("torch", "transformers", "peft", "trl", "datasets")
 _STATE = "trainer_state.json"
 """What transformers writes last of a checkpoint."""
 _SHORT = 512
@@ -111,7 +112,7 @@ def train_adapter(
     if is_trained(folder):
         shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
         return adapter_of(folder)
-    libraries("torch", "transformers", "peft", "trl", "datasets")
+    libraries(*LIBRARIES)
     folder.mkdir(parents=True, exist_ok=True)
     with quiet_libraries(), _told_in_words(base, folder):
         _train(folder, make_trainer(folder, base, training, validation, settings, seed), settings, watch)
@@ -146,6 +147,8 @@ def _told_in_words(base: str, folder: Path) -> Iterator[None]:
 
     try:
         yield
+    except UnicodeError:
+        raise
     except (RuntimeError, ValueError, SafetensorError) as error:
         words = str(error)
         if "out of memory" in words or "can't allocate memory" in words:
@@ -154,7 +157,12 @@ def _told_in_words(base: str, folder: Path) -> Iterator[None]:
                 "recompute=true, a smaller batch or rank, or a shorter `longest`"
             ) from None
         short = " ".join(words.split())[:200]
-        if isinstance(error, SafetensorError) or "PytorchStream" in words:
+        begun = any((folder / CHECKPOINTS).glob("*"))
+        if (
+            isinstance(error, SafetensorError)
+            or "PytorchStream" in words
+            or (isinstance(error, ValueError) and begun)
+        ):
             raise StoreError(
                 f"{folder}: a file of the training cannot be read or written ({short}); if the disk is full, "
                 f"make room, else delete {folder / CHECKPOINTS}; then give the same command"
@@ -252,6 +260,7 @@ def token_counter(base: str, settings: FinetuneSettings) -> Callable[[TrainingEx
 
     Weights are not loaded. ModelError where the tokenizer is missing, or no template is fit.
     """
+    libraries(*LIBRARIES)
     with quiet():
         tokenizer = tokenizer_of(base)
         _prepare(tokenizer, base, settings)
