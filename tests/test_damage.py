@@ -173,6 +173,32 @@ def test_a_failing_write_without_a_name_is_a_sentence(monkeypatch: pytest.Monkey
     assert result.stderr.startswith("wolflab: No space left on device; if the disk is full")
 
 
+def test_a_file_system_without_locks_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def flock(*words: Any) -> NoReturn:
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    with pytest.raises(StoreError, match=r"its file system keeps no locks \(Function not implemented\)"):
+        Store.create(tmp_path / "run", build({"name": "run", "players": {"others": {"recipe": "random"}}}))
+
+
+def test_a_terminal_that_knows_few_letters_is_written_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr(sys, "argv", ["wolflab", "models"])
+    with pytest.raises(SystemExit) as end:
+        command_line.main()
+    assert not end.value.code
+    out.flush()
+    assert b"?" in out.buffer.getvalue()
+
+
+def test_windows_is_told_where_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(SystemExit, match="on Windows, install it in WSL"):
+        command_line.main()
+
+
 def test_what_is_no_file_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with open(os.open(tmp_path / "pipe", os.O_RDWR), "rb", buffering=0) as reader:

@@ -25,6 +25,7 @@ from wolflab.models.catalog import check_model, listing, resolve
 from wolflab.models.endpoints import PROVIDERS, key_value, public_url
 from wolflab.models.faults import of_status, retry_after
 from wolflab.models.openai_api import HttpSettings, OpenAIModel
+from wolflab.models.reply_size import ReplyTooLong
 from wolflab.models.wire import (
     NARROWING,
     NOT_JSON,
@@ -41,7 +42,7 @@ from wolflab.models.wire import (
 )
 from wolflab.rules import LEFT, NO, PASS, PRESETS, RIGHT, SHERIFF, YES, Action, Ask, Pick
 from wolflab.text.questions import Decide, Deduce, Question, Rate, Situation, Task, guessable
-from wolflab.text.replies.parse import NO_FIT, parse, schema
+from wolflab.text.replies.parse import NO_FIT, TOO_LONG, parse, schema
 from wolflab.text.replies.parsed import Decided, Judged, Problem, RatedReply, object_schema, text_schema
 
 KEY = "sk-very-secret-0123456789"
@@ -1809,6 +1810,18 @@ def test_a_reply_without_an_end_is_read_no_further_than_its_cap(status: int) -> 
         "custom/wolf-1: the server sent a reply of more than 3,145,728 bytes; its tokens are estimated"
     ]
     assert not any("wolflab" in name for headers in server.headers for name in headers)
+
+
+def test_a_reply_beyond_its_cap_is_known_whoever_wraps_the_error(monkeypatch):
+    """As openai before 3.14 does."""
+    import openai
+
+    async def post(*words: Any, **more: Any) -> None:
+        raise openai.APIConnectionError(request=None) from ReplyTooLong(1024)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("openai.AsyncOpenAI.post", post)
+    [reply], *_ = ask()
+    assert reply.finish.startswith(TOO_LONG)
 
 
 def test_a_cap_is_a_setting_and_never_hides_a_reply_below_it() -> None:

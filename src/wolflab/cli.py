@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from contextlib import ExitStack, contextmanager
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -75,6 +76,11 @@ RunPath = Annotated[
 
 def main() -> None:
     """The `wolflab` command: a user's mistake is one sentence and exit code 2, never a traceback."""
+    if sys.platform == "win32":
+        sys.exit("wolflab: it runs on Linux and macOS; on Windows, install it in WSL")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a terminal may not know every letter that we write
+            stream.reconfigure(errors="replace")
     signal.signal(signal.SIGTERM, _terminated)
     try:
         app()

@@ -7,14 +7,13 @@ changes only how long games last). Before the first of these join, the built-in 
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ..agents.policy.checkpoint import SUFFIX, load_policy, save
 from ..lab.training.files import POLICY
-from ..lab.training.games import POPULATION, Job, crew, grouped
+from ..lab.training.games import POPULATION, Job, cores, crew, grouped
 from ..lab.training.plan import load_training
 from ..policy.rollout import population_members
 
@@ -29,7 +28,7 @@ def training_lines(games: int, workers: int | None = None) -> list[tuple[str, fl
     """
     settings = load_training(f"train-{SHIPPED}").training
     size = min(settings.rollouts.group, games)
-    count = workers or min(os.cpu_count() or 1, games // size)
+    count = workers or min(cores(), games // size)
     experiment = load_training(f"train-{SHIPPED}", [f"workers={count}"])
     pool = population_members(settings.population, settings.updates)
     with TemporaryDirectory() as folder, crew(experiment) as workers_:

@@ -342,6 +342,8 @@ class Served(Generic[Settings]):
         except openai.APIStatusError as error:
             return classify(error.status_code, error.body, error.response.headers)
         except (openai.APIConnectionError, aiohttp.ClientError, OSError) as error:
+            if isinstance(error.__cause__, ReplyTooLong):  # as openai before 3.14 wraps it
+                return Fault("long", str(error.__cause__))
             message, secret = str(error.__cause__ or error), self.endpoint.key()
             return Fault("retry", shorten(message.replace(secret, "…") if secret else message))
         latency = perf_counter() - started

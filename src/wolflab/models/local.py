@@ -386,12 +386,12 @@ class _Engine:
     # -- in the thread ----------------------------------------------------------------------
 
     def _load(self) -> _Loaded:
-        from transformers import GenerationConfig
-
         try:
             weights = load_weights(self._name, device=self._device, dtype=self._dtype)
         except ModelError as error:  # nobody is answered until that is mended
             raise ModelRefused(str(error)) from None
+        from transformers import GenerationConfig
+
         model, told = weights.model, weights.model.generation_config
         # Only what is asked for decides a reply: no penalty or list of the makers'.
         model.generation_config = GenerationConfig()
@@ -409,11 +409,11 @@ class _Engine:
 
     def _as_memory_allows(self, calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
         """All at once, or one by one where the device's memory is too small for that."""
-        import torch
-
         try:
             return _written_by(calls, stop)
-        except torch.OutOfMemoryError:
+        except RuntimeError as error:  # torch.OutOfMemoryError is one; on mps it is nothing more
+            if "out of memory" not in str(error).lower():
+                raise
             if len(calls) == 1:
                 raise ServerError(
                     f"weights {self._name!r}: the memory of the device is too small for a prompt of "

@@ -27,7 +27,7 @@ from typing import Any
 from ..errors import ModelError
 from ..files import new_folder
 
-INSTALL = "pip install torch==2.13.0, then pip install 'wolflab[finetune]'"
+INSTALL = "install torch (the build for this machine), then: pip install 'wolflab[finetune]'"
 ADAPTER_CONFIG, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 """What peft saves of an adapter."""
 ADAPTER = "adapter"
@@ -199,7 +199,7 @@ def load_weights(
         tokenizer = _tokenizer(place, folder)
         try:
             model = model.to(where)
-        except (RuntimeError, AssertionError, NotImplementedError) as error:
+        except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:
             raise ModelError(
                 f"weights {name!r}: device {device!r} cannot take them ({_short(error)})"
             ) from None

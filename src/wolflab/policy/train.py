@@ -383,7 +383,7 @@ def usable_device(device: str) -> str:
         return "cuda" if torch.cuda.is_available() else "cpu"
     try:
         torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
+    except (RuntimeError, AssertionError, TypeError) as error:
         reason = str(error).strip().splitlines()[0]
         raise ModelError(
             f"device {device}: this PyTorch cannot use it ({reason}); use cpu, or auto"

@@ -159,7 +159,7 @@ class PipedLines:
         ready = asyncio.Event()
         try:
             loop.add_reader(self._descriptor, ready.set)
-        except PermissionError:
+        except OSError:
             return
         try:
             await ready.wait()

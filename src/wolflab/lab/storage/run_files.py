@@ -37,9 +37,14 @@ def locked(path: Path) -> int:
     lock = os.open(path / "run.lock", os.O_RDWR | os.O_CREAT, 0o644)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         os.close(lock)
         raise StoreError(f"{path} is being run by another process; wait for it, or stop it first") from None
+    except OSError as error:
+        os.close(lock)
+        raise StoreError(
+            f"{path}: its file system keeps no locks ({error.strerror}); name a folder on another disk"
+        ) from None
     return lock
 
 

@@ -302,10 +302,15 @@ class Crew:
         yield from self._pool.map(_do, jobs)
 
 
+def cores() -> int:
+    """Those that this process may use; a batch system or a container may lend less than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @contextmanager
 def crew(experiment: TrainingSpec) -> Iterator[Crew]:
     """The processes of a training, for as long as it runs."""
-    count = experiment.workers or os.cpu_count() or 1
+    count = experiment.workers or cores()
     if count == 1:
         yield Crew(experiment, None)
         return
