@@ -358,6 +358,9 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
         "hf/runs/weights/smollm2": f"hf/{weights}",
         "hf/runs/tuned/both-400-seed1/adapter": f"hf/{adapter}",
         "hf/runs/one/both-540-seed1/adapter": f"hf/{adapter}",
+        "hf/runs/again/both-4000-seed2/adapter": f"hf/{adapter}",
+        "foreign/binary_qa_raw.clean.json": str(home / "binary.jsonl"),
+        "ask-again runs/recorded": run,
         "HuggingFaceTB/SmolLM2-135M-Instruct": weights,
     }
 
