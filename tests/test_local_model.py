@@ -593,11 +593,14 @@ def test_weights_that_are_given_to_some_alone_are_told(hub: list[str]) -> None:
         asyncio.run(check_model(model(Path("someone/gated"))))
 
 
-def test_a_missing_package_is_told_with_what_to_install(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_told_with_what_to_install(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(home / "base", tmp_path / "base")  # whose weights nobody has loaded yet
     monkeypatch.setitem(sys.modules, "transformers", None)
     for ask in (lambda one: asyncio.run(check_model(one)), asked):
         with pytest.raises(ModelError) as refused:
-            ask(model(home / "base"))
+            ask(model(tmp_path / "base"))
         assert INSTALL in str(refused.value)
 
 
