@@ -53,8 +53,6 @@ PATIENCE = 2
 
 _RAW = {"X-Stainless-Raw-Response": "true"}
 """Asks the library for the response as it came, as its `with_raw_response` does."""
-_NO_ADDRESS = "Unexpected endpoint or method"
-"""What LM Studio says under status 200."""
 _NO_HEADERS: Mapping[str, str] = {}
 
 
@@ -355,8 +353,6 @@ class Served(Generic[Settings]):
             return Fault("retry", "an answer that is not a JSON object")
         if (wrong := reply.get("error")) and not reply.get(wanted):
             code = wrong.get("code") if isinstance(wrong, dict) else None
-            if str(wrong).startswith(_NO_ADDRESS):
-                code = 404
             return classify(code if isinstance(code, int) else 502, wrong, raw.headers)
         return HttpAnswer(reply, latency)
 

@@ -64,6 +64,8 @@ _MODEL = re.compile(
     r"|(unknown|no such|invalid|unsupported) model|not a valid model|model_not_found|模型不存在",
     re.IGNORECASE,
 )
+_NO_ADDRESS = "Unexpected endpoint or method"
+"""What LM Studio says under status 200."""
 _NO_MODEL = {"model_not_found", "1211"}
 _KEY = re.compile(
     r"(api|authentication|auth)[ _-]?(key|token)[^.]{0,40}?(not valid|invalid|incorrect|expired|revoked)"
@@ -110,6 +112,8 @@ def of_status(
     def fault(kind: FaultKind, **more: Any) -> Fault:
         return Fault(kind, shown, status, **more)
 
+    if message.startswith(_NO_ADDRESS):
+        return fault("model")
     if status == 402 or codes & _QUOTA_CODES:
         return fault("quota")
     if (written := _broken_reply(body)) is not None:
@@ -145,19 +149,21 @@ def of_status(
 
 def _parts(body: object) -> tuple[set[str], str, str]:
     """(code and type, parameter, message) of an error body, whatever its form."""
-    if isinstance(body, Mapping):
-        inner = body.get("error", body)
-        if isinstance(inner, Mapping):
-            message = inner.get("message") or inner.get("detail") or inner.get("msg") or inner
-            codes = {str(inner.get(name)) for name in ("code", "type") if inner.get(name)}
-            return codes, str(inner.get("param") or ""), str(message)
-        return set(), "", str(inner)
-    return set(), "", "" if body is None else str(body)
+    inner = _error_in(body)
+    if isinstance(inner, Mapping):
+        message = inner.get("message") or inner.get("detail") or inner.get("msg") or inner
+        codes = {str(inner.get(name)) for name in ("code", "type") if inner.get(name)}
+        return codes, str(inner.get("param") or ""), str(message)
+    return set(), "", "" if body is None else str(inner)
+
+
+def _error_in(body: object) -> object:
+    return body.get("error", body) if isinstance(body, Mapping) else body
 
 
 def _broken_reply(body: object) -> str | None:
     """What the model wrote where a server that holds it to JSON finds that it is none (Groq); else None."""
-    inner = body.get("error", body) if isinstance(body, Mapping) else None
+    inner = _error_in(body)
     written = inner.get("failed_generation") if isinstance(inner, Mapping) else None
     return written[:_READ] if isinstance(written, str) else None
 

@@ -164,7 +164,7 @@ def base_folder(place: WeightsPlace, fetch: bool = True) -> Path:
         except (OSError, ValueError, RuntimeError, HTTPError) as error:
             raise ModelError(
                 f"weights {place.base!r}: there is no such folder here, nor are they in the hub's cache, and "
-                f"the hub does not give them ({_short(error)}); correct the name, name a folder, or get them "
+                f"the hub does not give them ({short(error)}); correct the name, name a folder, or get them "
                 "where there is a network (what was broken off goes on)"
             ) from None
     raise ModelError(
@@ -201,7 +201,7 @@ def load_weights(
             model = model.to(where)
         except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:
             raise ModelError(
-                f"weights {name!r}: device {device!r} cannot take them ({_short(error)})"
+                f"weights {name!r}: device {device!r} cannot take them ({short(error)})"
             ) from None
     return LoadedWeights(model.eval(), tokenizer, name, place.base, place.adapter)
 
@@ -297,7 +297,7 @@ def _model(place: WeightsPlace, folder: Path, dtype: Any) -> Any:
         )
     except (OSError, ValueError, RuntimeError, KeyError, ImportError, SafetensorError) as error:
         raise ModelError(
-            f"weights {place.base!r}: they cannot be loaded ({_short(error)}); name a folder that holds a "
+            f"weights {place.base!r}: they cannot be loaded ({short(error)}); name a folder that holds a "
             "whole causal language model"
         ) from None
     if missing := sorted(loading["missing_keys"]):
@@ -328,7 +328,7 @@ def _with_adapter(model: Any, adapter: Path) -> Any:
             SafetensorError,
         ) as error:
             raise ModelError(
-                f"adapter {adapter}: it does not fit its base ({_short(error)}); name the base that it was "
+                f"adapter {adapter}: it does not fit its base ({short(error)}); name the base that it was "
                 f"trained on in its {ADAPTER_CONFIG}"
             ) from None
 
@@ -343,7 +343,7 @@ def _tokenizer(place: WeightsPlace, folder: Path) -> Any:
         tokenizer = AutoTokenizer.from_pretrained(source, local_files_only=True, trust_remote_code=False)
     except (OSError, ValueError, RuntimeError, KeyError, ImportError) as error:
         raise ModelError(
-            f"weights {place.base!r}: the tokenizer cannot be loaded ({_short(error)}); put its files beside "
+            f"weights {place.base!r}: the tokenizer cannot be loaded ({short(error)}); put its files beside "
             "the weights (tokenizer.json, tokenizer_config.json)"
         ) from None
     tokenizer.chat_template = template_of(place, folder) or tokenizer.chat_template
@@ -366,7 +366,8 @@ def template_of(place: WeightsPlace, folder: Path) -> str | None:
     return None
 
 
-def _short(error: Exception) -> str:
+def short(error: Exception) -> str:
+    """What a library says, in one line of 200 characters at most."""
     return " ".join(str(error).split())[:200] or type(error).__name__
 
 
@@ -482,7 +483,7 @@ def _converted(gguf: Path, folder: Path) -> None:
             model = AutoModelForCausalLM.from_pretrained(str(gguf.parent), dtype=torch.float32, **told)
         except (OSError, ValueError, RuntimeError, KeyError, NotImplementedError) as error:
             raise ModelError(
-                f"{gguf}: transformers cannot read it ({_short(error)}); name weights in Hugging Face's form"
+                f"{gguf}: transformers cannot read it ({short(error)}); name weights in Hugging Face's form"
             ) from None
         # transformers holds a model from a GGUF for quantized, though its weights are plain numbers by now:
         # such a model is neither saved nor trained.
@@ -510,6 +511,7 @@ __all__ = [
     "load_weights",
     "plain_folder",
     "quiet",
+    "short",
     "template_of",
     "tokenizer_of",
     "weights_digest",

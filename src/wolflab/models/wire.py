@@ -128,9 +128,8 @@ def decoded(content: bytes) -> Any:
 
 def read_choice(reply: dict[str, Any]) -> tuple[str, str]:
     """(text, finish) of a completion; an absent or odd one is an empty text."""
-    choices = reply.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    if not isinstance(choice, dict):
+    choice = _first_choice(reply)
+    if choice is None:
         return "", "stop"
     reason, message = choice.get("finish_reason"), choice.get("message")
     if choice.get("error") or (isinstance(reason, str) and reason in _BROKEN_OFF):
@@ -145,11 +144,15 @@ def read_choice(reply: dict[str, Any]) -> tuple[str, str]:
     return text, finish
 
 
-def choice_error(reply: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The error that a router passes on within its answer, if it has a status."""
+def _first_choice(reply: Mapping[str, Any]) -> dict[str, Any] | None:
     choices = reply.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
-    error = choice.get("error") if isinstance(choice, dict) else None
+    return choice if isinstance(choice, dict) else None
+
+
+def choice_error(reply: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The error that a router passes on within its answer, if it has a status."""
+    error = (_first_choice(reply) or {}).get("error")
     return error if isinstance(error, dict) and isinstance(error.get("code"), int) else None
 
 
@@ -172,9 +175,7 @@ def likeliest_tokens(reply: dict[str, Any]) -> tuple[tuple[str, float], ...]:
 
     Tokens without a letter or a digit ("**", a line's end) are passed over. Empty where there is no list.
     """
-    choices = reply.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    logprobs = choice.get("logprobs") if isinstance(choice, dict) else None
+    logprobs = (_first_choice(reply) or {}).get("logprobs")
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
     for place in content if isinstance(content, list) else ():
         said = _token(place)

@@ -33,6 +33,7 @@ from ...models.weights import (
     libraries,
     load_weights,
     quiet,
+    short,
     tokenizer_of,
 )
 from .plan import PLAIN_TEMPLATE, FinetuneSettings, TrainingExample
@@ -110,7 +111,6 @@ def train_adapter(
     be trained; StoreError where the folder cannot be used.
     """
     if is_trained(folder):
-        shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
         return adapter_of(folder)
     libraries(*LIBRARIES)
     folder.mkdir(parents=True, exist_ok=True)
@@ -156,7 +156,6 @@ def _told_in_words(base: str, folder: Path) -> Iterator[None]:
                 f"{base}: there is not enough memory to train it with these settings; take --set "
                 "recompute=true, a smaller batch or rank, or a shorter `longest`"
             ) from None
-        short = " ".join(words.split())[:200]
         begun = any((folder / CHECKPOINTS).glob("*"))
         if (
             isinstance(error, SafetensorError)
@@ -164,11 +163,11 @@ def _told_in_words(base: str, folder: Path) -> Iterator[None]:
             or (isinstance(error, ValueError) and begun)
         ):
             raise StoreError(
-                f"{folder}: a file of the training cannot be read or written ({short}); if the disk is full, "
-                f"make room, else delete {folder / CHECKPOINTS}; then give the same command"
+                f"{folder}: a file of the training cannot be read or written ({short(error)}); if the disk "
+                f"is full, make room, else delete {folder / CHECKPOINTS}; then give the same command"
             ) from None
         if isinstance(error, ValueError):
-            raise ModelError(f"{base}: it cannot be trained ({short}); name other weights") from None
+            raise ModelError(f"{base}: it cannot be trained ({short(error)}); name other weights") from None
         raise
 
 
@@ -312,7 +311,7 @@ def make_trainer(
         )
     except ValueError as error:
         raise ModelError(
-            f"{base}: it cannot be trained ({' '.join(str(error).split())[:200]}); which layers get LoRA: "
+            f"{base}: it cannot be trained ({short(error)}); which layers get LoRA: "
             "--set 'targets=[q_proj,v_proj]'"
         ) from None
     trainer.remove_callback(PrinterCallback)
