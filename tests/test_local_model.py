@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -140,6 +141,22 @@ def test_replies_end_where_the_model_ends_them_or_are_cut(home: Path) -> None:
     for reply in replies:
         assert (reply.usage.completion_tokens < 200) == (reply.finish == "stop")
         assert "<|im_end|>" not in reply.text
+
+
+def test_a_tokenizer_that_cleans_up_changes_no_reply_and_is_not_warned_of(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Llama 3's configuration says."""
+    base = Path(shutil.copytree(home / "base", tmp_path / "base"))
+    config = base / "tokenizer_config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"clean_up_tokenization_spaces": True}))
+    told: list[logging.LogRecord] = []
+    monkeypatch.setattr(logging.getLogger("transformers"), "handle", told.append)
+    monkeypatch.setattr(logging.getLogger("transformers.tokenization_utils_tokenizers"), "handle", told.append)
+    tokenizer = load_weights(str(base)).tokenizer
+    assert tokenizer.decode(tokenizer("Who , and why ?")["input_ids"]) == "Who , and why ?"
+    assert texts(asked(model(base))) == texts(asked(model(home / "base")))
+    assert not told
 
 
 def test_marks_that_are_tokens_of_their_own_are_known() -> None:

@@ -498,7 +498,7 @@ def _read(
     said = ids if end is None else ids[:end]
     special = _special_tokens(tokenizer)
     shown = [token for token in said if token not in special or special[token] in THINKING_MARKS]
-    text = tokenizer.decode(shown, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+    text = tokenizer.decode(shown, skip_special_tokens=False)
     spoken = any(_is_word(tokenizer, token) for token in said)
     likeliest = tuple((tokenizer.decode([token]), value) for token, value in listed) if spoken else ()
     return _Reply(text, len(said) + (end is not None), cached, end is not None, likeliest)
