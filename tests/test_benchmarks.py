@@ -31,6 +31,7 @@ TINY: dict[str, Sequence[str]] = {
     "benchmarks/chaos.py": ("--kills", "2", "--deals", "1", "--only", "run"),
     "benchmarks/damage.py": shlex.split("--seeds 2 --made run --only errors show verify"),
     "benchmarks/experience.py": ("40", "--queries", "3"),
+    "benchmarks/finetune_speed.py": ("--shape", "tiny", "--questions", "8", "rank=2 dtype=float32"),
     "benchmarks/forecast.py": ("--runs", "1", "--deals", "6", "--ask", "6"),
     "benchmarks/growing.py": ("2",),
     "benchmarks/http_client.py": ("--calls", "2", "--in-flight", "1", "--rounds", "1"),
@@ -106,6 +107,10 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
             r"[1-9]\d commands ended on 2 damaged copies and on a whole one.*\n0 of them without a sentence",
         ),
         ("benchmarks/experience.py", r"(?s)drawn, 40 experiences.*texts, 40 experiences.*largest memory"),
+        (
+            "benchmarks/finetune_speed.py",
+            r"\| rank=2 dtype=float32 \| 0.0 / 0 \| \w+, float32 \| [\d.]+ \| [1-9][\d,]* \| 1.00 \| ",
+        ),
         ("benchmarks/forecast.py", r"\| asked \| tokens \| [01] of 1 \| [+-]\d+\.\d % \|"),
         ("benchmarks/growing.py", r"2 deals in [\d.]+ s.*\ngames read for it: \d+; files: [1-9]"),
         ("benchmarks/http_client.py", r"openai library +[\d.]+ ms.*\nwolflab's client +[\d.]+ ms.*\nratio"),

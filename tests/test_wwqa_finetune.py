@@ -7,14 +7,14 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shlex
 import shutil
 import subprocess
 import sys
 import time
 import weakref
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,7 @@ from wolflab.wwqa.finetuning.training import (
     FinetuneStep,
     FinetuneWatch,
     Forecast,
+    Taken,
     is_trained,
     losses_of,
     order_of,
@@ -249,9 +250,10 @@ def adapter_bytes(folder: Path) -> bytes:
 @pytest.fixture(scope="module")
 def whole(base: Path, examples: Examples, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("whole") / "t"
-    told: list[FinetuneStep | Forecast] = []
+    told: list[FinetuneStep | Forecast | Taken] = []
     run(folder, base, examples, told.append)
-    (folder / "told.json").write_text(json.dumps([type(one).__name__ for one in told]))
+    kinds = [type(one).__name__ for one in told]
+    (folder / "told.json").write_text(json.dumps([kinds, asdict(told[0]), asdict(told[-1])]))
     return folder
 
 
@@ -314,11 +316,15 @@ def answer_loss(adapter: Path, examples: list[Any]) -> float:
     return total / n
 
 
-def test_what_it_takes_is_told_before_the_first_step(whole: Path) -> None:
-    told = json.loads((whole / "told.json").read_text())
+def test_what_it_takes_is_told_before_the_first_step_and_what_it_took_after_the_last(whole: Path) -> None:
+    told, forecast, taken = json.loads((whole / "told.json").read_text())
     assert told[0] == "Forecast"
     assert told.count("FinetuneStep") >= 12
-    assert set(told[1:]) == {"FinetuneStep"}
+    assert set(told[1:-1]) == {"FinetuneStep"}
+    assert told[-1] == "Taken"
+    assert taken["tokens"] == forecast["tokens"] * TINY.epochs
+    assert taken["seconds"] > 0
+    assert taken["memory"] > 2**26  # of a process with torch in it
 
 
 def test_the_loss_is_that_of_trl(base: Path, examples: Examples, tmp_path: Path) -> None:
@@ -365,8 +371,8 @@ class Cut(BaseException):
     """The process is killed here."""
 
 
-def cut_at(step: int) -> Callable[[FinetuneStep | Forecast], None]:
-    def watch(told: FinetuneStep | Forecast) -> None:
+def cut_at(step: int) -> FinetuneWatch:
+    def watch(told: FinetuneStep | Forecast | Taken) -> None:
         if isinstance(told, FinetuneStep) and told.step == step:
             raise Cut
 
@@ -386,6 +392,23 @@ def test_a_training_that_was_cut_ends_with_the_same_adapter_and_log(
     assert losses_of(folder) == losses_of(whole)
 
 
+def test_a_training_that_was_cut_after_its_last_step_tells_no_speed(
+    whole: Path, base: Path, examples: Examples, tmp_path: Path
+) -> None:
+    told: list[FinetuneStep | Forecast | Taken] = []
+
+    def cut_in_the_end(one: FinetuneStep | Forecast | Taken) -> None:
+        if isinstance(one, Taken):
+            raise Cut
+
+    with pytest.raises(Cut):
+        run(tmp_path / "cut", base, examples, cut_in_the_end)
+    assert not is_trained(tmp_path / "cut")
+    run(tmp_path / "cut", base, examples, told.append)
+    assert adapter_bytes(tmp_path / "cut") == adapter_bytes(whole)
+    assert not any(isinstance(one, Taken) for one in told)
+
+
 def test_a_checkpoint_that_was_cut_in_the_middle_is_thrown_away(
     whole: Path, base: Path, examples: Examples, tmp_path: Path
 ) -> None:
@@ -403,7 +426,7 @@ def test_a_checkpoint_that_was_cut_in_the_middle_is_thrown_away(
 
 
 def test_what_is_trained_is_not_trained_again(whole: Path, base: Path, examples: Examples) -> None:
-    told: list[FinetuneStep | Forecast] = []
+    told: list[FinetuneStep | Forecast | Taken] = []
     run(whole, base, examples, told.append)
     assert not told
 
@@ -711,6 +734,11 @@ def test_what_was_trained_on_is_not_asked_and_a_base_without_template_is(file: P
     [gain] = [gain for gain in numbers["gains"] if gain["row"] == "loose.jsonl"]
     assert gain["gain"]["n"] == 1
     assert numbers["forecasts"]["both-4-seed1"]["steps"] == 1
+    tokens = numbers["taken"]["both-4-seed1"]["tokens"]
+    assert tokens == numbers["forecasts"]["both-4-seed1"]["tokens"]
+    assert re.search(
+        r"both-4-seed1: its steps took \d+ seconds?, [\d,]+ tokens a second, and \d\.\d GiB", told
+    )
 
 
 def test_an_adapter_that_cannot_answer_is_told_with_how_to_go_on(

@@ -53,6 +53,7 @@ from ...wwqa.finetuning.plan import (
 from ...wwqa.finetuning.training import (
     FinetuneStep,
     Forecast,
+    Taken,
     adapter_of,
     is_trained,
     losses_of,
@@ -69,8 +70,10 @@ from .eval_page import render_evaluation
 from .evaluating import ANSWERS, PAGE, RESULTS, eval_settings, warnings
 from .finetune_page import in_points, render_finetuning, row_words
 
-EVALUATION, FORECAST = "eval", "forecast.json"
-"""The folder of the evaluation, in a run's directory; what a training was to take, in the training's."""
+EVALUATION, FORECAST, TAKEN = "eval", "forecast.json", "taken.json"
+"""The folder of the evaluation, in a run's directory; what a training was to take, and what it took, in the
+training's.
+"""
 
 
 @dataclass(frozen=True)
@@ -199,13 +202,13 @@ def _train(
     with bar(console) as shown:
         task = shown.add_task(f"{cell.name} ({which})", total=None)
 
-        def watch(step: FinetuneStep | Forecast) -> None:
-            if isinstance(step, Forecast):
-                write(path / cell.name / FORECAST, msgspec.json.encode(asdict(step)))
-                say(shown.console, _in_words(step))
-                shown.update(task, total=step.steps)
-            else:
-                _advance(shown, task, cell, which, step)
+        def watch(told: FinetuneStep | Forecast | Taken) -> None:
+            if isinstance(told, FinetuneStep):
+                _advance(shown, task, cell, which, told)
+                return
+            name, words = (FORECAST, _takes(told)) if isinstance(told, Forecast) else (TAKEN, _took(told))
+            write(path / cell.name / name, msgspec.json.encode(asdict(told)))
+            say(shown.console, f"{cell.name}: {words}")
 
         train_adapter(path / cell.name, plan.base, seen, kept, plan.settings, cell.seed, watch)
 
@@ -221,13 +224,21 @@ def _advance(shown: Progress, task: TaskID, cell: TuningCell, which: str, step: 
             say(shown.console, f"{cell.name}, step {line['step']:.0f} of {step.steps}, {told}")
 
 
-def _in_words(look: Forecast) -> str:
+def _takes(look: Forecast) -> str:
     """Memory and time, before the first step."""
     return (
-        f"{look.steps:,} steps take about {duration(look.seconds)} on {look.device} ({look.dtype}, as busy "
-        f"as it is now) and {look.memory / 2**30:,.1f} GiB of memory. {look.trained:,} of "
+        f"its {look.steps:,} steps take about {duration(look.seconds)} on {look.device} ({look.dtype}, as "
+        f"busy as it is now) and {look.memory / 2**30:,.1f} GiB of memory. {look.trained:,} of "
         f"{look.parameters:,} parameters learn; the longest question has {look.longest:,} tokens, all "
         f"together {look.tokens:,} an epoch."
+    )
+
+
+def _took(taken: Taken) -> str:
+    """Time, speed and memory, after the last step."""
+    return (
+        f"its steps took {duration(taken.seconds)}, {taken.tokens / taken.seconds:,.0f} tokens a second, and "
+        f"{taken.memory / 2**30:,.1f} GiB of memory at most."
     )
 
 
@@ -290,7 +301,8 @@ def _leave(
         **plan.as_plain(),
         "gains": [gain.as_dict() for gain in found],
         "losses": {cell.name: log for cell, log in logs.items()},
-        "forecasts": {cell.name: told for cell in plan.cells if (told := _forecast(path / cell.name))},
+        "forecasts": _measured(path, plan, FORECAST),
+        "taken": _measured(path, plan, TAKEN),
     }
     write_numbers(path / RESULTS, numbers)
     html, pictures = render_finetuning(plan, found, logs, run is not None)
@@ -302,10 +314,10 @@ def _leave(
         say(console, f"adapter: {adapter_of(path / cell.name)} (README.md says how it is served)")
 
 
-def _forecast(folder: Path) -> dict[str, Any]:
-    """What a training's forecast said; empty where none is kept."""
-    file = folder / FORECAST
-    return read_json(file, dict, f"delete {file}") if file.is_file() else {}
+def _measured(path: Path, plan: FinetunePlan, name: str) -> dict[str, Any]:
+    """By training, what its file of that name says; without those that have none."""
+    files = {cell.name: path / cell.name / name for cell in plan.cells}
+    return {cell: read_json(file, dict, f"delete {file}") for cell, file in files.items() if file.is_file()}
 
 
 def _by_training(found: Sequence[Gained]) -> dict[tuple[str, int | None], list[Gained]]:

@@ -14,6 +14,7 @@ import math
 import os
 import random
 import shutil
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,6 +22,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
+from statistics import median
 from typing import Any
 
 from ...errors import ModelError, StoreError
@@ -82,7 +85,19 @@ class FinetuneStep:
     lines: tuple[LogLine, ...] = ()
 
 
-FinetuneWatch = Callable[[FinetuneStep | Forecast], None]
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a training took, since it last went on. seconds: of its steps alone, without looks at the
+    validation loss. tokens: of their questions, without what was filled up. memory: bytes at most, of the
+    graphics card where one trained, else of this process.
+    """
+
+    seconds: float
+    tokens: int
+    memory: int
+
+
+FinetuneWatch = Callable[[FinetuneStep | Forecast | Taken], None]
 
 
 def adapter_of(folder: Path) -> Path:
@@ -106,9 +121,9 @@ def train_adapter(
 ) -> Path:
     """Train, or go on from the last whole checkpoint; the folder of the adapter.
 
-    base: folder or hub name of the weights. watch: told of what it will take, then of every step. The same
-    seed gives the same adapter on one machine, however often it was cut. ModelError for weights that cannot
-    be trained; StoreError where the folder cannot be used.
+    base: folder or hub name of the weights. watch: told of what it will take, then of every step, then of
+    what it took. The same seed gives the same adapter on one machine, however often it was cut. ModelError
+    for weights that cannot be trained; StoreError where the folder cannot be used.
     """
     if is_trained(folder):
         return adapter_of(folder)
@@ -124,8 +139,11 @@ def train_adapter(
 def _train(folder: Path, trainer: Any, settings: FinetuneSettings, watch: FinetuneWatch) -> None:
     last = _last_checkpoint(folder / CHECKPOINTS)
     _cut_log(folder / LOG, 0 if last is None else int(last.name.rpartition("-")[2]))
-    trainer.add_callback(_follower(folder, lambda: watch(_forecast(trainer, settings)), watch))
+    follower = _follower(folder, trainer, lambda: watch(_forecast(trainer, settings)), watch)
+    trainer.add_callback(follower)
     trainer.train(resume_from_checkpoint=None if last is None else str(last))
+    if (taken := follower.taken()) is not None:
+        watch(taken)
     _keep(trainer, adapter_of(folder))
 
 
@@ -421,7 +439,7 @@ def _keep(trainer: Any, folder: Path) -> None:
 
 
 def _forecast(trainer: Any, settings: FinetuneSettings) -> Forecast:
-    """Measured as the training begins: one pass of a typical step and one of the longest, which change
+    """Measured as the training begins: passes of a typical step and one of the longest, which change
     nothing.
     """
     import psutil
@@ -436,15 +454,13 @@ def _forecast(trainer: Any, settings: FinetuneSettings) -> Forecast:
     typical, largest, device = by_size[len(steps) // 2], by_size[-1], trainer.model.device.type
     with torch.random.fork_rng(devices=None if device == "cuda" else []):
         _pass(trainer, steps[by_size[0]])  # what the first one takes longer does not count
-        seconds = _pass(trainer, steps[typical])
+        seconds = median(_pass(trainer, steps[typical]) for _ in range(3))  # one alone may be disturbed
         _pass(trainer, steps[largest])
     held = trainer.eval_dataset
     looked = 0 if held is None else sum(len(row["input_ids"]) for row in held)
     work = sum(sizes) + looked * (len(steps) // settings.look_every) / 3  # no backward pass
     tokens = sum(len(row["input_ids"]) for row in rows)
-    memory = (
-        torch.cuda.max_memory_allocated() if device == "cuda" else int(psutil.Process().memory_info().rss)
-    )
+    memory = _memory_at_most(device) if device == "cuda" else int(psutil.Process().memory_info().rss)
     trained = sum(one.numel() for one in trainer.model.parameters() if one.requires_grad)
     return Forecast(
         len(steps),
@@ -462,33 +478,54 @@ def _forecast(trainer: Any, settings: FinetuneSettings) -> Forecast:
 
 def _pass(trainer: Any, rows: Sequence[Any]) -> float:
     """Seconds of forward and backward on these questions; gradients are thrown away."""
-    import torch
-
-    def now() -> float:
-        if trainer.model.device.type == "cuda":  # which works on while we go on
-            torch.cuda.synchronize()
-        return time.perf_counter()
-
-    started = now()
+    device = trainer.model.device.type
+    started = _now(device)
     model = trainer.model.train()
     inputs = trainer._prepare_inputs(trainer.data_collator(list(rows)))
     with trainer.accelerator.autocast():
         loss = trainer.compute_loss(model, inputs)
     loss.backward()
     model.zero_grad(set_to_none=True)
-    return now() - started
+    return _now(device) - started
+
+
+def _now(device: str) -> float:
+    """Seconds, when all is done that was given to the device, which works on while we go on."""
+    if device == "cuda":
+        import torch
+
+        torch.cuda.synchronize()
+    return time.perf_counter()
+
+
+def _memory_at_most(device: str) -> int:
+    """Bytes held at once: of the graphics card since its count was last begun, else of this process."""
+    if device == "cuda":
+        import torch
+
+        return int(torch.cuda.max_memory_allocated())
+    most = getrusage(RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024
 
 
 # -- log and checkpoints ----------------------------------------------------------------------
 
 
-def _follower(folder: Path, begin: Callable[[], None], watch: FinetuneWatch) -> Any:
-    """Writes the log, and tells of every step. begin: what is done before the first one."""
+def _follower(folder: Path, trainer: Any, begin: Callable[[], None], watch: FinetuneWatch) -> Any:
+    """Writes the log, tells of every step, and takes the time. begin: what is done before the first one."""
     from transformers import TrainerCallback
+
+    device = trainer.model.device.type
+    lengths = [len(row["input_ids"]) for row in trainer.train_dataset]
 
     class Follower(TrainerCallback):  # type: ignore[misc]  # transformers is imported when needed
         def __init__(self) -> None:
             self.lines: list[LogLine] = []
+            self.seconds, self.tokens, self.since = 0.0, 0, 0.0
+
+        def taken(self) -> Taken | None:
+            """None where no step was left to make."""
+            return Taken(self.seconds, self.tokens, _memory_at_most(device)) if self.tokens else None
 
         def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
             begin()
@@ -506,12 +543,21 @@ def _follower(folder: Path, begin: Callable[[], None], watch: FinetuneWatch) -> 
                     "another -o and a lower rate: --set learning_rate=…"
                 )
 
+        def on_step_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+            self.since = _now(device)
+
         def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
-            watch(FinetuneStep(state.global_step, state.max_steps, tuple(self.lines)))
-            self.lines.clear()
+            self.seconds += _now(device) - self.since
+            batch = args.per_device_train_batch_size
+            self.tokens += sum(lengths[(state.global_step - 1) * batch : state.global_step * batch])
+            self._tell(state)
 
         def on_train_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
-            self.on_step_end(args, state, control)
+            self._tell(state)
+
+        def _tell(self, state: Any) -> None:
+            watch(FinetuneStep(state.global_step, state.max_steps, tuple(self.lines)))
+            self.lines.clear()
 
     return Follower()
 

@@ -1,0 +1,124 @@
+"""How fast `wolflab wwqa finetune` trains weights of a shape on this machine, and how much memory it takes.
+
+    python benchmarks/finetune_speed.py [--shape 0.5b] [--questions 400] [SETTINGS …]
+
+The weights are random: speed and memory do not ask what they are. SETTINGS is a line of the table: settings
+of the training as `--set` takes them, more than one with a blank between ("rank=64 batch=16"). The first line
+is what the others are set beside. Each is a command of its own, one pass through the questions, and nobody is
+asked afterwards. Tokens are those of questions, without what is filled up. Memory is the most that was held:
+of the graphics card where one trains, else of the process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from wolflab.models.weights import quiet
+from wolflab.rules import SHERIFF
+from wolflab.ui.wwqa.evaluating import RESULTS
+from wolflab.wwqa.building import build_items
+from wolflab.wwqa.items import write_items
+
+SHAPES: Mapping[str, Mapping[str, int]] = {
+    "tiny": {"layers": 2, "width": 32, "inner": 64, "heads": 2, "key_heads": 1, "words": 1000},
+    "0.5b": {"layers": 24, "width": 896, "inner": 4864, "heads": 14, "key_heads": 2, "words": 151936},
+    "1b": {"layers": 16, "width": 2048, "inner": 8192, "heads": 32, "key_heads": 8, "words": 128256},
+}
+"""The last two are those of Qwen2.5-0.5B and Llama-3.2-1B."""
+CHAT = (
+    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n"
+    "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+LINES = ("rank=8", "rank=64", "rank=8 batch=16", "rank=8 recompute=true", "rank=8 dtype=float32")
+
+
+def save_weights(folder: Path, shape: Mapping[str, int], texts: Iterable[str]) -> None:
+    """Random weights of that shape, with a tokenizer whose words are those of the texts."""
+    import torch
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+    words = Tokenizer(models.BPE())
+    words.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    words.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=min(8000, shape["words"]),
+        special_tokens=["<|im_start|>", "<|im_end|>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    words.train_from_iterator(texts, trainer)
+    ends = {"eos_token": "<|im_end|>", "pad_token": "<|im_end|>"}
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, **ends)
+    tokenizer.chat_template = CHAT
+    config = LlamaConfig(
+        vocab_size=shape["words"],
+        hidden_size=shape["width"],
+        intermediate_size=shape["inner"],
+        num_hidden_layers=shape["layers"],
+        num_attention_heads=shape["heads"],
+        num_key_value_heads=shape["key_heads"],
+        max_position_embeddings=4096,
+        tie_word_embeddings=True,
+        bos_token_id=None,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    with quiet():
+        torch.manual_seed(1)
+        LlamaForCausalLM(config).to(torch.bfloat16).save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+
+
+def trained(home: Path, at: int, settings: str) -> dict[str, Any]:
+    """Train with these settings; what the command wrote down."""
+    out = home / f"run{at}"
+    command = [sys.executable, "-m", "wolflab", "wwqa", "finetune", str(home / "questions.jsonl")]
+    command += ["--model", str(home / "weights"), "-o", str(out), "--no-eval", "--set", "epochs=1"]
+    for change in ("questions=null", "validation=0", *settings.split()):
+        command += ["--set", change]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{settings}: {done.stderr or done.stdout}")
+    told = json.loads((out / RESULTS).read_text(encoding="utf-8"))
+    [forecast], [taken] = told["forecasts"].values(), told["taken"].values()
+    return {**forecast, "forecast": forecast["seconds"], **taken}
+
+
+def main(words: Sequence[str]) -> None:
+    """Print a line for each settings."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("settings", nargs="*", default=LINES)
+    parser.add_argument("--shape", choices=SHAPES, default="0.5b")
+    parser.add_argument("--questions", type=int, default=400)
+    wanted = parser.parse_args(words)
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        items = build_items(SHERIFF, wanted.questions, 1, shares={"train": 1.0}).items
+        write_items(home / "questions.jsonl", items)
+        save_weights(home / "weights", SHAPES[wanted.shape], [item.question for item in items])
+        first: dict[str, Any] | None = None
+        print(f"shape {wanted.shape}, {len(items)} questions")
+        print("| settings | learn / all (million) | on | seconds | tokens a second | of the first | GiB |")
+        print("|---|---|---|---|---|---|---|")
+        for at, settings in enumerate(wanted.settings):
+            found = trained(home, at, settings)
+            first = first or found
+            speed, reference = (one["tokens"] / one["seconds"] for one in (found, first))
+            print(
+                f"| {settings} | {found['trained'] / 1e6:.1f} / {found['parameters'] / 1e6:,.0f} "
+                f"| {found['device']}, {found['dtype']} | {found['seconds']:.1f} | {speed:,.0f} "
+                f"| {speed / reference:.2f} | {found['memory'] / 2**30:.1f} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
