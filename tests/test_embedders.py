@@ -643,7 +643,7 @@ def test_minilm_gives_the_same_bits_in_any_company():
 @pytest.mark.semantic
 @needs_minilm
 @pytest.mark.filterwarnings("default")
-def test_a_directory_loads_by_the_real_library():
+def test_a_directory_loads_by_the_real_library_and_nothing_is_printed(capfd: pytest.CaptureFixture[str]):
     found = find_spec(MINILM_PACKAGE)
     assert found is not None
     assert found.origin is not None
@@ -652,6 +652,7 @@ def test_a_directory_loads_by_the_real_library():
     by_path, packaged = resolve_embedder(spec), resolve_embedder("minilm")
     assert (play(by_path.embed(TEXTS)) == play(packaged.embed(TEXTS))).all()
     assert by_path.digest != packaged.digest, "the weights of a directory are not vouched for"
+    assert capfd.readouterr() == ("", "")
 
 
 # -- the cache ------------------------------------------------------------------------------

@@ -151,8 +151,8 @@ def test_a_tokenizer_that_cleans_up_changes_no_reply_and_is_not_warned_of(
     config = base / "tokenizer_config.json"
     config.write_text(json.dumps(json.loads(config.read_text()) | {"clean_up_tokenization_spaces": True}))
     told: list[logging.LogRecord] = []
-    monkeypatch.setattr(logging.getLogger("transformers"), "handle", told.append)
-    monkeypatch.setattr(logging.getLogger("transformers.tokenization_utils_tokenizers"), "handle", told.append)
+    for name in ("transformers", "transformers.tokenization_utils_tokenizers"):
+        monkeypatch.setattr(logging.getLogger(name), "handle", told.append)
     tokenizer = load_weights(str(base)).tokenizer
     assert tokenizer.decode(tokenizer("Who , and why ?")["input_ids"]) == "Who , and why ?"
     assert texts(asked(model(base))) == texts(asked(model(home / "base")))

@@ -347,7 +347,7 @@ def _tokenizer(place: WeightsPlace, folder: Path) -> Any:
             "the weights (tokenizer.json, tokenizer_config.json)"
         ) from None
     tokenizer.chat_template = template_of(place, folder) or tokenizer.chat_template
-    tokenizer.clean_up_tokenization_spaces = False  # some say True (Llama 3), which would change what was said
+    tokenizer.clean_up_tokenization_spaces = False  # True (Llama 3) changes what was said
     return tokenizer
 
 

@@ -21,6 +21,7 @@ from annotated_types import Ge, MinLen
 
 from ...errors import ModelError
 from ...usage import Usage
+from ..weights import quiet, short
 from .base import Embedder, Vectors, nonblank_places, normalised, with_blanks
 
 PREFIX = "sentence-transformers/"
@@ -119,7 +120,9 @@ class SentenceEmbedder(Embedder):
     def _encode(self, texts: list[str]) -> Vectors:
         with self._lock:  # one at a time: torch uses all cores for each
             if self._model is None:
-                self._model = self._load()
+                library = self._library()
+                with quiet():
+                    self._model = self._load(library)
             raw = self._model.encode(
                 texts or ["."],  # for the sake of its dimensions
                 batch_size=self._batch_size,
@@ -139,16 +142,14 @@ class SentenceEmbedder(Embedder):
                 f"embedder {self.name!r} needs a package that is not installed ({error}): {self._install}"
             ) from None
 
-    def _load(self) -> Any:
-        library = self._library()
+    def _load(self, library: Any) -> Any:
         more: dict[str, Any] = {} if self.version == "" else {"revision": self.version}
         try:
             return library.SentenceTransformer(self._source(), device=self._device, **more)
         except (OSError, ValueError, RuntimeError) as error:
-            reason = " ".join(str(error).split())[:200]
             raise ModelError(
-                f"embedder {self.name!r}: its weights cannot be loaded ({reason}); download them where there "
-                "is a network, or set path to a directory that holds them"
+                f"embedder {self.name!r}: its weights cannot be loaded ({short(error)}); download them where "
+                "there is a network, or set path to a directory that holds them"
             ) from None
 
     def _source(self) -> str:
@@ -172,7 +173,7 @@ class MiniLM(SentenceEmbedder):
         self._install = INSTALL_MINILM
         self.dimensions = 384
 
-    def _load(self) -> Any:
+    def _load(self, library: Any) -> Any:
         folder = self._folder()
         for name, wanted in MINILM_FILES.items():
             file = folder / name
@@ -184,7 +185,6 @@ class MiniLM(SentenceEmbedder):
                         f"embedder 'minilm': {file} is not the file that this wolflab knows; "
                         f"install it again: {self._install}"
                     )
-        library = self._library()
         return library.SentenceTransformer(str(folder), device=self._device, local_files_only=True)
 
     def _folder(self) -> Path:
