@@ -2,11 +2,13 @@
 
     python benchmarks/finetune_speed.py [--shape 0.5b] [--questions 400] [SETTINGS …]
 
-The weights are random: speed and memory do not ask what they are. SETTINGS is a line of the table: settings
-of the training as `--set` takes them, more than one with a blank between ("rank=64 batch=16"). The first line
-is what the others are set beside. Each is a command of its own, one pass through the questions, and nobody is
-asked afterwards. Tokens are those of questions, without what is filled up. Memory is the most that was held:
-of the graphics card where one trains, else of the process.
+The weights are random: speed and memory do not ask what they are. The tokenizer is made of these questions,
+so they have fewer tokens than with a real one. SETTINGS is a line of the table: settings of the training as
+`--set` takes them, more than one with a blank between ("rank=64 batch=16"). The first line is what the others
+are set beside; it is trained once before, for whoever comes first waits for the machine. Each is a command of
+its own, one pass through the questions, and nobody is asked afterwards. Tokens are those of questions,
+without what is filled up. Memory is the most that was held: by tensors on the graphics card where one trains,
+else by the process.
 """
 
 from __future__ import annotations
@@ -20,10 +22,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from wolflab.models.weights import quiet
+from wolflab.errors import WolflabError
+from wolflab.models.weights import libraries, quiet
 from wolflab.rules import SHERIFF
 from wolflab.ui.wwqa.evaluating import RESULTS
 from wolflab.wwqa.building import build_items
+from wolflab.wwqa.finetuning.training import LIBRARIES
 from wolflab.wwqa.items import write_items
 
 SHAPES: Mapping[str, Mapping[str, int]] = {
@@ -36,6 +40,7 @@ CHAT = (
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n"
     "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
+QUESTIONS, WEIGHTS = "questions.jsonl", "weights"
 LINES = ("rank=8", "rank=64", "rank=8 batch=16", "rank=8 recompute=true", "rank=8 dtype=float32")
 
 
@@ -77,11 +82,10 @@ def save_weights(folder: Path, shape: Mapping[str, int], texts: Iterable[str]) -
         tokenizer.save_pretrained(folder)
 
 
-def trained(home: Path, at: int, settings: str) -> dict[str, Any]:
-    """Train with these settings; what the command wrote down."""
-    out = home / f"run{at}"
-    command = [sys.executable, "-m", "wolflab", "wwqa", "finetune", str(home / "questions.jsonl")]
-    command += ["--model", str(home / "weights"), "-o", str(out), "--no-eval", "--set", "epochs=1"]
+def trained(out: Path, settings: str) -> dict[str, Any]:
+    """Train with these settings; what the command wrote down. out: its directory, beside what it needs."""
+    command = [sys.executable, "-m", "wolflab", "wwqa", "finetune", str(out.parent / QUESTIONS)]
+    command += ["--model", str(out.parent / WEIGHTS), "-o", str(out), "--no-eval", "--set", "epochs=1"]
     for change in ("questions=null", "validation=0", *settings.split()):
         command += ["--set", change]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -89,7 +93,7 @@ def trained(home: Path, at: int, settings: str) -> dict[str, Any]:
         raise SystemExit(f"{settings}: {done.stderr or done.stdout}")
     told = json.loads((out / RESULTS).read_text(encoding="utf-8"))
     [forecast], [taken] = told["forecasts"].values(), told["taken"].values()
-    return {**forecast, "forecast": forecast["seconds"], **taken}
+    return {**forecast, **taken}
 
 
 def main(words: Sequence[str]) -> None:
@@ -99,17 +103,24 @@ def main(words: Sequence[str]) -> None:
     parser.add_argument("--shape", choices=SHAPES, default="0.5b")
     parser.add_argument("--questions", type=int, default=400)
     wanted = parser.parse_args(words)
+    if wanted.questions < 1:
+        parser.error(f"--questions: got {wanted.questions}; write 1 or more")
+    try:
+        libraries(*LIBRARIES)
+    except WolflabError as error:
+        raise SystemExit(str(error)) from None
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         items = build_items(SHERIFF, wanted.questions, 1, shares={"train": 1.0}).items
-        write_items(home / "questions.jsonl", items)
-        save_weights(home / "weights", SHAPES[wanted.shape], [item.question for item in items])
+        write_items(home / QUESTIONS, items)
+        save_weights(home / WEIGHTS, SHAPES[wanted.shape], [item.question for item in items])
+        trained(home / "first", wanted.settings[0])
         first: dict[str, Any] | None = None
         print(f"shape {wanted.shape}, {len(items)} questions")
         print("| settings | learn / all (million) | on | seconds | tokens a second | of the first | GiB |")
         print("|---|---|---|---|---|---|---|")
         for at, settings in enumerate(wanted.settings):
-            found = trained(home, at, settings)
+            found = trained(home / str(at), settings)
             first = first or found
             speed, reference = (one["tokens"] / one["seconds"] for one in (found, first))
             print(

@@ -324,7 +324,8 @@ def test_what_it_takes_is_told_before_the_first_step_and_what_it_took_after_the_
     assert told[-1] == "Taken"
     assert taken["tokens"] == forecast["tokens"] * TINY.epochs
     assert taken["seconds"] > 0
-    assert taken["memory"] > 2**26  # of a process with torch in it
+    assert taken["steps"] == taken["planned"] == forecast["steps"] == 12
+    assert 2**26 < taken["memory"] < 2**34  # of a process with torch in it
 
 
 def test_the_loss_is_that_of_trl(base: Path, examples: Examples, tmp_path: Path) -> None:
@@ -387,9 +388,27 @@ def test_a_training_that_was_cut_ends_with_the_same_adapter_and_log(
     with pytest.raises(Cut):
         run(folder, base, examples, cut_at(step))
     assert not is_trained(folder)
-    run(folder, base, examples)
+    told: list[FinetuneStep | Forecast | Taken] = []
+    run(folder, base, examples, told.append)
     assert adapter_bytes(folder) == adapter_bytes(whole)
     assert losses_of(folder) == losses_of(whole)
+    taken = told[-1]
+    assert isinstance(taken, Taken)
+    since = 0 if step == 2 else 10  # the last checkpoint
+    assert (taken.steps, taken.planned) == (12 - since, 12)
+
+
+def test_memory_is_counted_from_a_training_on() -> None:
+    """On Linux; elsewhere it is the most that the process ever held."""
+    from wolflab.wwqa.finetuning import training
+
+    held = bytearray(2**29)
+    held[::4096] = bytes(2**17 * [1])
+    assert (before := training._memory_at_most("cpu")) > 2**29
+    del held
+    training._begin_counting("cpu")
+    if sys.platform == "linux":
+        assert training._memory_at_most("cpu") < before - 2**28
 
 
 def test_a_training_that_was_cut_after_its_last_step_tells_no_speed(
@@ -737,7 +756,7 @@ def test_what_was_trained_on_is_not_asked_and_a_base_without_template_is(file: P
     tokens = numbers["taken"]["both-4-seed1"]["tokens"]
     assert tokens == numbers["forecasts"]["both-4-seed1"]["tokens"]
     assert re.search(
-        r"both-4-seed1: its steps took \d+ seconds?, [\d,]+ tokens a second, and \d\.\d GiB", told
+        r"both-4-seed1: its 1 step took \d+ seconds?, [\d,]+ tokens a second, and \d\.\d GiB", told
     )
 
 

@@ -236,10 +236,10 @@ def _takes(look: Forecast) -> str:
 
 def _took(taken: Taken) -> str:
     """Time, speed and memory, after the last step."""
-    return (
-        f"its steps took {duration(taken.seconds)}, {taken.tokens / taken.seconds:,.0f} tokens a second, and "
-        f"{taken.memory / 2**30:,.1f} GiB of memory at most."
-    )
+    which = f"{'last ' if taken.steps < taken.planned else ''}{counted(taken.steps, 'step')}"
+    speed = f"{taken.tokens / taken.seconds:,.0f} tokens a second"
+    memory = f"{taken.memory / 2**30:,.1f} GiB of memory at most"
+    return f"its {which} took {duration(taken.seconds)}, {speed}, and {memory}."
 
 
 # -- before and after -------------------------------------------------------------------------

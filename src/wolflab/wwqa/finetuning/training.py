@@ -13,12 +13,13 @@ import json
 import math
 import os
 import random
+import re
 import shutil
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -59,9 +60,9 @@ LogLine = Mapping[str, float]
 class Forecast:
     """What a training takes, measured on its own questions before its first step.
 
-    steps: in all. seconds: of the whole training on this machine as busy as it is now. memory: bytes, with
-    the longest questions together. tokens: of all questions, once. padding: the share of what is computed
-    that is filled up to the longest question of a step. longest: tokens.
+    steps: in all. seconds: of the whole training on this machine as busy as it is now. memory: bytes, as in
+    `Taken`, with the longest questions together. tokens: of all questions, once. padding: the share of what
+    is computed that is filled up to the longest question of a step. longest: tokens.
     """
 
     steps: int
@@ -87,11 +88,15 @@ class FinetuneStep:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What a training took, since it last went on. seconds: of its steps alone, without looks at the
-    validation loss. tokens: of their questions, without what was filled up. memory: bytes at most, of the
-    graphics card where one trained, else of this process.
+    """What a training took, since it last went on.
+
+    steps: those made since, of `planned` in all. seconds: of these alone, without looks at the validation
+    loss. tokens: of their questions, without what was filled up. memory: bytes held at once, at most: by
+    tensors on the graphics card where one trained, else by this process.
     """
 
+    steps: int
+    planned: int
     seconds: float
     tokens: int
     memory: int
@@ -442,11 +447,9 @@ def _forecast(trainer: Any, settings: FinetuneSettings) -> Forecast:
     """Measured as the training begins: passes of a typical step and one of the longest, which change
     nothing.
     """
-    import psutil
     import torch
 
-    if trainer.model.device.type == "cuda":
-        torch.cuda.reset_peak_memory_stats()
+    _begin_counting(trainer.model.device.type)
     rows = list(trainer.train_dataset)
     steps = [rows[at : at + settings.batch] for at in range(0, len(rows), settings.batch)]
     sizes = [len(step) * max(len(row["input_ids"]) for row in step) for step in steps]
@@ -460,12 +463,11 @@ def _forecast(trainer: Any, settings: FinetuneSettings) -> Forecast:
     looked = 0 if held is None else sum(len(row["input_ids"]) for row in held)
     work = sum(sizes) + looked * (len(steps) // settings.look_every) / 3  # no backward pass
     tokens = sum(len(row["input_ids"]) for row in rows)
-    memory = _memory_at_most(device) if device == "cuda" else int(psutil.Process().memory_info().rss)
     trained = sum(one.numel() for one in trainer.model.parameters() if one.requires_grad)
     return Forecast(
         len(steps),
         seconds / sizes[typical] * work,
-        memory + 8 * trained,  # two averages of the optimizer
+        _memory_at_most(device) + 8 * trained,  # two averages of the optimizer
         tokens // settings.epochs,
         1 - tokens / sum(sizes),
         max(len(row["input_ids"]) for row in rows),
@@ -498,14 +500,29 @@ def _now(device: str) -> float:
     return time.perf_counter()
 
 
+def _begin_counting(device: str) -> None:
+    """What `_memory_at_most` tells is the most from here on (of a process, on Linux alone)."""
+    if device == "cuda":
+        import torch
+
+        torch.cuda.reset_peak_memory_stats()
+    else:
+        with suppress(OSError):
+            Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+
+
 def _memory_at_most(device: str) -> int:
-    """Bytes held at once: of the graphics card since its count was last begun, else of this process."""
+    """Bytes held at once, at most: by tensors on the graphics card, else by this process."""
     if device == "cuda":
         import torch
 
         return int(torch.cuda.max_memory_allocated())
-    most = getrusage(RUSAGE_SELF).ru_maxrss
-    return most if sys.platform == "darwin" else most * 1024
+    with suppress(OSError):
+        told = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace")
+        if most := re.search(r"VmHWM:\s+(\d+) kB", told):
+            return 1024 * int(most[1])
+    most_ever = getrusage(RUSAGE_SELF).ru_maxrss
+    return most_ever if sys.platform == "darwin" else 1024 * most_ever
 
 
 # -- log and checkpoints ----------------------------------------------------------------------
@@ -521,11 +538,14 @@ def _follower(folder: Path, trainer: Any, begin: Callable[[], None], watch: Fine
     class Follower(TrainerCallback):  # type: ignore[misc]  # transformers is imported when needed
         def __init__(self) -> None:
             self.lines: list[LogLine] = []
-            self.seconds, self.tokens, self.since = 0.0, 0, 0.0
+            self.steps, self.planned, self.seconds, self.tokens, self.since = 0, 0, 0.0, 0, 0.0
 
         def taken(self) -> Taken | None:
             """None where no step was left to make."""
-            return Taken(self.seconds, self.tokens, _memory_at_most(device)) if self.tokens else None
+            if not self.steps:
+                return None
+            memory = _memory_at_most(device)
+            return Taken(self.steps, self.planned, self.seconds, self.tokens, memory)
 
         def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
             begin()
@@ -548,6 +568,7 @@ def _follower(folder: Path, trainer: Any, begin: Callable[[], None], watch: Fine
 
         def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
             self.seconds += _now(device) - self.since
+            self.steps, self.planned = self.steps + 1, state.max_steps
             batch = args.per_device_train_batch_size
             self.tokens += sum(lengths[(state.global_step - 1) * batch : state.global_step * batch])
             self._tell(state)
