@@ -59,6 +59,7 @@ ALSO: Mapping[str, tuple[str, ...]] = {
     "exploit": shlex.split(
         "--updates 1 --episodes 4 --deals 1 -o workers=1 -o training.cloning.episodes=4 -o evaluation.deals=1"
     ),
+    "wwqa build": ("--n", "12"),
     "wwqa finetune": shlex.split("--set questions=4 --set epochs=1 --set look_every=1 --limit 2"),
     "serve": ("--port", "0"),
     "study": ("--port", "0"),
@@ -358,7 +359,7 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
         "hf/runs/weights/smollm2": f"hf/{weights}",
         "hf/runs/tuned/both-400-seed1/adapter": f"hf/{adapter}",
         "hf/runs/one/both-540-seed1/adapter": f"hf/{adapter}",
-        "hf/runs/again/both-4000-seed2/adapter": f"hf/{adapter}",
+        "hf/runs/more/both-4000-seed2/adapter": f"hf/{adapter}",
         "foreign/binary_qa_raw.clean.json": str(home / "binary.jsonl"),
         "ask-again runs/recorded": run,
         "HuggingFaceTB/SmolLM2-135M-Instruct": weights,
