@@ -478,6 +478,8 @@ def test_status_names_what_was_under_way_at_a_kill(tmp_path: Path) -> None:
         process.send_signal(signal.SIGKILL)
         process.communicate()
         stopped = wolflab("status", "r", cwd=tmp_path).stdout
+        (tmp_path / "r" / "run.lock").write_text("node-7 123\n")
+        elsewhere = wolflab("status", "r", cwd=tmp_path).stdout
         server.latency = 0.0
         assert wolflab("run", "--resume", "r", cwd=tmp_path).returncode == 0
         over = wolflab("status", "r", cwd=tmp_path).stdout
@@ -489,6 +491,9 @@ def test_status_names_what_was_under_way_at_a_kill(tmp_path: Path) -> None:
     assert int(found[1]) >= 1
     assert re.search(r"game/\d, \d/\w+/\d\|\w+.*, of wolf-1", stopped)
     assert "Go on with: wolflab run --resume r" in stopped
+    assert "r: begun on node-7, and whether it goes on there cannot be seen from here; 0 of 3" in elsewhere
+    assert re.search(r"\d+ calls? (is|are) under way, if it goes on", elsewhere)
+    assert "If it does not: Go on with: wolflab run --resume r" in elsewhere
     assert "r: over" in over
     assert "under way" not in over
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -21,8 +22,9 @@ from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.replay import requests, verify_game
+from wolflab.lab.storage import run_files
 from wolflab.lab.storage.packing import unpack
-from wolflab.lab.storage.run_files import new_directory
+from wolflab.lab.storage.run_files import held, held_elsewhere, is_held, locked, new_directory
 from wolflab.lab.storage.store import Store
 from wolflab.record.chain import begins_with
 from wolflab.rules import Reason, Winner
@@ -409,3 +411,31 @@ def test_runs_that_dealt_the_same_cards_are_compared_pair_by_pair(tmp_path: Path
     assert refused.returncode == 2
     assert "did not deal the same cards" in refused.stderr.replace("\n", " ")
     assert cli("compare", "a", cwd=tmp_path).returncode == 2
+
+
+@pytest.mark.parametrize("listed", [True, False], ids=["the kernel lists locks", "no list, as on macOS"])
+def test_who_holds_a_run_is_seen_without_trying_its_lock(
+    listed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not listed:
+        monkeypatch.setattr(run_files, "_KERNELS_LIST", tmp_path / "none")
+    elif not run_files._KERNELS_LIST.is_file():
+        pytest.skip("this system lists no locks")
+    assert not is_held(tmp_path)
+    with held(tmp_path):
+        assert is_held(tmp_path)
+        assert held_elsewhere(tmp_path) == ""
+        with pytest.raises(StoreError, match=rf"another process \({os.getpid()} on .+\); wait"):
+            locked(tmp_path)
+        assert is_held(tmp_path)
+    assert not is_held(tmp_path)
+    killed = subprocess.Popen([sys.executable, "-c", ""])
+    killed.wait()
+    (tmp_path / "run.lock").write_text(f"{socket.gethostname()} {killed.pid}\n")
+    assert not is_held(tmp_path)
+    assert held_elsewhere(tmp_path) == ""
+    (tmp_path / "run.lock").write_text("node-7 1\n")
+    assert not is_held(tmp_path)
+    assert held_elsewhere(tmp_path) == "node-7"
+    (tmp_path / "run.lock").write_text("\x1b[31m 1\n")  # of nobody's making
+    assert held_elsewhere(tmp_path) == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.console import Console
 
@@ -11,7 +12,7 @@ from ..lab.runs.forecast import Limits
 from ..lab.runs.tournament_games import is_tournament
 from ..lab.runs.work import budget_needed
 from ..lab.storage.overview import RunCounts, RunOverview
-from ..lab.storage.run_files import TRAINING, is_held
+from ..lab.storage.run_files import TRAINING, held_elsewhere, is_held
 from ..lab.storage.store import Store
 from ..lab.studies.plan import STUDY
 from ..lab.training.files import log_of, seed_folder, training_result
@@ -31,26 +32,46 @@ def show_status(console: Console, path: Path) -> None:
         _show_training(console, path)
         return
     with RunOverview.open_for_reading(path) as overview:
-        played = is_held(path)
+        work = _Work.of(path)
         counts = overview.counts()
         under_way = overview.left_under_way()
         if overview.of_games:
-            _show_games(console, path, overview, counts, played)
+            _show_games(console, path, overview, counts, work)
         else:
-            _show_calls(console, path, overview.progress(), played)
+            _show_calls(console, path, overview.progress(), work)
             say(
                 console,
                 f"{counted(counts.calls, 'call')}, {number(counts.tokens, 'large')} tokens{_money(counts)}",
             )
     if under_way:
-        _tell_under_way(console, under_way, played)
+        _tell_under_way(console, under_way, work)
 
 
-def _show_calls(console: Console, path: Path, progress: dict[str, tuple[int, int]], played: bool) -> None:
+class _Work(NamedTuple):
+    """Whether something goes on. here: on this machine. unseen: the words for another machine that began it
+    and has not told its end, else "".
+    """
+
+    here: bool
+    unseen: str
+
+    @classmethod
+    def of(cls, path: Path) -> _Work:
+        here = is_held(path)
+        machine = "" if here else held_elsewhere(path)
+        cannot = f"begun on {machine}, and whether it goes on there cannot be seen from here"
+        return cls(here, cannot if machine else "")
+
+    def words(self, here: str, stopped: str) -> str:
+        return here if self.here else self.unseen or stopped
+
+
+def _show_calls(console: Console, path: Path, progress: dict[str, tuple[int, int]], work: _Work) -> None:
     """Of what asks outside games: a judge, an evaluation …"""
     over = bool(progress) and all(done >= planned for done, planned in progress.values())
     stopped = "over" if over else "nobody works on it now; the command that began it goes on"
-    say(console, f"{path}: calls alone, of a judge or an evaluation; {'in work now' if played else stopped}")
+    state = work.words("in work now", stopped)
+    say(console, f"{path}: calls alone, of a judge or an evaluation; {state}")
     for who, (done, planned) in progress.items():
         say(console, f"  {who}: {done:,} of {planned:,} done")
 
@@ -62,11 +83,12 @@ def _show_training(console: Console, path: Path) -> None:
         say(console, f"seed {seed}: {n} of {counted(spec.training.updates, 'update')}")
     if all(training_result(seed_folder(path, seed)) for seed in spec.seeds):
         say(console, f"{path}: over")
-    elif not is_held(path):
-        say(console, f"nobody works on it now; go on with: wolflab train --resume {shlex.quote(str(path))}")
+    elif not (work := _Work.of(path)).here:
+        state = f"{work.unseen}; if not" if work.unseen else "nobody works on it now"
+        say(console, f"{state}, go on with: wolflab train --resume {shlex.quote(str(path))}")
 
 
-def _show_games(console: Console, path: Path, overview: RunOverview, counts: RunCounts, played: bool) -> None:
+def _show_games(console: Console, path: Path, overview: RunOverview, counts: RunCounts, work: _Work) -> None:
     with Store.open_for_reading(path) as store:
         experiment, command = store.experiment, store.command.split()[1]
         command = "tournament" if is_tournament(store) else command
@@ -80,10 +102,10 @@ def _show_games(console: Console, path: Path, overview: RunOverview, counts: Run
             first = "Write a higher experiment.budget in the study's file, then go on" if spent else "Go on"
             how = f"{first} with the command that began it: {again}"
         given_up = counts.of("failed") if store.peopled else 0  # they are planned again
-        timed = (row for row in store.games() if row.over) if played else ()
+        timed = (row for row in store.games() if row.over) if work.here else ()
         seconds = [taken for row in timed if (taken := store.seconds(row.id))]
     left = counts.of() - counts.over - given_up
-    state = "over" if not left else "being played" if played else "stopped"
+    state = work.words("being played", "stopped") if left else "over"
     say(console, f"{path}: {state}; {counts.over} of {counted(counts.of(), 'game')} over")
     parts = {status: counts.of(status) for status in ("done", "void", "unfinished", "failed", "planned")}
     say(console, "  " + ", ".join(f"{n:,} {status}" for status, n in parts.items() if n))
@@ -100,7 +122,7 @@ def _show_games(console: Console, path: Path, overview: RunOverview, counts: Run
         say(console, f"  {counted(calls, 'call')}, {number(tokens, 'large')} tokens, {money}{of}")
     else:
         say(console, f"  no calls that are paid for{of}")
-    if played and left and seconds:
+    if work.here and left and seconds:
         at_once = min(experiment.concurrency, left)
         each = sum(seconds) / len(seconds)
         say(
@@ -114,8 +136,8 @@ def _show_games(console: Console, path: Path, overview: RunOverview, counts: Run
             console,
             f"  {counted(forced, 'change')} that servers forced: wolflab errors {shlex.quote(str(path))}",
         )
-    if left and not played:
-        say(console, f"  {how}")
+    if left and not work.here:
+        say(console, f"  {'If it does not: ' if work.unseen else ''}{how}")
 
 
 def _money(counts: RunCounts) -> str:
@@ -126,10 +148,11 @@ def _money(counts: RunCounts) -> str:
     return f", {least}{number(counts.cost, 'usd')}"
 
 
-def _tell_under_way(console: Console, calls: list[tuple[str, str, str]], played: bool) -> None:
+def _tell_under_way(console: Console, calls: list[tuple[str, str, str]], work: _Work) -> None:
     """Calls that were sent and not answered by now."""
-    if played:
-        say(console, f"  {counted(len(calls), 'call is', 'calls are')} under way")
+    if work.here or work.unseen:
+        perhaps = "" if work.here else ", if it goes on"
+        say(console, f"  {counted(len(calls), 'call is', 'calls are')} under way{perhaps}")
         return
     say(
         console,

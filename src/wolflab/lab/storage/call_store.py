@@ -11,7 +11,6 @@ them, are `store.Store`'s; a judge's file is a `CallStore` and no more.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 import zlib
@@ -44,6 +43,7 @@ from .run_files import (
     readable,
     reader,
     transaction,
+    unlocked,
     unusable,
     writer,
 )
@@ -120,7 +120,7 @@ class CallStore:
             new = not (path / "run.sqlite").is_file()
             store = cls._writer(path, lock, facts if new else None)
         except BaseException:
-            os.close(lock)
+            unlocked(lock)
             raise
         differing = [name for name, value in facts.items() if store.meta(name) != value]
         if differing:
@@ -139,7 +139,7 @@ class CallStore:
         try:
             return cls._writer(path, lock, None)
         except BaseException:
-            os.close(lock)
+            unlocked(lock)
             raise
 
     @classmethod
@@ -190,7 +190,7 @@ class CallStore:
         """Close the file and give the lock back."""
         self._db.close()
         if self._lock is not None:
-            os.close(self._lock)
+            unlocked(self._lock)
             self._lock = None
 
     def __enter__(self) -> Self:

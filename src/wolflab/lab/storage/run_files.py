@@ -5,16 +5,19 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import socket
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ...errors import StoreError
 
 TRAINING = "training.yaml"
 """The file by which a directory is a training's."""
+LOCK = "run.lock"
+_KERNELS_LIST = Path("/proc/locks")
 PATIENCE = 30.0
 """Seconds to wait while another process writes."""
 
@@ -33,31 +36,77 @@ def new_directory(root: Path, name: str) -> Path:
 
 
 def locked(path: Path) -> int:
-    """The run's lock, held until the number returned is closed; StoreError when another process has it."""
-    lock = os.open(path / "run.lock", os.O_RDWR | os.O_CREAT, 0o644)
+    """The run's lock, held until `unlocked`; StoreError when another process has it. In it stands who has
+    it: machine and process.
+    """
+    lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(lock)
-        raise StoreError(f"{path} is being run by another process; wait for it, or stop it first") from None
+        machine, process = _holder(path)
+        who = f" ({process} on {machine})" if machine else ""
+        raise StoreError(
+            f"{path} is being run by another process{who}; wait for it, or stop it first"
+        ) from None
     except OSError as error:
         os.close(lock)
         raise StoreError(
             f"{path}: its file system keeps no locks ({error.strerror}); name a folder on another disk"
         ) from None
+    with suppress(OSError):  # a full disk stops no run here
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, f"{socket.gethostname()} {os.getpid()}\n".encode(), 0)
     return lock
 
 
+def unlocked(lock: int) -> None:
+    """Give a lock back."""
+    with suppress(OSError):
+        os.ftruncate(lock, 0)
+    os.close(lock)
+
+
 def is_held(path: Path) -> bool:
-    """Whether another process holds the run's lock now. It is read where the kernel lists its locks, and
-    never tried: whoever tries it, and be it for a moment, may turn a run away that starts just then.
+    """Whether a process of this machine holds the run's lock now. It is read where the kernel lists its
+    locks (or who has it, where there is no such list), and never tried: whoever tries it, and be it for a
+    moment, may turn a run away that starts just then.
     """
     try:
-        lock = os.stat(path / "run.lock")
-        listed = Path("/proc/locks").read_text(encoding="ascii", errors="replace")
+        lock = os.stat(path / LOCK)
+        listed = _KERNELS_LIST.read_text(encoding="ascii", errors="replace")
     except OSError:
-        return False
+        machine, process = _holder(path)
+        return machine == socket.gethostname() and _runs(process)
     return re.search(rf"FLOCK .* [0-9a-f]+:[0-9a-f]+:{lock.st_ino} 0 EOF$", listed, re.MULTILINE) is not None
+
+
+def held_elsewhere(path: Path) -> str:
+    """The other machine (or container) that began to hold the run's lock and has not given it back, else "".
+    Whether it still holds it cannot be seen from here.
+    """
+    machine, _ = _holder(path)
+    return "" if machine == socket.gethostname() else machine
+
+
+def _holder(path: Path) -> tuple[str, int]:
+    """Machine and process that stand in a lock; "" and 0 where nobody does."""
+    try:
+        told = re.fullmatch(r"([\w.-]{1,255}) (\d{1,18})\n", (path / LOCK).read_text(encoding="utf-8"))
+    except (OSError, UnicodeError):
+        told = None
+    return (told[1], int(told[2])) if told else ("", 0)
+
+
+def _runs(process: int) -> bool:
+    """Whether there is a process of that number."""
+    try:
+        os.kill(process, 0)
+    except PermissionError:  # another user's
+        return True
+    except (ProcessLookupError, OverflowError):
+        return False
+    return True
 
 
 @contextmanager
@@ -67,7 +116,7 @@ def held(path: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        os.close(lock)
+        unlocked(lock)
 
 
 def writer(path: Path) -> sqlite3.Connection:

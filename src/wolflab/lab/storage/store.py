@@ -9,7 +9,6 @@ instant models lie in it too.
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -37,7 +36,7 @@ from .call_store import CallStore
 from .embedding_cache import spent_on_vectors
 from .packing import Packed, Unpacked, pack, together, totals_by_model, unpack
 from .quotes import Quotes
-from .run_files import has_table, locked, must_be_new, transaction, writer
+from .run_files import has_table, locked, must_be_new, transaction, unlocked, writer
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS games (
@@ -143,7 +142,7 @@ class Store(CallStore):
                     half.unlink()
                 raise
         except BaseException:
-            os.close(lock)
+            unlocked(lock)
             raise
 
     @classmethod

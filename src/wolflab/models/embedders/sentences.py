@@ -120,9 +120,7 @@ class SentenceEmbedder(Embedder):
     def _encode(self, texts: list[str]) -> Vectors:
         with self._lock:  # one at a time: torch uses all cores for each
             if self._model is None:
-                library = self._library()
-                with quiet():
-                    self._model = self._load(library)
+                self._model = self._load()
             raw = self._model.encode(
                 texts or ["."],  # for the sake of its dimensions
                 batch_size=self._batch_size,
@@ -142,15 +140,20 @@ class SentenceEmbedder(Embedder):
                 f"embedder {self.name!r} needs a package that is not installed ({error}): {self._install}"
             ) from None
 
-    def _load(self, library: Any) -> Any:
+    def _load(self) -> Any:
         more: dict[str, Any] = {} if self.version == "" else {"revision": self.version}
         try:
-            return library.SentenceTransformer(self._source(), device=self._device, **more)
+            return self._loaded(self._source(), **more)
         except (OSError, ValueError, RuntimeError) as error:
             raise ModelError(
                 f"embedder {self.name!r}: its weights cannot be loaded ({short(error)}); download them where "
                 "there is a network, or set path to a directory that holds them"
             ) from None
+
+    def _loaded(self, source: str, **more: Any) -> Any:
+        library = self._library()
+        with quiet():
+            return library.SentenceTransformer(source, device=self._device, **more)
 
     def _source(self) -> str:
         if self._path is not None:
@@ -173,7 +176,7 @@ class MiniLM(SentenceEmbedder):
         self._install = INSTALL_MINILM
         self.dimensions = 384
 
-    def _load(self, library: Any) -> Any:
+    def _load(self) -> Any:
         folder = self._folder()
         for name, wanted in MINILM_FILES.items():
             file = folder / name
@@ -185,7 +188,7 @@ class MiniLM(SentenceEmbedder):
                         f"embedder 'minilm': {file} is not the file that this wolflab knows; "
                         f"install it again: {self._install}"
                     )
-        return library.SentenceTransformer(str(folder), device=self._device, local_files_only=True)
+        return self._loaded(str(folder), local_files_only=True)
 
     def _folder(self) -> Path:
         # Found, not imported: nothing but the files is wanted of it.

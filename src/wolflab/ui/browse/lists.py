@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from ...errors import WolflabError
 from ...lab.storage.overview import RunCounts, WhyStopped
+from ...lab.storage.run_files import held_elsewhere
 from ...lab.training.files import log_of, seed_folder
 from ...lab.training.run import opened
 from ..report.links import games_address
@@ -97,6 +98,8 @@ def _state(run: ShelvedRun, counts: RunCounts) -> Cell:
         return Cell("being played", under=begun, look="good")
     if counts.finished:
         return Cell("over" if counts.of() else "nothing planned")
+    if machine := held_elsewhere(run.path):
+        return Cell("perhaps played", under=(f"begun on {machine}, which cannot be seen from here",))
     stopped = counts.of("unfinished", "failed")
     return Cell("stopped" if stopped else "not over", look="yes" if stopped else "")
 

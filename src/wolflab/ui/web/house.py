@@ -18,7 +18,7 @@ import msgspec
 from ...errors import WolflabError
 from ...files import read_json, write
 from ...lab.runs.tables import RunAtTables, can_be_seated
-from ...lab.storage.run_files import locked
+from ...lab.storage.run_files import locked, unlocked
 from ...lab.storage.store import Store
 from ...rules import PRESETS
 from .plan import (
@@ -118,7 +118,7 @@ class House:
             except WolflabError as error:
                 _log.error("%s", error)
         if self._lock is not None:
-            os.close(self._lock)
+            unlocked(self._lock)
             self._lock = None
 
     def table(self, code: str) -> WebTable:
