@@ -377,6 +377,17 @@ def test_a_run_is_looked_at_while_another_process_plays_it(tmp_path: Path) -> No
     assert not being_played(RunShelf([tmp_path]).runs()[0])
 
 
+def test_a_run_that_another_machine_may_play_is_not_called_stopped(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "left", build({**DATA, "interview": False})) as store:
+        store.plan([("plain", 0, 0)])
+    lock = tmp_path / "left" / "run.lock"
+    lock.write_text(f"node-7 123 {lock.stat().st_ino}\n")
+    browser = client(tmp_path)
+    assert "perhaps played last taken up on node-7" in plain(browser.get("/").text)
+    game = browser.get(f"{address(browser, 'left')}replay/1.html")
+    assert "whether node-7 plays this run cannot be seen from here" in plain(game.text)
+
+
 def test_the_time_that_is_left_goes_by_the_games_since_the_run_was_looked_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -572,6 +572,17 @@ def test_weights_that_cannot_be_loaded(stub: type[StubTransformer]):
         run_now(resolve_embedder("sentence-transformers/absent").embed(["x"]))
 
 
+def test_a_broken_package_is_not_called_missing_weights(monkeypatch: pytest.MonkeyPatch):
+    def broken(wanted: str) -> Any:
+        raise OSError("libcudart.so.12: cannot open shared object file")
+
+    monkeypatch.setattr("wolflab.models.embedders.sentences.import_module", broken)
+    with pytest.raises(
+        ModelError, match=r"is broken \(libcudart.*\); install it again: pip install 'wolflab\["
+    ):
+        run_now(resolve_embedder("sentence-transformers/all-mpnet-base-v2").embed(["x"]))
+
+
 def test_a_missing_package_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(ModelError, match=r"not installed .*: pip install 'wolflab\[embeddings\]'"):

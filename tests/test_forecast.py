@@ -478,7 +478,8 @@ def test_status_names_what_was_under_way_at_a_kill(tmp_path: Path) -> None:
         process.send_signal(signal.SIGKILL)
         process.communicate()
         stopped = wolflab("status", "r", cwd=tmp_path).stdout
-        (tmp_path / "r" / "run.lock").write_text("node-7 123\n")
+        lock = tmp_path / "r" / "run.lock"
+        lock.write_text(f"node-7 123 {lock.stat().st_ino}\n")
         elsewhere = wolflab("status", "r", cwd=tmp_path).stdout
         server.latency = 0.0
         assert wolflab("run", "--resume", "r", cwd=tmp_path).returncode == 0
@@ -491,9 +492,10 @@ def test_status_names_what_was_under_way_at_a_kill(tmp_path: Path) -> None:
     assert int(found[1]) >= 1
     assert re.search(r"game/\d, \d/\w+/\d\|\w+.*, of wolf-1", stopped)
     assert "Go on with: wolflab run --resume r" in stopped
-    assert "r: begun on node-7, and whether it goes on there cannot be seen from here; 0 of 3" in elsewhere
-    assert re.search(r"\d+ calls? (is|are) under way, if it goes on", elsewhere)
-    assert "If it does not: Go on with: wolflab run --resume r" in elsewhere
+    state = "r: last taken up on node-7, and whether it goes on there cannot be seen from here; 0 of 3 games"
+    assert state in elsewhere
+    assert "under way when it was last written. If it has stopped, the answers were not stored" in elsewhere
+    assert "If it does not, go on with: wolflab run --resume r" in elsewhere
     assert "r: over" in over
     assert "under way" not in over
 

@@ -9,12 +9,13 @@ import json
 import logging
 import shutil
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from types import SimpleNamespace
 from typing import Any
 
@@ -29,7 +30,14 @@ from wolflab.models.base import Chat, Request, Response, Sampling
 from wolflab.models.budget import Budget
 from wolflab.models.catalog import check_model, resolve
 from wolflab.models.local import LocalModel, LocalSettings
-from wolflab.models.weights import INSTALL, find_weights, load_weights, plain_folder, weights_digest
+from wolflab.models.weights import (
+    INSTALL,
+    find_weights,
+    load_weights,
+    plain_folder,
+    quiet,
+    weights_digest,
+)
 from wolflab.text.replies.parse import NO_FIT
 from wolflab.wwqa.items import Item, write_items
 
@@ -141,6 +149,26 @@ def test_replies_end_where_the_model_ends_them_or_are_cut(home: Path) -> None:
     for reply in replies:
         assert (reply.usage.completion_tokens < 200) == (reply.finish == "stop")
         assert "<|im_end|>" not in reply.text
+
+
+def test_what_is_quiet_in_two_threads_is_undone_by_the_last_one() -> None:
+    logger = logging.getLogger("transformers")
+    before, filters = logger.level, list(warnings.filters)
+    first, second = Event(), Event()
+
+    def load() -> None:
+        with quiet():
+            first.set()
+            second.wait(30)
+
+    thread = Thread(target=load)
+    thread.start()
+    assert first.wait(30)
+    with quiet():
+        second.set()
+        thread.join()
+        assert logger.level == logging.CRITICAL
+    assert (logger.level, list(warnings.filters)) == (before, filters)
 
 
 def test_a_tokenizer_that_cleans_up_changes_no_reply_and_is_not_warned_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import sqlite3
@@ -425,17 +426,34 @@ def test_who_holds_a_run_is_seen_without_trying_its_lock(
     with held(tmp_path):
         assert is_held(tmp_path)
         assert held_elsewhere(tmp_path) == ""
-        with pytest.raises(StoreError, match=rf"another process \({os.getpid()} on .+\); wait"):
+        with pytest.raises(StoreError, match=rf"another process \(process {os.getpid()} on .+\); wait"):
             locked(tmp_path)
         assert is_held(tmp_path)
     assert not is_held(tmp_path)
     killed = subprocess.Popen([sys.executable, "-c", ""])
     killed.wait()
-    (tmp_path / "run.lock").write_text(f"{socket.gethostname()} {killed.pid}\n")
+    place = (tmp_path / "run.lock").stat().st_ino
+    (tmp_path / "run.lock").write_text(f"{run_files._machine()} {killed.pid} {place}\n")
     assert not is_held(tmp_path)
     assert held_elsewhere(tmp_path) == ""
-    (tmp_path / "run.lock").write_text("node-7 1\n")
+    (tmp_path / "run.lock").write_text(f"node-7 1 {place}\n")
     assert not is_held(tmp_path)
     assert held_elsewhere(tmp_path) == "node-7"
-    (tmp_path / "run.lock").write_text("\x1b[31m 1\n")  # of nobody's making
+    shutil.copytree(tmp_path, tmp_path / "copy")
+    assert held_elsewhere(tmp_path / "copy") == ""
+    for damaged in ("\x1b[31m 1 2\n", f"node-7 1 {place}", f"node-7 1 {place + 1}\n", "node-7 1\n"):
+        (tmp_path / "run.lock").write_text(damaged)
+        assert held_elsewhere(tmp_path) == ""
+
+
+@pytest.mark.parametrize("name", ["caf\udce9", "Jürgens Mac", "(none)", ""])
+def test_a_machine_of_any_name_holds_a_run(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_files, "_KERNELS_LIST", tmp_path / "none")
+    monkeypatch.setattr(socket, "gethostname", lambda: name)
+    with held(tmp_path):
+        assert is_held(tmp_path)
+        monkeypatch.setattr(socket, "gethostname", lambda: "login")
+        assert held_elsewhere(tmp_path) != ""
     assert held_elsewhere(tmp_path) == ""

@@ -12,9 +12,10 @@ import logging
 import os
 import re
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr
+from contextlib import ExitStack, contextmanager, redirect_stderr
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from hashlib import file_digest, sha256
@@ -235,7 +236,27 @@ def libraries(*names: str) -> None:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """transformers, trl and the hub print nothing in here, no bars, no warnings; afterwards as before."""
+    """transformers, trl and the hub print nothing in here, no bars, no warnings; afterwards as before.
+    Several threads may be in it at once: who comes last undoes it.
+    """
+    with _ENTERING:
+        if not _WITHIN:
+            _UNDOING.enter_context(_quieted())
+        _WITHIN.append(True)
+    try:
+        yield
+    finally:
+        with _ENTERING:
+            _WITHIN.pop()
+            if not _WITHIN:
+                _UNDOING.close()
+
+
+_ENTERING, _WITHIN, _UNDOING = threading.Lock(), list[bool](), ExitStack()
+
+
+@contextmanager
+def _quieted() -> Iterator[None]:
     from huggingface_hub.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 
     loggers = [logging.getLogger(name) for name in ("transformers", "huggingface_hub", "trl")]

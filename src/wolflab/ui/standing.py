@@ -59,18 +59,16 @@ class _Work(NamedTuple):
     def of(cls, path: Path) -> _Work:
         here = is_held(path)
         machine = "" if here else held_elsewhere(path)
-        cannot = f"begun on {machine}, and whether it goes on there cannot be seen from here"
+        cannot = f"last taken up on {machine}, and whether it goes on there cannot be seen from here"
         return cls(here, cannot if machine else "")
-
-    def words(self, here: str, stopped: str) -> str:
-        return here if self.here else self.unseen or stopped
 
 
 def _show_calls(console: Console, path: Path, progress: dict[str, tuple[int, int]], work: _Work) -> None:
     """Of what asks outside games: a judge, an evaluation …"""
     over = bool(progress) and all(done >= planned for done, planned in progress.values())
-    stopped = "over" if over else "nobody works on it now; the command that began it goes on"
-    state = work.words("in work now", stopped)
+    stopped = f"{work.unseen}; if not" if work.unseen else "nobody works on it now;"
+    stopped = "over" if over else f"{stopped} the command that began it goes on"
+    state = "in work now" if work.here else stopped
     say(console, f"{path}: calls alone, of a judge or an evaluation; {state}")
     for who, (done, planned) in progress.items():
         say(console, f"  {who}: {done:,} of {planned:,} done")
@@ -105,7 +103,8 @@ def _show_games(console: Console, path: Path, overview: RunOverview, counts: Run
         timed = (row for row in store.games() if row.over) if work.here else ()
         seconds = [taken for row in timed if (taken := store.seconds(row.id))]
     left = counts.of() - counts.over - given_up
-    state = work.words("being played", "stopped") if left else "over"
+    state = "being played" if work.here else work.unseen or "stopped"
+    state = state if left else "over"
     say(console, f"{path}: {state}; {counts.over} of {counted(counts.of(), 'game')} over")
     parts = {status: counts.of(status) for status in ("done", "void", "unfinished", "failed", "planned")}
     say(console, "  " + ", ".join(f"{n:,} {status}" for status, n in parts.items() if n))
@@ -137,7 +136,7 @@ def _show_games(console: Console, path: Path, overview: RunOverview, counts: Run
             f"  {counted(forced, 'change')} that servers forced: wolflab errors {shlex.quote(str(path))}",
         )
     if left and not work.here:
-        say(console, f"  {'If it does not: ' if work.unseen else ''}{how}")
+        say(console, f"  If it does not, {how[0].lower()}{how[1:]}" if work.unseen else f"  {how}")
 
 
 def _money(counts: RunCounts) -> str:
@@ -150,14 +149,14 @@ def _money(counts: RunCounts) -> str:
 
 def _tell_under_way(console: Console, calls: list[tuple[str, str, str]], work: _Work) -> None:
     """Calls that were sent and not answered by now."""
-    if work.here or work.unseen:
-        perhaps = "" if work.here else ", if it goes on"
-        say(console, f"  {counted(len(calls), 'call is', 'calls are')} under way{perhaps}")
+    if work.here:
+        say(console, f"  {counted(len(calls), 'call is', 'calls are')} under way")
         return
+    last = "was last written. If it has stopped, the" if work.unseen else "was stopped. The"
     say(
         console,
-        f"  {counted(len(calls), 'call was', 'calls were')} under way when it was stopped. The answers were "
-        "not stored and may have been paid for; these calls are made again:",
+        f"  {counted(len(calls), 'call was', 'calls were')} under way when it {last} answers were not stored "
+        "and may have been paid for; these calls are made again:",
         "yellow",
     )
     for asker, key, model in calls[:_NAMED]:

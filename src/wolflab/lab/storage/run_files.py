@@ -45,7 +45,7 @@ def locked(path: Path) -> int:
     except BlockingIOError:
         os.close(lock)
         machine, process = _holder(path)
-        who = f" ({process} on {machine})" if machine else ""
+        who = f" (process {process} on {machine})" if machine else ""
         raise StoreError(
             f"{path} is being run by another process{who}; wait for it, or stop it first"
         ) from None
@@ -56,7 +56,8 @@ def locked(path: Path) -> int:
         ) from None
     with suppress(OSError):  # a full disk stops no run here
         os.ftruncate(lock, 0)
-        os.pwrite(lock, f"{socket.gethostname()} {os.getpid()}\n".encode(), 0)
+        os.pwrite(lock, f"{_machine()} {os.getpid()} {os.fstat(lock).st_ino}\n".encode(), 0)
+        os.fsync(lock)  # so that other machines read it at once
     return lock
 
 
@@ -77,7 +78,7 @@ def is_held(path: Path) -> bool:
         listed = _KERNELS_LIST.read_text(encoding="ascii", errors="replace")
     except OSError:
         machine, process = _holder(path)
-        return machine == socket.gethostname() and _runs(process)
+        return machine == _machine() and _runs(process)
     return re.search(rf"FLOCK .* [0-9a-f]+:[0-9a-f]+:{lock.st_ino} 0 EOF$", listed, re.MULTILINE) is not None
 
 
@@ -86,16 +87,23 @@ def held_elsewhere(path: Path) -> str:
     Whether it still holds it cannot be seen from here.
     """
     machine, _ = _holder(path)
-    return "" if machine == socket.gethostname() else machine
+    return "" if machine == _machine() else machine
+
+
+def _machine() -> str:
+    """This machine's name, in letters that can be written and shown anywhere."""
+    return re.sub(r"[^\w.-]", "-", socket.gethostname(), flags=re.ASCII) or "-"
 
 
 def _holder(path: Path) -> tuple[str, int]:
-    """Machine and process that stand in a lock; "" and 0 where nobody does."""
+    """Machine and process that stand in a lock; "" and 0 where nobody does, and in the copy of a lock."""
     try:
-        told = re.fullmatch(r"([\w.-]{1,255}) (\d{1,18})\n", (path / LOCK).read_text(encoding="utf-8"))
-    except (OSError, UnicodeError):
-        told = None
-    return (told[1], int(told[2])) if told else ("", 0)
+        with (path / LOCK).open("rb") as lock:
+            told = re.fullmatch(rb"([\w.-]{1,255}) (\d{1,18}) (\d{1,20})\n", lock.read(400))
+            own = told is not None and int(told[3]) == os.fstat(lock.fileno()).st_ino
+    except OSError:
+        return "", 0
+    return (told[1].decode(), int(told[2])) if told and own else ("", 0)
 
 
 def _runs(process: int) -> bool:

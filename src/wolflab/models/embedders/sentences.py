@@ -139,21 +139,25 @@ class SentenceEmbedder(Embedder):
             raise ModelError(
                 f"embedder {self.name!r} needs a package that is not installed ({error}): {self._install}"
             ) from None
+        except (OSError, RuntimeError, ValueError) as error:
+            raise ModelError(
+                f"embedder {self.name!r}: the package sentence-transformers, or one that it needs, is broken "
+                f"({short(error)}); install it again: {self._install}"
+            ) from None
 
     def _load(self) -> Any:
-        more: dict[str, Any] = {} if self.version == "" else {"revision": self.version}
+        return self._loaded(self._source(), **({"revision": self.version} if self.version else {}))
+
+    def _loaded(self, source: str, **more: Any) -> Any:
+        library = self._library()
         try:
-            return self._loaded(self._source(), **more)
+            with quiet():
+                return library.SentenceTransformer(source, device=self._device, **more)
         except (OSError, ValueError, RuntimeError) as error:
             raise ModelError(
                 f"embedder {self.name!r}: its weights cannot be loaded ({short(error)}); download them where "
                 "there is a network, or set path to a directory that holds them"
             ) from None
-
-    def _loaded(self, source: str, **more: Any) -> Any:
-        library = self._library()
-        with quiet():
-            return library.SentenceTransformer(source, device=self._device, **more)
 
     def _source(self) -> str:
         if self._path is not None:

@@ -41,7 +41,16 @@ from .frame import (
 )
 from .games import GamesAsked, address_number, games_form, games_page, known_fields
 from .lists import PAGES, page_time, run_address, run_page, runs_page
-from .shelf import RunShelf, ShelvedRun, being_played, game_in, in_command, looking, opened_store
+from .shelf import (
+    RunShelf,
+    ShelvedRun,
+    being_played,
+    game_in,
+    in_command,
+    looking,
+    opened_store,
+    played_elsewhere,
+)
 
 _READING = threading.BoundedSemaphore(2)
 """Records that are read at once: a replay takes a processor and some memory."""
@@ -169,6 +178,8 @@ def _take_replay(request: Request, shelf: RunShelf) -> Response:
         words = f"Game {number} is being played now ({counted(calls, 'call')} so far)."
     elif played:
         words = f"Game {number} is not over yet: it is being played now, or waits for its turn."
+    elif machine := played_elsewhere(run):
+        words = f"Game {number} is not over; whether {machine} plays this run cannot be seen from here."
     else:
         words = f"Game {number} is not over, and nobody plays this run now."
     words += " Its page is there when it is over."

@@ -10,7 +10,6 @@ from urllib.parse import quote
 
 from ...errors import WolflabError
 from ...lab.storage.overview import RunCounts, WhyStopped
-from ...lab.storage.run_files import held_elsewhere
 from ...lab.training.files import log_of, seed_folder
 from ...lab.training.run import opened
 from ..report.links import games_address
@@ -18,7 +17,16 @@ from ..report.numbers import number, tiles
 from ..report.table import Cell, TableRow
 from ..wording import counted, cut, duration
 from .frame import ago, browse_page, headed, leading_table, money, refreshed, sentence_told
-from .shelf import KIND_NAMES, RunShelf, ShelvedRun, being_played, in_command, looking, shown_path
+from .shelf import (
+    KIND_NAMES,
+    RunShelf,
+    ShelvedRun,
+    being_played,
+    in_command,
+    looking,
+    played_elsewhere,
+    shown_path,
+)
 
 PAGE = 50
 """Runs, or games, on one page."""
@@ -98,8 +106,8 @@ def _state(run: ShelvedRun, counts: RunCounts) -> Cell:
         return Cell("being played", under=begun, look="good")
     if counts.finished:
         return Cell("over" if counts.of() else "nothing planned")
-    if machine := held_elsewhere(run.path):
-        return Cell("perhaps played", under=(f"begun on {machine}, which cannot be seen from here",))
+    if machine := played_elsewhere(run):
+        return Cell("perhaps played", under=(f"last taken up on {machine}, which cannot be seen from here",))
     stopped = counts.of("unfinished", "failed")
     return Cell("stopped" if stopped else "not over", look="yes" if stopped else "")
 

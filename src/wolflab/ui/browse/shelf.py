@@ -25,7 +25,7 @@ from ...lab.plans.specs import PERSON
 from ...lab.plans.tournament import FILE as TOURNAMENT
 from ...lab.runs.ends import GameEnds
 from ...lab.storage.overview import RunCounts, RunOverview
-from ...lab.storage.run_files import TRAINING, is_held, unusable
+from ...lab.storage.run_files import TRAINING, held_elsewhere, is_held, unusable
 from ...lab.storage.store import GameRow, Store
 from ..console import visible
 from ..web.refusals import Refused
@@ -213,6 +213,11 @@ def in_command(run: ShelvedRun) -> str:
 def being_played(run: ShelvedRun) -> bool:
     """Whether another process plays it now."""
     return is_held(run.path)
+
+
+def played_elsewhere(run: ShelvedRun) -> str:
+    """The other machine that may play it, unseen from here, else ""."""
+    return held_elsewhere(run.path)
 
 
 def _below(folder: Path, depth: int, left: list[int]) -> Iterator[Path]:
