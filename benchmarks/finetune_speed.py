@@ -18,68 +18,41 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+
+from tiny_models import save_random, tokenizer_of_texts
 from wolflab.errors import WolflabError
-from wolflab.models.weights import libraries, quiet
+from wolflab.models.weights import libraries
 from wolflab.rules import SHERIFF
 from wolflab.ui.wwqa.evaluating import RESULTS
 from wolflab.wwqa.building import build_items
 from wolflab.wwqa.finetuning.training import LIBRARIES
 from wolflab.wwqa.items import write_items
 
-SHAPES: Mapping[str, Mapping[str, int]] = {
-    "tiny": {"layers": 2, "width": 32, "inner": 64, "heads": 2, "key_heads": 1, "words": 1000},
-    "0.5b": {"layers": 24, "width": 896, "inner": 4864, "heads": 14, "key_heads": 2, "words": 151936},
-    "1b": {"layers": 16, "width": 2048, "inner": 8192, "heads": 32, "key_heads": 8, "words": 128256},
+SHAPES: Mapping[str, tuple[int, ...]] = {
+    "tiny": (2, 32, 64, 2, 1, 1000),
+    "0.5b": (24, 896, 4864, 14, 2, 151936),
+    "1b": (16, 2048, 8192, 32, 8, 128256),
 }
-"""The last two are those of Qwen2.5-0.5B and Llama-3.2-1B."""
+"""Values of `FIELDS`. The last two are those of Qwen2.5-0.5B and Llama-3.2-1B."""
+FIELDS = (
+    "num_hidden_layers",
+    "hidden_size",
+    "intermediate_size",
+    "num_attention_heads",
+    "num_key_value_heads",
+    "vocab_size",
+)
 CHAT = (
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n"
     "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
 QUESTIONS, WEIGHTS = "questions.jsonl", "weights"
 LINES = ("rank=8", "rank=64", "rank=8 batch=16", "rank=8 recompute=true", "rank=8 dtype=float32")
-
-
-def save_weights(folder: Path, shape: Mapping[str, int], texts: Iterable[str]) -> None:
-    """Random weights of that shape, with a tokenizer whose words are those of the texts."""
-    import torch
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
-
-    words = Tokenizer(models.BPE())
-    words.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    words.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=min(8000, shape["words"]),
-        special_tokens=["<|im_start|>", "<|im_end|>"],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    words.train_from_iterator(texts, trainer)
-    ends = {"eos_token": "<|im_end|>", "pad_token": "<|im_end|>"}
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, **ends)
-    tokenizer.chat_template = CHAT
-    config = LlamaConfig(
-        vocab_size=shape["words"],
-        hidden_size=shape["width"],
-        intermediate_size=shape["inner"],
-        num_hidden_layers=shape["layers"],
-        num_attention_heads=shape["heads"],
-        num_key_value_heads=shape["key_heads"],
-        max_position_embeddings=4096,
-        tie_word_embeddings=True,
-        bos_token_id=None,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-    )
-    with quiet():
-        torch.manual_seed(1)
-        LlamaForCausalLM(config).to(torch.bfloat16).save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
 
 
 def trained(out: Path, settings: str) -> dict[str, Any]:
@@ -113,7 +86,11 @@ def main(words: Sequence[str]) -> None:
         home = Path(folder)
         items = build_items(SHERIFF, wanted.questions, 1, shares={"train": 1.0}).items
         write_items(home / QUESTIONS, items)
-        save_weights(home / WEIGHTS, SHAPES[wanted.shape], [item.question for item in items])
+        shape = dict(zip(FIELDS, SHAPES[wanted.shape], strict=True))
+        tokenizer = tokenizer_of_texts(
+            (item.question for item in items), min(8000, shape["vocab_size"]), CHAT
+        )
+        save_random(home / WEIGHTS, tokenizer, "bfloat16", **shape)
         trained(home / "first", wanted.settings[0])
         first: dict[str, Any] | None = None
         print(f"shape {wanted.shape}, {len(items)} questions")

@@ -1,11 +1,12 @@
-"""A tiny random language model and an adapter for it, as folders: made in a second, off the network.
+"""Random language models, a tiny one above all, and an adapter for it, as folders: made off the network.
 
-Its tokenizer knows every byte, so it reads any text; a prompt on the rules has about one token for every
-three letters.
+Their tokenizers know every byte, so they read any text; a prompt on the rules has about one token of the tiny
+one for every three letters.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,12 @@ RULES = Path(__file__).parent.parent / "docs" / "rules.md"
 
 def tiny_tokenizer(template: str | None = CHAT) -> Any:
     """transformers' tokenizer: bytes, and merges of a page of these docs."""
+    said = ["Answer with Yes or No. player_1 votes for player_2. "] * 3
+    return tokenizer_of_texts([*said, RULES.read_text(encoding="utf-8")], 600, template)
+
+
+def tokenizer_of_texts(texts: Iterable[str], words: int, template: str | None) -> Any:
+    """transformers' tokenizer of at most so many tokens: bytes, and merges of these texts."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
@@ -33,13 +40,12 @@ def tiny_tokenizer(template: str | None = CHAT) -> Any:
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     made.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=600,
+        vocab_size=words,
         special_tokens=SPECIAL,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    said = ["Answer with Yes or No. player_1 votes for player_2. "] * 3
-    made.train_from_iterator([*said, RULES.read_text(encoding="utf-8")], trainer)
+    made.train_from_iterator(texts, trainer)
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=made, bos_token="<s>", eos_token="<|im_end|>", pad_token="<|im_end|>"
     )
@@ -49,27 +55,36 @@ def tiny_tokenizer(template: str | None = CHAT) -> Any:
 
 def tiny_base(folder: Path, template: str | None = CHAT, spread: float = 0.02) -> Path:
     """The folder, with a random model in it. spread: of its weights; from 0.2 on replies differ by prompt."""
-    import torch
-    from transformers import LlamaConfig, LlamaForCausalLM
-
     tokenizer = tiny_tokenizer(template)
-    config = LlamaConfig(
+    return save_random(
+        folder,
+        tokenizer,
         vocab_size=len(tokenizer),
         hidden_size=16,
         intermediate_size=32,
         num_hidden_layers=2,
         num_attention_heads=2,
         num_key_value_heads=2,
-        max_position_embeddings=WINDOW,
         initializer_range=spread,
-        bos_token_id=0,
-        eos_token_id=2,
-        pad_token_id=2,
+    )
+
+
+def save_random(folder: Path, tokenizer: Any, dtype: str = "float32", **shape: Any) -> Path:
+    """The folder, with random weights of a shape in it (fields of `LlamaConfig`), and their tokenizer."""
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    config = LlamaConfig(
+        max_position_embeddings=WINDOW,
+        bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
         tie_word_embeddings=True,
+        **shape,
     )
     with quiet(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(7)
-        LlamaForCausalLM(config).save_pretrained(folder)
+        LlamaForCausalLM(config).to(getattr(torch, dtype)).save_pretrained(folder)
         tokenizer.save_pretrained(folder)
     return folder
 

@@ -239,20 +239,23 @@ def quiet() -> Iterator[None]:
     """transformers, trl and the hub print nothing in here, no bars, no warnings; afterwards as before.
     Several threads may be in it at once: who comes last undoes it.
     """
+    global _within
     with _ENTERING:
-        if not _WITHIN:
+        if _within == 0:
             _UNDOING.enter_context(_quieted())
-        _WITHIN.append(True)
+        _within += 1
     try:
         yield
     finally:
         with _ENTERING:
-            _WITHIN.pop()
-            if not _WITHIN:
+            _within -= 1
+            if _within == 0:
                 _UNDOING.close()
 
 
-_ENTERING, _WITHIN, _UNDOING = threading.Lock(), list[bool](), ExitStack()
+_ENTERING, _UNDOING = threading.Lock(), ExitStack()
+_within = 0
+"""How many are in `quiet`."""
 
 
 @contextmanager

@@ -62,12 +62,15 @@ class _Work(NamedTuple):
         cannot = f"last taken up on {machine}, and whether it goes on there cannot be seen from here"
         return cls(here, cannot if machine else "")
 
+    def left(self, how: str) -> str:
+        """What is said of something that is not over and not in work here. how: it goes on."""
+        return f"{self.unseen}; if not, {how}" if self.unseen else f"nobody works on it now; {how}"
+
 
 def _show_calls(console: Console, path: Path, progress: dict[str, tuple[int, int]], work: _Work) -> None:
     """Of what asks outside games: a judge, an evaluation …"""
     over = bool(progress) and all(done >= planned for done, planned in progress.values())
-    stopped = f"{work.unseen}; if not" if work.unseen else "nobody works on it now;"
-    stopped = "over" if over else f"{stopped} the command that began it goes on"
+    stopped = "over" if over else work.left("the command that began it goes on")
     state = "in work now" if work.here else stopped
     say(console, f"{path}: calls alone, of a judge or an evaluation; {state}")
     for who, (done, planned) in progress.items():
@@ -82,8 +85,7 @@ def _show_training(console: Console, path: Path) -> None:
     if all(training_result(seed_folder(path, seed)) for seed in spec.seeds):
         say(console, f"{path}: over")
     elif not (work := _Work.of(path)).here:
-        state = f"{work.unseen}; if not" if work.unseen else "nobody works on it now"
-        say(console, f"{state}, go on with: wolflab train --resume {shlex.quote(str(path))}")
+        say(console, work.left(f"go on with: wolflab train --resume {shlex.quote(str(path))}"))
 
 
 def _show_games(console: Console, path: Path, overview: RunOverview, counts: RunCounts, work: _Work) -> None:
@@ -103,8 +105,7 @@ def _show_games(console: Console, path: Path, overview: RunOverview, counts: Run
         timed = (row for row in store.games() if row.over) if work.here else ()
         seconds = [taken for row in timed if (taken := store.seconds(row.id))]
     left = counts.of() - counts.over - given_up
-    state = "being played" if work.here else work.unseen or "stopped"
-    state = state if left else "over"
+    state = "over" if not left else "being played" if work.here else work.unseen or "stopped"
     say(console, f"{path}: {state}; {counts.over} of {counted(counts.of(), 'game')} over")
     parts = {status: counts.of(status) for status in ("done", "void", "unfinished", "failed", "planned")}
     say(console, "  " + ", ".join(f"{n:,} {status}" for status, n in parts.items() if n))

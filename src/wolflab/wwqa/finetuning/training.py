@@ -538,16 +538,23 @@ def _follower(folder: Path, trainer: Any, begin: Callable[[], None], watch: Fine
     class Follower(TrainerCallback):  # type: ignore[misc]  # transformers is imported when needed
         def __init__(self) -> None:
             self.lines: list[LogLine] = []
-            self.steps, self.planned, self.seconds, self.tokens, self.since = 0, 0, 0.0, 0, 0.0
+            self.begun, self.seconds, self.since = 0, 0.0, 0.0
 
         def taken(self) -> Taken | None:
             """None where no step was left to make."""
-            if not self.steps:
+            first, end, batch = (
+                self.begun,
+                trainer.state.global_step,
+                trainer.args.per_device_train_batch_size,
+            )
+            if first == end:
                 return None
+            tokens = sum(lengths[first * batch : end * batch])
             memory = _memory_at_most(device)
-            return Taken(self.steps, self.planned, self.seconds, self.tokens, memory)
+            return Taken(end - first, trainer.state.max_steps, self.seconds, tokens, memory)
 
         def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+            self.begun = state.global_step
             begin()
 
         def on_log(self, args: Any, state: Any, control: Any, logs: Mapping[str, Any], **more: Any) -> None:
@@ -568,9 +575,6 @@ def _follower(folder: Path, trainer: Any, begin: Callable[[], None], watch: Fine
 
         def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
             self.seconds += _now(device) - self.since
-            self.steps, self.planned = self.steps + 1, state.max_steps
-            batch = args.per_device_train_batch_size
-            self.tokens += sum(lengths[(state.global_step - 1) * batch : state.global_step * batch])
             self._tell(state)
 
         def on_train_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
