@@ -32,7 +32,7 @@ from wolflab.models.base import Request, Response
 from wolflab.models.budget import Budget
 from wolflab.text.asking.options import labels
 from wolflab.text.questions import Decide
-from wolflab.text.replies.parse import NO_FIT
+from wolflab.text.replies.finish import ANSWERED, Finish, FinishReason, no_fit
 from wolflab.usage import Usage
 
 BASE = """
@@ -168,24 +168,24 @@ def vote(run: Path) -> RecordedPrompt:
 @pytest.mark.parametrize(
     ("reply", "finish", "fate"),
     [
-        ('{"reasoning": "so", "action": "LEGAL"}', "stop", "legal"),
-        ("I think LEGAL is it. {'action': 'LEGAL'}", "stop", "legal"),
-        ('{"action": "vote for DEAD"}', "stop", "illegal"),
-        ('{"action": "DEAD"}', "stop", "illegal"),
-        ('{"action": "vote for player_99"}', "stop", "illegal"),
-        ('{"action": "whoever seems right"}', "stop", "unreadable"),
-        ('{"action": ""}', "stop", "unreadable"),
-        ('{"choose": "nobody knows"}', "stop", "unreadable"),
-        ("I vote for DEAD", "stop", "unreadable"),
-        ("LEGAL", "stop", "unreadable"),
-        ("", "stop", "none"),
-        ("", "filter", "none"),
-        ("<think>LEGAL it is</think>", "stop", "none"),
-        ('{"reasoning": "since', "length", "none"),
-        ("", f"{NO_FIT}: 4,096 tokens", "none"),
+        ('{"reasoning": "so", "action": "LEGAL"}', ANSWERED, "legal"),
+        ("I think LEGAL is it. {'action': 'LEGAL'}", ANSWERED, "legal"),
+        ('{"action": "vote for DEAD"}', ANSWERED, "illegal"),
+        ('{"action": "DEAD"}', ANSWERED, "illegal"),
+        ('{"action": "vote for player_99"}', ANSWERED, "illegal"),
+        ('{"action": "whoever seems right"}', ANSWERED, "unreadable"),
+        ('{"action": ""}', ANSWERED, "unreadable"),
+        ('{"choose": "nobody knows"}', ANSWERED, "unreadable"),
+        ("I vote for DEAD", ANSWERED, "unreadable"),
+        ("LEGAL", ANSWERED, "unreadable"),
+        ("", ANSWERED, "none"),
+        ("", Finish(FinishReason.FILTERED), "none"),
+        ("<think>LEGAL it is</think>", ANSWERED, "none"),
+        ('{"reasoning": "since', Finish(FinishReason.CUT), "none"),
+        ("", no_fit("4,096 tokens"), "none"),
     ],
 )
-def test_fates_of_votes(vote: RecordedPrompt, reply: str, finish: str, fate: Fate) -> None:
+def test_fates_of_votes(vote: RecordedPrompt, reply: str, finish: Finish, fate: Fate) -> None:
     task = vote.question.task
     assert isinstance(task, Decide)
     legal = labels(task.ask, vote.question.situation.ruleset)[0]

@@ -42,7 +42,8 @@ from wolflab.models.wire import (
 )
 from wolflab.rules import LEFT, NO, PASS, PRESETS, RIGHT, SHERIFF, YES, Action, Ask, Pick
 from wolflab.text.questions import Decide, Deduce, Question, Rate, Situation, Task, guessable
-from wolflab.text.replies.parse import NO_FIT, TOO_LONG, parse, schema
+from wolflab.text.replies.finish import ANSWERED, Finish, FinishReason, no_fit
+from wolflab.text.replies.parse import parse, schema
 from wolflab.text.replies.parsed import Decided, Judged, Problem, RatedReply, object_schema, text_schema
 
 KEY = "sk-very-secret-0123456789"
@@ -120,7 +121,7 @@ def test_a_call_brings_text_usage_cost_and_latency():
     [reply], server, model, _ = ask(server={"cached": 5}, price=Price(2.0, 6.0, 0.5))
     chosen = json.loads(reply.text)
     assert chosen["action"] in ("kill player_2", "kill player_3")
-    assert reply.finish == "stop"
+    assert reply.finish == ANSWERED
     assert reply.latency > 0
     prompt, completion = len(PROMPT) // 4, len(reply.text) // 4
     assert (reply.usage.prompt_tokens, reply.usage.completion_tokens) == (prompt, completion)
@@ -351,31 +352,31 @@ def test_corrections_are_put_and_change_the_reply():
 @pytest.mark.parametrize(
     ("fault", "text", "finish"),
     [
-        (Fault("empty"), "", "stop"),
-        (Fault("cut"), '{"reasoning": "I th', "length"),
-        (Fault("filter"), "", "filter"),
-        (Fault("refusal"), "I cannot help with that.", "refused"),
-        (Fault("body", body={"choices": [{"message": None}]}), "", "stop"),
-        (Fault("body", body={"choices": [None], "usage": {"prompt_tokens": None}}), "", "stop"),
+        (Fault("empty"), "", ANSWERED),
+        (Fault("cut"), '{"reasoning": "I th', Finish(FinishReason.CUT)),
+        (Fault("filter"), "", Finish(FinishReason.FILTERED)),
+        (Fault("refusal"), "I cannot help with that.", Finish(FinishReason.REFUSED)),
+        (Fault("body", body={"choices": [{"message": None}]}), "", ANSWERED),
+        (Fault("body", body={"choices": [None], "usage": {"prompt_tokens": None}}), "", ANSWERED),
         (
             Fault("error", 400, body={"error": {"code": "content_filter", "message": "content filter"}}),
             "",
-            "filter",
+            Finish(FinishReason.FILTERED),
         ),
         (
             Fault("error", 413, body={"error": {"message": "Request too large"}}),
             "",
-            "the prompt does not fit into the context of the model",
+            no_fit("the model"),
         ),
         (
             Fault("error", 400, body={"error": {"code": "json_validate_failed", "failed_generation": "I a"}}),
             "I a",
-            "stop",
+            ANSWERED,
         ),
         (
             Fault("error", 403, body={"error": {"message": "Your input was flagged"}}),
             "",
-            "filter",
+            Finish(FinishReason.FILTERED),
         ),
     ],
     ids=lambda value: value.kind if isinstance(value, Fault) else None,
@@ -416,7 +417,7 @@ def test_an_answer_without_a_reply_that_was_paid_for_is_asked_for_once_more(time
     body = {"choices": None, "usage": {"prompt_tokens": 21, "total_tokens": 102}}
     budget = Budget(tokens=10**6)
     [reply], server, _, _ = ask([Fault("body", body=body)] * times, budget=budget)
-    assert (reply.text, reply.finish, server.calls) == (text, "stop", 2)
+    assert (reply.text, reply.finish, server.calls) == (text, ANSWERED, 2)
     assert budget.spent_tokens == reply.usage.tokens + 102
     assert times == 1 or reply.usage.completion_tokens == 81
 
@@ -424,13 +425,13 @@ def test_an_answer_without_a_reply_that_was_paid_for_is_asked_for_once_more(time
 def test_an_error_within_an_answer_is_what_it_says():
     flagged = {"error": {"code": 403, "message": "Your input was flagged"}}
     [reply], server, *_ = ask([Fault("body", body={"choices": [flagged]})])
-    assert (reply.finish, server.calls) == ("filter", 1)
+    assert (reply.finish.reason, server.calls) == (FinishReason.FILTERED, 1)
 
 
 def test_a_flagged_prompt_takes_nothing_away_from_the_next():
     flagged = Fault("error", 400, body={"error": {"message": "Content Exists Risk"}})
     replies, server, model, _ = ask([flagged], calls=2)
-    assert [reply.finish for reply in replies] == ["filter", "stop"]
+    assert [reply.finish.reason for reply in replies] == [FinishReason.FILTERED, FinishReason.ANSWERED]
     assert "response_format" in server.bodies[1]
     assert model.adaptations == []
 
@@ -552,7 +553,7 @@ def test_a_server_that_does_not_count_is_counted_for():
 
 def test_a_prompt_beyond_the_window_is_not_sent():
     [reply], server, _, _ = ask(context=20)
-    assert reply._replace(prompt=()) == Response("", finish=f"{NO_FIT} of 20 tokens")
+    assert reply._replace(prompt=()) == Response("", finish=no_fit("20 tokens"))
     assert server.calls == 0
 
 
@@ -564,15 +565,15 @@ def test_a_prompt_and_its_reply_have_to_fit_together():
             fits = await model.generate(request(sampling=Sampling(max_tokens=40)))
             not_ = await model.generate(request(sampling=Sampling(max_tokens=60)))
             await model.close()
-            assert fits.finish == "stop"
-            assert not_._replace(prompt=()) == Response("", finish=f"{NO_FIT} of {tokens + 50} tokens")
+            assert fits.finish == ANSWERED
+            assert not_._replace(prompt=()) == Response("", finish=no_fit(f"{tokens + 50} tokens"))
 
     play(go())
 
 
 def test_a_prompt_that_the_server_finds_too_long_is_an_unusable_reply():
     [reply], server, model, _ = ask(server={"context": 10})
-    assert reply._replace(prompt=()) == Response("", finish=f"{NO_FIT} of the model")
+    assert reply._replace(prompt=()) == Response("", finish=no_fit("the model"))
     assert server.calls == 1
     assert model.adaptations == []
 
@@ -1803,7 +1804,7 @@ def test_a_reply_without_an_end_is_read_no_further_than_its_cap(status: int) -> 
     [response], server, model, naps = ask([flood], max_reply_bytes=3 * 2**20)
     assert naps.asked == []
     assert response.text == ""
-    assert response.finish == "the reply is longer than 3,145,728 bytes"
+    assert response.finish.words == "the reply is longer than 3,145,728 bytes"
     assert response.usage.completion_tokens == 3 * 2**18
     assert isinstance(parse(QUESTION, response.text, response.finish), Problem)
     assert model.adaptations == [
@@ -1821,7 +1822,7 @@ def test_a_reply_beyond_its_cap_is_known_whoever_wraps_the_error(monkeypatch):
 
     monkeypatch.setattr("openai.AsyncOpenAI.post", post)
     [reply], *_ = ask()
-    assert reply.finish.startswith(TOO_LONG)
+    assert reply.finish.reason is FinishReason.UNREAD
 
 
 def test_a_cap_is_a_setting_and_never_hides_a_reply_below_it() -> None:

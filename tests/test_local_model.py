@@ -38,7 +38,7 @@ from wolflab.models.weights import (
     quiet,
     weights_digest,
 )
-from wolflab.text.replies.parse import NO_FIT
+from wolflab.text.replies.finish import ANSWERED, Finish, FinishReason, no_fit
 from wolflab.wwqa.items import Item, write_items
 
 for needed in ("torch", "transformers", "peft"):
@@ -145,9 +145,9 @@ def test_draws_are_those_of_the_call(home: Path) -> None:
 
 def test_replies_end_where_the_model_ends_them_or_are_cut(home: Path) -> None:
     replies = asked(model(home / "base", batch=16), ["Speak."] * 16, Sampling(1.0, 200))
-    assert {reply.finish for reply in replies} == {"stop", "length"}
+    assert {reply.finish for reply in replies} == {ANSWERED, Finish(FinishReason.CUT)}
     for reply in replies:
-        assert (reply.usage.completion_tokens < 200) == (reply.finish == "stop")
+        assert (reply.usage.completion_tokens < 200) == (reply.finish == ANSWERED)
         assert "<|im_end|>" not in reply.text
 
 
@@ -225,7 +225,7 @@ def test_a_template_tells_the_same_date_every_day() -> None:
 def test_a_prompt_beyond_the_window_is_not_put(home: Path, batches: list[int]) -> None:
     for one, window in ((model(home / "base", context=20), "20"), (model(home / "base"), f"{WINDOW:,}")):
         [reply] = asked(one, ["player_1 " * WINDOW])
-        assert (reply.finish, reply.text) == (f"{NO_FIT} of {window} tokens", "")
+        assert (reply.finish, reply.text) == (no_fit(f"{window} tokens"), "")
         assert reply.usage.tokens == 0
     assert not batches
 

@@ -39,6 +39,7 @@ from wolflab.text.asking.options import labels
 from wolflab.text.notes import Mistake, Proposed
 from wolflab.text.probes import PROBES as ABOUT_OTHERS
 from wolflab.text.questions import Propose
+from wolflab.text.replies.finish import Finish, FinishReason
 
 PROBES = (StrawPoll(2), *(OpinionProbe(*probe[:3]) for probe in ABOUT_OTHERS.values()))
 RULES = [*PRESETS.values(), SHERIFF.with_(sheriff="assigned", sheriff_death="stop")]
@@ -133,7 +134,7 @@ def test_a_reply_that_was_cut_is_told_so_and_its_beginning_is_shown_back() -> No
     class Cut(Scripted):
         async def generate(self, request: Request) -> Response:
             response = await super().generate(request)
-            return response._replace(finish="length")
+            return response._replace(finish=Finish(FinishReason.CUT))
 
     spoiled = '{"reasoning": "' + "S1. I know what I know. " * 40
     model = Cut(spoil=lambda request: None if request.corrections else spoiled)

@@ -19,6 +19,7 @@ from ..fields import Amount
 from ..text.asking.prompts import corrected, messages, shared_ends
 from ..text.digest import question_digest, words_digest
 from ..text.questions import Question
+from ..text.replies.finish import ANSWERED, Finish
 from ..text.replies.parse import schema
 from ..usage import Usage
 
@@ -143,8 +144,7 @@ def call_kind(key: str) -> str:
 
 
 class Response(NamedTuple):
-    """What came back. `finish`: "stop", "length", "filter", "refused", or words that begin as
-    `parse.NO_FIT` does; `latency` in seconds.
+    """What came back. finish: how the call ended. latency: seconds that the server took.
 
     prompt: the messages as sent, (role, text) each; empty where no prompt was rendered.
     tier: of the server's service, where it named one and that is not its usual one.
@@ -154,7 +154,7 @@ class Response(NamedTuple):
 
     text: str
     usage: Usage = Usage()
-    finish: str = "stop"
+    finish: Finish = ANSWERED
     latency: float = 0.0
     prompt: tuple[tuple[str, str], ...] = ()
     likeliest: tuple[tuple[str, float], ...] = ()

@@ -22,7 +22,7 @@ from annotated_types import Ge, MinLen
 
 from ..errors import ModelError, ModelRefused, ServerError
 from ..text.replies.extract import THINKING_MARKS
-from ..text.replies.parse import NO_FIT
+from ..text.replies.finish import ANSWERED, Finish, FinishReason, no_fit
 from ..usage import Usage
 from .base import SAMPLED, Request, Response, Sampling, WordSettings, seed_of_call
 from .budget import Budget, Most
@@ -164,24 +164,24 @@ class LocalModel:
         prompt, messages = self._written(messages, loaded)
         started = perf_counter()
         call = self._call(prompt, sampling, key, loaded)
-        if isinstance(call, str):
+        if isinstance(call, Finish):
             return Response("", finish=call, prompt=messages)
         budget = self._budget or Budget()
         async with budget.hold(lambda: Most(Usage(len(prompt), call.kind.max_tokens))):
             reply = await self._engine.ask(call)
             usage = Usage(len(prompt), reply.tokens, reply.cached)
             budget.add(usage)
-        finish = "stop" if reply.stopped else "length"
+        finish = ANSWERED if reply.stopped else Finish(FinishReason.CUT)
         return Response(reply.text, usage, finish, perf_counter() - started, messages, reply.likeliest)
 
-    def _call(self, prompt: list[int], sampling: Sampling, key: str, loaded: _Loaded) -> _Call | str:
-        """What is asked of the weights; NO_FIT's words where the window is too small for it."""
+    def _call(self, prompt: list[int], sampling: Sampling, key: str, loaded: _Loaded) -> _Call | Finish:
+        """What is asked of the weights; how the call ends where the window is too small for it."""
         asked = self.settings.sampled(sampling)
         windows = [size for size in (self.settings.context, loaded.window) if size is not None]
         room = min(windows) - len(prompt) if windows else DEFAULT_TOKENS
         longest = asked["max_tokens"] or min(DEFAULT_TOKENS, room)
         if windows and not 0 < longest <= room:
-            return f"{NO_FIT} of {min(windows):,} tokens"
+            return no_fit(f"{min(windows):,} tokens")
         temperature, top_p = asked["temperature"], asked["top_p"]
         if temperature is None:  # what the model's makers say
             temperature = loaded.temperature

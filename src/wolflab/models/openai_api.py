@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..fields import Amount
-from ..text.replies.parse import NO_FIT, TOO_LONG
+from ..text.replies.finish import Finish, FinishReason, no_fit
 from .base import SAMPLED, Request, Response, Sampling, WordSettings, seed_of_call
 from .endpoints import LearnedQuirks, Provider
 from .exchange import FLEX_TIMEOUT, NO_SIZE, CallSize, HttpAnswer, Served, ServerSettings
@@ -161,7 +161,7 @@ class OpenAIModel(Served[HttpSettings]):
         asked = self.settings.sampled(sampling)
         window, size = self.settings.context, CallSize(estimate(messages), kind, asked["max_tokens"])
         if window is not None and size.estimated + (size.limit or 0) > window:
-            return Response("", finish=f"{NO_FIT} of {window:,} tokens")
+            return Response("", finish=no_fit(f"{window:,} tokens"))
         line = self._line()
         call = _Call(messages, asked, shape, sampling.top_logprobs, ends, game, size)
 
@@ -266,7 +266,7 @@ class OpenAIModel(Served[HttpSettings]):
                     return self._too_long(call)
                 case "broken":
                     written = TokenCounts(call.size.estimated, tokens(answer.reply))
-                    return Response(answer.reply, self._spend(written, call.size), "stop")
+                    return Response(answer.reply, self._spend(written, call.size))
             return answer
         if error := choice_error(answer.body):
             return classify(error["code"], error, {})
@@ -305,7 +305,7 @@ class OpenAIModel(Served[HttpSettings]):
         largest = self.settings.max_reply_bytes
         self._log(f"sent a reply of more than {largest:,} bytes; its tokens are estimated")
         spent = self._spend(TokenCounts(call.size.estimated, largest // 4), call.size)
-        return Response("", spent, f"{TOO_LONG} {largest:,} bytes")
+        return Response("", spent, Finish(FinishReason.UNREAD, f"the reply is longer than {largest:,} bytes"))
 
     # -- when it fails ----------------------------------------------------------------------
 
@@ -350,7 +350,9 @@ class OpenAIModel(Served[HttpSettings]):
     def _settle(self, fault: Fault, sent: _Sent) -> Response | Fault | None:
         """A Response when the call is over, None to try again at once, else the fault to be waited for."""
         if fault.kind in ("context", "filter"):
-            return Response("", finish=f"{NO_FIT} of the model" if fault.kind == "context" else "filter")
+            return Response(
+                "", finish=no_fit("the model") if fault.kind == "context" else Finish(FinishReason.FILTERED)
+            )
         if fault.kind == "setting" and self._adapt(fault.setting, sent):
             return None
         if sent.tried and fault.kind in ("setting", "request"):

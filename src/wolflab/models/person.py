@@ -15,6 +15,7 @@ from ..errors import ServerError
 from ..rules import Ruleset
 from ..text.people import ANSWER, TimedAnswer, encode_answer
 from ..text.questions import Question
+from ..text.replies.finish import ANSWERED, Finish, FinishReason
 from .base import Model, Request, Response
 
 
@@ -52,7 +53,7 @@ class PersonModel:
         answer = timed.answer
         if answer.said:
             answer = msgspec.structs.replace(answer, salt=secrets.token_hex(16))
-        finish = "stop" if answer.missing is None else answer.missing
+        finish = ANSWERED if answer.missing is None else Finish(FinishReason.EMPTY, answer.missing)
         return Response(encode_answer(answer), finish=finish, latency=timed.seconds)
 
     def describe(self) -> dict[str, Any]:

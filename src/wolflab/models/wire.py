@@ -9,18 +9,20 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from ..text.replies.finish import ANSWERED, Finish, FinishReason
+
 _FINISH = {
-    "length": "length",
-    "max_tokens": "length",
-    "model_length": "length",
-    "model_context_window_exceeded": "length",
-    "content_filter": "filter",
-    "sensitive": "filter",
-    "refusal": "refused",
+    "length": FinishReason.CUT,
+    "max_tokens": FinishReason.CUT,
+    "model_length": FinishReason.CUT,
+    "model_context_window_exceeded": FinishReason.CUT,
+    "content_filter": FinishReason.FILTERED,
+    "sensitive": FinishReason.FILTERED,
+    "refusal": FinishReason.REFUSED,
 }
 
 
-BROKEN_OFF = "broken off"
+BROKEN_OFF = Finish(FinishReason.LOST)
 """How a reply ends that the server did not bring to its end."""
 _BROKEN_OFF = {"network_error", "error", "abort", "insufficient_system_resource"}
 
@@ -126,21 +128,22 @@ def decoded(content: bytes) -> Any:
         return NOT_JSON
 
 
-def read_choice(reply: dict[str, Any]) -> tuple[str, str]:
+def read_choice(reply: dict[str, Any]) -> tuple[str, Finish]:
     """(text, finish) of a completion; an absent or odd one is an empty text."""
     choice = _first_choice(reply)
     if choice is None:
-        return "", "stop"
+        return "", ANSWERED
     reason, message = choice.get("finish_reason"), choice.get("message")
     if choice.get("error") or (isinstance(reason, str) and reason in _BROKEN_OFF):
         return "", BROKEN_OFF
     if not isinstance(message, dict):
-        return "", "stop"
-    finish = _FINISH.get(reason, "stop") if isinstance(reason, str) else "stop"
+        return "", ANSWERED
+    why = _FINISH.get(reason) if isinstance(reason, str) else None
+    finish = ANSWERED if why is None else Finish(why)
     text = _text(message.get("content"))
     refusal = message.get("refusal")
     if refusal and isinstance(refusal, str):
-        return text or refusal, "refused"
+        return text or refusal, Finish(FinishReason.REFUSED)
     return text, finish
 
 

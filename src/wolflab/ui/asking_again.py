@@ -150,7 +150,7 @@ def reply_lines(asked: AskedAgain) -> bytes:
             "key": prompt.request.key,
             "messages": prompt.request.words.messages,
             "reply": reply.text,
-            "finish": reply.finish,
+            "finish": reply.finish.stored,
             "fate": reply.fate,
             "why": reply.why,
         }

@@ -29,6 +29,7 @@ from ..models.endpoints import public_url
 from ..models.local import LocalModel
 from ..models.openai_api import OpenAIModel
 from ..rules import Ruleset
+from ..text.replies.finish import Finish
 from ..usage import Usage
 from .answers import chance_of_yes, read_answer, read_as_released
 from .asking import prompt
@@ -111,7 +112,7 @@ class EvalAnswer:
     item: Item
     prompt: str
     reply: str
-    finish: str
+    finish: Finish
     reading: Reading
     chance: float | None = None
     same: bool | None = None
@@ -517,7 +518,7 @@ def answer_lines(run: EvalRun) -> bytes:
             "form": one.item.form,
             "prompt": one.prompt,
             "reply": one.reply,
-            "finish": one.finish,
+            "finish": one.finish.stored,
             "said": one.reading.said,
             "answer": one.item.answer,
             "right": one.right,

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 from ..stats.agreement import TwoRaters, two_raters
 from ..stats.intervals import Estimate
-from ..text.replies.parse import UNREAD
+from ..text.replies.finish import NO_REPLY, FinishReason
 from .baselines import LEAST_TRAINING, MAJORITY, baselines
 from .evaluating import EvalAnswer, EvalPlayer, EvalRow, EvalRun
 from .items import YES, Form, Item
@@ -53,6 +53,7 @@ GROUPS: Mapping[str, Callable[[Item], str]] = {
 """What accuracy is told by: → the group of a question, "" where it is of none."""
 MOSTLY_UNREAD = 0.5
 """The share of unreadable replies from which a model is named at the top."""
+_BROKEN_OFF = NO_REPLY | {FinishReason.CUT, FinishReason.CUT_THINKING}
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,7 +326,7 @@ def _matched(answers: Sequence[EvalAnswer]) -> Estimate:
 
 
 def _broke_off(given: EvalAnswer) -> bool:
-    return not given.reading.readable and (given.finish == "length" or given.finish.startswith(UNREAD))
+    return not given.reading.readable and given.finish.reason in _BROKEN_OFF
 
 
 def _agreement(every: Mapping[EvalPlayer, Sequence[EvalAnswer]]) -> TwoRaters | None:

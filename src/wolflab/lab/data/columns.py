@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
+from ...text.replies.finish import FinishReason
+
 ColumnKind = Literal["integer", "number", "text", "yes or no"]
 DataValue = int | float | str | bool | None
 DataRow = dict[str, DataValue]
@@ -181,7 +183,8 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         *_USED,
         Column("latency", "number", "how long it took until the reply was whole", "seconds"),
         Column("tier", "text", "in which tier of its service the server answered; empty: the usual one"),
-        Column("finish", "text", "why the reply ended, as the server says"),
+        Column("finish", "text", f"how the call ended: {', '.join(FinishReason)}"),
+        Column("finish_words", "text", "the same in a sentence, where the server or Wolflab said more"),
     ),
     "people": (
         Column("person", "text", "the study's own name for them"),

@@ -443,7 +443,9 @@ def _call(
     row |= {"step": name, "attempt": _whole(attempt), "model": model}
     row |= _used(used, bool(used.cost) or not unpriced({model: used}, prices))
     row |= {"estimated": model in uncounted}
-    return row | {key: call[key] for key in ("latency", "tier", "finish")}
+    finish = call["finish"]
+    row |= {"finish": str(finish.reason), "finish_words": finish.words or None}
+    return row | {key: call[key] for key in ("latency", "tier")}
 
 
 def _texts(call: Mapping[str, Any]) -> DataRow:

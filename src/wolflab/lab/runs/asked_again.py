@@ -36,7 +36,8 @@ from ...text.questions import (
 )
 from ...text.replies.chosen_action import is_illegal
 from ...text.replies.extract import without_thinking
-from ...text.replies.parse import CUT, UNREAD, parse
+from ...text.replies.finish import NO_REPLY, Finish
+from ...text.replies.parse import CUT, parse
 from ...text.replies.parsed import Problem
 from ...usage import CallTotals
 from ..storage.call_store import CallStore
@@ -104,7 +105,7 @@ class PromptReply(NamedTuple):
     """What a model replied to a prompt. why: what is wrong with it; "" where nothing is."""
 
     text: str
-    finish: str
+    finish: Finish
     fate: Fate
     why: str
 
@@ -219,7 +220,7 @@ def fate_of(question: Question, response: Response) -> tuple[Fate, str]:
     if not isinstance(answer, Problem) or answer.usable is not None:
         return "legal", ""
     nothing = not without_thinking(response.text).strip()
-    if answer is CUT or nothing or response.finish.startswith(UNREAD):
+    if answer is CUT or nothing or response.finish.reason in NO_REPLY:
         return "none", answer.reason
     return "illegal" if is_illegal(answer.reason) else "unreadable", answer.reason
 

@@ -31,6 +31,7 @@ from ...models.base import Model, Request, Response
 from ...models.calls import Filed
 from ...models.person import PersonModel
 from ...models.wire import UNCOUNTED
+from ...text.replies.finish import Finish
 from ...usage import CallTotals, Usage
 from .packing import CallRow, totals_by_model
 from .quotes import Quotes
@@ -208,7 +209,7 @@ class CallStore:
         rows = self._db.execute("SELECT key, request, text, finish FROM calls WHERE asker = ?", (asker,))
         tokens = self._likeliest(asker)
         return {
-            key: Filed(request, Response(text, finish=finish, likeliest=tokens.get(key, ())))
+            key: Filed(request, Response(text, finish=Finish.read(finish), likeliest=tokens.get(key, ())))
             for key, request, text, finish in rows
         }
 
@@ -256,13 +257,13 @@ class CallStore:
         by_key = {row[1]: dict(zip(names, row, strict=True)) for row in cursor}
         for call in packed:
             response = call.response
-            values = asker, call.key, call.request, call.model, None, response.text, response.finish
+            values = asker, call.key, call.request, call.model, None, response.text, response.finish.stored
             by_key.setdefault(
                 call.key, dict(zip(names, (*values, *response.usage.figures, response.latency), strict=True))
             )
         tiers = self._tiers(asker)
         for key, value in sorted(by_key.items()):
-            value["tier"] = tiers.get(key, "")
+            value["tier"], value["finish"] = tiers.get(key, ""), Finish.read(value["finish"])
             if value["blocks"]:
                 named = msgspec.json.decode(value["blocks"])
                 value["messages"] = [(role, self._block(name)) for role, name in named]
@@ -291,7 +292,7 @@ class CallStore:
                     call.model,
                     self._insert_prompt(response.prompt),
                     response.text,
-                    response.finish,
+                    response.finish.stored,
                     *response.usage.figures,
                     response.latency,
                 ),

@@ -27,6 +27,7 @@ from ...errors import RecordError
 from ...models.base import Response
 from ...models.calls import response_digest
 from ...record.chain import ROOT, Chain, begins_with, hash_of
+from ...text.replies.finish import Finish
 from ...usage import CallTotals, Usage
 
 LEVEL = 6
@@ -85,11 +86,15 @@ class _About(NamedTuple):
 
     @classmethod
     def of(cls, call: CallRow) -> _About:
-        return cls(call.model, call.response.finish, *call.response.usage.figures, call.response.latency)
+        return cls(
+            call.model, call.response.finish.stored, *call.response.usage.figures, call.response.latency
+        )
 
     def call(self, key: str, request: str, text: str) -> CallRow:
         usage = Usage(self.prompt_tokens, self.completion_tokens, self.cached_tokens, self.cost)
-        return CallRow(key, request, self.model, Response(text, usage, self.finish, self.latency))
+        return CallRow(
+            key, request, self.model, Response(text, usage, Finish.read(self.finish), self.latency)
+        )
 
 
 class _Head(msgspec.Struct, array_like=True):

@@ -19,12 +19,23 @@ from hashlib import blake2b
 from typing import Any
 
 from ...metrics.play import PlayerLabel
+from ...text.replies.finish import FinishReason
 from ...usage import CallTotals
 from .seats import CallTold, DecisionAsked, SeatTranscript, WordsTold
 
 Json = dict[str, Any]
-_STOPS = {"stop": "stop", "length": "max_tokens", "filter": "content_filter", "refused": "content_filter"}
-"""What Inspect calls the ends of a reply. Others are those of prompts that did not fit."""
+_STOPS = {
+    FinishReason.ANSWERED: "stop",
+    FinishReason.EMPTY: "stop",
+    FinishReason.ELSEWHERE: "stop",
+    FinishReason.CUT: "max_tokens",
+    FinishReason.CUT_THINKING: "max_tokens",
+    FinishReason.UNREAD: "max_tokens",
+    FinishReason.FILTERED: "content_filter",
+    FinishReason.REFUSED: "content_filter",
+    FinishReason.NO_FIT: "model_length",
+}
+"""What Inspect calls the ends of a reply."""
 _LEFT = {"night": "died at night", "vote": "was voted out", "shot": "was shot"}
 _UNKNOWN_DAY = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -165,7 +176,7 @@ class _Sample:
             output=output,
             completed=self._time(self.seconds),
             working_time=round(call.latency, 6),
-            metadata={**about, "finish": call.finish, "tokens_estimated": call.estimated},
+            metadata={**about, "finish": call.finish.stored, "tokens_estimated": call.estimated},
         )
 
     def _told_before(self, prompt: list[tuple[str, str]]) -> int:
@@ -289,7 +300,7 @@ def _scores(told: SeatTranscript) -> Json:
 
 def _output(call: CallTold, name: str | None = None) -> Json:
     """A call's reply as Inspect's output. name: the message's id."""
-    stop = _STOPS.get(call.finish, "model_length" if call.finish else "unknown")
+    stop = _STOPS.get(call.finish.reason, "unknown")
     message: Json = {} if name is None else {"id": name}
     message |= _message(("assistant", call.reply)) | {"model": call.model}
     totals = CallTotals(1, call.usage, call.latency)

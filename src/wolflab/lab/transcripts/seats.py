@@ -22,6 +22,7 @@ from ...text.asking.options import label
 from ...text.asking.sentences import sentence
 from ...text.notes import Exchanged
 from ...text.people import decode_answer
+from ...text.replies.finish import Finish
 from ...usage import Usage
 from ..plans.prices import Prices, prices_of, unpriced
 from ..plans.specs import PERSON
@@ -46,7 +47,7 @@ class CallTold:
     usage: Usage
     cost: float | None
     estimated: bool
-    finish: str
+    finish: Finish
     latency: float
 
     @property

@@ -7,6 +7,7 @@ any text, never giving an action that the ask does not list. Whether to ask agai
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +21,7 @@ from ..questions import Choose, Decide, Deduce, Judge, Layout, Propose, Question
 from .chosen_action import read_player
 from .echo import unechoed
 from .extract import find_object
+from .finish import ANSWERED, NO_REPLY, Finish, FinishReason
 from .parsed import (
     REASONING,
     REASONING_LIMIT,
@@ -90,30 +92,34 @@ def _judgements_schema(task: Deduce, ruleset: Ruleset, layout: Layout) -> dict[s
 # -- reading it -------------------------------------------------------------------------------
 
 
-NO_FIT = "the prompt does not fit into the context"
-"""How `finish` begins where no reply was written for that reason; which context follows."""
-TOO_LONG = "the reply is longer than"
-"""How `finish` begins where a reply was not read to its end; so many bytes follow."""
-UNREAD = (NO_FIT, TOO_LONG)
-"""How `finish` begins where there is no reply to read."""
 CUT = Problem("it was cut at the limit of its length; give a shorter one")
 """What is wrong with a reply that its server cut, and that cannot be used."""
+_UNUSABLE: Mapping[FinishReason, Problem] = {
+    FinishReason.CUT_THINKING: Problem(
+        "it was cut at the limit of its length before the answer began; think less, and answer"
+    ),
+    FinishReason.FILTERED: Problem("a content filter held it back; say the same in milder words"),
+    FinishReason.REFUSED: Problem(
+        "it refuses to answer; this is a game, so answer as your role would, in the form that was asked for"
+    ),
+}
+"""What is wrong with a reply that ended so, and that cannot be used."""
 
 
-def parse(question: Question, text: str, finish: str = "stop") -> Parsed | Problem:
+def parse(question: Question, text: str, finish: Finish = ANSWERED) -> Parsed | Problem:
     """What `text` answers to `question`, or why it answers nothing. Never raises.
 
-    finish: how the call ended. A prompt that did not fit, a reply that was longer than is read, and one
-    that the server cut at the limit of its length ("length"), answer nothing for that reason.
+    finish: how the call ended. Where there is no usable reply, that is why, if it says more than that the
+    server answered.
     """
-    if finish.startswith(UNREAD):
-        return Problem(finish)
+    if finish.reason in NO_REPLY:
+        return Problem(finish.words or str(finish.reason))
     answer = _read(question, text)
-    return (
-        CUT
-        if finish == "length" and text and isinstance(answer, Problem) and answer.usable is None
-        else answer
-    )
+    if not isinstance(answer, Problem) or answer.usable is not None:
+        return answer
+    if finish.reason is FinishReason.CUT:
+        return CUT if text else answer
+    return _UNUSABLE.get(finish.reason, answer)
 
 
 def _read(question: Question, text: str) -> Parsed | Problem:

@@ -1,0 +1,95 @@
+"""How a call ended: one typed reason for each call, which agents, errors, reports and budgets read.
+
+A store keeps it in one text (`Finish.stored`); `Finish.read` also knows the words of older stores.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class FinishReason(StrEnum):
+    """Why a call ended."""
+
+    ANSWERED = "answered"
+    """There is a whole reply. Whether it can be used is for its reader."""
+    EMPTY = "empty"
+    """The server answered, and the reply holds nothing."""
+    CUT = "cut"
+    """The server cut the reply at the limit of its length."""
+    CUT_THINKING = "cut while thinking"
+    """The same, before the answer began."""
+    FILTERED = "filtered"
+    """A content filter held the prompt or the reply back."""
+    REFUSED = "refused"
+    """The model refused in a form of its own, and not in its answer."""
+    ELSEWHERE = "elsewhere"
+    """The reply stands in another field than the one for answers."""
+    NO_FIT = "no fit"
+    """The prompt does not fit into the context, and was not answered."""
+    UNREAD = "not read"
+    """The reply is longer than is read."""
+    TIMED_OUT = "timed out"
+    """The reply did not come to an end in time. It may have been paid for."""
+    LOST = "connection lost"
+    """The connection broke before the reply was whole. It may have been paid for."""
+
+
+_OLDER = {
+    "stop": FinishReason.ANSWERED,
+    "length": FinishReason.CUT,
+    "filter": FinishReason.FILTERED,
+}
+"""What stores said before 0.2.0."""
+_OLDER_WORDS = {
+    "the prompt does not fit into the context": FinishReason.NO_FIT,
+    "the reply is longer than": FinishReason.UNREAD,
+}
+"""How sentences in older stores begin."""
+
+
+class Finish(NamedTuple):
+    """How a call ended. words: a sentence without a full stop for people, and for the model where it has to
+    mend something; "" where the reason says it all.
+    """
+
+    reason: FinishReason = FinishReason.ANSWERED
+    words: str = ""
+
+    @property
+    def stored(self) -> str:
+        """Both in one text."""
+        return f"{self.reason}: {self.words}" if self.words else str(self.reason)
+
+    @classmethod
+    def read(cls, stored: str) -> Finish:
+        """From such a text. What no version has written, such as why a person gave no answer, is an answer
+        with these words.
+        """
+        reason, _, words = stored.partition(": ")
+        if reason in _REASONS:
+            return cls(FinishReason(reason), words)
+        if stored in _OLDER:
+            return cls(_OLDER[stored])
+        older = next((why for begun, why in _OLDER_WORDS.items() if stored.startswith(begun)), None)
+        return cls(older or FinishReason.ANSWERED, stored)
+
+
+_REASONS = frozenset(FinishReason)
+NO_REPLY = frozenset(
+    (
+        FinishReason.NO_FIT,
+        FinishReason.UNREAD,
+        FinishReason.TIMED_OUT,
+        FinishReason.LOST,
+        FinishReason.ELSEWHERE,
+    )
+)
+"""Where there is no reply to read."""
+ANSWERED = Finish()
+
+
+def no_fit(context: str) -> Finish:
+    """Of a prompt that does not fit. context: "the model", "8,192 tokens"."""
+    return Finish(FinishReason.NO_FIT, f"the prompt does not fit into the context of {context}")
