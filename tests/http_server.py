@@ -1,8 +1,9 @@
-"""A small chat-completions server on 127.0.0.1 that knows only the prompt's text, and can misbehave.
+"""A small server on 127.0.0.1 that knows only the prompt's text, and can misbehave.
 
-It answers by reading: the reply's format block, the options listed in it, the players to be judged. Its
-choices are a hash of the prompt, so that the same prompt gets the same reply. `serving` runs it in the
-running event loop, `running` in a thread of its own (for tests that are not async).
+It speaks chat completions and Anthropic's Messages, whole and as streams. It answers by reading: the reply's
+format block, the options listed in it, the players to be judged. Its choices are a hash of the prompt, so
+that the same prompt gets the same reply, in either dialect. `serving` runs it in the running event loop,
+`running` in a thread of its own (for tests that are not async).
 """
 
 from __future__ import annotations
@@ -49,7 +50,10 @@ class FakeServer:
     faults: taken one by one by the next chat calls. refuses: names of settings, of response formats, of
     keywords of a schema or of marks on a message's parts that get a 400. key: what the Authorization header
     must carry. context: tokens (4 characters each).
-    gate: a call is answered only when this many have been in flight at once. latency: seconds.
+    gate: a call is answered only when this many have been in flight at once. latency: seconds. roles: those
+    that it takes. streams: "asked", "only" (it refuses whole replies) or "always" (it streams unasked).
+    keeps_open: a stream's connection stays open after its end. billed: tokens that it charges for, also those
+    of replies that nobody waited for.
     """
 
     models: tuple[str, ...] = ("wolf-1", "wolf-2")
@@ -74,6 +78,13 @@ class FakeServer:
     """How it shows the tokens: "tokenize" as vLLM does, "apply-template" as llama-server."""
     says: Callable[[str], str] | None = None
     """From a prompt to the reply, instead of `answer`."""
+    roles: frozenset[str] = frozenset(("system", "user", "assistant"))
+    streams: str = "asked"
+    keeps_open: bool = False
+    wants: tuple[tuple[str, str], ...] = ()
+    """Headers and query parameters that a request must have."""
+
+    billed: int = 0
 
     kept: set[str] = field(default_factory=set)
     calls: int = 0
@@ -90,6 +101,8 @@ class FakeServer:
         self._stopping, self._full = asyncio.Event(), asyncio.Event()
         app = web.Application(client_max_size=2**26)
         app.router.add_post("/v1/chat/completions", self._chat)
+        app.router.add_post("/openai/deployments/{name}/chat/completions", self._chat)
+        app.router.add_post("/v1/messages", self._chat)
         app.router.add_get("/v1/models", self._models)
         if self.shows:
             app.router.add_post("/tokenize", self._tokenize)
@@ -155,12 +168,38 @@ class FakeServer:
         if not self._authorised(request):
             sent = request.headers.get("Authorization", "")
             return self._error(401, f"Incorrect API key provided: {sent}", code="invalid_api_key")
+        for name, value in self.wants:
+            if value not in (request.headers.get(name), request.query.get(name)):
+                return self._error(400, f"{name} is missing")
         if self.faults:
             return await self._misbehave(self.faults.popleft(), request, body)
-        return self._refusal(body) or web.json_response(self._completion(body))
+        if refusal := self._refusal(body):
+            return refusal
+        if self.streams == "only" and not body.get("stream"):
+            return self._error(400, "This model only support stream mode, please enable the stream parameter")
+        messages = request.path.endswith("/messages")
+        whole = as_message(self._completion(as_chat(body))) if messages else self._completion(body)
+        if body.get("stream") or self.streams == "always":
+            return await self._stream(request, message_events(whole) if messages else chunks(whole))
+        return web.json_response(whole)
+
+    async def _stream(self, request: web.Request, events: Sequence[str]) -> web.StreamResponse:
+        """Events in pieces that end anywhere."""
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        sent = "".join(events).encode()
+        for at in range(0, len(sent), 97):
+            await response.write(sent[at : at + 97])
+        if self.keeps_open:
+            await self._stopping.wait()
+        return response
 
     def _authorised(self, request: web.Request) -> bool:
-        return self.key is None or request.headers.get("Authorization") == f"Bearer {self.key}"
+        names = ("Authorization", "api-key", "x-api-key")
+        return (
+            self.key is None
+            or {f"Bearer {self.key}", self.key} & {request.headers.get(n) for n in names} > set()
+        )
 
     def _refusal(self, body: dict[str, Any]) -> web.Response | None:
         if body["model"] not in self.models:
@@ -170,6 +209,11 @@ class FakeServer:
         wanted = body.get("response_format", {})
         marks = {name for message in body["messages"] for part in parts(message) for name in part}
         keywords = set(re.findall(r'"(\w+)":', json.dumps(wanted)))
+        roles = {message["role"] for message in body["messages"]} | (
+            {"system"} if body.get("system") else set()
+        )
+        if not roles <= self.roles:
+            return self._error(400, "System role not supported")
         for name in sorted(self.refuses):
             if name in body or name == wanted.get("type") or name in marks | keywords:
                 if self.terse:
@@ -279,6 +323,8 @@ class FakeServer:
         told = "\n".join(text_of(m) for m in body["messages"] if m["role"] != "assistant")
         text = answer(told, salt=prompt) if self.says is None else self.says(prompt)
         self.answered += 1
+        limit = body.get("max_tokens") or body.get("max_completion_tokens")
+        self.billed += len(prompt) // 4 + min(len(text) // 4 or min(1, len(text)), limit or 10**9)
         choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
         if body.get("logprobs"):
             choice["logprobs"] = {"content": logprobs(text, prompt)[: body["max_tokens"]]}
@@ -315,6 +361,79 @@ class FakeServer:
         return {"cached_tokens": had // 4, "cache_write_tokens": (most - had) // 4}
 
 
+# -- dialects -------------------------------------------------------------------------------
+
+
+def as_chat(body: dict[str, Any]) -> dict[str, Any]:
+    """A request in Messages as one in chat completions."""
+    told = [{"role": "system", "content": body["system"]}] if body.get("system") else []
+    return body | {"messages": [*told, *body["messages"]]}
+
+
+def as_message(completion: dict[str, Any]) -> dict[str, Any]:
+    """A completion as Messages has it."""
+    choice, usage = completion["choices"][0], completion.get("usage", {})
+    details = usage.get("prompt_tokens_details", {})
+    read, written = details.get("cached_tokens", 0), details.get("cache_write_tokens", 0)
+    ends = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}
+    return {
+        "id": "msg_test",
+        "type": "message",
+        "role": "assistant",
+        "model": completion["model"],
+        "content": [
+            {"type": "thinking", "thinking": "Hm.", "signature": "x"},
+            {"type": "text", "text": choice["message"]["content"]},
+        ],
+        "stop_reason": ends[choice["finish_reason"]],
+        "usage": {
+            "input_tokens": usage.get("prompt_tokens", 0) - read - written,
+            "cache_read_input_tokens": read,
+            "cache_creation_input_tokens": written,
+            "output_tokens": usage.get("completion_tokens", 0),
+            "service_tier": "standard",
+        },
+    }
+
+
+def chunks(whole: dict[str, Any]) -> list[str]:
+    """A completion as a stream of chunks, with a sign of life and an end mark."""
+    choice = whole["choices"][0]
+    text = choice["message"]["content"] or ""
+    head = {name: whole[name] for name in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
+
+    def chunk(choices: list[dict[str, Any]], **more: Any) -> str:
+        return f"data: {json.dumps(head | {'choices': choices} | more)}\n\n"
+
+    sent = [": PROCESSING\n\n", chunk([{"index": 0, "delta": {"role": "assistant", "content": ""}}])]
+    sent += [
+        chunk([{"index": 0, "delta": {"content": text[at : at + 20]}}]) for at in range(0, len(text), 20)
+    ]
+    sent.append(chunk([{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]))
+    return [*sent, chunk([], usage=whole.get("usage")), "data: [DONE]\n\n"]
+
+
+def message_events(whole: dict[str, Any]) -> list[str]:
+    """A message as a stream of events."""
+
+    def event(kind: str, **more: Any) -> str:
+        return f"event: {kind}\ndata: {json.dumps({'type': kind} | more)}\n\n"
+
+    usage = whole["usage"]
+    start = whole | {"content": [], "stop_reason": None, "usage": usage | {"output_tokens": 1}}
+    sent = [event("message_start", message=start), event("ping")]
+    for index, block in enumerate(whole["content"]):
+        name = "thinking" if block["type"] == "thinking" else "text"
+        sent.append(event("content_block_start", index=index, content_block={"type": name, name: ""}))
+        for at in range(0, len(block[name]), 20):
+            delta = {"type": f"{name}_delta", name: block[name][at : at + 20]}
+            sent.append(event("content_block_delta", index=index, delta=delta))
+        sent.append(event("content_block_stop", index=index))
+    delta = {"stop_reason": whole["stop_reason"]}
+    sent.append(event("message_delta", delta=delta, usage={"output_tokens": usage["output_tokens"]}))
+    return [*sent, event("message_stop")]
+
+
 def parts(message: dict[str, Any]) -> list[dict[str, Any]]:
     """The parts of a message, one for plain text."""
     content = message["content"]
@@ -346,7 +465,7 @@ def answer(prompt: str, salt: str = "") -> str:
         return json.dumps(_formed(lines, prompt))
     starts = [n for n, line in enumerate(lines) if line.strip() == "{"]
     if not starts:
-        return _speak(prompt, "prose")
+        return _in_prose(lines, prompt)
     start = starts[-1]
     depth, block = 0, []
     for line in lines[start:]:
@@ -364,6 +483,22 @@ def answer(prompt: str, salt: str = "") -> str:
         names = _names(asked[1]) if asked else []
         reply = {name: _fill(inner, prompt, rest, name) for name in names} or reply
     return json.dumps(reply)
+
+
+def _in_prose(lines: list[str], prompt: str) -> str:
+    """Prose that says what is asked for: questions by their numbers, or thoughts and then what is decided."""
+    numbers = [found[1] for line in lines[-20:] if (found := re.match(r"(\d+)\. .*\?$", line))]
+    if numbers and "separating them with '#'" in lines[-1]:
+        wanted = re.search(r"Choose only (\w+)", prompt)
+        most = ("one", "two", "three", "four", "five").index(wanted[1]) + 1 if wanted else 1
+        return " # ".join(numbers[:most])
+    if "My concise talking content:" not in lines[-1]:
+        return _speak(prompt, "prose")
+    asked = next(line for line in reversed(lines) if "The moderator asks you" in line)
+    listed = re.search(r"taking one of these options: (.+?)\.(?: |$)", asked)
+    options = listed[1].split(", ") if listed else []
+    said = f"I {options[draw(prompt, 'prose', len(options))]}." if options else _speak(prompt, "prose")
+    return f"My step-by-step thought process: it is hard to say. My concise talking content: {said}"
 
 
 NAMED = r'Answer in the form "(\w+)"\.'

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
 from math import isclose
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,45 @@ class CallTotals:
         return CallTotals(self.calls + other.calls, self.usage + other.usage, self.latency + other.latency)
 
 
+@dataclass(frozen=True, slots=True)
+class AttemptTotals:
+    """Attempts of calls that brought no reply. n: how many. usage: what they took, or may have taken at most.
+    possibly: so many of them may have been paid for, or not, and `possible` is what these may have taken.
+    unlimited: some of these may have taken more, for nothing limited their reply. reasons: why → how many.
+    """
+
+    n: int = 0
+    usage: Usage = Usage()
+    possibly: int = 0
+    possible: Usage = Usage()
+    unlimited: bool = False
+    reasons: Mapping[str, int] = field(default_factory=dict)
+
+    def __add__(self, other: AttemptTotals) -> AttemptTotals:
+        reasons = Counter(self.reasons)
+        reasons.update(other.reasons)
+        return AttemptTotals(
+            self.n + other.n,
+            self.usage + other.usage,
+            self.possibly + other.possibly,
+            self.possible + other.possible,
+            self.unlimited or other.unlimited,
+            dict(reasons),
+        )
+
+
+class Spent(NamedTuple):
+    """What a budget counts. possibly_tokens, possibly_usd: those among it that may not have been charged."""
+
+    tokens: int = 0
+    usd: Decimal = Decimal()
+    possibly_tokens: int = 0
+    possibly_usd: Decimal = Decimal()
+
+
+NOTHING_SPENT = Spent()
+
+
 def totals_alike(one: CallTotals, other: CallTotals) -> bool:
     """Whether two say the same; sums of fractions may differ in the last digits."""
     pairs = (one.usage.cost, other.usage.cost), (one.latency, other.latency)
@@ -53,4 +96,4 @@ def totals_alike(one: CallTotals, other: CallTotals) -> bool:
     return counts[0] == counts[1] and all(isclose(a, b, rel_tol=1e-9, abs_tol=1e-9) for a, b in pairs)
 
 
-__all__ = ["CallTotals", "Usage", "totals_alike"]
+__all__ = ["NOTHING_SPENT", "AttemptTotals", "CallTotals", "Spent", "Usage", "totals_alike"]

@@ -11,7 +11,7 @@ import pytest
 
 from wolflab.models.base import Response, Sampling
 from wolflab.models.catalog import check_model, resolve
-from wolflab.models.openai_api import OpenAIModel
+from wolflab.models.servers.chat import ServerModel
 
 pytestmark = pytest.mark.engine
 
@@ -51,10 +51,10 @@ def parsed(reply: Response) -> Any:
     return json.loads(reply.text, strict=False)
 
 
-def using(spec: dict[str, Any], work: Callable[[OpenAIModel], Awaitable[Any]]) -> Any:
+def using(spec: dict[str, Any], work: Callable[[ServerModel], Awaitable[Any]]) -> Any:
     async def go() -> Any:
         model = resolve(spec)
-        assert isinstance(model, OpenAIModel)
+        assert isinstance(model, ServerModel)
         try:
             return await work(model)
         finally:
@@ -70,7 +70,7 @@ def test_the_engine_passes_the_check(engine_spec: dict[str, Any]) -> None:
 
 
 def test_constrained_choices_are_always_legal(engine_spec: dict[str, Any]) -> None:
-    async def work(model: OpenAIModel) -> list[Response]:
+    async def work(model: ServerModel) -> list[Response]:
         prompts = [f"It is night {n}. Whom do you kill?" for n in range(30)]
         return await asyncio.gather(*(model.converse(said(prompt), HOT, CHOICE) for prompt in prompts))
 
@@ -82,7 +82,7 @@ def test_constrained_choices_are_always_legal(engine_spec: dict[str, Any]) -> No
 
 
 def test_constrained_deductions_have_every_target_and_known_roles(engine_spec: dict[str, Any]) -> None:
-    async def work(model: OpenAIModel) -> list[Response]:
+    async def work(model: ServerModel) -> list[Response]:
         prompts = [f"It is day {n}. Who is who?" for n in range(10)]
         return await asyncio.gather(*(model.converse(said(prompt), HOT, DEDUCTION) for prompt in prompts))
 
@@ -113,7 +113,7 @@ def test_a_prompt_beyond_the_engines_window_is_an_unusable_reply(engine_spec: di
 
 
 def test_at_temperature_0_the_reply_is_the_same_again(engine_spec: dict[str, Any]) -> None:
-    async def work(model: OpenAIModel) -> list[str]:
+    async def work(model: ServerModel) -> list[str]:
         cold = Sampling(temperature=0.0, seed=7)
         return [(await model.converse(said("Whom?"), cold, CHOICE)).text for _ in range(3)]
 
@@ -123,7 +123,7 @@ def test_at_temperature_0_the_reply_is_the_same_again(engine_spec: dict[str, Any
 def test_addressed_as_any_server_its_refusal_is_understood(engine_spec: dict[str, Any]) -> None:
     """It answers 500 to OpenAI's json_schema, naming the field; the next form is constrained again."""
 
-    async def work(model: OpenAIModel) -> tuple[Response, list[str]]:
+    async def work(model: ServerModel) -> tuple[Response, list[str]]:
         return await model.converse(said("Whom?"), HOT, CHOICE), model.adaptations
 
     reply, adaptations = using(engine_spec | {"model": "custom/tiny"}, work)

@@ -7,7 +7,7 @@ as `Findings`; what the seat is to remember goes into `notes`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..models.base import Sampling
@@ -16,9 +16,9 @@ from ..text.asking.disguise import disguised
 from ..text.kinds import kind_of
 from ..text.notes import Belief, Candidate, Content, Exchanged, Mistake, Thought
 from ..text.questions import Aids, Decide, Propose, Question, Situation, Task
-from ..text.replies.extract import without_thinking
-from ..text.replies.parse import CUT, parse
+from ..text.replies.parse import CUT, CUT_THINKING, THOUGHTS_ALONE, parse
 from ..text.replies.parsed import Decided, Parsed, Problem, Proposals
+from ..text.replies.thoughts import without_thoughts
 from .base import IO, Invalid, Reply
 from .dialogue import exchanged, history_of, lasts
 from .experience import Shelf
@@ -30,7 +30,8 @@ Notes = list[tuple[str, Content]]
 _SHOWN = 200
 """How much of an unusable reply a `Mistake` keeps, in characters."""
 _BEGINNING = 60
-"""How much of a reply that was cut is shown back, in characters: a small model goes on with a longer one."""
+"""How much is shown back of a reply that was cut or only holds thoughts, in characters: a small model goes on
+with a longer one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +80,10 @@ class Deliberation:
         sampling: Sampling | None = None,
     ) -> Parsed | Problem:
         """Put a task to the model until the reply can be used or the retries are spent; then what most can be
-        taken of, if any (too few candidates).
+        taken of, if any (too few candidates, the last of several answers).
 
-        A reply of which nothing can be taken is noted. Speech is sampled at the recipe's speech temperature.
+        A reply of which nothing can be taken is noted, and so is one that held several answers. Speech is
+        sampled at the recipe's speech temperature.
         """
         recipe, question = self.recipe, self._question(now, task, beliefs)
         if sampling is None:
@@ -91,18 +93,24 @@ class Deliberation:
         failed: list[tuple[Problem, str]] = []
         answer: Parsed | Problem = Problem("no usable reply")
         for attempt in range(recipe.retries + 1):
-            corrections = tuple((text, problem.reason) for problem, text in failed)
+            corrections = tuple((_shown_back(*one), one[0].reason) for one in failed)
             response = await self.io.generate(step, question, sampling, attempt, corrections)
             answer = parse(question, response.text, response.finish)
             if not isinstance(answer, Problem):
                 break
-            failed.append((answer, f"{response.text[:_BEGINNING]}…" if answer is CUT else response.text))
-            if answer.usable is None:
-                notes.append((step, Mistake(step, attempt, answer.reason, response.text[:_SHOWN])))
-        if isinstance(answer, Problem):
-            return _fullest(problem for problem, _ in failed) or answer
-        if lasts(question):
-            notes.append((step, exchanged(question, without_thinking(response.text))))
+            failed.append((answer, response.text))
+        replied, taken = response.text, None
+        if (
+            isinstance(answer, Problem)
+            and (taken := _fullest([problem for problem, _ in failed])) is not None
+        ):
+            answer, replied = failed[taken][0].usable or answer, failed[taken][1]
+        for attempt, (problem, text) in enumerate(failed):
+            if problem.usable is None or problem.several:
+                last = problem.several and attempt == taken
+                notes.append((step, Mistake(step, attempt, problem.reason, text[:_SHOWN], last)))
+        if lasts(question) and not isinstance(answer, Problem):
+            notes.append((step, exchanged(question, without_thoughts(replied).text)))
         return answer
 
     def _question(self, now: Situation, task: Task, beliefs: tuple[Belief, ...] = ()) -> Question:
@@ -144,7 +152,16 @@ class Deliberation:
         return Reply(Invalid(reason), tuple(self.notes))
 
 
-def _fullest(failed: Iterable[Problem]) -> Proposals | None:
-    """What can be taken of replies that fall short: most candidates, the first of several; or None."""
-    short = [problem.usable for problem in failed if problem.usable is not None]
-    return max(short, key=lambda usable: len(usable.candidates), default=None)
+def _shown_back(problem: Problem, text: str) -> str:
+    """What of a reply a model is shown when it is asked again."""
+    alone = problem is CUT or problem is CUT_THINKING or problem is THOUGHTS_ALONE
+    return f"{text[:_BEGINNING]}…" if alone else text
+
+
+def _fullest(failed: Sequence[Problem]) -> int | None:
+    """Of which of these replies most can be taken: most candidates, the first of several; elsewhere the last.
+    None where nothing can be taken of any.
+    """
+    usable = [(n, problem.usable) for n, problem in enumerate(failed) if problem.usable is not None]
+    few = {n: len(one.candidates) for n, one in usable if isinstance(one, Proposals)}
+    return max(few, key=lambda n: few[n]) if few else max((n for n, _ in usable), default=None)

@@ -2,7 +2,7 @@
 
 from .draws import DealtCards, Draws, dealt, dealt_roles
 from .io import LiveIO, at_once
-from .play import GameWatch, Match, Played, everybody, play, run_now
+from .play import GameWatch, Match, Played, TurnWatch, everybody, play, run_now
 from .player import Casting, Dealing, Player
 from .probes import InterviewProbe, OpinionProbe, Probe, StrawPoll
 
@@ -20,6 +20,7 @@ __all__ = [
     "Player",
     "Probe",
     "StrawPoll",
+    "TurnWatch",
     "at_once",
     "dealt",
     "dealt_roles",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ..agents.base import Agent, Invalid, is_reply
+from ..agents.base import Agent, Invalid, Reply, is_reply
 from ..errors import AgentError
 from ..models.calls import NO_FILE, File
 from ..record import Turn, Writer
@@ -28,17 +28,19 @@ from .probes import BY_NOTE, Probe, occasion_of
 T = TypeVar("T")
 GameWatch = Callable[[Sequence[Event], Log, Sequence[Turn]], None]
 """Called with each batch of events as it happens, all that happened so far, and the turns before it."""
+TurnWatch = Callable[[Player, Turn], None]
+"""Called with each seat's turn once it is taken, probes among them, and who took it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
     """How one game is to be played.
 
-    deal: draws for the cards, the Sheriff and a fixed order of speech; play: all other draws. Keys are
-    apart so that one deal can be played several times (002 §9.1). header: what else the record's header
-    says. watch, asked: for live screens; asked is called with each batch of the players' asks before they are
-    answered. together: how independent replies are awaited; None is one by one where nobody ever waits, and
-    at once elsewhere.
+    deal: draws for the cards, the Sheriff and a fixed order of speech; play: all other draws. Keys are apart
+    so that one deal can be played several times (002 §9.1). header: what else the record's header says.
+    watch, asked: for live screens; asked is called with each batch of the players' asks before they are
+    answered. answered: for whoever counts replies while a game goes on. together: how independent replies are
+    awaited; None is one by one where nobody ever waits, and at once elsewhere.
     """
 
     ruleset: Ruleset
@@ -52,6 +54,7 @@ class Match:
     watch: GameWatch | None = None
     together: Together | None = None
     asked: Callable[[Sequence[Ask]], None] | None = None
+    answered: TurnWatch | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,15 +152,11 @@ class _Game:
                 f"{type(player.agent).__qualname__}.reply gave {reply!r} at {ask.id}; return Reply(action), "
                 "or Reply(action, notes), the notes a tuple of (step, a note of wolflab.text.notes)"
             )
-        action, invalid = reply.action, None
-        if isinstance(action, Invalid):
-            invalid = action.reason
-        elif ask.kind not in BY_NOTE and not ask.allows(action):
-            invalid = f"{action!r} is not among the options"
-        elif isinstance(action, Say):
-            action = Say(clean(action.text))
-        applied: Action = Say("") if isinstance(action, Invalid) else action
-        return Turn(ask, applied, invalid, reply.notes, tuple(io.calls), salt=reply.salt)
+        action, invalid = as_applied(ask, reply)
+        turn = Turn(ask, action, invalid, reply.notes, tuple(io.calls), salt=reply.salt)
+        if match.answered is not None:
+            match.answered(player, turn)
+        return turn
 
     def _probes(self, now: Step) -> list[tuple[str, tuple[Ask, ...]]]:
         moment = occasion_of(self.match.ruleset, now, self.roles)
@@ -197,6 +196,16 @@ class _Game:
             for seat, (old, new) in enumerate(zip(before, self.players, strict=True)):
                 if old != new:
                     self.writer.takes_over(seat, new.describe())
+
+
+def as_applied(ask: Ask, reply: Reply) -> tuple[Action, str | None]:
+    """A reply's action as it is applied, and why it cannot be, or None."""
+    action = reply.action
+    if isinstance(action, Invalid):
+        return Say(""), action.reason
+    if ask.kind not in BY_NOTE and not ask.allows(action):
+        return action, f"{action!r} is not among the options"
+    return (Say(clean(action.text)) if isinstance(action, Say) else action), None
 
 
 def run_now(coroutine: Coroutine[Any, Any, T]) -> T:

@@ -5,23 +5,25 @@ Each adapter imports its own library; nothing here imports any.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Annotated, Any, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol, TypeVar
 from zlib import crc32
 
 from annotated_types import Ge, Gt
 
 from ..defaults import fields_stated
 from ..errors import ModelError
-from ..fields import Amount
+from ..fields import Amount, Misfit, from_plain
 from ..text.asking.prompts import corrected, messages, shared_ends
 from ..text.digest import question_digest, words_digest
 from ..text.questions import Question
 from ..text.replies.finish import ANSWERED, Finish
 from ..text.replies.parse import schema
 from ..usage import Usage
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,14 @@ def seed_of_call(key: str) -> int:
     and a resumed call not another.
     """
     return crc32(key.encode()) >> 1
+
+
+def settings_of(kind: type[T], who: str, settings: Mapping[str, Any]) -> T:
+    """Settings from names and values as a file has them. `who` ("model 'x'") begins the ModelErrors."""
+    try:
+        return from_plain(kind, settings)
+    except Misfit as wrong:
+        raise ModelError(f"{who}, setting {wrong.place!r}: {wrong.words}") from None
 
 
 _settings = lru_cache(256)(fields_stated)

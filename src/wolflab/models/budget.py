@@ -10,8 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from math import ceil
@@ -21,7 +20,7 @@ from annotated_types import Interval
 
 from ..errors import BudgetExceeded, Stopped
 from ..fields import Amount
-from ..usage import Usage
+from ..usage import Spent, Usage
 
 TokenPrice = Annotated[int | float, Interval(ge=0, le=1_000_000)]
 """USD per million tokens: at most one for each token."""
@@ -48,6 +47,8 @@ class Price:
 
     def cost(self, prompt: int, completion: int, cached: int = 0, written: int = 0, tier: str = "") -> float:
         """The price of one call in USD; `cached` and `written` count tokens among `prompt`, none twice."""
+        if self == _FREE:
+            return 0.0
         read = min(cached, prompt)
         put = min(written, prompt - read)
         # In decimals, so that the float returned stands for the exact amount and sums stay exact.
@@ -61,8 +62,12 @@ class Price:
         return float(exact * (_exact(self.flex) if tier == "flex" else 1) / 1_000_000)
 
 
+_FREE = Price()
+_NOTHING = Decimal()
+
+
 def _exact(usd: float) -> Decimal:
-    return Decimal(repr(float(usd)))
+    return Decimal(repr(float(usd))) if usd else _NOTHING
 
 
 _FRAME = 64
@@ -73,12 +78,13 @@ _UNSURE = 1.5
 
 class Most(NamedTuple):
     """What a call may use at most. of: which model's it is. at_once: so many of that model's calls may be
-    made at once, 0 for any number.
+    made at once, 0 for any number. unlimited: nothing is sure to limit its reply, so that it may use more.
     """
 
     use: Usage = Usage()
     of: str = ""
     at_once: int = 0
+    unlimited: bool = False
 
 
 @dataclass(slots=True)
@@ -141,16 +147,19 @@ def read_shortage(words: str) -> tuple[str, float] | None:
 class Budget:
     """What a run may spend: `tokens` (prompt and completion) and `usd`; None sets no limit.
 
-    A resumed run passes what was spent before as `spent_tokens` and `spent_usd`. Sums are exact and do
-    not depend on the order in which calls finish (money is added as decimals). It belongs to one event loop.
-    in_flight: calls that are held. short: of what (tokens, usd) there was too little for a call, in words.
-    sizes: of each model's calls, whoever of those that share the budget made them.
+    A resumed run passes what was spent before (`usage.Spent`). Sums are exact and do not
+    depend on the order in which calls finish (money is added as decimals). It belongs to one event loop.
+    possibly_tokens, possibly_usd: those among what was spent that may not have been charged. in_flight: calls
+    that are held. short: of what (tokens, usd) there was too little for a call, in words. sizes: of each
+    model's calls, whoever of those that share the budget made them.
     """
 
     tokens: int | None = None
     usd: float | None = None
     spent_tokens: int = 0
     spent_usd: Decimal = field(default_factory=Decimal)
+    possibly_tokens: int = 0
+    possibly_usd: Decimal = field(default_factory=Decimal)
     in_flight: int = field(default=0, init=False)
     short: dict[str, str] = field(default_factory=dict, init=False)
     sizes: dict[str, CallSizes] = field(default_factory=dict, init=False)
@@ -160,6 +169,10 @@ class Budget:
     _waiting: list[asyncio.Future[None]] = field(default_factory=list, init=False)
     _closings: list[asyncio.Future[None]] = field(default_factory=list, init=False)
     _closed: str = field(default="", init=False)
+
+    def begin(self, spent: Spent) -> None:
+        """Count what was spent before."""
+        self.spent_tokens, self.spent_usd, self.possibly_tokens, self.possibly_usd = spent
 
     @property
     def closed(self) -> str:
@@ -191,36 +204,28 @@ class Budget:
         if done:
             waited.result()
 
-    @asynccontextmanager
-    async def hold(self, most: Callable[[], Most]) -> AsyncIterator[None]:
+    def hold(self, most: Callable[[], Most]) -> Hold:
         """Set aside what a call may use at most while it is made; wait until others have given enough back.
 
-        most: how much that is, as far as it is known by now. Raises BudgetExceeded where the rest does not
-        cover it, although nothing is held by others, and Stopped.
+        most: how much that is, as far as it is known by now. An asynchronous context, which gives it. Raises
+        BudgetExceeded where the rest does not cover it, although nothing is held by others, and Stopped.
         """
-        use, of, _ = await self._room_for(most)
-        tokens, usd = use.tokens, _exact(use.cost)
-        self.in_flight += 1
-        self._held_tokens += tokens
-        self._held_usd += usd
-        self._held_of[of] += 1
-        try:
-            yield
-        finally:
-            self.in_flight -= 1
-            self._held_tokens -= tokens
-            self._held_usd -= usd
-            self._held_of[of] -= 1
-            self._wake()
+        return Hold(self, most)
+
+    def _set_aside(self, wanted: Most, sign: int = 1) -> None:
+        self.in_flight += sign
+        self._held_tokens += sign * wanted.use.tokens
+        self._held_usd += sign * _exact(wanted.use.cost)
+        self._held_of[wanted.of] += sign
 
     async def _room_for(self, most: Callable[[], Most]) -> Most:
         """What the call may use, once there is room for it."""
         while True:
             if self._closed:
                 raise Stopped(self._closed)
-            if self.tokens is None and self.usd is None:
-                return Most()
             wanted = most()
+            if self.tokens is None and self.usd is None:
+                return wanted
             if self._has_room(wanted):
                 return wanted
             if not self.in_flight:
@@ -250,14 +255,38 @@ class Budget:
         if self.tokens is not None and max(use.tokens, 1) > self.tokens - self.spent_tokens:
             name, rest = "tokens", self.spent_tokens < self.tokens
             limit, used, needed = f"{self.tokens:,} tokens", f"{self.spent_tokens:,}", f"{use.tokens:,}"
+            possibly = f"{self.possibly_tokens:,}" if self.possibly_tokens else ""
         else:
             name, rest = "usd", self.usd is not None and self.spent_usd < _exact(self.usd)
             limit, used, needed = f"{self.usd:g} USD", f"{self.spent_usd:.4f}", f"{use.cost:.4f}"
+            possibly = f"{self.possibly_usd:.4f}" if self.possibly_usd else ""
+        used += f" used, {possibly} of it possibly, by attempts without a reply" if possibly else " used"
         more = f", {_NEXT} {needed}" if rest else ""
-        self.short[name] = f"{_SPENT} {limit} is spent ({used} used{more})"
+        self.short[name] = f"{_SPENT} {limit} is spent ({used}{more})"
         return self.short[name]
 
-    def add(self, usage: Usage) -> None:
-        """Count a finished call."""
+    def add(self, usage: Usage, possibly: bool = False) -> None:
+        """Count what a call took. possibly: whether it was charged is not known."""
         self.spent_tokens += usage.tokens
         self.spent_usd += _exact(usage.cost)
+        if possibly:
+            self.possibly_tokens += usage.tokens
+            self.possibly_usd += _exact(usage.cost)
+
+
+class Hold:
+    """See `Budget.hold`."""
+
+    __slots__ = ("_budget", "_most", "_wanted")
+
+    def __init__(self, budget: Budget, most: Callable[[], Most]) -> None:
+        self._budget, self._most = budget, most
+
+    async def __aenter__(self) -> Most:
+        self._wanted = await self._budget._room_for(self._most)
+        self._budget._set_aside(self._wanted)
+        return self._wanted
+
+    async def __aexit__(self, *_: object) -> None:
+        self._budget._set_aside(self._wanted, -1)
+        self._budget._wake()

@@ -7,15 +7,17 @@ fits the one on file stops its asker with a sentence.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial
 from hashlib import blake2b
 from typing import Any, Protocol
 
 from ..errors import CassetteMismatch, ModelError, NotFiled
+from ..text.replies.finish import FinishReason
+from ..usage import Usage
 from .base import Model, Request, Response
+from .loop import throttle
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,20 +28,42 @@ class Filed:
     response: Response
 
 
+@dataclass(frozen=True, slots=True)
+class LostAttempt:
+    """An attempt that brought no reply and that the server may charge for all the same.
+
+    usage: what it took, or may have taken at most. possibly: whether it was charged is not known. unlimited:
+    nothing limited the reply, so that it may have been more.
+    """
+
+    reason: FinishReason
+    usage: Usage
+    possibly: bool = True
+    unlimited: bool = False
+
+
 class File(Protocol):
-    """Keeps the calls of one asker. `put` returns once the call is safe (committed)."""
+    """Keeps the calls of one asker. What is awaited returns once it is safe (committed)."""
 
     def get(self, request: Request) -> Filed | None:
         """The call on file under the request's key, if any."""
         ...
 
-    def note(self, request: Request, model: Model, on_its_way: bool) -> None:
-        """Keep a note that the request is on its way, for whoever asks after a kill, until the call is put on
-        file; or drop it, where nothing has come of it.
+    def timeouts(self, request: Request) -> int:
+        """How many attempts of the call are on file that did not come to an end in time."""
+        ...
+
+    async def sending(self, request: Request, model: Model, lost: LostAttempt) -> None:
+        """Keep a note that the request goes out now, until its call is put on file or the attempt has failed.
+        lost: what it is where the process is killed in between.
         """
         ...
 
-    def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
+    async def failed(self, request: Request, model: Model, lost: LostAttempt | None) -> None:
+        """The attempt brought no reply. lost: what it may have cost all the same."""
+        ...
+
+    async def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
         """Put a call on file. digest: the request's hash."""
         ...
 
@@ -51,25 +75,53 @@ class NoFile:
         """Nothing is ever on file."""
         return None
 
-    def note(self, request: Request, model: Model, on_its_way: bool) -> None:
+    def timeouts(self, request: Request) -> int:
+        """Nor is an attempt."""
+        return 0
+
+    async def sending(self, request: Request, model: Model, lost: LostAttempt) -> None:
         """Nobody asks afterwards."""
 
-    def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
+    async def failed(self, request: Request, model: Model, lost: LostAttempt | None) -> None:
+        """Nobody asks afterwards."""
+
+    async def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
         """Forget it."""
 
 
 NO_FILE = NoFile()
-_note: ContextVar[Callable[[bool], None]] = ContextVar("note", default=lambda on_its_way: None)
 
 
-def on_its_way() -> None:
-    """A model behind a server tells that the request of the call that it makes goes out now."""
-    _note.get()(True)
+@dataclass(frozen=True, slots=True)
+class OpenCall:
+    """The call that is being made: where a model behind a server tells how its attempts fare."""
+
+    file: File = NO_FILE
+    request: Request | None = None
+    model: Model | None = None
+
+    @property
+    def timeouts(self) -> int:
+        """See `File`."""
+        return 0 if self.request is None else self.file.timeouts(self.request)
+
+    async def sending(self, lost: LostAttempt) -> None:
+        """See `File`."""
+        if self.request is not None and self.model is not None:
+            await self.file.sending(self.request, self.model, lost)
+
+    async def failed(self, lost: LostAttempt | None) -> None:
+        """See `File`."""
+        if self.request is not None and self.model is not None:
+            await self.file.failed(self.request, self.model, lost)
 
 
-def came_to_nothing() -> None:
-    """It tells that no answer has come: the call waits, or has failed."""
-    _note.get()(False)
+_open: ContextVar[OpenCall] = ContextVar("open", default=OpenCall())  # noqa: B039 (it is frozen)
+
+
+def open_call() -> OpenCall:
+    """The call that is being made now."""
+    return _open.get()
 
 
 class Cassette(NoFile):
@@ -84,7 +136,7 @@ class Cassette(NoFile):
             raise NotFiled(f"call {request.key}: not on file, so it cannot be played back")
         return self._filed[request.key]
 
-    def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
+    async def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
         """Never reached: `get` answers or raises."""
         raise AssertionError(f"a cassette was asked to record {request.key}")
 
@@ -134,9 +186,12 @@ def response_digest(response: Response) -> str:
 
 def _storable(response: Response) -> Response:
     """Half a surrogate pair, which a server may send, is no text: it becomes a question mark."""
-    if response.text.isascii():
+    text, finish = response.text, response.finish
+    if text.isascii() and finish.words.isascii():
         return response
-    return response._replace(text=response.text.encode("utf-8", "replace").decode())
+    words = finish.words.encode("utf-8", "replace").decode()
+    text = text.encode("utf-8", "replace").decode()
+    return response._replace(text=text, finish=finish._replace(words=words))
 
 
 async def answer(file: File, model: Model | None, request: Request) -> tuple[str, Response]:
@@ -150,6 +205,8 @@ async def answer(file: File, model: Model | None, request: Request) -> tuple[str
             f"call {request.key}: whoever makes it was given no model; an agent of your own that asks one "
             "has asks_model = True in its class"
         )
+    if not model.instant:
+        await throttle().wait()  # what is rendered now keeps nobody from hearing what has come
     digest = request.digest(model.typed)
     filed = file.get(request)
     if filed is not None:
@@ -160,10 +217,10 @@ async def answer(file: File, model: Model | None, request: Request) -> tuple[str
                 "new run"
             )
         return digest, filed.response
-    before = _note.set(partial(file.note, request, model))
+    before = _open.set(OpenCall(file, request, model))
     try:
         response = _storable(await model.generate(request))
     finally:
-        _note.reset(before)
-    file.put(request, digest, response, model)
+        _open.reset(before)
+    await file.put(request, digest, response, model)
     return digest, response

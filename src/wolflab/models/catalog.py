@@ -11,14 +11,14 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError, ServerError
-from .base import Model, Sampling
+from .base import Model, Sampling, settings_of
 from .budget import Budget
-from .endpoints import PROVIDERS, Provider, key_value, missing_key, public_url, refused_key
-from .exchange import settings_of
+from .servers.keys import key_value, missing_key
+from .servers.providers import PROVIDERS, Provider
 
 if TYPE_CHECKING:
     from .local import LocalSettings
-    from .openai_api import OpenAIModel
+    from .servers.chat import ServerModel
 
 BUILT_IN = "village"
 ON_THIS_MACHINE = "hf"
@@ -32,7 +32,7 @@ def resolve(spec: Spec, budget: Budget | None = None) -> Model:
     """The model that `spec` names. No network: see `check_model`.
 
     "village" takes its own settings, "hf/FOLDER" those of `local.LocalSettings`; "PROVIDER/NAME" takes those
-    of `openai_api.HttpSettings`; any other name needs `base_url`. Raises ModelError for an unknown provider
+    of `servers.chat.HttpSettings`; any other name needs `base_url`. Raises ModelError for an unknown provider
     or setting, naming the known ones.
     """
     name, settings = name_and_settings(spec)
@@ -44,11 +44,11 @@ def resolve(spec: Spec, budget: Budget | None = None) -> Model:
         from .local import LocalModel
 
         return LocalModel(name, _local_settings(name, settings), budget=budget)
-    from .openai_api import HttpSettings, OpenAIModel
+    from .servers.chat import HttpSettings, ServerModel
 
     provider, model = _served(name, settings)
     given = settings_of(HttpSettings, f"model {name!r}", settings)
-    return OpenAIModel(name, model, provider, given, budget=budget)
+    return ServerModel(name, model, provider, given, budget=budget)
 
 
 def check_settings(spec: Spec) -> None:
@@ -61,7 +61,7 @@ def check_settings(spec: Spec) -> None:
     elif runs_here(name):
         _local_settings(name, settings)
     else:
-        from .openai_api import HttpSettings
+        from .servers.chat import HttpSettings
 
         _served(name, settings)
         settings_of(HttpSettings, f"model {name!r}", settings)
@@ -116,9 +116,6 @@ def name_and_settings(
     return name.strip(), settings
 
 
-_HELLO = (("user", "Reply with the word OK."),)
-
-
 async def check_model(model: Model, ask: bool = False) -> None:
     """Whether `model` can be used, before any game is played.
 
@@ -127,12 +124,13 @@ async def check_model(model: Model, ask: bool = False) -> None:
     unknown. Weights on this machine are loaded with `ask` alone.
     """
     from .local import LocalModel
-    from .openai_api import OpenAIModel
+    from .servers.chat import HELLO, ServerModel
 
     if isinstance(model, LocalModel):
-        await (model.converse(_HELLO, Sampling(max_tokens=16), "check") if ask else model.check())
+        hello = tuple((one["role"], one["content"]) for one in HELLO)
+        await (model.converse(hello, Sampling(max_tokens=16), "check") if ask else model.check())
         return
-    if not isinstance(model, OpenAIModel):
+    if not isinstance(model, ServerModel):
         return
     model.endpoint.try_anew()
     if model.endpoint.variable and model.endpoint.key() is None:
@@ -141,7 +139,7 @@ async def check_model(model: Model, ask: bool = False) -> None:
         )
     was_open = model.endpoint.open
     try:
-        listed = await _listed(model) if model.provider.lists else ()
+        listed = await model.listed() if model.provider.lists else ()
         if ask or model.model not in listed:
             await _greet(model, () if model.model in listed else listed)
     finally:
@@ -149,32 +147,13 @@ async def check_model(model: Model, ask: bool = False) -> None:
             await model.close()
 
 
-async def _listed(model: OpenAIModel) -> tuple[str, ...]:
-    """The names that GET /models gives; empty where the server has no such list."""
-    import aiohttp
-    import openai
-
-    client = model.endpoint.line(model).client
-    where = public_url(model.endpoint.base_url)
-    try:
-        page = await client.with_options(timeout=min(30.0, model.settings.timeout)).models.list()
-        return tuple(row.id for row in page.data or () if isinstance(getattr(row, "id", None), str))
-    except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
-        refused = refused_key(model.endpoint.variable, error.status_code)
-        raise ModelError(f"model {model.name!r}: the server at {where} {refused}") from None
-    except (openai.APIConnectionError, aiohttp.ClientError, OSError):
-        raise ServerError(
-            f"model {model.name!r}: nothing answers at {where}; start the server or correct base_url"
-        ) from None
-    except (openai.APIError, ValueError, AttributeError, TypeError):
-        return ()  # no list, or one of another form: the short call decides
-
-
-async def _greet(model: OpenAIModel, listed: tuple[str, ...]) -> None:
+async def _greet(model: ServerModel, listed: tuple[str, ...]) -> None:
     """One short call; an unknown model's sentence names what the server has instead."""
-    hello = [{"role": role, "content": text} for role, text in _HELLO]
+    from .servers.chat import HELLO
+    from .servers.served import HEALTH_CHECK
+
     try:
-        await model.converse(hello, Sampling(temperature=None, max_tokens=16), retries=1)
+        await model.converse(HELLO, Sampling(temperature=None, max_tokens=16), kind=HEALTH_CHECK, retries=1)
     except ServerError:
         raise
     except ModelError as error:

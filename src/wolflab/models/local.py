@@ -21,8 +21,8 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 from annotated_types import Ge, MinLen
 
 from ..errors import ModelError, ModelRefused, ServerError
-from ..text.replies.extract import THINKING_MARKS
 from ..text.replies.finish import ANSWERED, Finish, FinishReason, no_fit
+from ..text.replies.thoughts import TOKENS
 from ..usage import Usage
 from .base import SAMPLED, Request, Response, Sampling, WordSettings, seed_of_call
 from .budget import Budget, Most
@@ -497,7 +497,7 @@ def _read(
     end = next((at for at, token in enumerate(ids) if token in kind.stops), None)
     said = ids if end is None else ids[:end]
     special = _special_tokens(tokenizer)
-    shown = [token for token in said if token not in special or special[token] in THINKING_MARKS]
+    shown = [token for token in said if token not in special or special[token] in TOKENS]
     text = tokenizer.decode(shown, skip_special_tokens=False)
     spoken = any(_is_word(tokenizer, token) for token in said)
     likeliest = tuple((tokenizer.decode([token]), value) for token, value in listed) if spoken else ()

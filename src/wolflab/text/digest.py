@@ -21,6 +21,7 @@ import msgspec
 from ..defaults import fields_said, fields_stated
 from ..rules import EVERYONE, PASS, Ask, NightFell, Ruleset, Said
 from .asking.prompts import messages
+from .identity import ByIdentity
 from .notes import UNCERTAIN, Belief
 from .questions import Exchange, Line, Question, Situation, Task
 
@@ -101,17 +102,15 @@ def _ruleset(ruleset: Ruleset) -> bytes:
     return _encode({name: value for name, value in ruleset.stated().items() if name != "name"})
 
 
-_EVENTS: dict[int, tuple[object, bytes]] = {}
-"""Encoded events by identity (the event is kept, so that its identity stays its own)."""
+_EVENTS = ByIdentity[bytes](1 << 15)
+"""Encoded events."""
 
 
 def _event(event: object) -> bytes:
     known = _EVENTS.get(id(event))
     if known is None:
-        if len(_EVENTS) > 1 << 15:
-            _EVENTS.clear()
-        known = _EVENTS[id(event)] = event, type(event).__name__.encode() + _encode(event)
-    return known[1]
+        known = _EVENTS.keep(id(event), event, type(event).__name__.encode() + _encode(event))
+    return known
 
 
 def _lines(lines: tuple[Line, ...]) -> bytes:
@@ -123,41 +122,35 @@ def _lines(lines: tuple[Line, ...]) -> bytes:
     )
 
 
-class _Last:
-    """The situation hashed last, with what came out: one seat asks many questions about one situation in a
-    row. It is one value, so that another thread cannot come between.
-    """
-
-    told: tuple[Situation, bytes, QuestionShape] | None = None
-
+_SITUATIONS = ByIdentity[tuple[bytes, "QuestionShape"]](1 << 8)
+"""Hashed situations and their shapes: one seat asks many questions about one situation."""
 
 _BLOCKS = ("facts", "truths", "falsehoods", "pending", "informative")
 
 
 def _situation(s: Situation) -> tuple[bytes, QuestionShape]:
     """What it says, and its shape."""
-    last = _Last.told
-    if last is None or last[0] is not s:
+    known = _SITUATIONS.get(id(s))
+    if known is None:
         fields_told = [(n, v) for n, v in fields_said(s) if n not in _BLOCKS and n != "ruleset"]
         blocks = (_ruleset(s.ruleset), _encode(fields_told), *(_lines(getattr(s, name)) for name in _BLOCKS))
         digest = blake2b(b"\0".join(blocks), digest_size=16).digest()
         blocks_told = (_says(getattr(s, name)) for name in _BLOCKS)
-        last = _Last.told = s, digest, (s.ruleset, *_standing(s), *blocks_told, s.gaps)
-    return last[1:]
+        shape = s.ruleset, *_standing(s), *blocks_told, s.gaps
+        known = _SITUATIONS.keep(id(s), s, (digest, shape))
+    return known
 
 
-_ASKS: dict[int, tuple[Ask, bytes]] = {}
-"""Encoded asks by identity: the rules share equal asks."""
+_ASKS = ByIdentity[bytes](1 << 14)
+"""Encoded asks: the rules share equal asks."""
 
 
 def _ask(ask: Ask) -> bytes:
     """What of an ask is told; its seat, phase and round restate the situation."""
     known = _ASKS.get(id(ask))
     if known is None:
-        if len(_ASKS) > 1 << 14:
-            _ASKS.clear()
-        known = _ASKS[id(ask)] = ask, _encode((ask.id, ask.kind, ask.options))
-    return known[1]
+        known = _ASKS.keep(id(ask), ask, _encode((ask.id, ask.kind, ask.options)))
+    return known
 
 
 def _encodable(name: str, value: Any) -> tuple[str, Any]:

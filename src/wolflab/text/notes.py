@@ -67,13 +67,17 @@ class Thought(msgspec.Struct, frozen=True, tag=True):
     text: str
 
 
-class Mistake(msgspec.Struct, frozen=True, tag=True):
-    """A reply that could not be used: which step, which attempt, why, and how it began."""
+class Mistake(msgspec.Struct, frozen=True, tag=True, omit_defaults=True):
+    """A reply that could not be used: which step, which attempt, why, and how it began.
+
+    taken: it held several answers, and the last of them was taken, since no further try gave one.
+    """
 
     step: str
     attempt: int
     reason: str
     reply: str
+    taken: bool = False
 
 
 class Rated(msgspec.Struct, frozen=True, tag=True):

@@ -78,7 +78,7 @@ def _end_with_driver() -> None:
 
 @contextmanager
 def rare_collection() -> Iterator[None]:
-    """Look for cyclic garbage seldom: a game makes many objects and hardly any cycle (7 % of its time)."""
+    """Look for cyclic garbage seldom: a game makes many objects and hardly any cycle."""
     before = gc.get_threshold()
     gc.set_threshold(200_000, 20, 20)
     try:

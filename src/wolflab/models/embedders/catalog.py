@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...errors import ModelError
+from ..base import settings_of
 from ..budget import Budget
 from ..catalog import name_and_settings
-from ..endpoints import PROVIDERS
-from ..exchange import settings_of
+from ..servers.providers import PROVIDERS
 from .base import Embedder
 
 EmbedderSpec = str | Mapping[str, Any]

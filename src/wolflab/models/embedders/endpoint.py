@@ -1,7 +1,7 @@
 """Embedders behind HTTP: any server that answers POST /embeddings as OpenAI's does.
 
 Connections, limits in flight, keys, faults, retries and budgets are those of the chat models
-(`endpoints`, `exchange`, `budget`); only what goes out and what comes back is new here.
+(`servers`, `budget`); only what goes out and what comes back is new here.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from annotated_types import Ge, Interval
 
 from ...errors import ModelError
 from ...usage import Usage
-from ..endpoints import EndpointLine
-from ..exchange import CallSize, HttpAnswer, Served, ServerSettings
-from ..faults import Fault, of_status
-from ..reply_size import LARGEST_REPLY
-from ..wire import TokenCounts, token_counts, tokens
+from ..estimates import tokens
+from ..servers.chat_completions import token_counts
+from ..servers.dialect import TokenCounts
+from ..servers.endpoints import Connection
+from ..servers.faults import Fault, of_status
+from ..servers.http import LARGEST_REPLY
+from ..servers.served import AttemptInfo, CallSize, Failed, HttpAnswer, Served, ServerSettings
 from .base import Embedder, Vectors, nonblank_places, normalised, with_blanks
 
 MOST_IN_BATCH = 2048
@@ -86,11 +88,13 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
         places_kept = nonblank_places(texts)
         if not places_kept:
             return np.zeros((len(texts), self.dimensions or 0), np.float32)
-        line = self._line()
+        connection = self._connection()
         most = min(self.settings.batch, self._fits)
         batches = list(_batches([texts[place] for place in places_kept], most))
         # When one fails, the others come to their end: they are paid for.
-        outcomes = await asyncio.gather(*(self._one(line, one) for one in batches), return_exceptions=True)
+        outcomes = await asyncio.gather(
+            *(self._one(connection, one) for one in batches), return_exceptions=True
+        )
         rows = []
         for outcome in outcomes:
             if isinstance(outcome, BaseException):
@@ -98,21 +102,25 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
             rows.append(outcome)
         return with_blanks(np.concatenate(rows), places_kept, len(texts))
 
+    def _lost(self, usage: Usage) -> None:
+        """It counts with what embedding takes: texts have no attempts on file."""
+        self.usage = self.usage + usage
+
     # -- one request ------------------------------------------------------------------------
 
-    async def _one(self, line: EndpointLine, texts: list[str]) -> Vectors:
+    async def _one(self, connection: Connection, texts: list[str]) -> Vectors:
         body: dict[str, Any] = {"model": self.model, "input": texts}
         if self.settings.dimensions is not None:
             body["dimensions"] = self.settings.dimensions
         body |= self.settings.extra or {}
 
         def classify(status: int, error: object, headers: Mapping[str, str]) -> Fault:
-            return of_status(status, error, headers, sent=("dimensions",), secret=self.endpoint.key())
+            return of_status(status, error, headers, sent=("dimensions",))
 
         size = CallSize(sum(map(tokens, texts)))
 
-        async def attempt(_: bool) -> Vectors | Fault:
-            outcome = await self._post(line.client, "/embeddings", body, classify, "data")
+        async def attempt(info: AttemptInfo) -> Vectors | Failed:
+            outcome = await self._post(connection, "/embeddings", body, classify, info.seconds, wanted="data")
             if isinstance(outcome, HttpAnswer):
                 return self._read(outcome.body, texts, size)
             if len(texts) > 1 and outcome.kind in ("context", "request"):
@@ -120,19 +128,19 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
             if outcome.kind == "context":
                 longest = max(map(len, texts))
                 raise ModelError(
-                    f"{self._at()} takes no text this long (the longest has {longest} characters): "
+                    f"{self.at()} takes no text this long (the longest has {longest} characters): "
                     f"{outcome.words}"
                 )
-            return outcome
+            return Failed(outcome)
 
         try:
-            return await self._until_over(line, attempt, size)
+            return await self._until_over(connection, attempt, size)
         except _TooMany:
             self._fits = min(self._fits, len(texts) // 2)
             rows = []
             while texts:
                 some, texts = texts[: self._fits], texts[self._fits :]
-                rows.append(await self._one(line, some))
+                rows.append(await self._one(connection, some))
             return np.concatenate(rows)
 
     def _read(self, reply: Mapping[str, Any], texts: list[str], size: CallSize) -> Vectors:
@@ -144,7 +152,7 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
             self._came = vectors.shape[1]
         elif vectors.shape[1] != self.dimensions:
             raise ModelError(
-                f"{self._at()} gave vectors of {vectors.shape[1]} dimensions where {self.dimensions} were "
+                f"{self.at()} gave vectors of {vectors.shape[1]} dimensions where {self.dimensions} were "
                 "expected: is it the model that was meant?"
             )
         return vectors
@@ -157,7 +165,7 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
                 index = entry.get("index", place)
                 vectors[index if isinstance(index, int) else -1] = entry.get("embedding")
         if sorted(vectors) != list(range(n)):
-            raise ModelError(f"{self._at()} gave {len(vectors)} vectors for {n} texts, or misnumbered them")
+            raise ModelError(f"{self.at()} gave {len(vectors)} vectors for {n} texts, or misnumbered them")
         return [vectors[place] for place in range(n)]
 
 

@@ -37,8 +37,7 @@ from ...text.questions import (
     Situation,
 )
 from ...text.replies.reflective import is_free
-from ..base import Chat, Request, Response
-from ..exchange import settings_of
+from ..base import Chat, Request, Response, settings_of
 from .beliefs.guesses import guessed_roles, rated_reliability
 from .beliefs.outlook import outlook_on, widened
 from .beliefs.posterior import Posterior, Thinker

@@ -21,11 +21,12 @@ only fields of a question that do not show, but for the options where candidates
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ...rules import Learned
 from ..clean import clean, unnumbered
+from ..identity import ByIdentity
 from ..notes import UNCERTAIN, Belief
 from ..questions import Question, Situation, Wording
 from .disguise import disguised
@@ -74,7 +75,8 @@ def shared_ends(question: Question, chat: Sequence[Message]) -> tuple[int, ...] 
     """
     rules = len(chat[0].content)
     if question.layout == "shared":
-        return rules, rules + len(disguised(known_to_all(question.situation), question.situation.ruleset))
+        told = _once(known_to_all, question.situation)
+        return rules, rules + len(disguised(told, question.situation.ruleset))
     if question.layout == "dialogue" and question.history:
         before = chat[: 1 + 2 * len(question.history)]
         return rules, sum(len(message.content) for message in before)
@@ -102,21 +104,30 @@ def blocks(question: Question) -> tuple[str, str, str]:
         text = after_news(now, question.news, lasting_request(question))
         return rules, "", f"{text}\n\n{_now_append(now, True)}"
     if question.layout == "shared":
-        tail = [known_to_seat(now), judgements(question), lasting_request(question)]
-        return rules, known_to_all(now), _parts(*tail)
+        tail = [_once(known_to_seat, now), judgements(question), lasting_request(question)]
+        return rules, _once(known_to_all, now), _parts(*tail)
     tail = [
         beliefs_in_words(now, question.beliefs, question.layout == "append"),
         _style(now, question.style),
         instruction(question),
     ]
     if question.layout == "append":
-        context = _context_append(now)
-        tail.insert(0, _now_append(now))
+        context = _once(_context_append, now)
+        tail.insert(0, _once(_now_append, now))
     elif question.layout == "recall":
         context = _context_recall(now, question.wording)
     else:
-        context = _context_paper(now)
+        context = _once(_context_paper, now)
     return rules, context, _parts(*tail)
+
+
+_CONTEXTS = ByIdentity[str](1 << 9)
+
+
+def _once(part: Callable[[Situation], str], now: Situation) -> str:
+    """A part of a prompt that depends on the situation alone: one seat is asked many questions about one."""
+    known = _CONTEXTS.get((part, id(now)))
+    return _CONTEXTS.keep((part, id(now)), now, part(now)) if known is None else known
 
 
 def lasting_request(question: Question) -> str:

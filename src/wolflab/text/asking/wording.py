@@ -6,8 +6,10 @@ Pure functions of a situation and an ask; no template of its own but the moderat
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import attrgetter
 
-from ...rules import DUTIES, PASS, Ask, Pick, VictimShown
+from ...rules import DUTIES, PASS, Ask, Pick, Ruleset, VictimShown
+from ..identity import ByIdentity
 from ..questions import Decide, Line, Situation, Wording
 from .options import NUMBER_WORDS, labels
 from .sentences import line_sentence, listed
@@ -64,8 +66,22 @@ def numbered(now: Situation, lines: Iterable[Line], *, told: bool = True) -> str
 
     told: "you" stands for the situation's player; else they are from nobody's point of view.
     """
-    ordered, seat = sorted(lines, key=lambda line: line.position), now.seat if told else None
-    return "\n".join(f"[{line.cited}] {line_sentence(line, seat, now.ruleset)}" for line in ordered)
+    ordered, seat = sorted(lines, key=_position), now.seat if told else None
+    return "\n".join([f"[{line.cited}] {_told(line, seat, now.ruleset)}" for line in ordered])
+
+
+_position = attrgetter("position")
+_SENTENCES = ByIdentity[str](1 << 16)
+"""Lines as sentences: every prompt of a game tells most of what the one before told."""
+
+
+def _told(line: Line, seat: int | None, ruleset: Ruleset) -> str:
+    """A line as the player in `seat` was told of it."""
+    key = id(line.event), id(ruleset), seat, line.round, line.phase
+    known = _SENTENCES.get(key)
+    if known is None:
+        known = _SENTENCES.keep(key, (line.event, ruleset), line_sentence(line, seat, ruleset))
+    return known
 
 
 def cited(lines: Iterable[Line]) -> str:

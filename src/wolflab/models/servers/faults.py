@@ -9,12 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from email.utils import parsedate_to_datetime
 from time import time
 from typing import Any, Literal
 
+import msgspec
+
 FaultKind = Literal[
-    "retry", "quota", "key", "model", "context", "filter", "broken", "setting", "long", "request"
+    "retry", "quota", "key", "model", "address", "context", "filter", "broken", "setting", "long", "request"
 ]
 
 _READ = 20_000
@@ -28,10 +31,12 @@ class Fault:
     """One failed attempt.
 
     kind: retry (the server's trouble: wait and try again) · quota (paid credit is used up) · key
-    (refused) · model (not known there) · context (the prompt does not fit) · filter · broken (the model
-    wrote, but not in the form that it was held to; `reply` is what it wrote) · setting (refused; `setting`
-    names it) · long (more than is read of a reply) · request (anything else that will not get better).
-    wait: seconds that the server asked for.
+    (refused) · model (not known there) · address (what answers there is not to be used as it is) · context
+    (the prompt does not fit) · filter · broken (the model wrote, but not in the form that it was held to;
+    `reply` is what it wrote) · setting (refused; `setting` names it) · long (more than is read of a reply) ·
+    request (anything else that will not get better).
+    wait: seconds that the server asked for. timed_out: the reply did not come to an end in time.
+    possibly_paid: the server may have worked on the request, and charge for it.
     """
 
     kind: FaultKind
@@ -40,14 +45,47 @@ class Fault:
     wait: float | None = None
     setting: str = ""
     reply: str = ""
+    timed_out: bool = False
+    possibly_paid: bool = False
+
+    @property
+    def too_many(self) -> bool:
+        """There were too many requests, and for how long to wait is not said."""
+        return self.kind == "retry" and self.status == 429 and self.wait is None
 
 
 _CONTEXT = re.compile(
-    r"context (length|window|size)|maximum context|context_length_exceeded|exceed_context_size"
-    r"|prompt is too long|input is too long|too many (input |prompt )?tokens"
+    r"context (length|window|size|limit)|maximum context|context_length_exceeded|exceed_context_size"
+    r"|prompt is too long|input is too long|too many (input |prompt )?tokens(?!, please wait)"
     r"|exceeds? the (model's )?(max|token limit)|could not finish the message"
-    r"|maximum prompt length|range of input length|exceeded model token limit|token length too long",
+    r"|maximum prompt length|range of input length|exceeded model token limit|token length too long"
+    # What is left for the reply, after a prompt that fills the window.
+    r"|max_(completion_)?tokens must be at least 1, got -|value >= 1, but got -"
+    r"|longer than the (maximum )?model|maximum (allowed )?input length|prompt exceeds max length"
+    r"|inputs` (tokens \+|must have less)|n_keep|token count[^.]{0,30} exceeds",
     re.IGNORECASE,
+)
+_TOO_LARGE = re.compile(r"request too large for", re.IGNORECASE)
+"""More tokens than this key may send in a minute, whatever is waited."""
+_LONGEST = re.compile(
+    r"max_(?:completion_)?tokens[^.]{0,60}\[1, ?(?P<range>\d+)\]"
+    r"|supports at most (?P<most>\d+) completion tokens"
+    r"|> (?P<above>\d+), which is the maximum allowed number of output tokens"
+)
+"""How servers say how long a reply may be at most."""
+_SYSTEM = re.compile(
+    r"system role (is )?not supported|does not support '(system|developer)'|only user and assistant roles"
+    r"|roles must alternate|developer instruction is not enabled|system messages? (are|is) not"
+    r"|invalid message role: system|should be 'user' or 'assistant'",
+    re.IGNORECASE,
+)
+_STREAM = re.compile(
+    r"only supports? stream|stream must be set to true|must have stream=true|non-streaming calls|非流式"
+    r"|streaming is (strongly recommended|required)",
+    re.IGNORECASE,
+)
+_PLAIN_AT_TLS = re.compile(
+    r"plain HTTP request was sent to HTTPS port|HTTP request to an HTTPS server", re.IGNORECASE
 )
 _FILTER = re.compile(
     r"content (management policy|filter|policy|exists risk)|content_filter|usage (policy|policies|guidelines)"
@@ -73,8 +111,11 @@ _KEY = re.compile(
     re.IGNORECASE,
 )
 _FORMAT = re.compile(
-    r"response[_ ]format|json[_ ]schema|json[_ ]object|json mode|structured output|grammar", re.IGNORECASE
+    r"response[_ ]format|output[_ ](format|config)|json[_ ]schema|json[_ ]object|json mode|structured output"
+    r"|grammar",
+    re.IGNORECASE,
 )
+_ONE_OF_BOTH = "`temperature` and `top_p` cannot both be specified"
 _KEYWORD = {
     "minItems": re.compile(r"\bmin_?items\b", re.IGNORECASE),
     "maxItems": re.compile(r"\bmax_?items\b", re.IGNORECASE),
@@ -85,7 +126,13 @@ _KEYWORD = {
 """How servers name the keywords of a schema that they refuse."""
 _CONTEXT_CODES = {"context_length_exceeded", "exceed_context_size_error", "string_above_max_length", "1261"}
 _QUOTA_CODES = {"insufficient_quota", "insufficient_balance", "billing_hard_limit_reached", "1113"}
-_RETRIED = {408, 409, 425, 429}
+_QUOTA = re.compile(
+    r"credit balance is too low|your (specified (workspace )?)?API usage limits|monthly usage limit",
+    re.IGNORECASE,
+)
+_RETRIED = {408, 409, 425, 429, 498, 499}
+_GATEWAY_GAVE_UP = {408, 499, 504, 524}
+"""Statuses of a gateway that waited no longer; the server behind it may have answered."""
 
 
 def of_status(
@@ -96,26 +143,27 @@ def of_status(
     sent: Collection[str],
     keywords: Collection[str] = (),
     filtered: Collection[str] = (),
-    secret: str | None = None,
 ) -> Fault:
     """The fault behind an error status.
 
     body: the decoded error object, text, or None. sent: the names of the settings in the request. keywords:
     of the schema in it, those that it can do without; one that is refused is named as a setting is.
-    filtered: error codes that mean the content filter at this provider. secret: the key, which some
-    servers repeat; it is taken out before the words are cut, so that no half of it stays.
+    filtered: error codes that mean the content filter at this provider. A key that a server repeats has to be
+    taken out of the body before.
     """
     codes, param, message = _parts(body)
-    message = message[:_READ].replace(secret, "…") if secret else message[:_READ]
-    shown = shorten(message) or f"HTTP status {status}"
+    message = message[:_READ]
+    shown = shorten(_of_page(message)) or f"HTTP status {status}"
 
     def fault(kind: FaultKind, **more: Any) -> Fault:
         return Fault(kind, shown, status, **more)
 
     if message.startswith(_NO_ADDRESS):
         return fault("model")
-    if status == 402 or codes & _QUOTA_CODES:
+    if status == 402 or codes & _QUOTA_CODES or _QUOTA.search(message):
         return fault("quota")
+    if _PLAIN_AT_TLS.search(message):
+        return Fault("address", "it speaks TLS at this port: write https:// in place of http://", status)
     if (written := _broken_reply(body)) is not None:
         return fault("broken", reply=written)
     if status in (400, 403) and ("access_terminated" in codes or _SUSPENDED.search(message)):
@@ -128,20 +176,25 @@ def of_status(
         # A model that may not say them answers so too.
         denied = "logprobs" in sent and "logprobs" in message
         return fault("setting", setting="logprobs") if denied else fault("key")
+    if _TOO_LARGE.search(message):
+        return fault("context")
     if status in _RETRIED:
-        return fault("retry", wait=retry_after(headers))
+        wait = retry_after(headers) or wait_in(message)
+        return fault("retry", wait=wait, possibly_paid=status in _GATEWAY_GAVE_UP)
     # A few servers answer 500 where they mean 400; only words that name the cause are believed there.
     if codes & set(filtered) or (status < 500 and _FILTER.search(message)):
         return fault("filter")
-    if status == 413 and "rate_limit_exceeded" in codes:
-        return fault("request")  # more tokens than this key may send in a minute
+    if "system" in sent and _SYSTEM.search(message):
+        return fault("setting", setting="system")
+    if "stream" not in sent and _STREAM.search(message):
+        return fault("setting", setting="stream")
     if status == 413 or codes & _CONTEXT_CODES or _CONTEXT.search(message):
         return fault("context")
     setting = _keyword(message, keywords) or _refused(param, message, sent)
     if setting:
         return fault("setting", setting=setting)
     if status >= 500:
-        return fault("retry", wait=retry_after(headers))
+        return fault("retry", wait=retry_after(headers), possibly_paid=status in _GATEWAY_GAVE_UP)
     if status == 404 or codes & _NO_MODEL or _MODEL.search(message):
         return fault("model")
     return fault("request")
@@ -152,13 +205,52 @@ def _parts(body: object) -> tuple[set[str], str, str]:
     inner = _error_in(body)
     if isinstance(inner, Mapping):
         message = inner.get("message") or inner.get("detail") or inner.get("msg") or inner
-        codes = {str(inner.get(name)) for name in ("code", "type") if inner.get(name)}
-        return codes, str(inner.get("param") or ""), str(message)
+        details = inner.get("details")
+        named = [
+            inner.get("code"),
+            inner.get("type"),
+            isinstance(details, Mapping) and details.get("error_code"),
+        ]
+        return (
+            {str(name) for name in named if name},
+            str(inner.get("param") or ""),
+            _with_raw(inner, str(message)),
+        )
     return set(), "", "" if body is None else str(inner)
 
 
 def _error_in(body: object) -> object:
+    if isinstance(body, list) and body:  # Gemini
+        body = body[0]
     return body.get("error", body) if isinstance(body, Mapping) else body
+
+
+def _with_raw(inner: Mapping[str, Any], message: str) -> str:
+    """With the words of the server behind a router (OpenRouter), which it passes on as a text."""
+    metadata = inner.get("metadata")
+    raw = metadata.get("raw") if isinstance(metadata, Mapping) else None
+    if not isinstance(raw, str):
+        return message
+    try:
+        behind = _parts(msgspec.json.decode(raw))[2]
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        behind = raw
+    return f"{message}: {behind}"
+
+
+_TITLE = re.compile(r"<(title|h1)\b[^>]{0,200}>([^<]{1,300})<", re.IGNORECASE)
+
+
+def _of_page(text: str) -> str:
+    """What a page says that stands in the place of an error."""
+    found = _TITLE.search(text) if "<" in text else None
+    return f"a page: {found[2].strip()}" if found else text
+
+
+def reply_limit(words: str) -> int | None:
+    """How many tokens a reply may have, where an error says so."""
+    found = _LONGEST.search(words)
+    return None if found is None else int(found["range"] or found["most"] or found["above"])
 
 
 def _broken_reply(body: object) -> str | None:
@@ -176,6 +268,8 @@ def _keyword(message: str, keywords: Collection[str]) -> str:
 
 def _refused(param: str, message: str, sent: Collection[str]) -> str:
     """Which of the settings sent the error is about; empty when it names none."""
+    if _ONE_OF_BOTH in message and "top_p" in sent:
+        return "top_p"
     path: list[str] = re.findall(r"\w+", param)
     for name in (*path[:1], *path[-1:]):  # "response_format.json_schema", "messages[0].content[0].mark"
         if name in sent:
@@ -186,9 +280,30 @@ def _refused(param: str, message: str, sent: Collection[str]) -> str:
     return min(named)[1] if named else ""
 
 
+_DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)\s*(ms|s\b|sec))?", re.IGNORECASE)
+_AGAIN_IN = re.compile(r"(?:try again|retry) (?:in|after) (?=\d)", re.IGNORECASE)
+
+
+def wait_in(message: str) -> float | None:
+    """Seconds to wait as an error's words say it: "try again in 6m0s", "retry after 6 seconds"."""
+    found = _AGAIN_IN.search(message)
+    return _duration(message[found.end() : found.end() + 40]) if found else None
+
+
+def _duration(text: str) -> float | None:
+    """Seconds of a duration such as "1.2s", "354ms", "1h2m3s"; None for none, and for no time."""
+    found = _DURATION.match(text)
+    if found is None:
+        return None
+    hours, minutes, number, unit = found.groups()
+    seconds = float(number or 0) * (0.001 if (unit or "").lower() == "ms" else 1)
+    return 3600 * int(hours or 0) + 60 * int(minutes or 0) + seconds or None
+
+
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait: `Retry-After-Ms`, or `Retry-After` in seconds or as a date (RFC 9110 §10.2.3). None
-    where nothing is said, or no time: some servers say 0 while they have trouble.
+    """Seconds to wait: `Retry-After-Ms`, or `Retry-After` in seconds or as a date (RFC 9110 §10.2.3), or when
+    a limit that is used up is reset. None where nothing is said, or no time: some servers say 0 while they
+    have trouble.
 
     A date counts from the response's own `Date`, so that a wrong clock here does no harm.
     """
@@ -199,10 +314,25 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
             return float(value) * scale or None
     retry_date = _seconds(fields.get("retry-after", ""))
     if retry_date is None:
-        return None
+        return _reset_after(fields)
     response_date = _seconds(fields.get("date", ""))
     wait = retry_date - (time() if response_date is None else response_date)
     return wait if wait > 0 else None
+
+
+def _reset_after(fields: Mapping[str, str]) -> float | None:
+    """Seconds until a used-up limit is reset: `x-ratelimit-reset-requests: 6m0s`, or a date (Anthropic)."""
+    waits = []
+    now = _seconds(fields.get("date", "")) or time()
+    for name, value in fields.items():
+        if "ratelimit" in name and "remaining" in name and value.strip() == "0":
+            reset = fields.get(name.replace("remaining", "reset"), "")
+            try:
+                at = datetime.fromisoformat(reset).timestamp() - now
+            except ValueError:
+                at = _duration(reset) or 0.0
+            waits.append(at)
+    return max((wait for wait in waits if wait > 0), default=None)
 
 
 def _seconds(date: str) -> float | None:

@@ -1,0 +1,503 @@
+"""A chat model behind a server: requests out, responses in, faults dealt with.
+
+It knows its dialect and the provider's row, and what a server may refuse; it may not know the game: it is
+told in words, and what a reply is worth is for the agent to judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Annotated, Any, NamedTuple
+
+from annotated_types import Gt
+
+from ...errors import ModelError, ServerError
+from ...fields import Amount
+from ...text.replies.finish import Finish, FinishReason, no_fit
+from ..base import SAMPLED, Request, Response, Sampling, WordSettings, seed_of_call
+from ..calls import open_call
+from ..estimates import UNCOUNTED, estimate_texts, tokens, too_few
+from .chat_completions import CHAT_COMPLETIONS
+from .dialect import (
+    FORMAT,
+    STREAM,
+    STREAM_OPTIONS,
+    SYSTEM,
+    TIER,
+    ChatMessages,
+    ChatRequest,
+    Dialect,
+    ServerAnswer,
+    TokenCounts,
+    decoded,
+    ends_without_system,
+    optional_keywords,
+    without_keywords,
+)
+from .endpoints import Connection
+from .faults import Fault, of_status
+from .http import HttpRequest, NoReply
+from .keys import public_url, refused_key
+from .messages import MESSAGES
+from .providers import DialectName, Provider
+from .quirks import CallHistory, Quirks, SentRequest
+from .served import (
+    HEALTH_CHECK,
+    LONGER,
+    NO_SIZE,
+    AttemptInfo,
+    CallSize,
+    Failed,
+    HttpAnswer,
+    Served,
+    ServerSettings,
+    masked_fault,
+)
+
+DIALECTS: Mapping[DialectName, Dialect] = {"chat-completions": CHAT_COMPLETIONS, "messages": MESSAGES}
+
+FLEX_TIMEOUT = 900.0
+"""Seconds for one attempt in a tier that is named, at least: cheaper ones take their time."""
+_NO_REPLY = "an answer without choices, which holds no reply"
+_LONG, _CUT = 1500, 0.5
+"""Estimated tokens of a prompt, and the share of them that a server has to count at least."""
+_CUT_WORDS = (
+    "counted less than half of a prompt's tokens: it may cut prompts without a word; give it a larger window "
+    "(Ollama: OLLAMA_CONTEXT_LENGTH), and name that here as context"
+)
+_TOO_FEW = "counted fewer tokens than a text can have; they are estimated, one for every 4 bytes"
+_REFUSABLE = frozenset((*SAMPLED, TIER, "logprobs", "top_logprobs", STREAM_OPTIONS)) - {"max_tokens"}
+"""Fields of a body that a server may refuse and that can be left out."""
+HELLO = ({"role": "user", "content": "Reply with the word OK."},)
+"""The messages of the shortest call."""
+_SHORT_TIMEOUT = 60.0
+"""Seconds within which a server that works answers a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpSettings(WordSettings, ServerSettings):
+    """What can be set for a model behind HTTP. Raises ModelError, naming the setting.
+
+    context: the model's window in tokens; a longer prompt is an unusable reply, not a call.
+    max_tokens_after_timeout: of the reply, in an attempt of a call of which one before was not over in time.
+    stream: replies are asked for as streams; None: where the server takes nothing else.
+    cache: the server is told which prompts begin alike, where it wants to be told. tier: of its service, by
+    its own name, such as "flex", which is cheaper and slower. tier_wait: seconds for which a call waits for
+    that tier; then it takes the usual one.
+    """
+
+    max_tokens_after_timeout: Annotated[int, Gt(0)] | None = None
+    stream: bool | None = None
+    cache: bool = True
+    tier: str | None = None
+    tier_wait: Amount = 900.0
+
+
+class _Call(NamedTuple):
+    """What a request is made of; the same for all its attempts.
+
+    sampled: by name. shape: the reply's JSON schema. ends: see `Chat.shared`. game: what the requests of one
+    game have in common; empty: nothing is known of others.
+    """
+
+    messages: ChatMessages
+    sampled: Mapping[str, Any]
+    shape: dict[str, Any] | None = None
+    top_logprobs: int | None = None
+    ends: tuple[int, ...] = ()
+    game: str = ""
+    size: CallSize = NO_SIZE
+
+
+class ServerModel(Served[HttpSettings]):
+    """One chat model at one endpoint; see `Served`."""
+
+    typed = False
+
+    def __init__(
+        self, name: str, model: str, provider: Provider, settings: HttpSettings, **shared: Any
+    ) -> None:
+        super().__init__(name, model, provider, settings, **shared)
+        self.dialect = DIALECTS[provider.dialect]
+
+    @property
+    def _quirks(self) -> Quirks:
+        return self.endpoint.quirks(self.model, self.provider, self.dialect.longest is not None)
+
+    @property
+    def adaptations(self) -> list[str]:
+        """What this endpoint forced us to change for this model, or left unsaid: sentences, in order."""
+        return [f"{self.name}: the server {what}" for what in self._quirks.log]
+
+    def describe(self) -> dict[str, Any]:
+        """What decides the replies: names and settings. No key, no host, no price."""
+        return {
+            "kind": self.dialect.kind,
+            "name": self.name,
+            "provider": self.provider.name,
+            "model": self.model,
+            **self.settings.given((*SAMPLED, "context", "extra")),
+        }
+
+    # -- one request ------------------------------------------------------------------------
+
+    async def generate(self, request: Request) -> Response:
+        """Ask the server. See `models.base.Model` for what is raised and what is returned."""
+        chat = request.words
+        messages = [{"role": role, "content": text} for role, text in chat.messages]
+        sampling = request.sampling
+        if sampling.seed is None:
+            sampling = replace(sampling, seed=seed_of_call(request.key))
+        game = blake2b(request.key.partition("|")[0].encode(), digest_size=16).hexdigest()
+        reply = await self.converse(
+            messages, sampling, chat.schema, ends=chat.ends, game=game, kind=request.kind
+        )
+        return reply._replace(prompt=chat.messages)
+
+    async def converse(
+        self,
+        messages: ChatMessages,
+        sampling: Sampling,
+        shape: dict[str, Any] | None = None,
+        *,
+        ends: tuple[int, ...] = (),
+        game: str = "",
+        kind: str = "",
+        retries: int | None = None,
+    ) -> Response:
+        """The same for messages that are already in words (`retries`: instead of the setting).
+
+        ends, game: what the request has in common with others; see `_Call`. kind: of what is asked.
+        """
+        asked = self.settings.sampled(sampling)
+        limit = asked["max_tokens"] or self.dialect.longest
+        window, estimated = self.settings.context, estimate_texts(one["content"] for one in messages)
+        if window is not None and estimated + (asked["max_tokens"] or 0) > window:
+            return Response("", finish=no_fit(f"{window:,} tokens"))
+        size = CallSize(estimated, kind, limit)
+        connection = self._connection()
+        call = _Call(messages, asked, shape, sampling.top_logprobs, ends, game, size)
+        history = CallHistory()
+
+        async def attempt(info: AttemptInfo) -> Response | Failed:
+            sent = self._written(call, self.settings.tier if info.graced else None, info.timed_out)
+            outcome = await self._attempt(connection, call, sent, info.seconds, history)
+            history.emptied = isinstance(outcome, Failed) and outcome.reason is FinishReason.EMPTY
+            return outcome
+
+        async def endless(seconds: float) -> Response | None:
+            sign = await self._health_check(connection)
+            if sign is None:
+                return None
+            words = f"the reply did not end within {seconds:g} s; give a shorter one"
+            return Response("", sign.usage, Finish(FinishReason.TIMED_OUT, words))
+
+        grace = 0.0 if self.settings.tier is None or retries is not None else self.settings.tier_wait
+        return await self._until_over(
+            connection, attempt, size, retries=retries, grace=grace, timeout=self._seconds, endless=endless
+        )
+
+    @property
+    def _seconds(self) -> float:
+        """For the first attempt of a call: more than the setting says where replies took longer."""
+        usual = max(self.settings.timeout, 0.0 if self.settings.tier is None else FLEX_TIMEOUT)
+        return float(max(usual, min(2 * self._quirks.seconds, 2**LONGER * self.settings.timeout)))
+
+    async def _health_check(self, connection: Connection) -> Response | None:
+        """What the server answers to a word now: so it is one reply that does not end. None for nothing."""
+        size = CallSize(estimate_texts(one["content"] for one in HELLO), HEALTH_CHECK, 16)
+        call = _Call(HELLO, dict.fromkeys(SAMPLED) | {"max_tokens": 16}, size=size)
+
+        async def attempt(info: AttemptInfo) -> Response | Failed:
+            return await self._attempt(
+                connection, call, self._written(call, None, False), info.seconds, CallHistory()
+            )
+
+        outcome = await self._paid(
+            connection, open_call(), attempt, lambda: AttemptInfo(self._short_timeout), size
+        )
+        return outcome if isinstance(outcome, Response) else None
+
+    @property
+    def _short_timeout(self) -> float:
+        return float(min(_SHORT_TIMEOUT, self.settings.timeout))
+
+    async def beside(self, path: str, body: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What the server answers at an address of its own, which stands beside the protocol's ("/tokenize").
+
+        None where it has no such address, or refuses what is asked there. Raises as `generate` does.
+        """
+        connection = self._connection()
+        root = self.endpoint.base_url.rstrip("/").removesuffix("/v1")
+
+        def classify(status: int, error: object, headers: Mapping[str, str]) -> Fault:
+            fault = of_status(status, error, headers, sent=())
+            none = status in (400, 404, 405, 422, 501)
+            return Fault("model", fault.words, status) if none else fault
+
+        async def attempt(info: AttemptInfo) -> HttpAnswer | Failed:
+            answer = await self._post(connection, root + path, body, classify, info.seconds)
+            if isinstance(answer, Fault):
+                return HttpAnswer({}, 0.0) if answer.kind == "model" else Failed(answer)
+            return answer
+
+        return (await self._until_over(connection, attempt)).body or None
+
+    async def listed(self) -> tuple[str, ...]:
+        """The names of models that the server lists; empty where it has no such list. Raises ModelError for a
+        refused key and for an address that cannot be used, ServerError where nothing answers.
+        """
+        connection = self._connection()
+        url = self._address(connection, self.dialect.models_path)
+        request = HttpRequest("GET", url, {**self.dialect.headers, **connection.headers})
+        reply = await connection.client.request(request, self._short_timeout)
+        at = f"model {self.name!r}"
+        if isinstance(reply, NoReply):
+            words = connection.secrets.masked_text(reply.words)
+            where = public_url(self.endpoint.base_url)
+            if reply.lacking == "address":
+                raise ModelError(f"{at}: the server at {where} cannot be used: {words}")
+            raise ServerError(
+                f"{at}: nothing answers at {where}; start the server or correct base_url ({words})"
+            )
+        if reply.status in (401, 403):
+            raise ModelError(f"{self.at()} {refused_key(self.endpoint.variable, reply.status)}")
+        page = decoded(connection.secrets.masked(reply.body)) if reply.status == 200 else None
+        rows = page.get("data") if isinstance(page, dict) else None
+        names = (row.get("id") for row in rows if isinstance(row, dict)) if isinstance(rows, list) else ()
+        masked = connection.secrets.masked_text
+        return tuple(masked(name) for name in names if isinstance(name, str))
+
+    # -- what goes out ----------------------------------------------------------------------
+
+    def _written(self, call: _Call, tier: str | None, timed_out: bool) -> SentRequest:
+        """The call as this endpoint takes it: less what it has refused."""
+        quirks, sampled = self._quirks, {}
+        extra = dict(self.settings.extra or {})
+        for name in ("temperature", "top_p", "seed"):
+            if name not in quirks.dropped:
+                sampled[name] = call.sampled[name]
+        if sampled.get("temperature") == 0 and self.provider.greedy:
+            sampled["temperature"] = None
+            extra = dict(self.provider.greedy) | extra
+        form, shape = quirks.formats[0], call.shape
+        keywords = tried = frozenset[str]()
+        if shape is not None and form != "text":
+            keywords = optional_keywords(shape) if "schema" in form else keywords
+            tried = keywords & quirks.trial - quirks.dropped
+            left_out = tried | (keywords & quirks.dropped)
+            shape = without_keywords(shape, left_out) if left_out else shape
+            keywords -= left_out
+        limit = self._limit(call, timed_out)
+        system = SYSTEM not in quirks.dropped
+        wanted = ChatRequest(
+            self.model,
+            call.messages,
+            sampled,
+            (quirks.limit[0], limit) if limit is not None and quirks.limit else None,
+            form,
+            shape,
+            None if "logprobs" in quirks.dropped else call.top_logprobs,
+            call.ends if system else ends_without_system(call.ends, call.messages),
+            self._mark(),
+            self.provider.caching.along,
+            system,
+            self._streams,
+            None if TIER in quirks.dropped else tier,
+            extra,
+        )
+        body = self.dialect.written(wanted)
+        if STREAM_OPTIONS in quirks.dropped:
+            body.pop(STREAM_OPTIONS, None)
+        headers, key = self._key_of_game(call, body)
+        features = keywords | key | (body.keys() & _REFUSABLE)
+        if wanted.limit is not None:
+            features |= {wanted.limit[0]}
+        if shape is not None and form != "text":
+            features |= {FORMAT}
+        if wanted.mark is not None and wanted.ends:
+            features |= {wanted.mark[0], *dict(wanted.along)}
+        if system and _has_system(call.messages):
+            features |= {SYSTEM}
+        if wanted.stream:
+            features |= {STREAM}
+        return SentRequest(
+            body, headers, form, None if wanted.limit is None else limit, keywords, tried, features, timed_out
+        )
+
+    def _limit(self, call: _Call, timed_out: bool) -> int | None:
+        """Tokens of the reply, as far as this server takes it."""
+        limit: int | None = call.size.limit
+        if timed_out and self.settings.max_tokens_after_timeout is not None:
+            limit = min(self.settings.max_tokens_after_timeout, limit or 10**9)
+        most = self._quirks.longest_reply
+        return limit if limit is None or most is None else min(limit, most)
+
+    @property
+    def _streams(self) -> bool:
+        if STREAM in self._quirks.dropped:
+            return False
+        return self._quirks.streams if self.settings.stream is None else self.settings.stream
+
+    def _mark(self) -> tuple[str, Mapping[str, str]] | None:
+        mark = self.provider.caching.marks(self.model)
+        return None if mark is None or not self.settings.cache or mark[0] in self._quirks.dropped else mark
+
+    def _key_of_game(self, call: _Call, body: dict[str, Any]) -> tuple[dict[str, str], frozenset[str]]:
+        """Tell the server which calls belong together: headers, and the feature's name."""
+        key, headers = self.provider.caching.key, dict[str, str]()
+        if not self.settings.cache or not call.game or key is None or key in self._quirks.dropped:
+            return headers, frozenset()
+        (headers if key.startswith("x-") else body)[key] = call.game
+        return headers, frozenset((key,))
+
+    # -- what comes back --------------------------------------------------------------------
+
+    async def _attempt(
+        self, connection: Connection, call: _Call, sent: SentRequest, seconds: float, history: CallHistory
+    ) -> Response | Failed:
+        """One HTTP exchange. Everything that can go wrong in it comes back as Failed. history: of the call's
+        attempts so far.
+        """
+
+        def classify(status: int, error: object, headers: Mapping[str, str]) -> Fault:
+            return self._fault(status, error, headers, sent)
+
+        answer = await self._post(
+            connection,
+            self.dialect.path,
+            sent.body,
+            classify,
+            seconds,
+            wanted=self.dialect.field,
+            dialect=self.dialect,
+            headers={**self.dialect.headers, **sent.headers},
+        )
+        spent = None
+        if isinstance(answer, HttpAnswer):
+            said = self.dialect.read(answer.body)
+            if said.error is None:
+                masked = connection.secrets.masked_text
+                said = said._replace(
+                    text=masked(said.text),
+                    tier=masked(said.tier),
+                    finish=said.finish._replace(words=masked(said.finish.words)),
+                    likeliest=tuple((masked(token), value) for token, value in said.likeliest),
+                )
+                return self._response(said, call, sent, answer.seconds, history)
+            spent = None if said.counts is None else self._spend(said.counts, call.size, said.tier)
+            answer = masked_fault(classify(said.error["code"], said.error, {}), connection)
+        match answer.kind:
+            case "long":
+                self._quirks.answered(sent, history)
+                return self._too_long(call)
+            case "broken":
+                self._quirks.answered(sent, history)
+                written = TokenCounts(call.size.estimated, tokens(answer.reply))
+                return Response(answer.reply, self._spend(written, call.size))
+            case "context":
+                return Response("", finish=no_fit("the model"))
+            case "filter":
+                return Response("", finish=Finish(FinishReason.FILTERED))
+            case "setting" if self._may_adapt(answer) and self._quirks.adapt(answer, sent, history):
+                return Failed(answer, spent, again=True)
+        if answer.kind in ("setting", "request"):
+            self._quirks.refused_for_good(history)
+        reason = FinishReason.TIMED_OUT if answer.timed_out else FinishReason.LOST
+        return Failed(answer, spent, reason=reason)
+
+    def _response(
+        self, said: ServerAnswer, call: _Call, sent: SentRequest, seconds: float, history: CallHistory
+    ) -> Response | Failed:
+        counts, finish = said.counts, said.finish
+        lost = finish.reason is FinishReason.LOST
+        if lost or (said.empty and not (history.emptied and counts)):
+            spent = None if counts is None else self._spend(counts, call.size, said.tier)
+            words = _NO_REPLY if said.empty else "the server did not bring its reply to an end"
+            fault = Fault("retry", words, possibly_paid=spent is None and lost)
+            return Failed(fault, spent, reason=FinishReason.EMPTY if said.empty else FinishReason.LOST)
+        usage = self._spend(self._counted(said, call), call.size, said.tier)
+        if seconds > self.settings.timeout:
+            self._quirks.seconds = max(self._quirks.seconds, seconds)
+        whole = finish.reason is FinishReason.ANSWERED
+        if whole and said.elsewhere and self._quirks.ask_otherwise(said.elsewhere, sent, history):
+            fault = Fault("retry", f"the reply stands in {said.elsewhere}")
+            return Failed(fault, usage, again=True, reason=FinishReason.ELSEWHERE)
+        self._quirks.answered(sent, history)
+        if self.settings.tier is not None and said.tier != self.settings.tier:
+            self._quirks.note(f"served some calls in its usual tier, not in {self.settings.tier}")
+        finish = self._finish(said, sent, finish)
+        return Response(said.text, usage, finish, seconds, likeliest=said.likeliest, tier=said.tier)
+
+    def _finish(self, said: ServerAnswer, sent: SentRequest, finish: Finish) -> Finish:
+        """How the call ended, with what belongs to it beside the reason."""
+        if not said.text.strip():
+            if finish.reason is FinishReason.CUT:
+                finish = Finish(FinishReason.CUT_THINKING)
+            elif finish.reason is FinishReason.ANSWERED:
+                finish = Finish(FinishReason.EMPTY)
+                if said.elsewhere:
+                    words = (
+                        f"the reply stands in the field {said.elsewhere}, and nothing in the one for answers"
+                    )
+                    finish = Finish(FinishReason.ELSEWHERE, words)
+                    self._quirks.note(
+                        f"puts replies into the field {said.elsewhere}, and nothing into the one for answers"
+                    )
+        after = self.settings.max_tokens_after_timeout
+        if after is not None and sent.timed_out and sent.limit == after and not finish.words:
+            finish = finish._replace(
+                words=f"asked with at most {after:,} tokens, after an attempt without an end"
+            )
+        return finish
+
+    def _counted(self, said: ServerAnswer, call: _Call) -> TokenCounts:
+        """What an answer took: as its server counted, unless it did not, or too little to be true."""
+        counts, size = said.counts, call.size
+        written = f"{said.text}{said.thoughts}"
+        if counts is None or (said.text and not counts.completion):
+            # A server that does not count must not make a budget endless, neither now nor after a resume.
+            self._quirks.note(UNCOUNTED)
+            return TokenCounts(size.estimated, tokens(written))
+        prompt, completion = counts.prompt, counts.completion
+        if too_few(completion, written):
+            completion = tokens(written)
+        if too_few(prompt, max((one["content"] for one in call.messages), key=len)):
+            prompt = size.estimated
+        if (prompt, completion) != (counts.prompt, counts.completion):
+            self._quirks.note(_TOO_FEW)
+        elif size.estimated > _LONG and max(prompt, counts.cached or 0) < _CUT * size.estimated:
+            self._quirks.note(_CUT_WORDS)
+        if counts.cached is None and call.game:
+            self._quirks.note("gave no count of cached prompt tokens with a reply; 0 is counted there")
+        return counts._replace(prompt=prompt, completion=completion)
+
+    def _too_long(self, call: _Call) -> Response:
+        """An unusable reply. How much of it was written is not known: as much as was read is counted."""
+        largest = self.settings.max_reply_bytes
+        self._quirks.note(f"sent a reply of more than {largest:,} bytes; its tokens are estimated")
+        spent = self._spend(TokenCounts(call.size.estimated, largest // 4), call.size)
+        return Response("", spent, Finish(FinishReason.UNREAD, f"the reply is longer than {largest:,} bytes"))
+
+    def _may_adapt(self, fault: Fault) -> bool:
+        """Whether the settings leave open what was refused."""
+        return fault.setting != STREAM or self.settings.stream is not False
+
+    def _fault(self, status: int, body: object, headers: Mapping[str, str], sent: SentRequest) -> Fault:
+        fault = of_status(
+            status,
+            body,
+            headers,
+            sent=sent.features - sent.keywords,
+            keywords=sent.keywords,
+            filtered=self.provider.filtered,
+        )
+        if fault.kind == "request" and status in (400, 422) and (suspect := self._quirks.suspect(sent)):
+            return replace(fault, kind="setting", setting=suspect)
+        return fault
+
+
+def _has_system(messages: ChatMessages) -> bool:
+    return any(message["role"] == "system" for message in messages)

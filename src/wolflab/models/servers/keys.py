@@ -1,0 +1,254 @@
+"""Keys: where they are read, to which servers they may go, and how they are kept out of what is stored.
+
+A key goes to the server of its own provider. To any other server it goes only after a yes of whoever runs
+Wolflab, for the file that names server and key may be somebody else's. A yes is kept for this user; what the
+user's own environment says (`WOLFLAB_KEYS`) counts as said.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+from urllib.parse import quote, quote_plus, urlsplit, urlunsplit
+
+from ...errors import ModelError, StoreError
+from ...files import write
+
+SAID = "WOLFLAB_KEYS"
+"""The environment variable that says to which servers keys may go: "MY_KEY=gpu-box:8000 OTHER_KEY=…". A
+server without a port stands for all ports of that host, one without http:// or https:// for both.
+"""
+_PORTS = {"http": 80, "https": 443}
+_SHORTEST = 8
+"""Letters of a key that is masked: a shorter one may be an ordinary word."""
+_NAMED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+MASK = "…"
+
+
+class KeyNotAllowed(ModelError):
+    """A key that would go to a server for which nobody has said yes. what: it does, in words."""
+
+    def __init__(self, variable: str, server: str, who: str) -> None:
+        self.what = (
+            f"{who} sends the key in {variable} to {server}, which is not the server that this key belongs to"
+        )
+        super().__init__(
+            f"{self.what}; if it may go there, set {SAID}={variable}={server} in the environment, or add "
+            "--yes where the command has it"
+        )
+
+
+# -- reading ----------------------------------------------------------------------------------
+
+
+def key_value(variable: str) -> str | None:
+    """The key in the environment, else in `.env` of the working directory; None when neither has it.
+
+    `.env` is read, never loaded into the environment, so that no child process inherits it.
+    """
+    value = os.environ.get(variable)
+    file = Path(".env")
+    if not value and file.is_file():
+        from dotenv import dotenv_values
+
+        try:
+            value = dotenv_values(file).get(variable)
+        except UnicodeDecodeError:
+            raise ModelError(f"{file}: not a text in UTF-8; save it as UTF-8, or set {variable}") from None
+    return value.strip() or None if value else None
+
+
+def check_variable(name: str) -> None:
+    """Raise ModelError for what cannot name an environment variable; it may be the key, and is not shown."""
+    if not name.isidentifier():
+        raise ModelError(
+            "model setting 'api_key_env': use the name of the environment variable that holds the key"
+        )
+
+
+def check_key(variable: str, key: str) -> None:
+    """Raise ModelError for what cannot be a key."""
+    if not (key.isascii() and key.isprintable()):
+        raise ModelError(f"the key in {variable} holds characters that no key has; copy it again")
+
+
+def refused_key(variable: str | None, status: int | None) -> str:
+    """What to say of a server that refuses the key of this variable, or the lack of one. status: of HTTP."""
+    if variable is not None:
+        return f"refuses the key (HTTP status {status}): check {variable}"
+    return (
+        f"wants a key, and none was sent (HTTP status {status}): put the key into an environment variable "
+        "and name that as the model's setting api_key_env, in {model: NAME, base_url: …, api_key_env: MY_KEY}"
+    )
+
+
+def missing_key(variable: str, base_url: str) -> str:
+    """The sentence for a key that is not set."""
+    return (
+        f"no API key for {public_url(base_url)}: set {variable} in the environment "
+        "or in a file .env in the working directory"
+    )
+
+
+def public_url(url: str) -> str:
+    """`url` without user, password, query and fragment: what may be shown."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+# -- headers and query parameters with keys in them -------------------------------------------
+
+
+def named_in(values: Mapping[str, str]) -> list[str]:
+    """The environment variables that values name as ``${NAME}``."""
+    return list(dict.fromkeys(name for value in values.values() for name in _NAMED.findall(value)))
+
+
+def with_environment(values: Mapping[str, str], what: str) -> dict[str, str]:
+    """The values with what the environment has in place of ``${NAME}``. what: "headers". ModelError for a
+    variable that is not set.
+    """
+
+    def value_of(name: str) -> str:
+        value = key_value(name)
+        if value is None:
+            raise ModelError(f"setting {what!r} names ${{{name}}}, and no variable {name} is set")
+        check_key(name, value)
+        return value
+
+    return {name: _NAMED.sub(lambda found: value_of(found[1]), text) for name, text in values.items()}
+
+
+_SECRET = re.compile(
+    r"authorization|bearer|cookie|credential|passw|secret|session|signature|(?:auth|key|token)(?![a-z])"
+    r"|(?<![a-z])(?:code|pat|sig)(?![a-z])",
+    re.IGNORECASE,
+)
+"""What the name of a header or parameter says that holds a key."""
+
+
+def check_plain(values: Mapping[str, str], what: str) -> None:
+    """Raise ModelError for a header or query parameter that seems to hold a key in plain words, which would
+    stand in every run's file.
+    """
+    for name, text in values.items():
+        beside = _NAMED.sub("", text).split()
+        scheme_alone = _NAMED.search(text) and len(beside) <= 1  # "Bearer ${NAME}"
+        if _SECRET.search(name) and text and not scheme_alone:
+            raise ModelError(
+                f"model setting {what!r}: {name} seems to hold a key; put it into an environment variable, "
+                "and write ${NAME} in its place"
+            )
+
+
+# -- where keys may go ------------------------------------------------------------------------
+
+Allowed = Literal["no", "now", "always"]
+"""Whether a key may go somewhere: in this process, or also in later ones of this user."""
+ConfirmKey = Callable[[KeyNotAllowed], Allowed]
+"""Asks whoever runs Wolflab."""
+ask: ConfirmKey | None = None
+"""Set by a command that can ask; None: nobody can be asked."""
+
+
+def check_destination(variables: Iterable[str], url: str, who: str) -> None:
+    """Raise KeyNotAllowed where one of these keys would go to a server for which nobody has said yes. who:
+    "model 'x'".
+    """
+    origin = f"{urlsplit(url).scheme}://{server_of(url)}"
+    for variable in variables:
+        if any(_is_at(url, place) for name, place in _said() if name == variable):
+            continue
+        if (variable, origin) in _kept():
+            continue
+        wanted = KeyNotAllowed(variable, server_of(url), who)
+        answer = "no" if ask is None else ask(wanted)
+        if answer == "no":
+            raise wanted
+        os.environ[SAID] = f"{os.environ.get(SAID, '')} {variable}={origin}".strip()  # workers see it too
+        if answer == "always":
+            _keep(variable, origin)
+
+
+def server_of(url: str) -> str:
+    """Host and port (where it is not the usual one) of an address."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    host = f"[{host}]" if ":" in host else host
+    return f"{host}:{parts.port}" if parts.port not in (None, _PORTS.get(parts.scheme)) else host
+
+
+def _is_at(url: str, place: str) -> bool:
+    """Whether an address is at a place: a host, with a port or a scheme where these are meant."""
+    if place.count(":") > 1 and "[" not in place and "://" not in place:  # an address of IPv6 alone
+        place = f"[{place}]"
+    at, meant = urlsplit(url), urlsplit(place if "://" in place else f"//{place}")
+    try:
+        port = meant.port or _PORTS.get(meant.scheme)
+    except ValueError:
+        return False
+    return (
+        at.hostname == meant.hostname
+        and meant.scheme in ("", at.scheme)
+        and port in (None, at.port or _PORTS.get(at.scheme))
+    )
+
+
+def _said() -> list[tuple[str, str]]:
+    """What the environment says. A file `.env` does not count: it may be somebody else's, as the others."""
+    pairs = (part.partition("=") for part in re.split(r"[\s,]+", os.environ.get(SAID, "")))
+    return [(variable, place) for variable, _, place in pairs if place]
+
+
+def _file() -> Path:
+    home = os.environ.get("XDG_CONFIG_HOME")
+    return (Path(home) if home else Path.home() / ".config") / "wolflab" / "keys.json"
+
+
+def _kept() -> set[tuple[str, str]]:
+    """To what a yes was said before."""
+    try:
+        pairs = json.loads(_file().read_text(encoding="utf-8"))
+        return {(variable, server) for variable, server in pairs}
+    except (OSError, ValueError, TypeError):
+        return set()
+
+
+def _keep(variable: str, origin: str) -> None:
+    """Keep a yes. Where nothing can be written, it holds for this process alone."""
+    said = sorted({*_kept(), (variable, origin)})
+    with suppress(OSError, StoreError):
+        _file().parent.mkdir(parents=True, exist_ok=True)
+        write(_file(), json.dumps(said, indent=1).encode() + b"\n")
+
+
+# -- keeping them out -------------------------------------------------------------------------
+
+
+class Secrets:
+    """The keys of one endpoint: taken out of whatever comes back, before anything reads or stores it."""
+
+    def __init__(self, keys: Iterable[str | None]) -> None:
+        given = [key for key in keys if key and len(key) >= _SHORTEST]
+        found = {spelled for key in given for spelled in (key, quote(key, safe=""), quote_plus(key))}
+        self._keys = sorted(found, key=len, reverse=True)
+        self._bytes = [key.encode() for key in self._keys]
+
+    def masked(self, content: bytes) -> bytes:
+        """A body without them."""
+        for key in self._bytes:
+            if key in content:
+                content = content.replace(key, MASK.encode())
+        return content
+
+    def masked_text(self, text: str) -> str:
+        """A text without them: in a body, a letter may be spelled as its number."""
+        for key in self._keys:
+            if key in text:
+                text = text.replace(key, MASK)
+        return text

@@ -1,0 +1,240 @@
+"""The table of providers: who serves models, where, by which key, in which dialect, and with which quirks.
+
+A provider is a row. Nothing here knows what a request asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
+
+from ...errors import ModelError
+
+Format = Literal["json_schema", "json_object+schema", "json_object", "text"]
+"""How a schema is asked for: by the schema itself, in llama.cpp's form, any JSON object, or in words alone.
+"""
+DialectName = Literal["chat-completions", "messages"]
+"""OpenAI's chat completions, or Anthropic's Messages."""
+
+NATIVE: tuple[Format, ...] = ("json_schema", "json_object", "text")
+PLAIN: tuple[Format, ...] = ("json_object", "text")
+
+DEFAULT_IN_FLIGHT = 16
+MAX_IN_FLIGHT = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Caching:
+    """What tells a server which requests begin alike, so that it works on their beginning once.
+
+    key: the field (a header, where it begins with "x-") whose value requests of one game have in common; it
+    leads them to the machine that has their beginning. mark: name and value of what is put on a message's
+    part where a common beginning ends. along: fields of the body that go with marks. models: how the names of
+    the models begin that need marks; none: all.
+    """
+
+    key: str | None = None
+    mark: tuple[str, Mapping[str, str]] | None = None
+    along: tuple[tuple[str, object], ...] = ()
+    models: tuple[str, ...] = ()
+
+    def marks(self, model: str) -> tuple[str, Mapping[str, str]] | None:
+        """The mark for a model of the server, if it has use for one."""
+        return self.mark if not self.models or model.lstrip("~").startswith(self.models) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """One kind of server.
+
+    name: the prefix in experiments ("openai/…"). base_url: None where it must be given. hosts: how the names
+    of its servers end, where there are many. key: the environment variable of the API key; None where no key
+    is needed. dialect: in which form it is asked. key_header: in which the key goes ("Authorization" with
+    "Bearer "). formats: what to ask for when a reply has a schema, best first; each refusal steps down by
+    one. limit: the names of the setting that caps the reply's tokens, to be tried in that order. spared:
+    keywords of a schema that it is known to refuse. lists: GET /models answers under the same key and names
+    the models. greedy: sent in place of temperature 0 (for servers that do not take 0). filtered: error codes
+    that mean the content filter. in_flight: calls at once, unless a model's settings say otherwise (None:
+    `DEFAULT_IN_FLIGHT`); a server on one's own machine answers few at once, and what waits in its queue runs
+    into the time limit of a call. caching: what it is told of prompts that begin alike; most servers find
+    that out by themselves.
+    """
+
+    name: str
+    base_url: str | None
+    key: str | None
+    dialect: DialectName = "chat-completions"
+    key_header: str = "Authorization"
+    formats: tuple[Format, ...] = NATIVE
+    limit: tuple[str, ...] = ("max_tokens", "max_completion_tokens")
+    spared: tuple[str, ...] = ()
+    lists: bool = True
+    greedy: tuple[tuple[str, object], ...] = ()
+    filtered: tuple[str, ...] = ("content_filter", "content_policy_violation")
+    in_flight: int | None = None
+    caching: Caching = Caching()
+    hosts: tuple[str, ...] = ()
+
+
+_ROWS = (
+    Provider(
+        "openai",
+        "https://api.openai.com/v1",
+        "OPENAI_API_KEY",
+        limit=("max_completion_tokens", "max_tokens"),
+        # Models before GPT-5.6 refuse the marks. From then on a prompt's end, which no other request has, is
+        # written to the cache and paid for, unless the marks are said to be all there is.
+        caching=Caching(
+            "prompt_cache_key",
+            ("prompt_cache_breakpoint", {"mode": "explicit"}),
+            along=(("prompt_cache_options", {"mode": "explicit"}),),
+        ),
+    ),
+    # Azure's classic addresses name a deployment and want a version of the API; see `azure_address`.
+    Provider(
+        "azure",
+        None,
+        "AZURE_OPENAI_API_KEY",
+        key_header="api-key",
+        limit=("max_completion_tokens", "max_tokens"),
+        lists=False,
+        caching=Caching("prompt_cache_key"),
+        hosts=(".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com"),
+    ),
+    Provider(
+        "anthropic",
+        "https://api.anthropic.com/v1",
+        "ANTHROPIC_API_KEY",
+        "messages",
+        "x-api-key",
+        ("json_schema", "text"),
+        ("max_tokens",),
+        ("minItems", "maxItems"),
+        caching=Caching(mark=("cache_control", {"type": "ephemeral"})),
+    ),
+    Provider("gemini", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
+    Provider(
+        "zhipu",
+        "https://open.bigmodel.cn/api/paas/v4",
+        "ZHIPUAI_API_KEY",
+        formats=PLAIN,
+        lists=False,
+        greedy=(("do_sample", False),),
+        filtered=("1301", "content_filter"),
+    ),
+    Provider(
+        "openrouter",
+        "https://openrouter.ai/api/v1",
+        "OPENROUTER_API_KEY",
+        caching=Caching(
+            "session_id",
+            ("cache_control", {"type": "ephemeral"}),
+            models=("anthropic/", "openai/", "qwen/"),
+        ),
+    ),
+    Provider("deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", formats=PLAIN),
+    Provider(
+        "mistral",
+        "https://api.mistral.ai/v1",
+        "MISTRAL_API_KEY",
+        caching=Caching("prompt_cache_key"),
+    ),
+    Provider("groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+    Provider("together", "https://api.together.xyz/v1", "TOGETHER_API_KEY"),
+    Provider(
+        "fireworks",
+        "https://api.fireworks.ai/inference/v1",
+        "FIREWORKS_API_KEY",
+        caching=Caching("prompt_cache_key"),
+    ),
+    Provider("xai", "https://api.x.ai/v1", "XAI_API_KEY", caching=Caching("x-grok-conv-id")),
+    Provider("moonshot", "https://api.moonshot.cn/v1", "MOONSHOT_API_KEY", formats=PLAIN),
+    Provider(
+        "dashscope",
+        "https://dashscope.aliyuncs.com/compatible-mode/v1",
+        "DASHSCOPE_API_KEY",
+        formats=PLAIN,
+    ),
+    Provider("ollama", "http://localhost:11434/v1", None, in_flight=4),
+    Provider("vllm", "http://localhost:8000/v1", None),
+    Provider(
+        "llamacpp",
+        "http://localhost:8080/v1",
+        None,
+        formats=("json_object+schema", "json_object", "text"),
+        in_flight=4,
+    ),
+    Provider("lmstudio", "http://localhost:1234/v1", None, formats=("json_schema", "text"), in_flight=4),
+    # Any other server: base_url is required, the key only if api_key_env names one.
+    Provider("custom", None, None, formats=("json_schema", "json_object+schema", "json_object", "text")),
+)
+
+PROVIDERS: dict[str, Provider] = {row.name: row for row in _ROWS}
+"""Every provider by its prefix."""
+
+
+def check_url(url: str) -> None:
+    """Raise ModelError for what is no address of a server. A password in it is not shown."""
+    try:
+        parts = urlsplit(url)
+        named = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        (parts.hostname or "").encode("idna")  # raises for parts that are empty or too long
+    except ValueError:
+        named = False
+    if not named:
+        raise ModelError(
+            "model setting 'base_url': it has to start with http:// or https:// and name a server"
+        )
+    if "@" in parts.netloc:
+        raise ModelError(
+            "model setting 'base_url': it holds a user or a password; put the key into an environment "
+            "variable and name that under api_key_env"
+        )
+
+
+_PATHS = ("/chat/completions", "/messages", "/embeddings")
+
+
+def address_and_query(base_url: str) -> tuple[str, dict[str, str]]:
+    """An address as it is written in documentation, taken apart: less the path of what is asked there, and
+    its query apart.
+    """
+    parts = urlsplit(base_url)
+    path = parts.path.rstrip("/")
+    path = next((path.removesuffix(end) for end in _PATHS if path.endswith(end)), path)
+    return urlunsplit((parts.scheme, parts.netloc, path, "", "")), dict(parse_qsl(parts.query))
+
+
+def in_flight_of(name: str) -> int:
+    """Calls at once to the server of a model of that name, unless its settings say otherwise."""
+    provider = PROVIDERS.get(name.partition("/")[0])
+    return (provider.in_flight if provider else None) or DEFAULT_IN_FLIGHT
+
+
+def host_of(name: str, base_url: str | None = None) -> str:
+    """The host of the server that has a model or an embedder of that name; "" where none is known.
+
+    base_url: the setting beside the name.
+    """
+    provider = PROVIDERS.get(name.partition("/")[0])
+    url = base_url or (provider.base_url if provider else None)
+    return urlsplit(url).netloc.rpartition("@")[2] if url else ""
+
+
+_AZURE_VERSION = "2024-10-21"
+"""Of Azure's API, where the setting query names none: the latest that its classic addresses have for good."""
+
+
+def azure_address(base_url: str, deployment: str) -> tuple[str, dict[str, str]]:
+    """(address, query) of a deployment at Azure. An address that ends in /openai/v1 is taken as it is; one of
+    a resource alone, or of its /openai, is completed to the classic form.
+    """
+    url = base_url.rstrip("/")
+    path = urlsplit(url).path.rstrip("/")
+    if path.endswith("/v1"):
+        return url, {}
+    if "/deployments/" not in path:
+        url = f"{url}{'' if path.endswith('/openai') else '/openai'}/deployments/{deployment}"
+    return url, {"api-version": _AZURE_VERSION}

@@ -1,0 +1,262 @@
+"""What a server refuses of a request, and what is sent in its place: learned once, kept for every later call.
+
+A refusal often says little, so what is given up is a suspicion at first. It is told in the log once the call
+that was refused is answered without it. Where that call is refused for good, it is sent again. None of it is
+part of any request's hash.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from ..base import SAMPLED
+from .dialect import (
+    FORMAT,
+    LIST_LENGTHS,
+    OPTIONAL_KEYWORDS,
+    STREAM,
+    STREAM_OPTIONS,
+    SYSTEM,
+    TIER,
+)
+from .faults import Fault, reply_limit
+from .providers import Format, Provider
+
+
+class SentRequest(NamedTuple):
+    """A request as it goes out.
+
+    form: in which the reply is asked for, where it has a schema. limit: tokens of the reply, None without
+    one. keywords: of its schema, those that can be left out. tried: those that are left out on trial.
+    features: all of it that the server may refuse and that can then be given up, the keywords among it.
+    timed_out: an attempt before was not over in time.
+    """
+
+    body: dict[str, Any]
+    headers: dict[str, str]
+    form: Format
+    limit: int | None
+    keywords: frozenset[str]
+    tried: frozenset[str]
+    features: frozenset[str]
+    timed_out: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GivenUp:
+    """Something in a request that a server seems to refuse, so that it is sent no more.
+
+    what: feature (name: which) · form (in which a schema is asked for) · limit (the name of the cap on the
+    reply) · longer (a cap above so many tokens) · whole (a reply that is no stream).
+    """
+
+    what: Literal["feature", "form", "limit", "longer", "whole"]
+    name: str = ""
+    above: int = 0
+
+    def was_in(self, sent: SentRequest) -> bool:
+        """Whether a request was sent with it."""
+        match self.what:
+            case "form":
+                return FORMAT in sent.features and sent.form == self.name
+            case "longer":
+                return sent.limit is not None and sent.limit > self.above
+            case "whole":
+                return STREAM not in sent.features
+        return self.name in sent.features
+
+
+@dataclass(slots=True)
+class CallHistory:
+    """Of the attempts of one call. emptied: the last one brought an answer without a reply. given_up: what
+    was in an attempt that was refused, and is given up since. trial: the same of keywords of its schema.
+    """
+
+    emptied: bool = False
+    given_up: set[GivenUp] = field(default_factory=set)
+    trial: frozenset[str] = frozenset()
+
+
+class Quirks:
+    """What one model at one endpoint has taught us.
+
+    formats: what is left to try for a schema, best first. limit: likewise for the name of the reply's cap;
+    empty: it takes none. longest_reply: tokens that the cap may be. dropped: features that it refuses:
+    settings, keywords of schemas, marks, "system" (a role of its own for the rules). streams: it answers
+    streams alone. trial: keywords that are left out to see whether they were the cause. seconds: that a reply
+    took, where it was longer than the timeout. log: what the server does, one clause each.
+
+    has_limit: the dialect cannot do without a cap.
+    """
+
+    def __init__(self, provider: Provider, has_limit: bool) -> None:
+        self.provider, self.has_limit = provider, has_limit
+        self.formats, self.limit, self.dropped = provider.formats, provider.limit, set(provider.spared)
+        self.longest_reply: int | None = None
+        self.streams = False
+        self.trial: frozenset[str] = frozenset()
+        self.seconds = 0.0
+        self.log: list[str] = []
+        self._answered: set[str] = set()
+        """What was in a request that was answered, so that a later 400 is not about it."""
+        self._suspected: dict[GivenUp, str] = {}
+        """What was given up → what to log of it."""
+        self._elsewhere = False
+        """Replies stand in another field whatever they are asked for as."""
+
+    def note(self, what: str) -> None:
+        """Log what the server does, once."""
+        if what not in self.log:
+            self.log.append(what)
+
+    # -- what came of an attempt ------------------------------------------------------------
+
+    def answered(self, sent: SentRequest, history: CallHistory) -> None:
+        """What was in the attempt is not refused, and what its call gave up before it was."""
+        self._answered |= sent.features
+        for one in [one for one in self._suspected if one in history.given_up and not one.was_in(sent)]:
+            self.note(self._suspected.pop(one))
+        if refused := sent.tried & self.trial & history.trial:
+            self.trial = frozenset()
+            for keyword in sorted(refused):
+                self.dropped.add(keyword)
+                self.note(f"refuses {keyword} in a schema; it is left out from now on")
+
+    def refused_for_good(self, history: CallHistory) -> None:
+        """What the call gave up to mend its request was not the cause."""
+        if history.trial:
+            self.trial = frozenset()
+        wrong = history.given_up & self._suspected.keys()
+        for one in wrong:
+            del self._suspected[one]
+        self.dropped -= {one.name for one in wrong if one.what == "feature"}
+        forms = [form for form in self.provider.formats if GivenUp("form", form) in wrong]
+        self.formats = (*forms, *self.formats)
+        limits = [name for name in self.provider.limit if GivenUp("limit", name) in wrong]
+        self.limit = (*limits, *self.limit)
+        if any(one.what == "longer" for one in wrong):
+            self.longest_reply = None
+        if GivenUp("whole") in wrong:
+            self.streams = False
+
+    def suspect(self, sent: SentRequest) -> str:
+        """What a refusal is likely to be about that says nothing of use: what was never taken before, the
+        least needed first. Empty where there is no such thing.
+        """
+        caching = self.provider.caching
+        suspects = [name for name in (*(caching.mark or ())[:1], caching.key) if name]
+        if len(self.formats) > 1 or self._unsure(sent):
+            suspects.append(FORMAT)
+        suspects += ["logprobs", SYSTEM]
+        new = [name for name in suspects if name in sent.features and name not in self._answered]
+        return new[0] if new else FORMAT if self._unsure(sent) else ""
+
+    def _unsure(self, sent: SentRequest) -> frozenset[str]:
+        """Keywords of the schema that many servers refuse, and this one never took."""
+        return (sent.keywords & LIST_LENGTHS) - self._answered
+
+    # -- giving up --------------------------------------------------------------------------
+
+    def adapt(self, fault: Fault, sent: SentRequest, history: CallHistory) -> bool:
+        """Give up what the server refused; False where there is nothing left to give up.
+
+        Many calls are refused at once: only the first one changes anything, the others just try again.
+        """
+        if not self._adapt(fault, sent):
+            return False
+        history.given_up |= {one for one in self._suspected if one.was_in(sent)}
+        history.trial |= sent.keywords & self.trial
+        return True
+
+    def _adapt(self, fault: Fault, sent: SentRequest) -> bool:
+        caching, setting = self.provider.caching, fault.setting
+        mark = caching.mark[0] if caching.mark else None
+        if setting in (FORMAT, "output_config"):
+            return self._step_down(sent)
+        if setting == STREAM:
+            return self._stream(sent)
+        if setting == STREAM_OPTIONS:
+            return self._drop(setting, f"refuses {setting}; it is left out from now on")
+        if setting == SYSTEM:
+            return self._drop(SYSTEM, "takes no system role; that text is put before the user's from now on")
+        if setting in ("max_tokens", "max_completion_tokens"):
+            return self._limit_refused(fault, sent)
+        if setting in ("logprobs", "top_logprobs"):
+            return self._drop("logprobs", "refuses logprobs; they are left out from now on")
+        if setting in OPTIONAL_KEYWORDS:
+            return self._drop(setting, f"refuses {setting} in a schema; it is left out from now on")
+        if setting == mark or setting in dict(caching.along):
+            return self._drop(mark or setting, f"refuses {mark}; it is left out from now on")
+        if setting == caching.key:
+            return self._drop(setting, f"refuses {setting}; it is left out from now on")
+        if setting == TIER or (setting in sent.body and setting in SAMPLED):
+            refused = f"refuses {setting} = {sent.body[setting]}"
+            return self._drop(setting, f"{refused}; it is left out from now on")
+        return False
+
+    def _step_down(self, sent: SentRequest) -> bool:
+        """Ask for a schema in a lesser way: without what many servers refuse in one, then in another form."""
+        if sent.form != self.formats[0]:
+            return True
+        if sent.keywords & (self.dropped | self.trial):
+            return True
+        if self._unsure(sent):
+            self.trial = LIST_LENGTHS
+            return True
+        return self._next_form("refuses replies as {}")
+
+    def _next_form(self, why: str) -> bool:
+        """Ask for a schema in the next form, if there is one. why: it is left, "{}" standing for it."""
+        refused, *rest = self.formats
+        if not rest:
+            return False
+        self.formats, self.trial = tuple(rest), frozenset()
+        self._answered -= {FORMAT, *OPTIONAL_KEYWORDS}
+        told = f"{why.format(refused)}; asked for as {rest[0]} from now on"
+        self._suspected[GivenUp("form", refused)] = told
+        return True
+
+    def ask_otherwise(self, elsewhere: str, sent: SentRequest, history: CallHistory) -> bool:
+        """Ask for the reply in a lesser form, since it stands elsewhere; False where that was tried."""
+        if FORMAT not in sent.features or self._elsewhere:
+            return False
+        changed = sent.form != self.formats[0]
+        if changed or self._next_form(f"puts replies that are asked for as {{}} into {elsewhere}"):
+            history.given_up |= {one for one in self._suspected if one.was_in(sent)}
+            return True
+        self._elsewhere = True
+        return False
+
+    def _stream(self, sent: SentRequest) -> bool:
+        """Ask for streams where nothing else is answered, and for none where they are refused."""
+        if STREAM in sent.features:
+            return self._drop(STREAM, "refuses streams; replies are asked for whole from now on")
+        if not self.streams:
+            self.streams = True
+            self._suspected[GivenUp("whole")] = "answers streams alone; they are asked for from now on"
+        return True
+
+    def _limit_refused(self, fault: Fault, sent: SentRequest) -> bool:
+        """Send the cap on the reply as the server takes it: lower, under its other name, or not at all."""
+        setting, most = fault.setting, reply_limit(fault.words)
+        if most is not None and sent.limit is not None and most < sent.limit:
+            if self.longest_reply is None or most < self.longest_reply:
+                self.longest_reply = most
+                told = f"takes at most {most:,} tokens of reply; that is sent from now on"
+                self._suspected[GivenUp("longer", above=most)] = told
+            return True
+        if self.has_limit:
+            return False
+        if self.limit[:1] == (setting,):
+            self.limit = self.limit[1:]
+            instead = f"{self.limit[0]} is sent instead" if self.limit else "it is left out"
+            self._suspected[GivenUp("limit", setting)] = f"refuses {setting}; {instead} from now on"
+        return True
+
+    def _drop(self, name: str, what: str) -> bool:
+        """Leave a feature out from now on. what: to log, once a request without it is answered."""
+        if name not in self.dropped:
+            self.dropped.add(name)
+            self._suspected[GivenUp("feature", name)] = what
+        return True
