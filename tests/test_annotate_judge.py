@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import re
 import signal
 import sqlite3
 import subprocess
@@ -21,6 +22,7 @@ import pytest
 from rich.console import Console
 
 import http_server
+from command_line import wolflab
 from scripted import number
 from wolflab.errors import CassetteMismatch, ModelError, ServerError, StoreError, WolflabError
 from wolflab.lab.labels import judging
@@ -198,6 +200,28 @@ def test_unusable_verdicts_are_asked_again_with_the_reason_then_counted(
     again = Jury(said)
     judged(drawn, store, again, tmp_path / "judge-x")
     assert not again.requests  # an unusable verdict is a result
+
+
+def test_a_verdict_of_two_minds_is_asked_again_and_thoughts_are_no_verdict(
+    store: Store, drawn: Sample, tmp_path: Path
+) -> None:
+    ids = [row.id for row in drawn.key.rows]
+    yes, no = (json.dumps({"reasonable": word}) for word in ("yes", "no"))
+
+    def verdict(request: Request) -> str:
+        item = request.key.split("|")[0].removeprefix("judge/")
+        attempt = int(request.key.rsplit("|", 1)[1])
+        if item == ids[0] or (item == ids[1] and attempt < 1):
+            return f"{yes} No: {no}"
+        return f"<seed:think>{no}</seed:think>{yes}" if item == ids[1] else said(request)
+
+    jury = Jury(verdict)
+    found = judged(drawn, store, jury, tmp_path / "judge-x")
+    by_item = {one.item: one for one in found.verdicts}
+    assert found.invalid == 1
+    assert (by_item[ids[0]].labels, by_item[ids[0]].attempts) == (None, 3)
+    assert by_item[ids[0]].invalid.startswith("the reply holds several different answers")
+    assert (by_item[ids[1]].labels, by_item[ids[1]].attempts) == ({"reasonable": True}, 2)
 
 
 @pytest.mark.parametrize("error", [ServerError("it is down"), ModelError("no such model")])
@@ -395,6 +419,87 @@ def test_a_judge_behind_http(store: Store, drawn: Sample, tmp_path: Path) -> Non
     assert all(form["properties"]["reasonable"]["enum"] == ["yes", "no"] for form in forms)
     assert found.path == tmp_path / "judge-wolf-1"
     assert found.usage.prompt_tokens > 0
+
+
+AHEAD = re.compile(
+    r"wolf-1: ([\d,]+) to ([\d,]+) calls, at most about ([\d,]+) prompt tokens, "
+    r"at most ([\d,]+) reply tokens; at most ([\d,.]+) USD\n"
+)
+
+
+USABLE = http_server.Fault("text", body='{"reasoning": "fine", "reasonable": "yes"}')
+
+
+def loud() -> Console:
+    return Console(file=io.StringIO(), width=200)
+
+
+def ahead_of(console: Console) -> list[float]:
+    """Calls at least and at most, tokens of prompts and replies, USD, as they were told."""
+    assert isinstance(console.file, io.StringIO)
+    found = AHEAD.search(console.file.getvalue())
+    assert found is not None, console.file.getvalue()
+    return [float(number.replace(",", "")) for number in found.groups()]
+
+
+@pytest.mark.parametrize("bad", [0, 60])
+def test_what_a_judge_takes_at_most_is_told_before_and_holds(
+    store: Store, drawn: Sample, tmp_path: Path, bad: int
+) -> None:
+    price = {"input": 10.0, "output": 20.0}
+    with http_server.running() as server:
+        server.faults.extend([http_server.Fault("text", body="I would say so. " * 15)] * bad)
+        server.faults.extend([USABLE] * 24)
+        model = {"model": "wolf-1", "base_url": server.base_url, "price": price, "max_tokens": 64}
+        write_key(drawn.key, tmp_path)
+        console, again = loud(), loud()
+        found = judge_sample(console, tmp_path, model)
+        least, most, prompt, reply, usd = ahead_of(console)
+        calls = len(put(server))
+        judge_sample(again, tmp_path, model)
+    assert (least, most) == (24, 72)
+    assert calls == 24 if not bad else 60 <= calls <= 72
+    assert calls / 72 * prompt / 2 < found.usage.prompt_tokens <= prompt
+    assert found.usage.completion_tokens <= reply == 72 * 64
+    assert found.usage.cost <= usd
+    assert isinstance(again.file, io.StringIO)
+    assert "prompt tokens" not in again.file.getvalue()
+
+
+def test_a_judge_that_goes_on_is_told_what_is_left(store: Store, drawn: Sample, tmp_path: Path) -> None:
+    """Of the item that was broken off, too: one of its three attempts is on file."""
+    price = {"input": 1.0}
+    with http_server.running() as server:
+        model = {"model": "wolf-1", "base_url": server.base_url, "price": price, "max_tokens": 64}
+        server.faults.extend([USABLE] * 5 + [http_server.Fault("text", body="Yes.")])
+        server.faults.extend([http_server.Fault("status", 401)] * 100)
+        write_key(drawn.key, tmp_path)
+        first = judge_sample(Console(quiet=True), tmp_path, model | {"max_in_flight": 1})
+        server.faults.clear()
+        console = loud()
+        judge_sample(console, tmp_path, model | {"max_in_flight": 1})
+    left, filed = 24 - len(first.verdicts), 6 - len(first.verdicts)
+    assert first.verdicts
+    assert filed
+    assert ahead_of(console)[:2] == [left, 3 * left - filed]
+
+
+def test_a_dear_judge_begins_with_a_yes_or_a_budget(store: Store, drawn: Sample, tmp_path: Path) -> None:
+    write_key(drawn.key, tmp_path)
+    price = {"input": 5_000.0, "output": 5_000.0}
+    with http_server.running() as server:
+        model = {"model": "wolf-1", "base_url": server.base_url, "price": price, "max_tokens": 64}
+        words = ["annotate", "judge", str(tmp_path), "--model", json.dumps(model)]
+        refused = wolflab(*words)
+        assert refused.returncode == 2
+        asked = r"This may take up to [\d,.]+ USD: begin it with wolflab annotate judge .*--yes"
+        assert re.search(asked, refused.stderr)
+        assert server.calls == 0
+        assert not judge_home(tmp_path, "wolf-1").exists()
+        bounded = wolflab(*words, "--usd", "9")
+        assert bounded.returncode == 1
+        assert "may take up to" not in bounded.stderr
+        assert wolflab(*words, "--yes").returncode == 0
 
 
 # -- the rule -------------------------------------------------------------------------------

@@ -181,6 +181,10 @@ def vote(run: Path) -> RecordedPrompt:
         ("", ANSWERED, "none"),
         ("", Finish(FinishReason.FILTERED), "none"),
         ("<think>LEGAL it is</think>", ANSWERED, "none"),
+        ('<seed:think>{"action": "vote for DEAD"}</seed:think>{"action": "LEGAL"}', ANSWERED, "legal"),
+        ('<seed:think>{"action": "LEGAL"}', Finish(FinishReason.CUT), "none"),
+        ('{"action": "LEGAL"} No: {"action": "OTHER"}', ANSWERED, "unreadable"),
+        ('{"action": "LEGAL"} Yes: {"action": "LEGAL"}', ANSWERED, "legal"),
         ('{"reasoning": "since', Finish(FinishReason.CUT), "none"),
         ("", no_fit("4,096 tokens"), "none"),
     ],
@@ -188,8 +192,8 @@ def vote(run: Path) -> RecordedPrompt:
 def test_fates_of_votes(vote: RecordedPrompt, reply: str, finish: Finish, fate: Fate) -> None:
     task = vote.question.task
     assert isinstance(task, Decide)
-    legal = labels(task.ask, vote.question.situation.ruleset)[0]
-    said = reply.replace("LEGAL", legal).replace("DEAD", dead_of(vote) or "")
+    legal, other, *_ = labels(task.ask, vote.question.situation.ruleset)
+    said = reply.replace("LEGAL", legal).replace("OTHER", other).replace("DEAD", dead_of(vote) or "")
     found, why = fate_of(vote.question, Response(said, finish=finish))
     assert (found, bool(why)) == (fate, fate != "legal"), why
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from marks import with_slow
 from scripted import Scripted, number, table_of
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.random import Random
@@ -36,10 +37,11 @@ from wolflab.models.village import Village
 from wolflab.record import read_record, verify
 from wolflab.rules import DUTIES, PRESETS, SHERIFF, WITCH, Pick, Ruleset, Say
 from wolflab.text.asking.options import labels
-from wolflab.text.notes import Mistake, Proposed
+from wolflab.text.notes import Mistake, Proposed, Thought
 from wolflab.text.probes import PROBES as ABOUT_OTHERS
-from wolflab.text.questions import Propose
+from wolflab.text.questions import Decide, Propose
 from wolflab.text.replies.finish import Finish, FinishReason
+from wolflab.ui.notes import note_lines
 
 PROBES = (StrawPoll(2), *(OpinionProbe(*probe[:3]) for probe in ABOUT_OTHERS.values()))
 RULES = [*PRESETS.values(), SHERIFF.with_(sheriff="assigned", sheriff_death="stop")]
@@ -52,7 +54,7 @@ class Tape(NoFile):
     def __init__(self) -> None:
         self.filed: dict[str, Filed] = {}
 
-    def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
+    async def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
         assert request.key not in self.filed, "a call was made twice"
         self.filed[request.key] = Filed(digest, response)
 
@@ -76,7 +78,7 @@ def lines(played: Played) -> tuple[list[bytes], list[bytes]]:
     return played.writer.game.lines, played.writer.probes.lines
 
 
-@pytest.mark.parametrize("rules", RULES, ids=RULE_IDS)
+@pytest.mark.parametrize("rules", with_slow(RULES, [PRESETS["twelve"]]), ids=RULE_IDS)
 @pytest.mark.parametrize("recipe", ["vanilla", "deductive", "deductive-002", "deductive-004"])
 def test_concurrency_probes_and_playback_change_nothing(rules: Ruleset, recipe: str) -> None:
     for seed in range(3 if rules.players < 9 else 1):
@@ -148,6 +150,79 @@ def test_a_reply_that_was_cut_is_told_so_and_its_beginning_is_shown_back() -> No
     shown = {request.corrections for request in model.requests if request.corrections}
     assert shown == {((f"{spoiled[:60]}…", mistakes[0].reason),)}
     verify(record)
+
+
+class Torn(Scripted):
+    """A model that decides otherwise within one reply: always, or until it is told."""
+
+    def __init__(self, always: bool = True) -> None:
+        super().__init__()
+        self.always = always
+
+    async def generate(self, request: Request) -> Response:
+        last = await super().generate(request)
+        task = request.question.task
+        if not isinstance(task, Decide) or (request.corrections and not self.always):
+            return last
+        said, others = json.loads(last.text), labels(task.ask, SHERIFF) if task.ask.options else ()
+        form = "action" if others else "statement"
+        other = next((one for one in others if one != said[form]), "I am the Seer, and I trust player_1.")
+        return last._replace(text=f"{json.dumps(said | {form: other})} No: {last.text}")
+
+
+def test_several_answers_in_a_reply_are_asked_for_again() -> None:
+    model = Torn(always=False)
+    played = run_now(play(match(SHERIFF, table_of("vanilla", model), 4)))
+    record = read_record(*lines(played))
+    verify(record)
+    turns = [turn for turn in record.turns if turn.calls]
+    for turn in turns:
+        assert turn.invalid is None
+        assert [call.attempt for call in turn.calls] == [0, 1]
+        (mistake,) = (content for _, content in turn.notes if isinstance(content, Mistake))
+        assert mistake.reason.startswith("the reply holds several different answers")
+        assert not mistake.taken
+    assert {reason for one in model.requests for _, reason in one.corrections} == {mistake.reason}
+    (counts,) = replies_by_player(record).values()
+    assert (counts.attempts, counts.mistakes, counts.last_taken) == (2 * len(turns), len(turns), 0)
+
+
+@pytest.mark.parametrize("retries", [0, 2])
+def test_where_no_retry_is_left_the_last_of_several_answers_is_taken_and_told(retries: int) -> None:
+    model = Torn()
+    recipe = RECIPES["vanilla"].with_(retries=retries)
+    played = run_now(play(match(SHERIFF, table_of(recipe, model), 4)))
+    record = read_record(*lines(played))
+    verify(record)
+    turns = [turn for turn in record.turns if turn.calls]
+    wanted = {request.key: model.answer(request) for request in model.requests}
+    for turn in turns:
+        assert turn.invalid is None
+        noted = [content for _, content in turn.notes if isinstance(content, Mistake)]
+        assert [mistake.taken for mistake in noted] == [*[False] * retries, True]
+        last = wanted[f"t/4/0|{turn.ask}|act|{retries}"]
+        said = next(content for _, content in turn.notes if isinstance(content, Thought))
+        assert said.text == last["reasoning"]
+        if isinstance(turn.action, Say):
+            assert turn.action.text == last["statement"]
+        elif isinstance(turn.action, Pick):
+            assert last["action"].endswith(SHERIFF.names[turn.action.seat])
+    (counts,) = replies_by_player(record).values()
+    assert (counts.mistakes, counts.last_taken) == (retries * len(turns), len(turns))
+    assert counts.fallbacks == 0
+    row = row_of(record)
+    assert row.sums_of("last_taken") == [len(turns), (retries + 1) * len(turns)]
+    assert row.sums_of("invalid")[0] == retries * len(turns)
+
+
+def test_what_was_taken_of_several_answers_stands_where_it_is_told_and_in_no_older_line() -> None:
+    played = run_now(play(match(SHERIFF, table_of(RECIPES["vanilla"].with_(retries=1), Torn()), 4)))
+    noted = [json.loads(line) for line in lines(played)[0]]
+    mistakes = [line["content"] for line in noted if line.get("content", {}).get("type") == "Mistake"]
+    assert [*mistakes[0]] == ["type", "step", "attempt", "reason", "reply"]
+    assert mistakes[1]["taken"] is True
+    assert "the last of them is taken" in note_lines("act", Mistake("act", 1, "r", "", True), ())[0]
+    assert "taken" not in note_lines("act", Mistake("act", 0, "r", ""), ())[0]
 
 
 @pytest.mark.parametrize("retries", [0, 2])
@@ -379,7 +454,7 @@ class LateVillage:
         pass
 
 
-@pytest.mark.parametrize("rules", RULES, ids=RULE_IDS)
+@pytest.mark.parametrize("rules", with_slow(RULES, [PRESETS["twelve"]]), ids=RULE_IDS)
 def test_village_gives_the_same_records_alone_and_in_a_crowd(rules: Ruleset) -> None:
     """One game after another without an event loop, and several at once with late replies."""
     seeds = range(8 if rules.players < 9 else 3)

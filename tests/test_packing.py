@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from decimal import Decimal
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,8 @@ from wolflab.lab.storage.packing import CallRow, Packed, Unpacked, pack, totals_
 from wolflab.lab.storage.store import Store, asker
 from wolflab.models.base import Response
 from wolflab.record.chain import Chain
-from wolflab.usage import CallTotals, Usage
+from wolflab.text.replies.finish import Finish, FinishReason
+from wolflab.usage import NOTHING_SPENT, CallTotals, Spent, Usage
 
 VILLAGE: dict[str, Any] = {"model": "village", "recipe": "deductive"}
 
@@ -119,7 +121,7 @@ def test_what_calls_cost_comes_back_and_is_summed() -> None:
             call.key,
             call.request,
             "ab"[n % 2],
-            Response(call.response.text, Usage(n, 2, 1, 0.5), "length", n),
+            Response(call.response.text, Usage(n, 2, 1, 0.5), Finish(FinishReason.CUT, "so"), n),
         )
         for n, call in enumerate(held)
     ]
@@ -185,7 +187,7 @@ def test_a_built_in_game_is_small_and_has_no_rows(village: Path) -> None:
             assert [call["key"] for call in kept] == sorted(store.calls(row.id))
             assert {call["model"] for call in kept} == {"village"}
             assert store.came_to(row.id)["village"].calls == len(kept) > 20
-        assert store.spent() == (0, 0.0)
+        assert store.spent() == NOTHING_SPENT
 
 
 def test_sums_need_no_unpacking(village: Path, tmp_path: Path) -> None:
@@ -243,7 +245,7 @@ def test_rows_and_packed_calls_of_one_game_stand_side_by_side(tmp_path: Path) ->
                 for row in store.games()
                 for call in store.whole_calls(row.id)
             )
-            assert store.spent()[0] == tokens > 0
+            assert store.spent().tokens == tokens > 0
 
 
 def test_a_call_committed_twice_counts_once(tmp_path: Path) -> None:
@@ -252,7 +254,7 @@ def test_a_call_committed_twice_counts_once(tmp_path: Path) -> None:
         for game in (1, 1, 2):
             store.commit(asker(game), call)
         assert [store.came_to(n) for n in (1, 2)] == [{"m": CallTotals(1, Usage(3, 4, 0, 0.25), 0.0)}] * 2
-        assert store.spent() == (14, 0.5)
+        assert store.spent() == Spent(14, Decimal("0.5"))
         assert next(store.whole_calls(2))["messages"] == [("user", "Well?")]
 
 

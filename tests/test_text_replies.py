@@ -37,7 +37,7 @@ from wolflab.text.questions import (
     Situation,
     guessable,
 )
-from wolflab.text.replies.extract import find_object, without_thinking
+from wolflab.text.replies.extract import find_object, objects_in
 from wolflab.text.replies.parse import parse, read_role, schema
 from wolflab.text.replies.parsed import (
     REASONING_LIMIT,
@@ -64,12 +64,6 @@ ALL = Question(NOW, Deduce(VOTE, (1, 2, 3), guessable(SHERIFF)))
 RATING = Question(NOW, Rate(VOTE, (1, 2)))
 
 
-def test_an_aside_is_no_mark_of_thoughts() -> None:
-    said = "I will [think] about it: player_3 is a wolf."
-    assert without_thinking(said) == said
-    assert without_thinking("<think>a</think>b[THINK]c[/THINK]d") == "bd"
-
-
 @pytest.mark.parametrize(
     "reply",
     [
@@ -88,7 +82,6 @@ def test_an_aside_is_no_mark_of_thoughts() -> None:
         '{"reasoning": "r", "action": "vote for player_3"',
         '{"reasoning": "r", "action": "vote for player_3",}',
         '{not json} then {"reasoning": "r", "action": "vote for player_3"}',
-        '{"reasoning": "r", "action": "vote for player_3"} {"reasoning": "s", "action": "vote for player_4"}',
         '[{"reasoning": "r", "action": "vote for player_3"}]',
     ],
 )
@@ -325,6 +318,109 @@ def test_whatever_fits_the_schema_is_read(data: st.DataObject, question: Questio
             assert answer.labels == {name: value[name] == "yes" for name, _ in criteria}
 
 
+def in_a_row(*objects: dict[str, Any], between: str = " No, better:\n") -> str:
+    return between.join(map(json.dumps, objects))
+
+
+def choose(number: int) -> dict[str, Any]:
+    return {"reasoning": f"r{number}", "action": f"vote for player_{number}"}
+
+
+OFFERING = Question(NOW, Propose(VOTE, 2))
+CHOOSING = Question(NOW, Choose(VOTE, tuple(Candidate(f"vote for player_{n}") for n in (3, 5))))
+JUDGING = Question(NOW, Judge(VOTE, "votes for player_3", (("good", "is it good?"),)))
+
+
+def offers(*numbers: int) -> dict[str, Any]:
+    return {"candidates": [choose(number) for number in numbers]}
+
+
+def offered(*numbers: int) -> Proposals:
+    return Proposals(tuple(Decided(pick(number - 1), f"r{number}") for number in numbers))
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "last"),
+    [
+        (VOTING, in_a_row(choose(3), choose(5)), Decided(pick(4), "r5")),
+        (VOTING, in_a_row(choose(3), choose(5), choose(3)), Decided(pick(2), "r3")),
+        (VOTING, f"```json\n{in_a_row(choose(3))}\n```\nor\n```json\n{in_a_row(choose(5))}\n```", None),
+        (VOTING, json.dumps([choose(3), choose(5)]), Decided(pick(4), "r5")),
+        (VOTING, in_a_row(*[choose(3)] * 30, choose(5)), Decided(pick(4), "r5")),
+        (VOTING, in_a_row(choose(3)) + " No: {'action': 'vote for player_5'", Decided(pick(4), "")),
+        (SPEAKING, in_a_row({"statement": "I pass."}, {"statement": "I talk."}), Decided(Say("I talk."), "")),
+        (ONE, in_a_row({"player_3": entry("Guard")}, {"player_3": entry()}), Judged((SEER,), {})),
+        (ONE, in_a_row({"player_3": entry(confidence=6)}, {"player_3": entry()}), Judged((SEER,), {})),
+        (RATING, in_a_row({"player_2": 3, "player_3": 9}, {"player_2": 4}), RatedReply({1: 4, 2: 9})),
+        (CHOOSING, in_a_row({"choice": 1}, {"choice": 2}), Preferred(1, "")),
+        (JUDGING, in_a_row({"good": "yes"}, {"good": "no"}), Verdict({"good": False}, "")),
+        (OFFERING, in_a_row(offers(1, 2), offers(3, 4)), offered(3, 4)),
+    ],
+)
+def test_of_several_answers_none_is_taken_for_the_answer(question: Question, reply: str, last: Any) -> None:
+    problem = parse(question, reply)
+    assert isinstance(problem, Problem)
+    assert (
+        problem.reason == "the reply holds several different answers; give one JSON object and nothing else"
+    )
+    assert problem.several
+    assert problem.usable == (last or Decided(pick(4), "r5"))
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "answer"),
+    [
+        (VOTING, in_a_row(choose(3), choose(3)), Decided(pick(2), "r3")),
+        (VOTING, in_a_row(choose(3), {"reasoning": "s", "action": "Player 3"}), Decided(pick(2), "s")),
+        (VOTING, in_a_row(choose(3), {"note": "that is all"}), Decided(pick(2), "r3")),
+        (VOTING, in_a_row(choose(99), choose(3)), Decided(pick(2), "r3")),
+        (VOTING, in_a_row({"reasoning": "r"}, choose(3)), Decided(pick(2), "r3")),
+        (VOTING, in_a_row(choose(3)) + ' {"reasoning": "so I', Decided(pick(2), "r3")),
+        (ONE, in_a_row({"player_3": entry()}, {"player_4": entry("Guard")}), Judged((SEER,), {})),
+        (ONE, in_a_row({"player": "player_3", **entry()}, {"player": "player_4", **entry("Guard")}), None),
+        (
+            ALL,
+            in_a_row(*({f"player_{n}": entry(role)} for n, role in ((2, "Guard"), (3, "Seer"), (4, "Seer")))),
+            Judged(
+                tuple(Judgement(s, r, 8, (1, 2), "r") for s, r in ((1, "Guard"), (2, "Seer"), (3, "Seer")))
+            ),
+        ),
+        (
+            ALL,
+            in_a_row({"player": "player_2", **entry("Guard")}, {"name": "Player 3", **entry()}),
+            Judged((Judgement(1, "Guard", 8, (1, 2), "r"), SEER), {3: "player_4: no judgement given"}),
+        ),
+        (
+            ONE,
+            '{"player_3": {"role": "Seer", "confidence": 8}, "player_4": {"role": "Guard", "confidence": 8',
+            Judged((Judgement(2, "Seer", 8),), {}),
+        ),
+        (
+            ONE,
+            in_a_row({"player_3": entry()})
+            + '{"player_4": {"role": "Guard", "confidence": 8}, "player_5": {',
+            None,
+        ),
+        (RATING, in_a_row({"player_2": 3}, {"player_3": 9}), RatedReply({1: 3, 2: 9})),
+        (CHOOSING, in_a_row({"choice": 2}, {"choice": "2"}), Preferred(1, "")),
+        (OFFERING, in_a_row(choose(1), choose(2)), offered(1, 2)),
+        (OFFERING, in_a_row(choose(1), choose(2), choose(3)), offered(1, 2)),
+        (OFFERING, in_a_row(offers(1, 2), offers(2, 1)), offered(1, 2)),
+        (OFFERING, in_a_row(offers(1), offers(2, 3)), offered(1, 2)),
+        (JUDGING, in_a_row({"good": "yes"}, {"good": "Yes."}), Verdict({"good": True}, "")),
+    ],
+)
+def test_objects_that_do_not_differ_or_are_about_others_are_one_answer(
+    question: Question, reply: str, answer: Any
+) -> None:
+    assert parse(question, reply) == (answer or Judged((SEER,), {}))
+
+
+def test_plain_text_has_no_several_answers() -> None:
+    free = Question(NOW, AnswerQuestion(VOTE, "Who?", ()))
+    assert parse(free, in_a_row({"answer": "One."}, {"answer": "Two."})) == Written("One.")
+
+
 SHARDS = st.sampled_from(
     [
         "{", "}", "[", "]", '"', ":", ",", "\\", "null", "true", "-1", "1e999", "9" * 5000, "NaN",
@@ -426,11 +522,34 @@ def test_no_reply_breaks_the_parser(question: Question, replies: list[str]) -> N
                 pytest.fail(f"{answer!r} does not answer {question.task!r}")
 
 
-def test_the_first_whole_object_is_taken() -> None:
-    assert find_object('x {"a": "}{"} {"b": 2}') == {"a": "}{"}
-    assert find_object('{broken {"a": 1}') == {"a": 1}
-    assert find_object("no object") is None
-    assert find_object("[1, 2]") is None
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('x {"a": "}{"} {"b": 2}', [{"a": "}{"}, {"b": 2}]),
+        ('{broken {"a": 1}', [{"a": 1}]),
+        ("no object", []),
+        ("[1, 2]", []),
+        ('[{"a": 1}, {"b": 2}]', [{"a": 1}, {"b": 2}]),
+        ('{"a": {"b": 1}}', [{"a": {"b": 1}}]),
+        ("{'a': {'b': 1}} and {\"c\": 2}", [{"c": 2}]),
+        ("{'a': {'b': 1}} and {'c': 2}", [{"a": {"b": 1}}, {"c": 2}]),
+        ("{'a': 'one} or ] of them', 'c': 2}", [{"a": "one} or ] of them", "c": 2}]),
+        ('{\'a\': {"b": 1}} and {"c": 2}', [{"c": 2}]),
+        ("{'a': {\"b\": 1}}", [{"b": 1}]),
+        ('{"a": 1} and {"b": "c", "d": 3', [{"a": 1}, {"b": "c", "d": 3}]),
+        (
+            '{"a": 1} and {"b": {"c": 2}, "d": {"e": 3}, "f": 4',
+            [{"a": 1}, {"b": {"c": 2}, "d": {"e": 3}, "f": 4}],
+        ),
+        ('{"b": {"c": 2}, "d": {"e": 3}, "f": 4', [{"c": 2}]),
+        ('{"a": "cut off. {"b": 2}', [{"b": 2}]),
+        ('{"a": 1} I hope {that} helps {you', [{"a": 1}]),
+        ('{"a": 1}' + "{" * 50 + ' {"b": 2}', [{"a": 1}, {"b": 2}]),
+    ],
+)
+def test_all_objects_of_a_text_are_found(text: str, found: list[dict[str, Any]]) -> None:
+    assert objects_in(text) == found
+    assert find_object(text) == (found[0] if found else None)
 
 
 @pytest.mark.parametrize("unit", ['("b"', ';"', '-"', "='", "*.(}", "(", '"'])

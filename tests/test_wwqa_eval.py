@@ -340,7 +340,11 @@ def test_contamination_is_told_apart(foreign: Path, tmp_path: Path) -> None:
 def test_a_judge_reads_open_answers_and_its_agreement_is_told(
     questions: Path, foreign: Path, tmp_path: Path
 ) -> None:
-    replies = {"rule 0?": "The Seer checks.", "rule 1?": "He checks one", "rule 2?": "He sleeps"}
+    replies = {
+        "rule 0?": "The Seer checks.",
+        "rule 1?": "He checks one",
+        "rule 2?": f"<seed:think>{'He checks one. ' * 500}</seed:think>He sleeps",
+    }
 
     def say(words: str) -> str:
         return next((reply for end, reply in replies.items() if end in words), knows(words))
@@ -567,7 +571,7 @@ def test_a_spent_budget_says_how_to_go_on(questions: Path, tmp_path: Path) -> No
         assert done.returncode == 1
         told = " ".join(done.stdout.split())
         with CallStore.open_for_reading(out) as store:
-            used, _ = store.spent()
+            used = store.spent().tokens
         assert 4000 < used <= 5000
         assert f"the budget of 5,000 tokens is spent ({used:,} used" in told
         assert f"wolf-1: {used:,} tokens" in told
@@ -593,19 +597,20 @@ def test_a_cost_without_the_price_of_all_tokens_is_the_least(questions: Path, tm
     with http_server.running() as server:
         run_eval(server, *asked, "--split", "kinds")
         with CallStore.open_for_reading(out) as store:
-            before, _ = store.spent()
+            before = store.spent().tokens
         done = run_eval(server, *asked, *price, "--usd", "0.002")
         whole = run_eval(server, questions, "--model", "wolf-1", "-o", tmp_path / "new", *price)
         run_eval(server, questions, "--model", "wolf-1", "-o", tmp_path / "bare")
         with CallStore.open_for_reading(tmp_path / "bare") as store:
-            bare, _ = store.spent()
+            bare = store.spent().tokens
         free = ("--set", "price={input: 0, output: 0}")
         run_eval(server, questions, "--model", "wolf-1", "-o", tmp_path / "free", *free)
     told = " ".join(done.stdout.split())
     with CallStore.open_for_reading(out) as store:
-        tokens, usd = store.spent()
-    assert f"wolf-1: {tokens:,} tokens, at least ${usd:.4f} ({before:,} tokens without a price)" in told
-    assert f"the budget of 0.002 USD is spent ({usd:.4f} used" in told
+        spent = store.spent()
+    least = f"at least ${spent.usd:.4f} ({before:,} tokens without a price)"
+    assert f"wolf-1: {spent.tokens:,} tokens, {least}" in told
+    assert f"the budget of 0.002 USD is spent ({spent.usd:.4f} used" in told
     assert "at least $" in (out / "report.html").read_text(encoding="utf-8")
     assert json.loads((out / "results.json").read_text())["tokens without a price"] == {"wolf-1": before}
     unpriced = json.loads((tmp_path / "bare" / "results.json").read_text())

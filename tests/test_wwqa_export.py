@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import json
 import runpy
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -137,6 +138,8 @@ HOSTILE = (
     "Yes or No",
     "<think>No</think> Yes",
     "<think>Yes, it is",
+    "<|channel|>analysis<|message|>No<|end|><|start|>assistant<|channel|>final<|message|>Yes",
+    "<answer>\nYes\n</answer>",
     "**B)**",
     "A and B",
     "I think C",
@@ -180,7 +183,8 @@ JOINTS = st.sampled_from([" ", ", ", " and ", " or ", "\n", ". ", "**", "<think>
 
 def reader(made: Mapping[str, bytes], folder: Path) -> Function:
     """The exported parser, run as the tools run it."""
-    (folder / "reply_parser.py").write_bytes(made["reply_parser.py"])
+    for name in ("reply_parser.py", "thoughts.py"):
+        (folder / name).write_bytes(made[name])
     found: Function = runpy.run_path(str(folder / "reply_parser.py"))["read_reply"]
     return found
 
@@ -208,17 +212,32 @@ def test_exported_and_own_parser_agree_on_hostile_replies(
     agree()
 
 
-def test_the_parser_goes_out_as_it_stands_and_needs_nothing_but_python(file: Path) -> None:
-    source = Path(sys.modules["wolflab.wwqa.reply_parser"].__file__ or "").read_bytes()
-    tree = ast.parse(source)
+@pytest.mark.parametrize("module", ["wolflab.wwqa.reply_parser", "wolflab.text.replies.thoughts"])
+def test_the_parser_goes_out_as_it_stands_and_needs_nothing_but_python(file: Path, module: str) -> None:
+    path = Path(sys.modules[module].__file__ or "")
+    tree = ast.parse(path.read_bytes())
     modules = [
         *(alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names),
-        *(node.module or "." for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)),
+        *(
+            node.module or "."
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            if not node.level
+        ),
     ]
     assert {name.split(".")[0] for name in modules} <= sys.stdlib_module_names
-    assert not any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(tree))
     for to in ("lm-eval", "inspect"):
-        assert exported(file, to)["reply_parser.py"] == source
+        assert exported(file, to)[path.name] == path.read_bytes()
+
+
+def test_the_exported_parser_runs_without_wolflab(file: Path, tmp_path: Path) -> None:
+    made = exported(file, "lm-eval")
+    reader(made, tmp_path)
+    asks = "import reply_parser as p; print(p.read_reply('<seed:think>No</seed:think>Yes', 'Yes').said)"
+    alone = subprocess.run(
+        [sys.executable, "-S", "-c", asks], cwd=tmp_path, env={}, capture_output=True, text=True, check=True
+    )
+    assert alone.stdout.strip() == "Yes"
 
 
 # -- Hugging Face -----------------------------------------------------------------------------

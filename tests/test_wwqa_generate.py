@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shlex
 import signal
 import sqlite3
@@ -43,6 +44,7 @@ from wolflab.wwqa.generating import (
     generate_by_name,
 )
 from wolflab.wwqa.sources import read_questions
+from wolflab.wwqa.writing import read_written
 
 WORDS = [
     "amber",
@@ -300,6 +302,32 @@ def test_unusable_replies_are_asked_again_with_the_reason(tmp_path: Path) -> Non
     assert facts["unusable"][0]["why"] == done.unusable[0].why
 
 
+def test_replies_of_two_minds_are_asked_again_and_thoughts_hold_no_question(tmp_path: Path) -> None:
+    """Where no try helps, nothing is taken of them."""
+    torn = '{"verdict": "keep", "answer": "So."} No: {"verdict": "drop", "answer": "Not so."}'
+    lists = [{f"question_{n}": f"What does {who} do?" for n in (1, 2)} for who in ("the Seer", "the Guard")]
+
+    def spoil(request: Request) -> str | None:
+        if step_of(request) == "write":
+            return " No: ".join(map(json.dumps, lists)) if attempt_of(request) == 0 else None
+        if step_of(request) == "revise" and "/answer/" in request.key:
+            return torn if attempt_of(request) < 2 or "situation/" in request.key else None
+        return None
+
+    done = made(tmp_path, plan(forms=("open",)), Author(spoil))
+    reasons = {reply.why for reply in done.unusable}
+    assert reasons == {"the reply holds several different answers; give one JSON object and nothing else"}
+    assert {reply.attempt for reply in done.unusable if reply.step == "write"} == {1}
+    assert all("rule" in pair.category for pair in done.pairs)
+    assert done.pairs
+
+
+def test_one_object_for_each_question_is_a_list_of_them() -> None:
+    asked = ["Does the Seer wake at night?", "Does the Guard wake at night?"]
+    row = "\n".join(json.dumps({"question": question}) for question in asked)
+    assert read_written(row, "yes_no", 5) == tuple(asked)
+
+
 @pytest.mark.parametrize(
     "garbage",
     [
@@ -491,6 +519,84 @@ def test_money_needs_a_price(tmp_path: Path) -> None:
         stopped = wolflab(*words_of(server, tmp_path, *price, "--usd", "5"))
     assert stopped.returncode == 1
     assert "the budget of 5 USD is spent" in stopped.stdout
+
+
+AHEAD = re.compile(
+    r"(wolf-\d): ([\d,]+) to ([\d,]+) calls, at most about ([\d,]+) prompt tokens, "
+    r"at most ([\d,]+) reply tokens; at most ([\d,.]+) USD"
+)
+LIMITED = ("--set", "max_tokens=400", "--set", "price={input: 1, output: 2}")
+
+
+def ahead_in(printed: str) -> dict[str, list[float]]:
+    """Model → calls at least and at most, tokens of prompts and replies, USD, as they were told."""
+    found = AHEAD.findall(" ".join(printed.split()))
+    return {model: [float(one.replace(",", "")) for one in numbers] for model, *numbers in found}
+
+
+@pytest.mark.parametrize("every", [0, 2, 1], ids=["all usable", "every second unusable", "none usable"])
+def test_what_it_takes_at_most_is_told_before_and_holds(tmp_path: Path, every: int) -> None:
+    asked: list[str] = []
+
+    def says(prompt: str) -> str:
+        asked.append(prompt)
+        if every and "game called Werewolf" in prompt and len(asked) % every == 0:
+            return "I would rather not say. " * 60
+        return http_server.answer(prompt, salt=prompt)
+
+    with http_server.running(says=says) as server:
+        done = wolflab(*words_of(server, tmp_path, *LIMITED))
+        assert done.returncode == 0, done.stderr
+        made = len(asked_of(server))
+    least, most, prompt, reply, usd = ahead_in(done.stdout)["wolf-1"]
+    usage = json.loads((tmp_path / FACTS).read_text())["usage"]
+    assert (least, most) == (8 + 40, 3 * (2 * 12 + 40))
+    assert made <= most
+    assert every or made >= least
+    assert usage["prompt_tokens"] <= prompt
+    assert usage["completion_tokens"] <= reply == 400 * most
+    assert usage["cost"] <= usd
+
+
+def test_what_is_left_is_told_of_a_generation_that_goes_on(tmp_path: Path) -> None:
+    with http_server.running() as server:
+        words = words_of(server, tmp_path, *LIMITED)
+        whole = ahead_in(wolflab(*words, "--tokens", "30000").stdout)["wolf-1"]
+        before = len(asked_of(server))
+        done = wolflab(*words)
+        assert done.returncode == 0, done.stderr
+        made = len(asked_of(server)) - before
+        least, most, *_ = ahead_in(done.stdout)["wolf-1"]
+        assert before > 0
+        assert least <= made <= most <= whole[1] - before
+        assert made == pytest.approx(least, abs=10)
+        assert "prompt tokens" not in wolflab(*words).stdout
+        more = ahead_in(wolflab(*words, "--n", "60").stdout)["wolf-1"]
+    assert 0 < more[0] < whole[0]
+
+
+def test_two_models_are_told_apart(tmp_path: Path) -> None:
+    with http_server.running() as server:
+        settings = (f"base_url={server.base_url}", "max_tokens=100", "price={input: 1}")
+        other = ["--revise-model", "wolf-2", *(word for one in settings for word in ("--revise-set", one))]
+        told = ahead_in(wolflab(*words_of(server, tmp_path, *LIMITED, *other)).stdout)
+    assert [told[name][:2] for name in ("wolf-1", "wolf-2")] == [[4 + 20, 3 * (12 + 20)]] * 2
+    assert told["wolf-1"][3] == 4 * told["wolf-2"][3]
+
+
+def test_a_dear_generation_begins_with_a_yes_or_a_budget(tmp_path: Path) -> None:
+    with http_server.running() as server:
+        words = words_of(server, tmp_path / "a", "--set", "max_tokens=99", "--set", "price={input: 200}")
+        refused = wolflab(*words)
+        assert refused.returncode == 2
+        asked = r"This may take up to [\d,.]+ USD: begin it with wolflab wwqa generate .*--yes"
+        assert re.search(asked, refused.stderr)
+        assert server.calls == 0
+        assert not (tmp_path / "a").exists()
+        bounded = wolflab(*words, "--usd", "3")
+        assert bounded.returncode == 1, bounded.stderr
+        assert "may take up to" not in bounded.stderr
+        assert wolflab(*words, "--yes").returncode == 0
 
 
 def test_a_killed_run_goes_on_and_repeats_no_call(tmp_path: Path) -> None:

@@ -168,7 +168,8 @@ class Replies(NamedTuple):
     reply, so that the ruleset's stand-in was applied. decisions, stand_ins: the same of turns that can fail
     (`may_fail`). attempts: model calls. mistakes: attempts whose reply could not be used (each retry counts).
     choices, illegal: of the decisions, those among listed options, and of these, in how many a reply named
-    what was not allowed then, mended by a retry or not.
+    what was not allowed then, mended by a retry or not. last_taken: attempts whose reply held several
+    answers, the last of which was taken.
     """
 
     turns: int
@@ -179,6 +180,7 @@ class Replies(NamedTuple):
     mistakes: int
     choices: int
     illegal: int
+    last_taken: int
 
 
 def _is_choice(turn: PastTurn) -> bool:
@@ -209,12 +211,18 @@ def replies_in(record: GameRecord, turns: Sequence[PastTurn]) -> Replies:
         sum(len(mistakes_in(turn)) for turn in turns),
         len(choices),
         sum(illegal),
+        sum(len(last_taken_in(turn)) for turn in turns),
     )
 
 
 def mistakes_in(turn: PastTurn) -> list[Mistake]:
     """The replies of a turn that could not be used."""
-    return [content for _, content in turn.notes if isinstance(content, Mistake)]
+    return [content for _, content in turn.notes if isinstance(content, Mistake) and not content.taken]
+
+
+def last_taken_in(turn: PastTurn) -> list[Mistake]:
+    """The replies of a turn that held several answers, of which the last was taken."""
+    return [content for _, content in turn.notes if isinstance(content, Mistake) and content.taken]
 
 
 def replies_by_player(record: GameRecord) -> dict[PlayerLabel, Replies]:

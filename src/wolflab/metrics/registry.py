@@ -894,6 +894,14 @@ def illegal(game: ObservedGame) -> Sums:
     return _floats(game.replies.illegal, game.replies.choices)
 
 
+@measure("last answers taken", SHARE, "replies", unit="out_of", units="calls", void=True)
+def last_taken(game: ObservedGame) -> Sums:
+    """Share of model calls whose reply held several different answers, of which the last was taken, since no
+    retry gave a single one. They are not among the invalid replies.
+    """
+    return _floats(game.replies.last_taken, game.replies.attempts)
+
+
 @measure("stand-ins", EITHER, "replies", unit="out_of", units="decisions", void=True, headline=True)
 def stand_ins(game: ObservedGame) -> Sums:
     """Share of the decisions that took a call, or an agent of your own, which got no usable reply, so that

@@ -51,6 +51,13 @@ def _run(console: Console, path: Path, agents: bool) -> bool:
         f"{found.good} of {counted(found.good + found.bad, 'record')} {hold} "
         f"(hashes, rules, settings, polls, totals and pools{checked})"
     )
+    if found.otherwise:
+        say(
+            console,
+            f"{found.otherwise:,} of {counted(found.decided, 'decision')} would come out otherwise, because "
+            "this version of Wolflab reads some stored replies otherwise than the one that began the run; "
+            "the records hold",
+        )
     _tell_missing(console, found)
     for why in found.unseen:
         say(console, f"the settings of some players were not compared with the records: {why}")

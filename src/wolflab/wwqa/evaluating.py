@@ -25,11 +25,12 @@ from ..lab.storage.call_store import CallStore
 from ..models.base import Chat, Model, Request, Sampling
 from ..models.budget import Budget
 from ..models.catalog import BUILT_IN, Spec, name_and_settings
-from ..models.endpoints import public_url
 from ..models.local import LocalModel
-from ..models.openai_api import OpenAIModel
+from ..models.servers.chat import ServerModel
+from ..models.servers.keys import public_url
 from ..rules import Ruleset
 from ..text.replies.finish import Finish
+from ..text.replies.thoughts import without_thoughts
 from ..usage import Usage
 from .answers import chance_of_yes, read_answer, read_as_released
 from .asking import prompt
@@ -377,7 +378,7 @@ async def evaluate(
         whys += unjudged
     everybody = [*models, *([judge] if judge is not None else [])]
     home.adapted(everybody)
-    served = [model for model in everybody if isinstance(model, OpenAIModel)]
+    served = [model for model in everybody if isinstance(model, ServerModel)]
     return EvalRun(
         home.path,
         settings,
@@ -491,8 +492,9 @@ async def _judged(
     prompts: dict[int, str] = {}
     for given in (one for answered in answers.values() for one in answered if one is not None):
         needed = given.item.answer_type != "text" or not given.reading.right
-        if given.item.form == "open" and needed and given.reply.strip():
-            prompts[id(given)] = judge_prompt(given.item, given.reply)
+        said = without_thoughts(given.reply).text if given.item.form == "open" and needed else ""
+        if said.strip():
+            prompts[id(given)] = judge_prompt(given.item, said)
     askers = {words: _asked(words, judge, home, sampling) for words in prompts.values()}
     await work_through(home, list(askers.values()), f"judge {judge.name}", watch, budget)
 
@@ -591,7 +593,7 @@ async def evaluate_by_name(
     judges = _resolve_judge(judge, budget)
     try:
         with begin_evaluation(path, settings, [*models, *judges]) as home:
-            budget.spent_tokens, budget.spent_usd = home.spent()
+            budget.begin(home.spent())
             run = await evaluate(
                 home, models, rows, settings, next(iter(judges), None), reached, watch, budget
             )

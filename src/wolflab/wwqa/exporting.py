@@ -2,7 +2,7 @@
 Inspect.
 
 All three hold the same rows: what is put to a model is `asking.prompt` to the byte. Both tools read replies
-by a copy of `reply_parser.py`.
+by copies of `reply_parser.py` and of `thoughts.py`, which it needs.
 """
 
 from __future__ import annotations
@@ -270,4 +270,5 @@ def _about(template: str, splits: Mapping[str, Sequence[Item]]) -> bytes:
 
 def _parser() -> dict[str, bytes]:
     """The parser of replies as it stands."""
-    return {"reply_parser.py": files("wolflab.wwqa").joinpath("reply_parser.py").read_bytes()}
+    both = {"wolflab.wwqa": "reply_parser.py", "wolflab.text.replies": "thoughts.py"}
+    return {name: files(room).joinpath(name).read_bytes() for room, name in both.items()}

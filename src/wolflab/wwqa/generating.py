@@ -14,32 +14,39 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
 
 from .. import __version__
-from ..errors import ModelError, WolflabError
+from ..errors import CassetteMismatch, ModelError, NotFiled, WolflabError
 from ..files import write
+from ..lab.plans.served import is_served
+from ..lab.runs.one_call import CallsAhead, Size, ahead_of, sizes
 from ..lab.runs.work import How, check_models, work
 from ..lab.storage.call_store import CallFile, CallStore
-from ..models.base import Chat, Model, Request, Sampling
+from ..lab.storage.embedding_cache import WrappedEmbedder
+from ..models.base import Chat, Model, Request, Response, Sampling
 from ..models.budget import Budget
-from ..models.calls import answer
-from ..models.catalog import Spec, resolve
-from ..models.embedders.base import Embedder
+from ..models.calls import Silent, answer
+from ..models.catalog import Spec, name_and_settings, resolve
+from ..models.embedders.base import Embedder, Vectors
 from ..models.embedders.catalog import EmbedderSpec, resolve_embedder
 from ..rules import Ruleset
+from ..text.replies.parse import why_unusable
 from ..text.replies.parsed import Problem
 from ..usage import Usage
 from .examples import POOL, examples_of
-from .items import Category, Form, Item, rules_as_plain, write_items
+from .items import YES, Category, Form, Item, rules_as_plain, write_items
 from .reply_parser import normal_form
 from .writing import (
+    ANSWER,
+    QUESTION,
     prompt_hashes,
     read_corrected,
     read_written,
@@ -150,15 +157,17 @@ async def generate_by_name(
     reviser: Spec | None = None,
     limits: tuple[int | None, float | None] = (None, None),
     watch: Callable[[int, int], None] = lambda done, wanted: None,
+    agreed: Callable[[list[CallsAhead]], None] | None = None,
 ) -> Generation:
     """`generate` by the models that an experiment would name so. reviser: None where one model does both.
 
-    limits: tokens and USD, what was spent before counted in.
+    limits: tokens and USD, what was spent before counted in. agreed: told what that will take at most, before
+    anything is begun; what it raises leaves all as it was.
     """
     budget = Budget(*limits)
     writer = resolve(spec, budget)
     models = [writer, writer if reviser is None else resolve(reviser, budget)]
-    embedder = None if plan.near is None else resolve_embedder(plan.near[0], budget)
+    embedder = None if plan.near is None else _Remembering(resolve_embedder(plan.near[0], budget))
     try:
         for model in models:
             if model.typed:
@@ -166,14 +175,79 @@ async def generate_by_name(
                     f"model {model.name!r} answers questions of the game alone and does not read; "
                     "name a language model (see `wolflab models`)"
                 )
+        if agreed is not None:
+            agreed(await _generation_ahead(plan, (spec, reviser), directory, embedder))
         with begin_generating(directory, plan, models, embedder) as home:
-            budget.spent_tokens, budget.spent_usd = home.spent()
+            budget.begin(home.spent())
             writers = models[0], models[1]
             made = await generate(plan, writers, home, embedder, watch=watch, budget=budget)
             return replace(made, overspent=budget.short)
     finally:
         for used in (*models, *([embedder] if embedder else ())):
             await used.close()
+
+
+async def _generation_ahead(
+    plan: GenerationPlan, specs: tuple[Spec, Spec | None], directory: Path, embedder: Embedder | None
+) -> list[CallsAhead]:
+    """What `generate` will take, beside what is on file. specs: who writes and answers, who revises.
+
+    A chain may need all its rounds, and any reply may be asked for again. A text that nobody has written yet
+    counts as long as it may be.
+    """
+    writer, reviser = specs[0], specs[0] if specs[1] is None else specs[1]
+    if not any(is_served(name_and_settings(spec)[0]) for spec in (writer, reviser)):
+        return []
+    models = _NotAsked.named(writer), _NotAsked.named(reviser)
+    with ExitStack() as opened:
+        home = None
+        if (directory / "run.sqlite").is_file():
+            home = opened.enter_context(CallStore.open_for_reading(directory))
+        chains = _chains(plan, models, home, embedder)
+        while askers := [one for chain in chains for one in await chain.next_askers()]:
+            for asker in askers:
+                try:
+                    await asker.go()
+                except CassetteMismatch:  # not on file, or not as it is asked for, which `generate` tells
+                    asker.stop("unfinished", "")
+        longest = [name_and_settings(spec)[1].get("max_tokens") for spec in (writer, reviser)]
+        ahead = [each for chain in chains for each in chain.ahead((longest[0], longest[1]))]
+    parts = [(writer, (False, True))] if specs[1] is None else [(writer, (False,)), (reviser, (True,))]
+    told: list[CallsAhead] = []
+    for spec, whose in parts:
+        mine = [each for each in ahead if each.revises in whose]
+        found = [size for each in mine for size in each.sizes for _ in range(each.times)]
+        told += ahead_of(spec, found, sum(each.least for each in mine))
+    return told
+
+
+class _NotAsked(Silent):
+    """In place of a model while only what is on file is read: it ends whoever asks it."""
+
+    @classmethod
+    def named(cls, spec: Spec) -> _NotAsked:
+        """In place of a language model."""
+        return cls(name_and_settings(spec)[0], typed=False, described={})
+
+    async def generate(self, request: Request) -> Response:
+        """See `models.base.Model`."""
+        raise NotFiled(f"call {request.key}: not on file")
+
+
+class _Remembering(WrappedEmbedder):
+    """An embedder that is asked for a text once."""
+
+    def __init__(self, inner: Embedder) -> None:
+        super().__init__(inner)
+        self.instant = inner.instant
+        self._known: dict[str, Vectors] = {}
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """See `Embedder`."""
+        fresh = [text for text in texts if text not in self._known]
+        if fresh:
+            self._known.update(zip(fresh, await self.inner.embed(fresh), strict=True))
+        return np.stack([self._known[text] for text in texts])
 
 
 def begin_generating(
@@ -227,8 +301,7 @@ async def generate(
 
     with home.telling("questions and answers", made_of) as tell:
         while True:
-            waves = [(chain, await chain.next_rounds()) for chain in chains]
-            askers = [asker for chain, rounds in waves for asker in (*rounds, *chain.next_answers())]
+            askers = [asker for chain in chains for asker in await chain.next_askers()]
             if not askers:
                 break
             if not checked and not all(asker.begun for asker in askers):
@@ -290,7 +363,10 @@ def _unique(items: Iterable[Item]) -> tuple[Item, ...]:
 
 
 def _chains(
-    plan: GenerationPlan, models: tuple[Model, Model], home: CallStore, embedder: Embedder | None
+    plan: GenerationPlan,
+    models: tuple[Model, Model],
+    home: CallStore | None,
+    embedder: Embedder | None,
 ) -> list[_Chain]:
     kinds = [(category, form) for form in plan.forms for category in CATEGORIES]
     share, rest = divmod(plan.questions, len(kinds))
@@ -307,7 +383,7 @@ class _Chain:
         self,
         plan: GenerationPlan,
         models: tuple[Model, Model],
-        home: CallStore,
+        home: CallStore | None,
         embedder: Embedder | None,
         category: Category,
         form: Form,
@@ -324,7 +400,12 @@ class _Chain:
         self._asked = {normal_form(example.question) for example in self.human}
         self._vectors: list[np.ndarray[Any, Any]] = []
 
-    async def next_rounds(self) -> list[_Round]:
+    async def next_askers(self) -> list[_Round | _Answer]:
+        """What is to follow now; nothing where all is done, or waits."""
+        rounds = await self._next_rounds()
+        return [*rounds, *self._next_answers()]
+
+    async def _next_rounds(self) -> list[_Round]:
         """Take in what the last rounds gave; the rounds that are to follow, none where there are enough."""
         for one in self.rounds[self._taken :]:
             if one.how is not None:
@@ -332,10 +413,9 @@ class _Chain:
             for question in one.revised or ():
                 await self._take(one.number, question)
             self._taken += 1
-        missing = self.wanted - len(self.pool)
-        limit = ROUNDS * math.ceil(self.wanted / A_ROUND)
         begun = len(self.rounds)
-        count = min(TOGETHER - begun % TOGETHER, math.ceil(missing / A_ROUND), limit - begun)
+        missing = math.ceil((self.wanted - len(self.pool)) / A_ROUND)
+        count = min(TOGETHER - begun % TOGETHER, missing, self._limit - begun)
         fresh = [_Round(self, number) for number in range(begun, begun + count)]
         self.rounds += fresh
         return fresh
@@ -376,9 +456,39 @@ class _Chain:
 
         return tuple(sorted(items, key=rank))
 
-    def next_answers(self) -> list[_Answer]:
+    @property
+    def _limit(self) -> int:
+        """Rounds at most."""
+        return ROUNDS * math.ceil(self.wanted / A_ROUND)
+
+    @property
+    def _answered(self) -> bool:
+        """Whether a model answers its questions."""
+        return self.form != "yes_no" or self.plan.label
+
+    def ahead(self, longest: tuple[int | None, int | None]) -> list[_Ahead]:
+        """What is still to be asked at most, and at least. longest: tokens of a reply of either model."""
+        waiting = [one for one in self.askers() if not one.over]
+        found = [each for one in waiting for each in one.ahead(longest)]
+        open_rounds = sum(isinstance(one, _Round) for one in waiting)
+        missing = self.wanted - len(self.pool)
+        rounds = self._limit - len(self.rounds) if missing > 0 else 0
+        if rounds:
+            few = min(rounds, max(0, math.ceil(missing / A_ROUND) - open_rounds))
+            number = max(TOGETHER, len(self.rounds))  # the later ones show questions that may be longer
+            found += [each.of(rounds, few) for each in _Round(self, number).ahead(longest)]
+        known = self.wanted if rounds or open_rounds else min(self.wanted, len(self.pool))
+        if self._answered and (answers := known - len(self.answers)) > 0:
+            found += [each.of(answers, answers) for each in _Answer(self, self._unknown()).ahead(longest)]
+        return found
+
+    def _unknown(self) -> Item:
+        """In place of a question that is not written yet, as long as it may be."""
+        return msgspec.structs.replace(self.human[0], question="x" * QUESTION, answer="")
+
+    def _next_answers(self) -> list[_Answer]:
         """Those questions of the pool that are to be answered and are not begun."""
-        if self.form == "yes_no" and not self.plan.label:
+        if not self._answered:
             return []
         fresh = [_Answer(self, item) for _, item in self.pool[len(self.answers) : self.wanted]]
         self.answers += fresh
@@ -386,7 +496,7 @@ class _Chain:
 
     def pairs(self) -> list[Item]:
         """What is ready: questions with their answers; without, where people are to answer."""
-        if self.form == "yes_no" and not self.plan.label:
+        if not self._answered:
             return [item for _, item in self.pool[: self.wanted]]
         return [msgspec.structs.replace(one.item, answer=one.answer) for one in self.answers if one.answer]
 
@@ -397,7 +507,7 @@ class _Chain:
     @property
     def planned(self) -> int:
         """Questions, and answers to them."""
-        return self.wanted * (1 if self.form == "yes_no" and not self.plan.label else 2)
+        return self.wanted * (2 if self._answered else 1)
 
     @property
     def done(self) -> int:
@@ -427,12 +537,27 @@ class _Chain:
 # -- what is asked ----------------------------------------------------------------------------
 
 
+class _Ahead(NamedTuple):
+    """What replies may take. revises: of the model that revises. sizes: of one's requests, the first and
+    those that ask again. times: so many replies at most. least: at least.
+    """
+
+    revises: bool
+    sizes: list[Size]
+    times: int = 1
+    least: int = 1
+
+    def of(self, times: int, least: int) -> _Ahead:
+        """Of so many replies."""
+        return self._replace(times=times, least=least)
+
+
 class _Asking:
     """One piece of work as an asker (`work.Asker`). unusable: replies that could not be used."""
 
     def __init__(self, chain: _Chain, name: str) -> None:
         self.chain, self.name = chain, name
-        filed = chain.home.filed(name)
+        filed = chain.home.filed(name) if chain.home is not None else {}
         self.file, self.begun = CallFile(chain.home, name, filed), bool(filed)
         self.unusable: list[UnusableReply] = []
         self.over = False
@@ -452,6 +577,15 @@ class _Asking:
     async def _go(self) -> None:
         raise NotImplementedError
 
+    def ahead(self, longest: tuple[int | None, int | None]) -> list[_Ahead]:
+        """What is still to be asked. longest: tokens of a reply of either model."""
+        raise NotImplementedError
+
+    def _ahead(self, step: str, reviser: bool, chat: Chat, longest: tuple[int | None, int | None]) -> _Ahead:
+        made = sum(reply.step == step for reply in self.unusable)
+        request = Request(chat, self.name)
+        return _Ahead(reviser, sizes(request, self.chain.plan.retries, made, longest[reviser]))
+
     async def _usable(
         self, step: str, reviser: bool, chat: Chat, read: Callable[[str], T | Problem], sampling: Sampling
     ) -> T | None:
@@ -465,6 +599,7 @@ class _Asking:
             found = read(response.text)
             if not isinstance(found, Problem):
                 return found
+            found = why_unusable(found, response.text, response.finish)
             self.unusable.append(UnusableReply(self.name, step, attempt + 1, found.reason))
             corrections = (*corrections, (response.text, found.reason))
         return None
@@ -494,13 +629,27 @@ class _Round(_Asking):
             chat = to_revise(rules, of.category, of.form, self.written)
             self.revised = await self._usable("revise", True, chat, read_revised, _REVIEWING)
 
+    def ahead(self, longest: tuple[int | None, int | None]) -> list[_Ahead]:
+        """See `_Asking`."""
+        of, rules, unknown = self.chain, self.chain.plan.ruleset, self.chain._unknown()
+        written = self.written or (unknown.question,) * A_ROUND
+        revised = self._ahead("revise", True, to_revise(rules, of.category, of.form, written), longest)
+        if self.written is not None:
+            return [revised]
+        shown = of.human if self.number < TOGETHER else (*of.human[:HUMAN], *[unknown] * (POOL - HUMAN))
+        chat = to_write(rules, of.category, of.form, shown, A_ROUND)
+        return [self._ahead("write", False, chat, longest), revised]
+
 
 class _Answer(_Asking):
-    """An answer: it is written, then revised. answer: "" where the revision dropped the question."""
+    """An answer: it is written, then revised. said: as it was written. answer: "" where the revision dropped
+    the question.
+    """
 
     def __init__(self, chain: _Chain, item: Item) -> None:
         super().__init__(chain, f"{chain.name}/answer/{item.id}")
         self.item = item
+        self.said: str | None = None
         self.answer: str | None = None
 
     async def _go(self) -> None:
@@ -513,7 +662,16 @@ class _Answer(_Asking):
             return read_corrected(text, item.form)
 
         chat = to_answer(rules, item, self.chain.human)
-        said = await self._usable("answer", False, chat, read, _REVIEWING)
-        if said is not None:
-            chat = to_correct(rules, item, said)
+        self.said = await self._usable("answer", False, chat, read, _REVIEWING)
+        if self.said is not None:
+            chat = to_correct(rules, item, self.said)
             self.answer = await self._usable("revise", True, chat, read_revised, _REVIEWING)
+
+    def ahead(self, longest: tuple[int | None, int | None]) -> list[_Ahead]:
+        """See `_Asking`."""
+        rules, item = self.chain.plan.ruleset, self.item
+        said = self.said or "x" * (len(YES) if item.form == "yes_no" else ANSWER)
+        revised = self._ahead("revise", True, to_correct(rules, item, said), longest)
+        if self.said is not None:
+            return [revised]
+        return [self._ahead("answer", False, to_answer(rules, item, self.chain.human), longest), revised]

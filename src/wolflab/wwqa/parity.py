@@ -19,10 +19,10 @@ from typing import Any, Literal, NamedTuple
 from ..errors import ModelError, WolflabError
 from ..models.base import Sampling
 from ..models.catalog import ON_THIS_MACHINE, Spec, check_model, resolve
+from ..models.estimates import UNCOUNTED
 from ..models.local import LocalModel, LocalSettings, in_tokens, rendered
-from ..models.openai_api import OpenAIModel
+from ..models.servers.chat import ServerModel
 from ..models.weights import tokenizer_of
-from ..models.wire import UNCOUNTED
 from ..rules import Ruleset
 from .asking import prompt
 from .items import Item
@@ -208,7 +208,7 @@ class ParityServer:
     way: found out with the first question.
     """
 
-    model: OpenAIModel
+    model: ServerModel
     gguf: Callable[[str], Tokens] | None = None
     way: Way | None = field(default=None, init=False)
 
@@ -322,7 +322,7 @@ async def compare(
     cannot be compared, ModelError and ServerError as models do.
     """
     model = resolve(spec)
-    if not isinstance(model, OpenAIModel):
+    if not isinstance(model, ServerModel):
         raise WolflabError(f"{model.name}: parity is with a server; name a model behind one")
     tokenizer = adapter_tokenizer(adapter)
     server = ParityServer(model, None if gguf is None else gguf_reader(gguf))

@@ -1,8 +1,8 @@
 """Reading a reply to a question: what was answered, and whether that is right.
 
-A reply is read from its beginning, by what kind of answer was asked for; what may be read in two ways is not
-read at all. This file needs nothing but Python: it goes along with exported questions as it is, so that other
-programs read replies alike.
+A reply is read from its beginning, once its thoughts are left out, by what kind of answer was asked for; what
+may be read in two ways is not read at all. This file and `thoughts.py` need nothing but Python: they go along
+with exported questions as they are, so that other programs read replies alike.
 """
 
 from __future__ import annotations
@@ -12,6 +12,14 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
+
+if __name__.startswith("wolflab."):
+    from ..text.replies.thoughts import without_thoughts
+else:  # a copy: the other file lies beside it
+    import runpy
+    from pathlib import Path
+
+    without_thoughts = runpy.run_path(str(Path(__file__).with_name("thoughts.py")))["without_thoughts"]
 
 LETTERS = "ABCDEFGHIJKLMNOP"
 """Of the options, in order."""
@@ -29,11 +37,6 @@ class Reading(NamedTuple):
 
 UNREADABLE = Reading("", False, False)
 
-_THOUGHT = re.compile(
-    r"<(think|thinking|thought|reasoning)>.*?(?:</\1>|\Z)|\[THINK\].*?(?:\[/THINK\]|\Z)",
-    re.DOTALL | re.IGNORECASE,
-)
-_UNOPENED = re.compile(r"\A.*</(?:think|thinking|thought|reasoning)>", re.DOTALL | re.IGNORECASE)
 _TEX = re.compile(r"\\(?:boxed|text|textbf|mathrm)\s*\{")
 _LEAD = re.compile(
     r"[\W_]*+(?:(?>(?:(?:the|my|final|correct|short|best)\W++)*)answer\b[\W_]*+"
@@ -84,8 +87,8 @@ def normal_form(text: str) -> str:
 
 def _without_thoughts(reply: str) -> str:
     """The reply after its thoughts; "" where it only thinks."""
-    text = unicodedata.normalize("NFKC", _TEX.sub(" ", reply))
-    return _UNOPENED.sub("", _THOUGHT.sub("", text))
+    text: str = without_thoughts(unicodedata.normalize("NFKC", _TEX.sub(" ", reply))).text
+    return text
 
 
 def _end(pattern: re.Pattern[str], text: str, at: int = 0) -> int:

@@ -12,16 +12,19 @@ from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from string import Template
-from typing import Any
+from typing import Any, TypeVar
 
 from ..models.base import Chat
 from ..rules import Ruleset
 from ..text.clean import clean
-from ..text.replies.extract import find_object
-from ..text.replies.parsed import Problem, field_of, object_schema, text_of, text_schema
+from ..text.replies.extract import READ, objects_in
+from ..text.replies.parse import THOUGHTS_ALONE
+from ..text.replies.parsed import Problem, field_of, object_schema, several, text_of, text_schema
+from ..text.replies.thoughts import without_thoughts
 from .asking import rules_in_words
 from .items import NO, YES, Category, Form, Item
 
+T = TypeVar("T")
 QUESTION, ANSWER = 600, 1000
 """Characters of a question and of an answer; longer ones are cut."""
 _FOLDER = Path(__file__).with_name("prompts")
@@ -133,11 +136,35 @@ def read_written(text: str, form: Form, most: int, may_drop: bool = False) -> tu
     form: of yes-or-no questions, those are left out that ask "what", "who", "how" …
     may_drop: whether there may be none, if the reply says "drop" to all.
     """
-    reply = find_object(text)
-    if reply is None:
-        return _NO_OBJECT
+    objects = _objects(text)
+    if isinstance(objects, Problem):
+        return objects
+    lists = [_listed(reply) for reply in objects]
+    if any(len(entries) > 1 for entries in lists):  # else there is one for each question
+        return _alone([_questions(entries, form, most, may_drop) for entries in lists])
+    return _questions([entry for entries in lists for entry in entries], form, most, may_drop)
+
+
+def _objects(text: str) -> list[dict[str, Any]] | Problem:
+    """The objects of a reply without its thoughts."""
+    answer = without_thoughts(text)
+    return THOUGHTS_ALONE if answer.unfinished else objects_in(answer.text[:READ]) or _NO_OBJECT
+
+
+def _alone(read: Sequence[T | Problem]) -> T | Problem:
+    """What the objects of a reply say, if those that can be read say the same."""
+    found = [one for one in read if not isinstance(one, Problem)]
+    if not found:
+        return read[0]
+    return found[-1] if all(one == found[-1] for one in found) else several()
+
+
+def _listed(reply: dict[str, Any]) -> list[Any]:
     listed = reply.get("questions")
-    entries = listed if isinstance(listed, list) else list(reply.values())
+    return listed if isinstance(listed, list) else list(reply.values())
+
+
+def _questions(entries: Sequence[Any], form: Form, most: int, may_drop: bool) -> tuple[str, ...] | Problem:
     asked = [question for entry in entries if (question := _question(entry))]
     own = [question for question in asked if _instructions().isdisjoint(_runs(question))]
     fitting = [question for question in own if form != "yes_no" or not _IN_WORDS.fullmatch(question)]
@@ -161,8 +188,8 @@ def _question(entry: object) -> str:
 
 def written_answer(text: str, form: Form) -> str | Problem:
     """The answer: Yes or No, or one line of words."""
-    reply = find_object(text)
-    return _NO_OBJECT if reply is None else _answer(reply, form)
+    objects = _objects(text)
+    return objects if isinstance(objects, Problem) else _alone([_answer(reply, form) for reply in objects])
 
 
 def _answer(reply: dict[str, Any], form: Form) -> str | Problem:
@@ -177,9 +204,11 @@ def _answer(reply: dict[str, Any], form: Form) -> str | Problem:
 
 def read_corrected(text: str, form: Form) -> str | Problem:
     """The corrected answer; "" where the question is to be dropped."""
-    reply = find_object(text)
-    if reply is None:
-        return _NO_OBJECT
+    objects = _objects(text)
+    return objects if isinstance(objects, Problem) else _alone([_corrected(reply, form) for reply in objects])
+
+
+def _corrected(reply: dict[str, Any], form: Form) -> str | Problem:
     verdict = text_of(field_of(reply, ("verdict", "decision"))).casefold()
     if verdict not in _VERDICTS:
         return Problem('the "verdict" is neither keep nor drop')

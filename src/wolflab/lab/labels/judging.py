@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
@@ -16,14 +17,14 @@ from typing import Any
 
 import msgspec
 
-from ...errors import NotFiled, StoreError, WolflabError
+from ...errors import CassetteMismatch, NotFiled, StoreError, WolflabError
 from ...files import write
 from ...match import run_now
 from ...metrics.behaviours import BEHAVIOURS, UNREASONABLE, sightings
 from ...models.base import Model, Request, Sampling
 from ...models.budget import Budget
-from ...models.calls import Cassette, File, Silent, answer
-from ...models.catalog import BUILT_IN, resolve
+from ...models.calls import Cassette, File, Filed, Silent, answer
+from ...models.catalog import BUILT_IN, Spec, name_and_settings, resolve
 from ...rules import Say
 from ...text.asking.options import label
 from ...text.clean import clean
@@ -32,7 +33,9 @@ from ...text.questions import Judge, Question
 from ...text.replies.parse import parse
 from ...text.replies.parsed import Problem, Verdict
 from ...usage import Usage
+from ..plans.served import is_served
 from ..runs.moments import Moment
+from ..runs.one_call import CallsAhead, Size, ahead_of, sizes
 from ..runs.work import How, check_models, work
 from ..storage.call_store import CallFile, CallStore
 from ..storage.store import Store
@@ -134,7 +137,7 @@ async def judge_by_name(
     limits: tuple[int | None, float | None] = (None, None),
     watch: Callable[[int, int], None] = lambda over, planned: None,
 ) -> JudgeFile:
-    """`judge` by the model that `spec` names, as an experiment would.
+    """`judge` by the model that `spec` names, as an experiment would; `judge_ahead` tells what that takes.
 
     directory: the sample's, where the judge's own is made. limits: tokens and USD, what was spent before
     counted in.
@@ -143,11 +146,44 @@ async def judge_by_name(
     model = resolve(spec, budget)
     try:
         with begin_judging(judge_home(directory, model.name, asked), key, model, asked, retries) as home:
-            budget.spent_tokens, budget.spent_usd = home.spent()
+            budget.begin(home.spent())
             judged = await judge(key, store, model, home, asked, retries, watch=watch, budget=budget)
             return replace(judged, overspent=budget.short)
     finally:
         await model.close()
+
+
+def judge_ahead(
+    key: AnswerKey,
+    store: Store,
+    spec: Spec,
+    directory: Path,
+    asked: tuple[Criterion, ...] = (REASONABLE,),
+    retries: int = 2,
+) -> list[CallsAhead]:
+    """What `judge_by_name` will take: for each item without a verdict on file a call, and more where its
+    reply has to be asked for again.
+    """
+    name, settings = name_and_settings(spec)
+    if not is_served(name):
+        return []
+    moments, silent = sampled_moments(key, store), Silent(name, typed=False, described={})
+    filed = _filed_in(judge_home(directory, name, asked), [row.id for row in key.rows])
+    found: list[list[Size]] = []
+    for item, calls in filed.items():
+        with suppress(CassetteMismatch):  # `judge` tells of it, and makes no call
+            if _from_file(item, moments[item], calls, silent, asked, retries) is None:
+                first = _request(item, moments[item], question_of(moments[item], asked))
+                found.append(sizes(first, retries, len(calls), settings.get("max_tokens")))
+    return ahead_of(spec, [size for each in found for size in each], len(found))
+
+
+def _filed_in(path: Path, items: Sequence[str]) -> dict[str, dict[str, Filed]]:
+    """Each item's calls on file; none where nothing was judged there yet."""
+    if not (path / "run.sqlite").is_file():
+        return {item: {} for item in items}
+    with CallStore.open_for_reading(path) as home:
+        return {item: home.filed(_ASKER + item) for item in items}
 
 
 def begin_judging(
@@ -250,14 +286,38 @@ async def _ask(
     corrections: tuple[tuple[str, str], ...] = ()
     reason = ""
     for attempt in range(retries + 1):
-        place = f"judge/{item}|{moment.ask.id}|judge|{attempt}"
-        _, response = await answer(file, model, Request(question, place, Sampling(), corrections))
-        reply = parse(question, response.text)
+        _, response = await answer(file, model, _request(item, moment, question, attempt, corrections))
+        reply = parse(question, response.text, response.finish)
         if isinstance(reply, Verdict):
             return JudgedItem(item, dict(reply.labels), reply.reasoning, "", attempt + 1)
         reason = reply.reason if isinstance(reply, Problem) else "the reply is no verdict"
         corrections = (*corrections, (response.text, reason))
     return JudgedItem(item, None, "", reason, retries + 1)
+
+
+def _request(
+    item: str,
+    moment: Moment,
+    question: Question,
+    attempt: int = 0,
+    corrections: tuple[tuple[str, str], ...] = (),
+) -> Request:
+    return Request(question, f"judge/{item}|{moment.ask.id}|judge|{attempt}", Sampling(), corrections)
+
+
+def _from_file(
+    item: str,
+    moment: Moment,
+    filed: Mapping[str, Filed],
+    silent: Silent,
+    asked: tuple[Criterion, ...],
+    retries: int,
+) -> JudgedItem | None:
+    """The verdict that the calls on file give; None where some are missing."""
+    try:
+        return run_now(_ask(item, moment, Cassette(filed), silent, asked, retries))
+    except NotFiled:
+        return None
 
 
 def question_of(moment: Moment, asked: tuple[Criterion, ...] = (REASONABLE,)) -> Question:
@@ -306,11 +366,8 @@ def read_judge(path: Path, key: AnswerKey, moments: Mapping[str, Moment]) -> Jud
         silent = Silent(meta["model"], msgspec.json.decode(meta["typed"]), {})
 
         def verdict(item: str) -> JudgedItem | None:
-            tape = Cassette(home.filed(_ASKER + item))
-            try:
-                return run_now(_ask(item, moments[item], tape, silent, asked, int(meta["retries"])))
-            except NotFiled:
-                return None
+            filed = home.filed(_ASKER + item)
+            return _from_file(item, moments[item], filed, silent, asked, int(meta["retries"]))
 
         return _found(home, meta["model"], asked, [verdict(row.id) for row in key.rows])
 

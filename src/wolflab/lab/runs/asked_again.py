@@ -35,10 +35,10 @@ from ...text.questions import (
     Reflect,
 )
 from ...text.replies.chosen_action import is_illegal
-from ...text.replies.extract import without_thinking
 from ...text.replies.finish import NO_REPLY, Finish
 from ...text.replies.parse import CUT, parse
 from ...text.replies.parsed import Problem
+from ...text.replies.thoughts import without_thoughts
 from ...usage import CallTotals
 from ..storage.call_store import CallStore
 from ..storage.store import GameRow, Store
@@ -214,12 +214,13 @@ def _rank(*purpose: object) -> bytes:
 def fate_of(question: Question, response: Response) -> tuple[Fate, str]:
     """What becomes of a first reply in the game, and what is wrong with it ("" for nothing).
 
-    Candidates that are fewer than asked for are legal, as the game takes them in the end.
+    Candidates that are fewer than asked for are legal, as the game takes them in the end. Several different
+    answers are unreadable.
     """
     answer = parse(question, response.text, response.finish)
-    if not isinstance(answer, Problem) or answer.usable is not None:
+    if not isinstance(answer, Problem) or (answer.usable is not None and not answer.several):
         return "legal", ""
-    nothing = not without_thinking(response.text).strip()
+    nothing = not without_thoughts(response.text).text.strip()
     if answer is CUT or nothing or response.finish.reason in NO_REPLY:
         return "none", answer.reason
     return "illegal" if is_illegal(answer.reason) else "unreadable", answer.reason
@@ -296,7 +297,7 @@ async def ask_again_by_name(
     try:
         with CallStore.begin(path, {"asked": "recorded prompts"}) as home:
             keep_settings(home, models)
-            budget.spent_tokens, budget.spent_usd = home.spent()
+            budget.begin(home.spent())
             asked = await ask_again(home, prompts, models, reached, watch, budget)
             return replace(asked, overspent=budget.short)
     finally:

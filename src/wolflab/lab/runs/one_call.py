@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,8 +19,8 @@ from ...models.base import Model, Request, Response
 from ...models.budget import Budget
 from ...models.calls import answer
 from ...models.catalog import Spec, name_and_settings, resolve
-from ...models.endpoints import host_of
-from ...models.wire import estimate_texts
+from ...models.estimates import estimate_texts
+from ...models.servers.providers import host_of
 from ..plans.prices import price_in
 from ..plans.served import is_elsewhere, is_served
 from ..storage.call_store import CallFile, CallStore
@@ -66,14 +67,15 @@ def resolve_each(specs: Sequence[Spec], budget: Budget) -> list[Model]:
 
 
 class CallsAhead(NamedTuple):
-    """What calls to a model behind a server will take. prompt: tokens, as they are estimated. reply: tokens
-    at most; None where nothing limits them. usd: at most, but for what estimates miss; None without a price,
-    and for replies without a limit. dearest: USD of a million of its dearer tokens. elsewhere: the server is
-    on another machine.
+    """What calls to a model behind a server will take. calls: at most. least: where every reply can be used
+    at once. prompt: tokens, as they are estimated. reply: tokens at most; None where nothing limits them.
+    usd: at most, but for what estimates miss; None without a price, and for replies without a limit.
+    dearest: USD of a million of its dearer tokens. elsewhere: the server is on another machine.
     """
 
     model: str
     calls: int
+    least: int
     prompt: int
     reply: int | None
     usd: float | None
@@ -89,20 +91,57 @@ def calls_ahead(path: Path | None, specs: Sequence[Spec], named: Mapping[str, Re
     if path is not None and (path / "run.sqlite").is_file():
         with CallStore.open_for_reading(path) as home:
             filed.update(home.askers())
-    ahead = []
-    for name, settings in map(name_and_settings, specs):
+    ahead: list[CallsAhead] = []
+    for spec in specs:
+        name, _ = name_and_settings(spec)
         requests = [one for key, one in named.items() if _asker(name, key) not in filed]
-        if is_served(name) and requests:
-            prompts = [estimate_texts(text for _, text in one.words.messages) for one in requests]
-            usual = settings.get("max_tokens")
-            limits = [limit for one in requests if (limit := usual or one.sampling.max_tokens) is not None]
-            reply = sum(limits) if len(limits) == len(requests) else None
-            price = price_in(settings)
-            usd = None if price is None or reply is None else price.cost(sum(prompts), reply)
-            away = is_elsewhere(host_of(name, settings.get("base_url")))
-            dearest = 0.0 if price is None else max(price.input, price.output)
-            ahead.append(CallsAhead(name, len(prompts), sum(prompts), reply, usd, dearest, away))
+        ahead += ahead_of(spec, [size for one in requests for size in sizes(one)])
     return ahead
+
+
+class Size(NamedTuple):
+    """Tokens of a request. prompt: as estimated. reply: at most, as it asks itself; None without a limit."""
+
+    prompt: int
+    reply: int | None
+
+
+_LONGEST = 10_000
+"""Characters of a reply; a prompt that asks for another one shows fewer."""
+_WHY = "x" * 200
+"""In place of what is wrong with one."""
+
+
+def sizes(request: Request, retries: int = 0, made: int = 0, longest: int | None = None) -> list[Size]:
+    """Of what one reply may take: a request, and those that ask for it again. made: so many of them are on
+    file. longest: tokens of a reply.
+    """
+    unusable = "x" * min(_LONGEST, _LONGEST if longest is None else 4 * longest), _WHY
+    tries = (
+        replace(request, corrections=(unusable,) * attempt) if attempt else request
+        for attempt in range(made, retries + 1)
+    )
+    return [
+        Size(estimate_texts(text for _, text in one.words.messages), one.sampling.max_tokens) for one in tries
+    ]
+
+
+def ahead_of(spec: Spec, asked: Sequence[Size], least: int | None = None) -> list[CallsAhead]:
+    """What these calls to a model will take; nothing of one that is not behind a server, and of no calls.
+    least: see `CallsAhead`.
+    """
+    name, settings = name_and_settings(spec)
+    if not asked or not is_served(name):
+        return []
+    usual = settings.get("max_tokens")
+    limits = [limit for one in asked if (limit := usual or one.reply) is not None]
+    prompt, reply = sum(one.prompt for one in asked), sum(limits) if len(limits) == len(asked) else None
+    price = price_in(settings)
+    usd = None if price is None or reply is None else price.cost(prompt, reply)
+    away = is_elsewhere(host_of(name, settings.get("base_url")))
+    dearest = 0.0 if price is None else max(price.input, price.output)
+    calls = len(asked)
+    return [CallsAhead(name, calls, calls if least is None else least, prompt, reply, usd, dearest, away)]
 
 
 async def work_through(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from ... import __version__
-from ...errors import RecordError
+from ...errors import CassetteMismatch, RecordError
 from ...fields import first_difference
 from ...match import Casting, Dealing, InterviewProbe, Played, Player, Probe, play, run_now
 from ...match.probes import dealing_of, polls_due
@@ -18,6 +18,8 @@ from ...models.base import Model, Request, Response
 from ...models.calls import Cassette, File, Filed, NoFile, Silent
 from ...models.embedders import Embedder
 from ...models.embedders.base import Vectors
+from ...models.servers.chat_completions import CHAT_COMPLETIONS
+from ...models.servers.messages import MESSAGES
 from ...record import GameRecord, verify
 from ...usage import CallTotals, totals_alike
 from ..experience.run_pools import Pools
@@ -27,6 +29,7 @@ from ..storage.store import GameRow, Place, Store
 from .casting import Company
 from .counting import check_row
 from .game import keys, prepare, probes_of, rules_of
+from .rereading import KeptAlone, PastTurns
 from .work import told_with_its_place
 
 
@@ -56,8 +59,8 @@ class _Listening(NoFile):
         self.requests.append(request)
         return self._cassette.get(request)
 
-    def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
-        self._cassette.put(request, digest, response, model)
+    async def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
+        await self._cassette.put(request, digest, response, model)
 
 
 def silenced(player: Player, kept: Callable[[Embedder], Embedder]) -> Player:
@@ -67,10 +70,16 @@ def silenced(player: Player, kept: Callable[[Embedder], Embedder]) -> Player:
     return replace(player, model=model, embedders=embedders)
 
 
-def replay(store: Store, row: GameRow, file: File | None = None, version: str = __version__) -> Played:
+def replay(
+    store: Store,
+    row: GameRow,
+    file: File | None = None,
+    version: str = __version__,
+    seated: Callable[[Player], Player] = lambda player: silenced(player, _Kept),
+) -> Played:
     """The game played again from its committed calls; CassetteMismatch where they do not fit.
 
-    version: what its header is to say.
+    version: what its header is to say. seated: who stands where a player stood.
     """
     company = Company(store.experiment, store.path, reading=True)
     match = prepare(company, Place.of(row), file or Cassette(store.calls(row.id)))
@@ -78,7 +87,8 @@ def replay(store: Store, row: GameRow, file: File | None = None, version: str = 
 
     def silent(casting: Casting) -> Casting:
         def seat(dealing: Dealing) -> list[Player]:
-            return [silenced(player, _Kept) for player in casting(dealing)]
+            players = [seated(player) for player in casting(dealing)]
+            return players if store.read_as_now else [_as_before(player) for player in players]
 
         return seat
 
@@ -89,11 +99,36 @@ def replay(store: Store, row: GameRow, file: File | None = None, version: str = 
         company.close_cache()
 
 
+def _as_before(player: Player) -> Player:
+    """A silenced player as a run names it that an older version began."""
+    if player.model is None:
+        return player
+    described = _kind_before(player.model.describe())
+    return replace(player, model=Silent(player.model.name, player.model.typed, described, player.model))
+
+
+def _kind_before(model: Mapping[str, Any]) -> dict[str, Any]:
+    """A model's description as older versions wrote it: they spoke chat completions with every server."""
+    return dict(model) | ({"kind": CHAT_COMPLETIONS.kind} if model.get("kind") == MESSAGES.kind else {})
+
+
 def requests(store: Store, row: GameRow) -> list[Request]:
-    """Every request of a game in the order in which it was made, for reading its prompts."""
-    listening = _Listening(store.calls(row.id))
-    replay(store, row, listening)
-    return listening.requests
+    """Every request of a game in the order in which it was made, for reading its prompts. Where this version
+    reads replies otherwise than the one that began the run, those that it would not make are left out.
+    """
+    filed = store.calls(row.id)
+    listening = _Listening(filed)
+    if store.read_as_now or not row.over:
+        replay(store, row, listening)
+        return listening.requests
+    past = PastTurns(store.record(row.id), filed, f"{store.path.name}, game {row.id}")
+    replay(store, row, listening, seated=lambda player: past.seated(silenced(player, KeptAlone)))
+    made = [(request, filed.get(request.key)) for request in listening.requests]
+    return [
+        request
+        for request, call in made
+        if call is not None and call.request in (request.digest(False), request.digest(True))
+    ]
 
 
 def _check_place(store: Store, row: GameRow, record: GameRecord, where: str) -> None:
@@ -108,9 +143,11 @@ def _check_place(store: Store, row: GameRow, record: GameRecord, where: str) -> 
         raise RecordError(f"{where}: the record is that of {stated}, the game is {place}")
 
 
-def _check_settings(company: Company, place: Place, record: GameRecord, dealing: Dealing, where: str) -> None:
+def _check_settings(
+    company: Company, place: Place, record: GameRecord, dealing: Dealing, older: bool, where: str
+) -> None:
     """RecordError where the run's file says other rules or players than the record's header. Players whose
-    code is somebody's own are left to --agents.
+    code is somebody's own are left to --agents. older: an older version began the run.
     """
     experiment, header = company.experiment, record.header
     rules = rules_of(experiment, place).stated()
@@ -120,17 +157,20 @@ def _check_settings(company: Company, place: Place, record: GameRecord, dealing:
     if any(spec.own is not None for spec in experiment.cast(place.condition).values()):
         return
     seats = company.casting(place)(dealing)
-    made = [_apart(player.describe()) for player in seats]
+    made = [_apart(player.describe(), older) for player in seats]
     now_made = msgspec.json.decode(msgspec.json.encode(made))  # as a header has them
-    difference = first_difference([_apart(player) for player in header["players"]], now_made)
+    difference = first_difference([_apart(player, older) for player in header["players"]], now_made)
     if difference is not None:
         where_of, was, now = difference
         raise RecordError(f"{where}: players{where_of} is {was} in the record and {now} in experiment.yaml")
 
 
-def _apart(player: Mapping[str, Any]) -> dict[str, Any]:
-    """A player without what has a check of its own: its pool, and who a person is."""
-    return {name: value for name, value in player.items() if name not in ("experience", "person")}
+def _apart(player: Mapping[str, Any], older: bool) -> dict[str, Any]:
+    """A player without what has a check of its own: its pool, who a person is. older: see `_kind_before`."""
+    kept = {name: value for name, value in player.items() if name not in ("experience", "person")}
+    if older and isinstance(model := kept.get("model"), Mapping):
+        kept["model"] = _kind_before(model)
+    return kept
 
 
 def _check_probes(
@@ -172,7 +212,16 @@ def _in_words(total: CallTotals) -> str:
     return f"{total.calls} calls, {total.usage.tokens} tokens and {total.usage.cost:g} USD"
 
 
-def verify_game(store: Store, row: GameRow, agents: bool, company: Company | None = None) -> None:
+class Checked(NamedTuple):
+    """What the check of a game came to. decided: its decisions that took a call. otherwise: how many of these
+    would come out otherwise, since this version reads replies otherwise than the one that began the run.
+    """
+
+    decided: int = 0
+    otherwise: int = 0
+
+
+def verify_game(store: Store, row: GameRow, agents: bool, company: Company | None = None) -> Checked:
     """Check one finished game: chains, rules, settings, polls, the numbers kept of it and its pools; with
     `agents` every prompt's hash and every note. company: of the run, where many of its games are checked.
 
@@ -189,14 +238,38 @@ def verify_game(store: Store, row: GameRow, agents: bool, company: Company | Non
     Pools(store.experiment, store.path).verify(Place.of(row), record.header.get("players", ()), where)
     company = company or Company(store.experiment, store.path, reading=True)
     dealing = dealing_of(steps, record.header["deal"], record.header["play"])
-    _check_settings(company, Place.of(row), record, dealing, where)
+    _check_settings(company, Place.of(row), record, dealing, not store.read_as_now, where)
     if not agents:
-        return
+        return Checked()
     if record.erased:
         raise RecordError(
             f"{where}: words were erased on request, so agents that heard them cannot be run again; the rest "
             "holds; leave out --agents"
         )
+    decided = sum(bool(turn.calls) for turn in (*record.turns, *record.probes))
+    try:
+        _check_agents(store, row, record, where)
+    except (RecordError, CassetteMismatch):
+        if store.read_as_now:
+            raise
+        return Checked(decided, _read_otherwise(store, row, record, where))
+    return Checked(decided)
+
+
+def _read_otherwise(store: Store, row: GameRow, record: GameRecord, where: str) -> int:
+    """How many decisions would come out otherwise by this version's reading of replies alone; RecordError or
+    CassetteMismatch where anything else differs.
+    """
+    past = PastTurns(record, store.calls(row.id), where)
+    version = record.header.get("version", __version__)
+    writer = replay(store, row, None, version, lambda player: past.seated(silenced(player, KeptAlone))).writer
+    assert writer is not None
+    past.compare_rest(writer)
+    return past.otherwise
+
+
+def _check_agents(store: Store, row: GameRow, record: GameRecord, where: str) -> None:
+    """RecordError or CassetteMismatch where the game, played again from its calls, is not as recorded."""
     writer = replay(store, row, version=record.header.get("version", __version__)).writer
     assert writer is not None
     for chain, now, then in (

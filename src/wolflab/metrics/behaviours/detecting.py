@@ -346,7 +346,7 @@ class _Walk:
                 match content:
                     case Thought(text):
                         kind = "thought"
-                    case Mistake(_, _, _, text):
+                    case Mistake(_, _, _, text, False):
                         kind = "mistake"
                     case Reflected(text):
                         kind = "reflection"

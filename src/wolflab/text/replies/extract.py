@@ -1,6 +1,7 @@
-"""Finding the JSON object in a model's reply: prose, `<think>` blocks and code fences around it or not.
+"""Finding the JSON objects in a model's answer: prose and code fences around them or not.
 
-Pure, no `eval`; any text is allowed and none raises. What the object means is for `text.replies.parse`.
+Pure, no `eval`; any text is allowed and none raises. What thoughts are is for `text.replies.thoughts`, what
+an object means for `text.replies.parse`.
 """
 
 from __future__ import annotations
@@ -12,76 +13,80 @@ from typing import Any
 import json_repair
 import msgspec
 
+READ = 40_000
+"""Characters of an answer that are read, thoughts left out."""
 _DECODER = json.JSONDecoder(strict=False)
-_READ = 40_000
-"""Characters of a reply that are read."""
-_REPAIRED = 6_000
+_REPAIRED = 4_000
 """Characters of a broken object that are repaired: the repair takes a time that grows with their square."""
-_DEPTH = 40
-"""Nesting beyond which an object is not looked at."""
-
-_THINK = re.compile(
-    r"<(think|thinking|thought|reasoning)>.*?(?:</\1>|\Z)|(?-i:\[THINK\]).*?(?:(?-i:\[/THINK\])|\Z)",
-    re.DOTALL | re.IGNORECASE,
-)
-_THINK_END = re.compile(
-    r"\A.*(?:</(?:think|thinking|thought|reasoning)>|(?-i:\[/THINK\]))", re.DOTALL | re.IGNORECASE
-)
-THINKING_MARKS = frozenset(("<think>", "</think>", "[THINK]", "[/THINK]"))
-"""Marks of thoughts that are tokens of their own in some models."""
+_BRACKETS = 200
+"""Brackets of a broken object, beyond which it is not repaired."""
+_BEGINS = re.compile(r"\{\s*[\"'}]")
+"""How an object begins, whole or broken; "{Player 3} lies" is none."""
+_VALUE = re.compile(r"(?:[\"']\s{0,9}:|[\[,])\s{0,9}\Z")
+"""What stands before an object within another one."""
 
 
 def find_object(text: str) -> dict[str, Any] | None:
-    """The first JSON object in `text` that can be read, without `<think>` blocks and code fences.
+    """The first JSON object in `text`; see `objects_in`."""
+    found = objects_in(text)
+    return found[0] if found else None
 
-    Whole JSON first; what is cut short or badly quoted goes to json-repair as the last resort.
+
+def objects_in(text: str) -> list[dict[str, Any]]:
+    """The JSON objects in `text`, one after the other; what lies within another one is left out.
+
+    Of an object that is cut short or badly quoted, the first whole object in it is taken. Without one, or
+    where there are others before it, it goes to json-repair; where others come after it, it was given up.
     """
-    if text[:1] == "{" and len(text) < _READ and (whole := _load(text)):
-        return whole
-    text = without_thinking(text[:_READ])
-    starts = [m.start() for m in re.finditer(r"\{", text)][:20]
-    at = 0
-    for start in starts:
-        if start < at:
-            continue
-        end = _balanced(text, start)
-        if end is None:
-            continue
-        value = _load(text[start:end])
-        if value:
-            return value
-        at = start + 1
-    return _repair(text[starts[0] :][:_REPAIRED]) if starts else None
+    if text[:1] == "{" and len(text) < READ and (whole := _load(text)):
+        return [whole]
+    return _Search(text[:READ]).objects()
 
 
-def without_thinking(text: str) -> str:
-    """`text` without the blocks in which some models think aloud."""
-    return _THINK_END.sub("", _THINK.sub("", text)) if "<" in text or "[" in text else text
+def whole_object(text: str, start: int) -> int | None:
+    """Where the object ends that opens at a brace; None where it is broken."""
+    try:
+        return _DECODER.raw_decode(text, start)[1]
+    except (ValueError, RecursionError):  # no JSON, a number of thousands of digits, or too deep
+        return None
 
 
-def _balanced(text: str, start: int) -> int | None:
-    """Where the object that opens at `start` closes, strings respected; None if never or too deep."""
-    depth, quoted, escaped = 0, False, False
-    for at in range(start, len(text)):
-        char = text[at]
-        if quoted:
-            if escaped:
-                escaped = False
-            elif char == "\\":
-                escaped = True
-            elif char == '"':
-                quoted = False
-        elif char == '"':
-            quoted = True
-        elif char in "{[":
-            depth += 1
-            if depth > _DEPTH:
-                return None
-        elif char in "}]":
-            depth -= 1
-            if depth <= 0:
-                return at + 1
-    return None
+class _Search:
+    """The search in one text. found: the objects. broken: where one begins that is not whole; part: the first
+    whole object in it.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.found: list[dict[str, Any]] = []
+        self.broken: int | None = None
+        self.part: dict[str, Any] | None = None
+
+    def objects(self) -> list[dict[str, Any]]:
+        """See `objects_in`."""
+        first = at = self.text.find("{")
+        while at >= 0:
+            at = self.text.find("{", self._look(at))
+        if self.broken is None and not self.found and first >= 0:
+            self.broken = first
+        if self.part is not None and not self.found:
+            return [self.part]
+        return self.found if self.broken is None else self.found + _repaired(self.text[self.broken :])
+
+    def _look(self, start: int) -> int:
+        """Take in what opens here. Returns where to go on."""
+        try:
+            value, end = _DECODER.raw_decode(self.text, start)
+        except (ValueError, RecursionError):  # no JSON, a number of thousands of digits, or too deep
+            if self.broken is None and _BEGINS.match(self.text, start):
+                self.broken = start
+            return start + 1
+        if value and self.broken is not None and _VALUE.search(self.text, max(0, start - 20), start):
+            self.part = self.part or value
+        elif value:
+            self.broken = self.part = None
+            self.found.append(value)
+        return end
 
 
 def _load(text: str) -> dict[str, Any] | None:
@@ -96,13 +101,13 @@ def _load(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _repair(text: str) -> dict[str, Any] | None:
-    if text.count("{") + text.count("[") > 10 * _DEPTH:
-        return None
+def _repaired(text: str) -> list[dict[str, Any]]:
+    text = text[:_REPAIRED]
+    if text.count("{") + text.count("[") > _BRACKETS:
+        return []
     try:
         value = json_repair.loads(text, skip_json_loads=True)
     except (ValueError, RecursionError, IndexError, KeyError, TypeError):
-        return None  # a repair that fails is no repair
-    if isinstance(value, list):
-        value = next((entry for entry in value if isinstance(entry, dict)), None)
-    return value if isinstance(value, dict) and value else None
+        return []  # a repair that fails is no repair
+    values = value if isinstance(value, list) else [value]
+    return [one for one in values if isinstance(one, dict) and one]

@@ -34,6 +34,8 @@ class FinishReason(StrEnum):
     """The reply did not come to an end in time. It may have been paid for."""
     LOST = "connection lost"
     """The connection broke before the reply was whole. It may have been paid for."""
+    STOPPED = "stopped"
+    """Whoever waited for the reply was stopped. It may have been paid for."""
 
 
 _OLDER = {
@@ -83,6 +85,7 @@ NO_REPLY = frozenset(
         FinishReason.UNREAD,
         FinishReason.TIMED_OUT,
         FinishReason.LOST,
+        FinishReason.STOPPED,
         FinishReason.ELSEWHERE,
     )
 )

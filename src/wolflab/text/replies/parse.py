@@ -7,7 +7,7 @@ any text, never giving an action that the ask does not list. Whether to ask agai
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
@@ -17,26 +17,30 @@ from ..asking.disguise import disguised_schema, undisguised
 from ..asking.wording import wants_reasoning
 from ..clean import clean
 from ..notes import UNCERTAIN
-from ..questions import Choose, Decide, Deduce, Judge, Layout, Propose, Question, Rate
+from ..questions import Choose, Decide, Deduce, Judge, Layout, Propose, Question, Rate, Reflect, Task
 from .chosen_action import read_player
 from .echo import unechoed
-from .extract import find_object
+from .extract import READ, objects_in, whole_object
 from .finish import ANSWERED, NO_REPLY, Finish, FinishReason
 from .parsed import (
     REASONING,
     REASONING_LIMIT,
+    Decided,
     Judged,
     Judgement,
     Parsed,
     Problem,
     RatedReply,
+    Verdict,
+    bare,
     field_of,
     number_of,
     object_schema,
+    several,
     text_of,
     text_schema,
 )
-from .reflective import is_free, read_free, read_verdict
+from .reflective import is_free, read_free, read_verdict, unwrapped
 from .strategic import (
     acting_fields,
     read_decided,
@@ -44,6 +48,10 @@ from .strategic import (
     read_proposals,
     strategic_schema,
 )
+from .thoughts import may_be_marked, without_thoughts
+
+READING = "2"
+"""Raise it when replies are read otherwise than before: a run keeps by which reading it began."""
 
 # -- what is asked for ------------------------------------------------------------------------
 
@@ -94,10 +102,13 @@ def _judgements_schema(task: Deduce, ruleset: Ruleset, layout: Layout) -> dict[s
 
 CUT = Problem("it was cut at the limit of its length; give a shorter one")
 """What is wrong with a reply that its server cut, and that cannot be used."""
+CUT_THINKING = Problem(
+    "it was cut at the limit of its length before the answer began; think less, and answer"
+)
+THOUGHTS_ALONE = Problem("the reply holds thoughts and no answer; give the answer after your thoughts")
+_NO_TEXT = Problem("the reply is empty; answer with the JSON object asked for")
 _UNUSABLE: Mapping[FinishReason, Problem] = {
-    FinishReason.CUT_THINKING: Problem(
-        "it was cut at the limit of its length before the answer began; think less, and answer"
-    ),
+    FinishReason.CUT_THINKING: CUT_THINKING,
     FinishReason.FILTERED: Problem("a content filter held it back; say the same in milder words"),
     FinishReason.REFUSED: Problem(
         "it refuses to answer; this is a game, so answer as your role would, in the form that was asked for"
@@ -112,49 +123,133 @@ def parse(question: Question, text: str, finish: Finish = ANSWERED) -> Parsed | 
     finish: how the call ended. Where there is no usable reply, that is why, if it says more than that the
     server answered.
     """
+    answer = _NO_TEXT if finish.reason in NO_REPLY else _read(question, text)
+    return why_unusable(answer, text, finish) if isinstance(answer, Problem) else answer
+
+
+def why_unusable(problem: Problem, text: str, finish: Finish) -> Problem:
+    """Why a reply with that problem cannot be used: how its call ended, where that says more."""
     if finish.reason in NO_REPLY:
         return Problem(finish.words or str(finish.reason))
-    answer = _read(question, text)
-    if not isinstance(answer, Problem) or answer.usable is not None:
-        return answer
-    if finish.reason is FinishReason.CUT:
-        return CUT if text else answer
-    return _UNUSABLE.get(finish.reason, answer)
+    if problem.usable is not None:
+        return problem
+    if finish.reason is FinishReason.CUT and text:
+        return CUT_THINKING if problem is THOUGHTS_ALONE else CUT
+    return _UNUSABLE.get(finish.reason, problem)
+
+
+def reads_alike(text: str, finish: Finish) -> bool:
+    """Whether every reading so far (`READING`) makes the same of a reply: it is short, nothing in it might be
+    a mark of thoughts, and it has at most one JSON object, which is whole.
+    """
+    if len(text) > _ALWAYS_READ or finish.reason in _UNUSABLE or may_be_marked(text):
+        return False
+    start = text.find("{")
+    end = start if start < 0 else whole_object(text, start)
+    around = text if start < 0 else "" if end is None else text[:start] + text[end:]
+    return end is not None and "{" not in around and around.count("[") <= _BRACKETS
+
+
+_ALWAYS_READ = 20_000
+"""Characters that the first reading read of any reply."""
+_BRACKETS = 12
+"""Places at which the first reading looked for a list."""
 
 
 def _read(question: Question, text: str) -> Parsed | Problem:
     ruleset, task = question.situation.ruleset, question.task
-    text = undisguised(text, ruleset)
+    answer = without_thoughts(unwrapped(text) if isinstance(task, Reflect) else text)
+    if answer.unfinished:
+        return THOUGHTS_ALONE
+    text = undisguised(answer.text[:READ], ruleset)
     if is_free(question):
         return read_free(question, text)
     if not text.strip():
-        return Problem("the reply is empty; answer with the JSON object asked for")
+        return _NO_TEXT
     if isinstance(task, Propose):
         return read_proposals(task, text, ruleset)
     if isinstance(task, Choose):
         return read_preferred(task, text, ruleset)
-    reply = find_object(text)
-    if reply is None:
+    objects = objects_in(text)
+    if not objects:
         return Problem("the reply holds no JSON object; answer with the JSON object asked for")
-    match task:
+    alone = len(objects) == 1
+    read = [_read_object(question, reply, alone) for reply in objects]
+    answers = [one for one in read if not isinstance(one, Problem)]
+    if len(answers) > 1:
+        return _settled(task, answers)
+    return answers[0] if answers else read[0]
+
+
+def _read_object(question: Question, reply: dict[str, Any], alone: bool) -> Parsed | Problem:
+    """What one object says. alone: there is no other."""
+    match question.task:
         case Decide(ask):
-            return read_decided(reply, ask, ruleset)
-        case Deduce():
-            return _judged(question, task, reply)
-        case Rate():
-            return _rated(question, task, reply)
-        case Judge():
+            return read_decided(reply, ask, question.situation.ruleset)
+        case Deduce() as task:
+            return _judged(question, task, reply, alone)
+        case Rate() as task:
+            return _rated(question, task, reply, alone)
+        case Judge() as task:
             return read_verdict(task, reply)
-    raise AssertionError(task)
+    raise AssertionError(question.task)
+
+
+def _settled(task: Task, answers: Sequence[Parsed]) -> Parsed | Problem:
+    """What several objects say: about different players each what it says, about the same one all the same,
+    or it is no answer.
+    """
+    said: dict[int, set[object]] = {}
+    for answer in answers:
+        for about, what in _said(answer).items():
+            said.setdefault(about, set()).add(what)
+    whole = _joined(task, answers)
+    return several(whole) if any(len(whats) > 1 for whats in said.values()) else whole
+
+
+def _said(answer: Parsed) -> Mapping[int, object]:
+    """What an answer says of each player that it is about, without its reasons."""
+    match answer:
+        case Decided(action):
+            return {-1: action}
+        case Verdict(labels):
+            return {-1: tuple(sorted(labels.items()))}
+        case RatedReply(scores):
+            return scores
+        case Judged(judgements):
+            return {one.target: (one.role, one.confidence) for one in judgements}
+    raise AssertionError(answer)
+
+
+def _joined(task: Task, answers: Sequence[Parsed]) -> Parsed:
+    """Of answers about different players all, elsewhere the last."""
+    if isinstance(task, Rate):
+        scores: dict[int, int] = {}
+        for rated in answers:
+            assert isinstance(rated, RatedReply)
+            scores |= rated.scores
+        return RatedReply(MappingProxyType({seat: scores[seat] for seat in task.targets if seat in scores}))
+    if not isinstance(task, Deduce):
+        return answers[-1]
+    found: dict[int, Judgement] = {}
+    rejected: dict[int, str] = {}
+    for judged in answers:
+        assert isinstance(judged, Judged)
+        found |= {one.target: one for one in judged.judgements}
+        rejected = dict(judged.rejected) | rejected
+    return Judged(
+        tuple(found[target] for target in task.targets if target in found),
+        MappingProxyType({target: why for target, why in rejected.items() if target not in found}),
+    )
 
 
 # -- judgements -------------------------------------------------------------------------------
 
 
-def _judged(question: Question, task: Deduce, reply: dict[str, Any]) -> Judged | Problem:
+def _judged(question: Question, task: Deduce, reply: dict[str, Any], alone: bool) -> Judged | Problem:
     ruleset = question.situation.ruleset
     exact = {target: reply.get(ruleset.names[target]) for target in task.targets}
-    entries = _by_target(reply, task.targets, ruleset, "role") if None in exact.values() else exact
+    entries = _by_target(reply, task.targets, ruleset, "role", alone) if None in exact.values() else exact
     judgements, rejected = [], {}
     for target in task.targets:
         judgement = _judgement(target, entries.get(target), task, ruleset)
@@ -168,14 +263,18 @@ def _judged(question: Question, task: Deduce, reply: dict[str, Any]) -> Judged |
 
 
 def _by_target(
-    reply: dict[str, Any], targets: tuple[int, ...], ruleset: Ruleset, inner: str
+    reply: dict[str, Any], targets: tuple[int, ...], ruleset: Ruleset, inner: str, alone: bool
 ) -> dict[int, Any]:
     """Target → its value. With one target, a single value under another name that is no other player's,
-    or the value's own fields at the top, is taken for it.
+    or the value's own fields at the top, is taken for it. alone: it is the only object of a reply, so that
+    another player's name is a slip.
     """
     values: dict[int, Any] = {}
     strangers = []
-    for key, value in _entries(reply, targets, ruleset):
+    named = _named(reply, ruleset)
+    if named is not None and named not in targets and not alone:
+        return {}
+    for key, value in _entries(reply, targets, ruleset, alone):
         seat = read_player(str(key), ruleset)
         if seat in targets:
             values.setdefault(seat, value)
@@ -186,26 +285,39 @@ def _by_target(
             return {targets[0]: reply}
         if len(reply) == 1 and len(strangers) == 1:
             return {targets[0]: strangers[0]}
-        if len(reply) == 1 and isinstance(next(iter(reply.values())), dict):
+        if alone and len(reply) == 1 and isinstance(next(iter(reply.values())), dict):
             return {targets[0]: next(iter(reply.values()))}
     return values
 
 
-def _entries(reply: dict[str, Any], targets: tuple[int, ...], ruleset: Ruleset) -> list[tuple[str, Any]]:
-    """Key and value of each player, also inside one wrapping object or a list of named entries."""
+def _entries(
+    reply: dict[str, Any], targets: tuple[int, ...], ruleset: Ruleset, alone: bool
+) -> list[tuple[str, Any]]:
+    """Key and value of each player, also inside one wrapping object or a list of named entries; where there
+    are several objects, also of the one that this one names.
+    """
     entries = list(reply.items())
     if any(read_player(str(key), ruleset) in targets for key, _ in entries):
         return entries
+    if not alone and _named(reply, ruleset) in targets:
+        return [(text_of(field_of(reply, _NAME)), reply)]
     for value in reply.values():
         if isinstance(value, dict) and any(read_player(str(k), ruleset) in targets for k in value):
             return list(value.items())
         if isinstance(value, list):
-            named = [
-                (text_of(field_of(v, ("player", "name", "target"))), v) for v in value if isinstance(v, dict)
-            ]
+            named = [(text_of(field_of(v, _NAME)), v) for v in value if isinstance(v, dict)]
             if any(read_player(name, ruleset) in targets for name, _ in named):
                 return named
     return entries
+
+
+_NAME = ("player", "name", "target")
+
+
+def _named(reply: Mapping[str, Any], ruleset: Ruleset) -> int | None:
+    """The player that an object says that it is about."""
+    names = [value for key, value in reply.items() if bare(str(key)) in _NAME and isinstance(value, str)]
+    return read_player(names[0], ruleset) if names else None
 
 
 def _judgement(target: int, value: Any, task: Deduce, ruleset: Ruleset) -> Judgement | str:
@@ -281,10 +393,10 @@ def _number_cited(entry: Any) -> int | None:
 # -- ratings ----------------------------------------------------------------------------------
 
 
-def _rated(question: Question, task: Rate, reply: dict[str, Any]) -> RatedReply | Problem:
+def _rated(question: Question, task: Rate, reply: dict[str, Any], alone: bool) -> RatedReply | Problem:
     ruleset = question.situation.ruleset
     scores = {}
-    for seat, value in _by_target(reply, task.targets, ruleset, "score").items():
+    for seat, value in _by_target(reply, task.targets, ruleset, "score", alone).items():
         if isinstance(value, dict):
             value = field_of(value, ("score", "reliability", "rating", "trust"))
         score = number_of(value)

@@ -19,11 +19,13 @@ from ...rules import Action
 class Problem:
     """Why a reply cannot be used as it is: one sentence, fit to be shown to the model.
 
-    usable: what can be taken of it all the same, where no further try gives more.
+    usable: what can be taken of it all the same, where no further try gives more: of too few candidates those
+    that there are, of several answers the last. several: it holds several answers.
     """
 
     reason: str
-    usable: Proposals | None = None
+    usable: Parsed | None = None
+    several: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,13 @@ class Verdict:
 
     labels: Mapping[str, bool]
     reasoning: str
+
+
+def several(usable: Parsed | None = None) -> Problem:
+    """Of a reply that holds several answers. usable: what stands in the last of them."""
+    return Problem(
+        "the reply holds several different answers; give one JSON object and nothing else", usable, True
+    )
 
 
 Parsed = Decided | Proposals | Preferred | Judged | RatedReply | Listed | Written | Verdict

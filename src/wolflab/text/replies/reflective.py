@@ -32,7 +32,7 @@ from ..questions import (
 )
 from .chosen_action import read_action
 from .echo import repeats_options, unechoed, words_of
-from .extract import find_object, without_thinking
+from .extract import find_object
 from .parsed import REASONING, REASONING_LIMIT, Decided, Listed, Problem, Verdict, Written, field_of, text_of
 
 TEXT_LIMIT = 1200
@@ -83,6 +83,14 @@ def read_free(question: Question, text: str) -> Listed | Written | Decided | Pro
             return _written(plain)
 
 
+def unwrapped(text: str) -> str:
+    """A reflection without the tag of that name around it, which elsewhere marks thoughts."""
+    within = text.strip()
+    if within[:12].casefold() != "<reflection>":
+        return text
+    return within[12:-13] if within[-13:].casefold() == "</reflection>" else within[12:]
+
+
 def _written(text: str, limit: int = TEXT_LIMIT) -> Written | Problem:
     said = clean(text, limit)
     if not any(char.isalnum() for char in said):
@@ -91,8 +99,8 @@ def _written(text: str, limit: int = TEXT_LIMIT) -> Written | Problem:
 
 
 def _plain(text: str) -> str:
-    """The text itself: no thinking aloud, no code fence, and of a JSON object its text or its list."""
-    text = without_thinking(text[:_READ]).strip()
+    """The text itself: no code fence, and of a JSON object its text or its list."""
+    text = text[:_READ].strip()
     if text[:1] == "{" or text[:7] == "```json":
         reply = find_object(text)
         for value in (reply or {}).values():

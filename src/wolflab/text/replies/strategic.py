@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -20,7 +20,7 @@ from ..clean import clean, is_silence
 from ..questions import Choose, Propose
 from .chosen_action import mentions, read_action
 from .echo import is_echo, repeats_options, unechoed, words_of
-from .extract import find_object, without_thinking
+from .extract import READ, find_object, objects_in
 from .parsed import (
     ACTION,
     REASONING,
@@ -33,16 +33,18 @@ from .parsed import (
     bare,
     field_of,
     object_schema,
+    several,
     text_of,
     text_schema,
 )
 
-_READ = 40_000
 _ENTRIES = 24
 """Candidates of one reply that are looked at."""
 _DEPTH = 4
 """How deep in a reply candidates are looked for."""
-_FAILURES = 12
+_VALUES = 200
+"""JSON values of one reply that are looked at."""
+_FAILURES = 1000
 """Places at which JSON is tried and is none."""
 
 _DECODER = json.JSONDecoder(strict=False)
@@ -131,13 +133,35 @@ def read_proposals(task: Propose, text: str, ruleset: Ruleset) -> Proposals | Pr
     """The legal, different candidates of a reply, in its order: as many as were asked for.
 
     Of two with the same action the first stays; what repeats an earlier candidate word for word is none. Too
-    few are a Problem in which they are kept.
+    few are a Problem in which they are kept. Objects with one candidate each are one answer; several with as
+    many as were asked for are several.
     """
+    wanted = candidates_wanted(task)
+    lists = _lists(text, task.ask, ruleset)
+    if len(lists) > 1:
+        whole = [found for one in lists if len(found := _proposed(task, one, ruleset)[0]) >= wanted]
+        if any(found.keys() != whole[-1].keys() for found in whole):
+            return several(Proposals(tuple(whole[-1].values())))
+    entries = [entry for one in lists for entry in one]
+    proposed, problem = _proposed(task, entries[:_ENTRIES], ruleset)
+    if proposed:
+        usable = Proposals(tuple(proposed.values()))
+        if len(proposed) >= wanted:
+            return usable
+        few = f"{len(proposed)} of {wanted} candidates: propose {wanted} different ones"
+        return Problem(few if problem is None else f"{few} ({problem.reason})", usable)
+    return problem or Problem("the reply holds no candidate; answer with the JSON object asked for")
+
+
+def _proposed(
+    task: Propose, entries: Sequence[Mapping[str, Any]], ruleset: Ruleset
+) -> tuple[dict[str, Decided], Problem | None]:
+    """The candidates among objects by their words, and what is wrong with others of them."""
     ask = task.ask
     earlier = {words_of(past.action): number for number, past in reversed(list(enumerate(task.earlier, 1)))}
     proposed: dict[str, Decided] = {}
     problem: Problem | None = None
-    for entry in _entries(text, ask, ruleset):
+    for entry in entries:
         candidate = read_decided(entry, ask, ruleset)
         if isinstance(candidate, Problem):
             problem = problem or candidate
@@ -149,34 +173,24 @@ def read_proposals(task: Propose, text: str, ruleset: Ruleset) -> Proposals | Pr
         proposed.setdefault(said, candidate)
         if len(proposed) == task.count:
             break
-    wanted = candidates_wanted(task)
-    if proposed:
-        usable = Proposals(tuple(proposed.values()))
-        if len(proposed) >= wanted:
-            return usable
-        few = f"{len(proposed)} of {wanted} candidates: propose {wanted} different ones"
-        return Problem(few if problem is None else f"{few} ({problem.reason})", usable)
-    return problem or Problem("the reply holds no candidate; answer with the JSON object asked for")
+    return proposed, problem
 
 
-def _entries(text: str, ask: Ask, ruleset: Ruleset) -> list[Mapping[str, Any]]:
-    """Every object in a reply that may be a candidate, in order."""
+def _lists(text: str, ask: Ask, ruleset: Ruleset) -> list[list[Mapping[str, Any]]]:
+    """The objects in a reply that may be candidates, in order; those of each JSON value are a list."""
     asked = _as_asked(text, "statement" if ask.options is None else "action")
     if asked is not None:
-        return asked[:_ENTRIES]
-    text = without_thinking(text[:_READ])
+        return [asked]
     for values in (_values(text), [find_object(text)]):
-        entries: list[Mapping[str, Any]] = []
-        for value in values:
-            entries += _flat(value, ask, ruleset)
-        if entries:
-            return entries[:_ENTRIES]
+        lists = [entries for value in values if (entries := list(_flat(value, ask, ruleset)))]
+        if lists:
+            return lists
     return []
 
 
 def _as_asked(text: str, name: str) -> list[Mapping[str, Any]] | None:
     """The candidates of a reply that has exactly the form that was asked for: most have, and quickly read."""
-    if text[:1] != "{" or len(text) > _READ:
+    if text[:1] != "{" or len(text) > READ:
         return None
     try:
         reply = msgspec.json.decode(text, type=dict[str, Any])
@@ -194,7 +208,7 @@ def _values(text: str) -> list[Any]:
     """The JSON objects and lists in `text`, one after the other; inside what is broken, its whole parts."""
     values: list[Any] = []
     at = failures = 0
-    while len(values) < _ENTRIES and failures < _FAILURES:
+    while len(values) < _VALUES and failures < _FAILURES:
         opening = re.compile(r"[\[{]").search(text, at)
         if opening is None:
             break
@@ -301,14 +315,24 @@ _CITED = re.compile(r"\b(?:candidate|option|number)\s*+#?(\d{1,2})\b", re.IGNORE
 
 def read_preferred(task: Choose, text: str, ruleset: Ruleset) -> Preferred | Problem:
     """Which candidate a reply takes: by number, or by its own words."""
-    plain = without_thinking(text[:_READ])
-    reply = find_object(plain)
-    if reply is None:
-        value, reasoning = plain[:REASONING_LIMIT], ""
-    else:
-        value = field_of(reply, _CHOICE)
-        value = field_of(reply, _OTHERS) if value is None else value
-        reasoning = unechoed(clean(text_of(field_of(reply, REASONING)), REASONING_LIMIT))
+    objects = objects_in(text)
+    if not objects:
+        return _taken(text[:REASONING_LIMIT], "", task, ruleset)
+    read = [_preferred_in(reply, task, ruleset) for reply in objects]
+    answers = [one for one in read if not isinstance(one, Problem)]
+    if len({answer.number for answer in answers}) > 1:
+        return several(answers[-1])
+    return answers[-1] if answers else read[0]
+
+
+def _preferred_in(reply: Mapping[str, Any], task: Choose, ruleset: Ruleset) -> Preferred | Problem:
+    value = field_of(reply, _CHOICE)
+    value = field_of(reply, _OTHERS) if value is None else value
+    reasoning = unechoed(clean(text_of(field_of(reply, REASONING)), REASONING_LIMIT))
+    return _taken(value, reasoning, task, ruleset)
+
+
+def _taken(value: Any, reasoning: str, task: Choose, ruleset: Ruleset) -> Preferred | Problem:
     if isinstance(value, dict):
         value = field_of(value, (*_CHOICE, *_OTHERS))
     if isinstance(value, float) and value == value and abs(value) < 100:

@@ -414,7 +414,7 @@ def _arguments(
         eval_steps=settings.look_every,
         save_strategy="steps",
         save_steps=settings.look_every,
-        save_total_limit=1,
+        save_total_limit=2,  # with 1, the end of the training deletes the last one where another is better
         load_best_model_at_end=looks,
         metric_for_best_model="eval_loss" if looks else None,
         greater_is_better=False if looks else None,
