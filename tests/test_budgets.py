@@ -246,6 +246,24 @@ def test_an_outage_that_lasts_too_long_ends_every_call_and_asks_nothing_more() -
     play(go())
 
 
+def test_an_outage_lasts_no_longer_for_many_calls_than_for_one() -> None:
+    """Its seconds are those of the clock, not of all who wait."""
+
+    async def go() -> None:
+        async with serving(faults=deque([Fault("status", 503)] * 500)) as server:
+            naps = Naps()
+            model = make(server, naps, max_in_flight=64, retries=6, longest_outage=200.0)
+            calls = [model.generate(request()) for _ in range(64)]
+            outcomes = await asyncio.gather(*calls, return_exceptions=True)
+            assert {type(one) for one in outcomes} == {ServerError}
+            assert model._connection().outage.seconds >= 200.0
+            one_after_another = sorted(naps.asked)[128:]  # the first two retries were everybody's
+            assert sum(one_after_another) >= 190.0
+            await model.close()
+
+    play(go())
+
+
 def test_games_that_a_server_broke_off_are_taken_up_once_it_answers(tmp_path: Path) -> None:
     with (
         running() as server,
@@ -369,11 +387,11 @@ def test_only_what_is_on_its_way_is_noted(tmp_path: Path) -> None:
             calls = [asyncio.create_task(answer(file, model, request())) for file in files]
             while server.in_flight < 2:
                 await asyncio.sleep(0.01)
-            assert len(home.left_under_way()) == 2
+            assert len(home.left_open()) == 2
             server.faults.append(Fault("status", 500))
             server._full.set()
             await asyncio.gather(*calls)
-            assert not home.left_under_way()
+            assert not home.left_open()
             waits = asyncio.Event()
 
             async def waiting(seconds: float) -> None:
@@ -384,14 +402,14 @@ def test_only_what_is_on_its_way_is_noted(tmp_path: Path) -> None:
             server.faults.append(Fault("status", 500))
             retried = asyncio.create_task(answer(CallFile(home, "one/8", {}), patient, request()))
             await waits.wait()
-            assert not home.left_under_way()
+            assert not home.left_open()
             retried.cancel()
             await asyncio.gather(retried, return_exceptions=True)
             await patient.close()
             server.faults.extend([Fault("status", 400)] * 9)
             with pytest.raises(ModelError):
                 await answer(CallFile(home, "one/9", {}), model, request())
-            assert not home.left_under_way()
+            assert not home.left_open()
             await model.close()
 
     with CallStore.begin(tmp_path / "calls", {}) as home:
@@ -424,7 +442,7 @@ def test_a_run_goes_on_with_a_higher_budget_and_nothing_else_that_decides(tmp_pa
     with running() as server:
         with Store.create(tmp_path / "r", build(over_http(server, budget={"tokens": 20_000}))) as store:
             assert not play_run(store)
-            spent, _ = store.spent()
+            spent = store.spent().tokens
             assert 10_000 < spent <= 20_000
         with pytest.raises(StoreError, match="decides what is played"):
             Store.resume(tmp_path / "r", ["rules.max_rounds=3"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import shutil
@@ -30,13 +31,15 @@ from wolflab.lab.data.frames import DataTable, write_data
 from wolflab.lab.data.rows import DataSource
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
-from wolflab.lab.storage.store import Store, StudySitting
+from wolflab.lab.storage.store import Store, StudySitting, asker
 from wolflab.metrics.shapes import ConditionResult
+from wolflab.models.calls import LostAttempt
 from wolflab.record import GameRecord
 from wolflab.record.sealed import ERASED
 from wolflab.rules import ROLES, Said, Voted
 from wolflab.text.notes import Proposed
 from wolflab.text.people import PersonAnswer
+from wolflab.text.replies.finish import FinishReason
 from wolflab.ui.annotating import judge_sample
 from wolflab.ui.exporting import export_as
 from wolflab.ui.notebook import OpenedRun
@@ -45,6 +48,7 @@ from wolflab.ui.study.forms import statements_of
 from wolflab.ui.study.house import StudyHouse
 from wolflab.ui.web.desk import OpenAsk
 from wolflab.ui.web.table import WebTable
+from wolflab.usage import Usage
 
 FOLDERS = ("tables", "figures")
 ROOT = Path(__file__).parent.parent
@@ -67,7 +71,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> OpenedRun:
     with Store.create(path, build(FIELDS)) as store:
         assert runner.play_run(store)
         store.stop(store.games()[0].id, "failed", "a reason")
-        store.seat_person(StudySitting(store.games("done")[0].id, 2, "p07", 3, 4))
+        (game,) = store.games("done")[:1]
+        store.seat_person(StudySitting(game.id, 2, "p07", 3, 4))
+        lost = LostAttempt(FinishReason.TIMED_OUT, Usage(90, 30, 0, 0.25), unlimited=True)
+        asyncio.run(store.note_failed(asker(game.id), "game|1/vote/2|vote|0", "wolf-1", lost))
     return wolflab.open_run(path)
 
 
@@ -139,6 +146,7 @@ def test_every_row_has_the_declared_columns_and_kinds(
         assert name in OF_PEOPLE or all(row[column.name] is not None for column in PLACE)
     never = {"answer", "value", "probability", "prompt"}  # of nothing that `village` is asked here
     never |= {"pasted", "away"}  # of people alone
+    never |= {"finish_words"}  # of servers alone
     assert {column.name for column in table.columns} - filled <= never
 
 
@@ -279,7 +287,7 @@ def test_parquet_and_json_lines_hold_the_rows(
     write_data(DataSource(opened.path, texts=True), list(TABLES), tmp_path)
     for name in TABLES:
         rows = list(opened.table(name).with_texts().rows())
-        assert rows or not of_study or name in ("judgements", "candidates")
+        assert rows or not of_study or name in ("judgements", "candidates", "attempts")
         found = pyarrow.parquet.read_table(tmp_path / f"{name}.parquet")
         assert found.to_pylist() == rows
         first = TABLES[name][0]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 import sqlite3
 from collections import Counter
@@ -19,6 +20,7 @@ from rich.console import Console
 
 import http_server
 from command_line import wolflab
+from wolflab.lab.data.rows import DataSource, data_rows
 from wolflab.lab.plans.loading import build
 from wolflab.lab.plans.tournament import make_tournament
 from wolflab.lab.results.extras import Extras, extras, extras_of_all, extras_of_tournament
@@ -34,12 +36,13 @@ from wolflab.text.notes import Mistake
 from wolflab.ui.commands import tell_unfinished
 from wolflab.ui.console import ExitCode
 from wolflab.ui.report.numbers import cost_in_words, number
+from wolflab.ui.report.page import ReportPage
 from wolflab.ui.report.report import render_report, report_page
 from wolflab.ui.report.tournament import standings_page
 from wolflab.ui.running import list_errors, report_run, run_experiment
 from wolflab.ui.tables import print_summary
 from wolflab.ui.tournament import run_tournament
-from wolflab.ui.wording import SHORT_GAMES_FIRST, trouble_in_words
+from wolflab.ui.wording import SHORT_GAMES_FIRST, UNUSABLE, cut_name, trouble_in_words
 
 NONSENSE = http_server.Fault("text", body="Well, I would rather not say.")
 
@@ -128,6 +131,77 @@ def test_errors_of_a_stopped_run_are_counted_and_listed(tmp_path: Path) -> None:
     assert "2 games are unfinished: the budget of 40,000 tokens is spent" in text
 
 
+def torn(prompt: str) -> str:
+    """Two answers to every third prompt; another one and the same where it is asked again."""
+    said = http_server.answer(prompt)
+    return (
+        f"{http_server.answer(prompt, 'draft')} No: {said}"
+        if http_server.draw(prompt, "torn", 3) == 0
+        else said
+    )
+
+
+@pytest.mark.parametrize("retries", [0, 1])
+def test_replies_with_several_answers_are_told_apart(tmp_path: Path, retries: int) -> None:
+    """In the list of errors, in the data, and from those that cannot be used."""
+    with http_server.running() as server:
+        server.says = torn
+        with Store.create(tmp_path / "r", build(over_http(server, retries))) as store:
+            assert runner.play_run(store)
+            turns = [
+                turn
+                for row in store.games()
+                for one in [store.record(row.id)]
+                for turn in (*one.turns, *one.probes)
+            ]
+            noted = [note for turn in turns for _, note in turn.notes if isinstance(note, Mistake)]
+        rows = [row for _, row in data_rows(DataSource(tmp_path / "r"), ["decisions"])]
+    taken = [note for note in noted if note.taken]
+    assert taken
+    assert {note.reason for note in taken} == {
+        "the reply holds several different answers; give one JSON object and nothing else"
+    }
+    assert bool(len(noted) - len(taken)) == bool(retries)
+    assert sum(row["last_taken"] for row in rows) == len(taken)
+    assert sum(row["mistakes"] for row in rows) == len(noted) - len(taken)
+    console = quiet()
+    with Store.open_for_reading(tmp_path / "r") as store:
+        list_errors(console, store)
+        with Ledger(store) as ledger:
+            assert sum(tally.unusable for tally in ledger.tally().values()) == len(noted) - len(taken)
+    text = printed(console)
+    assert f"{len(noted) - len(taken)} unusable repl" in text
+    assert f"{len(taken)} replies with several answers, of which the last was taken" in text
+    assert text.count("(the last of them is taken)") == len(taken)
+
+
+def test_several_answers_in_a_stopped_game_count_as_they_will(tmp_path: Path) -> None:
+    with http_server.running() as server:
+        server.says = torn
+        data = build(over_http(server, 1, budget={"tokens": 40_000}))
+        with Store.create(tmp_path / "r", data) as store:
+            assert not runner.play_run(store)
+            with Ledger(store) as ledger:
+                heard = {row.id: ledger.unfinished(row).unusable for row in store.games()}
+        found = {(game, one.ask, one.step, one.attempt, one.taken) for game in heard for one in heard[game]}
+        assert {taken for *_, taken in found} == {True, False}
+        file = tmp_path / "r" / "experiment.yaml"
+        file.write_text(yaml.safe_dump(over_http(server, 1)))
+        with Store.resume(tmp_path / "r") as store:
+            assert runner.play_run(store)
+            noted = {
+                (row.id, turn.ask, step, note.attempt, note.taken)
+                for row in store.games()
+                for record in [store.record(row.id)]
+                for turn in (*record.turns, *record.probes)
+                for step, note in turn.notes
+                if isinstance(note, Mistake)
+            }
+    assert {one for one in found if not one[-1]} <= noted
+    last = {one for one in found if one[-1]} - noted
+    assert len(last) <= 2  # a game may have stopped right before it would have asked again
+
+
 def test_a_spent_budget_is_told_in_one_line_whatever_it_leaves_undone(tmp_path: Path) -> None:
     """Of the games in flight, some of which meet it later and count more, and of those not begun."""
     with http_server.running() as server:
@@ -210,10 +284,10 @@ def test_a_model_that_never_answers_usably_is_named_once_and_the_run_goes_on(
         assert ended is ExitCode.UNUSABLE
         assert server.faults  # no reply but nonsense was ever given
     text = printed(console)
-    warning, _, closing = text.partition("The run goes on")
+    warning, _, closing = text.partition("See: wolflab errors")
     assert "Most replies of wolf-1 · vanilla cannot be used" in warning
-    assert f"see: wolflab errors {tmp_path / 'r'}" in closing.split("\n")[0]
-    assert text.count("The run goes on") == 1
+    assert closing.split("\n")[0] == f" {tmp_path / 'r'}"
+    assert text.count("See: wolflab errors") == 1
     assert "the reply holds no JSON object" in warning
     top, _, _ = closing.partition("Who plays:")
     assert "Most replies of wolf-1 · vanilla cannot be used" in top
@@ -239,7 +313,7 @@ def test_few_replies_are_told_at_the_end_and_not_before(tmp_path: Path) -> None:
         ended = wolflab("run", str(tmp_path / "x.yaml"), "--out", str(tmp_path / "r"))
     assert filed(tmp_path / "r") < MANY
     assert ended.returncode == ExitCode.UNUSABLE
-    assert "The run goes on" not in ended.stdout
+    assert "See: wolflab errors" not in ended.stdout
     assert "Most replies of wolf-1 · vanilla cannot be used" in ended.stdout
 
 
@@ -311,6 +385,69 @@ def test_a_player_who_fails_in_every_condition_is_told_once(tmp_path: Path) -> N
     for run in "rs":
         assert f"Look at them with: wolflab errors {tmp_path / run}\n" in top
     assert below.count("unusable:") == 3 + len(begun.conditions)
+
+
+def names_in(page: ReportPage) -> list[str]:
+    """All that heads a row or a column of its tables, but for the list of who plays."""
+    tables = [
+        table for name, table in page.tables.items() if not name.startswith(("who-", "tournament-who-"))
+    ]
+    rows = [cell.text for table in tables for row in table.rows for cell in row[:1]]
+    return rows + [cell.text for table in tables for cell in table.columns]
+
+
+def test_a_condition_in_which_a_player_fails_is_marked_wherever_conditions_stand_side_by_side(
+    tmp_path: Path,
+) -> None:
+    with http_server.running() as bad, http_server.running() as good:
+        bad.faults.extend([NONSENSE] * 5_000)
+        data = arms(bad, good, contrasts=["days"])
+        with Store.create(tmp_path / "r", build(data)) as store:
+            assert runner.play_run(store)
+            found = summary(store)
+            extra, console = extras(store, found), quiet()
+            report_run(console, store, None)
+    page = report_page(found, extras=extra)
+    named = names_in(page)
+    assert "c" not in named
+    assert {"a", "b", "c (unusable)", "c (unusable) − a", "b − a"} <= {*named}
+    (figure,) = [one for one in page.figures.values() if "Win rates" in one.alt]
+    assert ">c (unusable)<" in figure.svg
+    assert ">a<" in figure.svg
+    assert "c (unusable)" in printed(console)
+    told = json.loads((tmp_path / "r" / "report.json").read_text())
+    failing = {row["name"]: row["unusable"] for row in told["conditions"]}
+    assert failing == {"a": [], "b": [], "c": ["wolf-1 · vanilla"]}
+    differences = {(row["condition"], row["baseline"]): row["unusable"] for row in told["contrasts"]}
+    assert differences == {("b", "a"): [], ("c", "a"): ["wolf-1 · vanilla"]}
+
+
+def test_compare_marks_the_run_that_is_broken(tmp_path: Path) -> None:
+    rules = {"preset": "witch", "max_rounds": 1, "discussion": False}
+    with http_server.running() as server:
+        data = over_http(server, 0, rules=rules, straw_polls=0, deals=1, contrasts=["days"])
+        with Store.create(tmp_path / "sound", build(data)) as store:
+            assert runner.play_run(store)
+        server.faults.extend([NONSENSE] * 5_000)
+        with Store.create(tmp_path / "broken", build(data)) as store:
+            assert runner.play_run(store)
+    out = tmp_path / "compared.html"
+    told = wolflab("compare", str(tmp_path / "sound"), str(tmp_path / "broken"), "--out", str(out))
+    assert told.returncode == 0, told.stderr
+    numbers = json.loads(out.with_suffix(".json").read_text())
+    failing = {row["name"]: row["unusable"] for row in numbers["conditions"]}
+    assert failing == {"sound: all": [], "broken: all": ["wolf-1 · vanilla"]}
+    assert {(*row["unusable"],) for row in numbers["contrasts"]} == {("wolf-1 · vanilla",)}
+    assert "broken: all (unusable) − sound: all<" in out.read_text()
+    assert "(unusable)" in told.stdout.partition("Who plays:")[2]
+
+
+@pytest.mark.parametrize("most", [14, 30])
+def test_a_mark_is_never_cut_off(most: int) -> None:
+    cut = cut_name(f"a-very-long-name-of-a-condition {UNUSABLE}", most)
+    assert len(cut) <= most
+    assert cut.startswith("a-")
+    assert cut.endswith(f"… {UNUSABLE}")
 
 
 def test_a_few_bad_replies_in_each_of_many_conditions_are_many() -> None:
@@ -437,7 +574,7 @@ def test_a_tournament_names_such_a_model_too(tmp_path: Path) -> None:
     assert text.count("Most replies of wolf-1 · vanilla ") == 2  # in the run, and at its end
     page = (tmp_path / "r" / "tournament.html").read_text()
     assert "<b>Few usable replies.</b>" in page
-    assert text.count("The run goes on") == 1
+    assert text.count("See: wolflab errors") == 1
     with Store.open_for_reading(tmp_path / "r") as store:
         games = [of_record(store.record(row.id)) for row in store.games("done")]
         totals = [each for row in summary(store).conditions for each in row.totals.values()]
@@ -473,6 +610,18 @@ def test_a_tournament_marks_the_cells_in_which_a_player_fails(tmp_path: Path) ->
     assert named.entrants == ("failing",)
     assert below.count(mark) == 4
     assert (tmp_path / "r" / "tournament.html").read_text().count(mark) == 5
+    named = names_in(pages[0]) + names_in(pages[1])
+    assert not {"failing", *cells} & {*named}
+    assert {"sound", "failing (unusable)", "sound vs failing (unusable)"} <= {*named}
+    assert "sound − failing (unusable)" in named or "failing (unusable) − sound" in named
+    told = json.loads((tmp_path / "r" / "tournament.json").read_text())
+    for row in (*told["scores"], *told["ratings"]["rows"]):
+        assert row["unusable"] == (["wolf-1 · vanilla"] if row["name"] == "failing" else [])
+    assert [len(row["unusable"]) for row in told["differences"]] == [1] * len(told["differences"])
+    assert [bool(row["unusable"]) for row in told["cells"]] == [
+        "failing" in (row["village"], row["werewolves"]) for row in told["cells"]
+    ]
+    assert "failing (unusable)" in below
     tables = pages[0].tables | pages[1].tables
     for name, marks in (
         ("tournament-matrix-the-village-s-win-rate", 3),
@@ -512,7 +661,7 @@ def test_players_that_never_wait_are_heard_game_by_game(tmp_path: Path) -> None:
     ended = run_experiment(console, str(tmp_path / "x.yaml"), (), False, tmp_path / "r", None)
     assert ended is ExitCode.UNUSABLE
     text = printed(console)
-    assert text.count("The run goes on") == 1
+    assert text.count("See: wolflab errors") == 1
     assert text.count("Most replies of village(invalid=0.9) · vanilla cannot be used") == 2
     with Store.open_for_reading(tmp_path / "r") as store:
         found = extras(store, summary(store))

@@ -261,7 +261,7 @@ def test_a_budget_stops_a_run_cleanly(tmp_path: Path) -> None:
         with Store.create(tmp_path / "r", build(over_http(server, budget={"tokens": 20_000}))) as store:
             assert not runner.play_run(store)
             assert any("budget of 20,000 tokens" in (row.error or "") for row in store.games("unfinished"))
-            spent, _ = store.spent()
+            spent = store.spent().tokens
         assert 15_000 < spent <= 20_000
         assert cli("errors", str(tmp_path / "r"), cwd=tmp_path).stdout.count("unfinished") == 1
 

@@ -1,5 +1,5 @@
 """A warning while a run goes on: most replies of a player cannot be used, or most of its decisions are
-stand-ins. Once a player; the run goes on.
+stand-ins. Once a player; it stops nothing (`lab.runs.first_decisions` does).
 
 It counts from what is stored, when a model has answered 50 times, 100 times, 200 times and so on, so that a
 long run is looked at no more often than a short one.
@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
 
 from rich.console import Console
 
 from ..lab.results.heard import Ledger
 from ..lab.results.trouble import MANY, MANY_DECISIONS, troubled
 from ..lab.runs.runner import Progress, ProgressWatch
+from ..lab.storage.packing import CallRow
 from ..lab.storage.store import Store
 from .console import say
 from .wording import errors_command, trouble_in_words
@@ -33,9 +33,8 @@ class HeardStore(Store):
         """Who is told; each gets the name of the call's model."""
         return []
 
-    def commit(self, asker: str, call: Any) -> None:
-        """See `CallStore.commit`."""
-        super().commit(asker, call)
+    def committed(self, call: CallRow) -> None:
+        """See `CallStore.committed`."""
         for listener in self.listeners:
             listener(call.model)
 
@@ -87,5 +86,5 @@ class Alarm:
         for trouble in troubled(self._ledger, MANY, MANY_DECISIONS):
             if trouble.player not in self._warned:
                 self._warned.add(trouble.player)
-                text = f"{trouble_in_words(trouble)} The run goes on; see: {errors_command(trouble.run)}"
+                text = f"{trouble_in_words(trouble)} See: {errors_command(trouble.run)}"
                 say(self._console, text, "yellow")

@@ -56,8 +56,9 @@ def note_lines(step: str, content: Content, names: Sequence[str]) -> list[str]:
             ]
         case Rated(scores):
             return ["trusts " + listed([f"{names[s]} {m}/10" for s, m in sorted(scores.items())])]
-        case Mistake(step, attempt, reason, reply):
-            return [f"✗ {step}, attempt {attempt + 1}: {reason} (it wrote: {reply!r})"]
+        case Mistake(step, attempt, reason, reply, taken):
+            last = "the last of them is taken; " if taken else ""
+            return [f"✗ {step}, attempt {attempt + 1}: {reason} ({last}it wrote: {reply!r})"]
         case Recalled(recent, informative):
             older = f" and older telling ones {numbers(informative)}" if informative else ""
             return [f"has the latest {message_numbers(recent)} before it{older}"]

@@ -11,6 +11,7 @@ from rich.console import Console
 from ..lab.runs.forecast import Limits
 from ..lab.runs.tournament_games import is_tournament
 from ..lab.runs.work import budget_needed
+from ..lab.storage.call_store import LATENESS
 from ..lab.storage.overview import RunCounts, RunOverview
 from ..lab.storage.run_files import TRAINING, held_elsewhere, is_held
 from ..lab.storage.store import Store
@@ -20,7 +21,7 @@ from ..lab.training.run import opened
 from .commands import how_to_go_on
 from .console import say
 from .report.numbers import number
-from .wording import counted, duration
+from .wording import attempts_in_words, counted, duration
 
 _NAMED = 5
 """Calls under way, and reasons, that are named one by one."""
@@ -34,7 +35,7 @@ def show_status(console: Console, path: Path) -> None:
     with RunOverview.open_for_reading(path) as overview:
         work = _Work.of(path)
         counts = overview.counts()
-        under_way = overview.left_under_way()
+        under_way = overview.left_open()
         if overview.of_games:
             _show_games(console, path, overview, counts, work)
         else:
@@ -43,6 +44,9 @@ def show_status(console: Console, path: Path) -> None:
                 console,
                 f"{counted(counts.calls, 'call')}, {number(counts.tokens, 'large')} tokens{_money(counts)}",
             )
+        lost = attempts_in_words(overview.attempt_totals())
+    if lost:
+        say(console, f"  {lost}", "yellow")
     if under_way:
         _tell_under_way(console, under_way, work)
 
@@ -135,6 +139,13 @@ def _show_games(console: Console, path: Path, overview: RunOverview, counts: Run
         say(
             console,
             f"  {counted(forced, 'change')} that servers forced: wolflab errors {shlex.quote(str(path))}",
+        )
+    if late := overview.meta(LATENESS):
+        say(
+            console,
+            f"  This machine was the limit, not its servers: its event loop was up to {late} s late. Fewer "
+            "calls at once (max_in_flight, concurrency) are as fast",
+            "yellow",
         )
     if left and not work.here:
         say(console, f"  If it does not, {how[0].lower()}{how[1:]}" if work.unseen else f"  {how}")

@@ -17,7 +17,9 @@ from ..lab.results.players import PlacePlayer, RulesPlayed
 from ..lab.results.trouble import Troubled
 from ..lab.storage.call_store import Begun
 from ..metrics.shapes import Summary
+from ..metrics.tournament import Standings
 from ..text.asking.sentences import listed
+from ..usage import AttemptTotals
 
 _LONGEST = 80
 """Of one value in words, in characters."""
@@ -206,11 +208,18 @@ def _some(conditions: Sequence[str]) -> str:
     return f"{', '.join(conditions[:_NAMED])} and {more} more" if more > 0 else listed(conditions)
 
 
+def failing(extras: Extras, *names: str) -> tuple[str, ...]:
+    """The players most of whose replies or decisions are of no use in any of these conditions, or for any of
+    these entrants. Whatever marks a condition asks this.
+    """
+    bare = {*map(unmarked, names)}
+    found = (each.player for each in extras.troubled if bare & {*each.conditions, *each.entrants})
+    return tuple(dict.fromkeys(found))
+
+
 def trouble_marks(extras: Extras, name: str) -> tuple[str, ...]:
     """What tables say below a condition's games, or below an entrant: a line for each player that fails."""
-    failing = (each for each in extras.troubled if name in (*each.conditions, *each.entrants))
-    players = (trouble.player for trouble in failing)
-    return tuple(f"unusable: {player}" for player in dict.fromkeys(players))
+    return tuple(f"unusable: {player}" for player in failing(extras, name))
 
 
 OPPONENTS_DIFFER = (
@@ -223,6 +232,20 @@ OPPONENTS_DIFFER = (
 def errors_command(run: str) -> str:
     """The command that lists a run's unusable replies."""
     return f"wolflab errors {shlex.quote(run)}"
+
+
+def attempts_in_words(attempts: AttemptTotals) -> str:
+    """How many attempts brought no reply, and what they may have cost; "" for none."""
+    if not attempts.n:
+        return ""
+    why = listed([f"{n:,} {reason}" for reason, n in attempts.reasons.items()])
+    told = f"{counted(attempts.n, 'attempt')} brought no reply ({why})"
+    if attempts.possibly:
+        used, least = attempts.possible, "at least" if attempts.unlimited else "at most"
+        money = f" and {used.cost:.4g} USD" if used.cost else ""
+        many = f"{least} {used.tokens:,} tokens{money}" if used.tokens else "how many tokens is not known"
+        told += f"; {attempts.possibly:,} of them may have been paid for: {many}"
+    return f"{told}. The budget counts them. The tokens and costs of calls leave them out"
 
 
 def as_data(extras: Extras) -> dict[str, Any]:
@@ -240,44 +263,74 @@ def as_data(extras: Extras) -> dict[str, Any]:
     return asdict(extras) | {"differs": differs, "uncompared": missing, "became": became}
 
 
-# -- conditions that only lend their games ----------------------------------------------------------
+def page_numbers(results: Summary | Standings, extras: Extras) -> dict[str, Any]:
+    """JSON values of a page: its numbers, and what stands beside them. `unusable`, of conditions, cells and
+    entrants and of differences between them: the players that fail there (`failing`).
+    """
+    numbers = results.as_dict()
+    if isinstance(results, Summary):
+        named = [(row, [row["name"]]) for row in numbers["conditions"]]
+        named += [(row, [row["condition"], row["baseline"]]) for row in numbers["contrasts"]]
+    else:
+        cells = zip(numbers["cells"], results.cells, strict=True)
+        named = [(row, [cell.name]) for row, cell in cells]
+        named += [(row, [row["name"]]) for row in (*numbers["scores"], *numbers["ratings"]["rows"])]
+        named += [(row, [row["first"], row["second"]]) for row in numbers["differences"]]
+    for row, names in named:
+        row["unusable"] = failing(extras, *names)
+    return numbers | {"extras": as_data(extras)}
+
+
+# -- what stands behind a name ------------------------------------------------------------------------
 
 SOURCE = "(source of the pools)"
 """What stands behind the name of a condition whose games others learn from."""
+UNUSABLE = "(unusable)"
+"""The same of one in which a player fails (`failing`), and of an entrant for which one plays."""
+
+
+def name_shown(extras: Extras, name: str) -> str:
+    """The name of a condition or an entrant in tables and figures, with what has to be known of it."""
+    marks = [SOURCE] * (name in extras.sources) + [UNUSABLE] * bool(failing(extras, name))
+    return " ".join((name, *marks))
 
 
 def unmarked(name: str) -> str:
     """The name of a condition, whatever stands behind it."""
-    return name.removesuffix(f" {SOURCE}")
+    return name.removesuffix(f" {UNUSABLE}").removesuffix(f" {SOURCE}")
+
+
+def cut_name(name: str, most: int) -> str:
+    """A name of so many characters at most, with all that stands behind it."""
+    bare = unmarked(name)
+    behind = name.removeprefix(bare)
+    return cut(bare, most - len(behind)) + behind
 
 
 def marked(summary: Summary, extras: Extras) -> tuple[Summary, Extras]:
     """Both with the names under which conditions stand in tables and figures."""
-    sources = extras.sources
-    if not sources:
+    if not (extras.sources or extras.troubled):
         return summary, extras
 
-    def shown(name: str) -> str:
-        return f"{name} {SOURCE}" if name in sources else name
+    def shown(row: Any) -> Any:
+        names = {field: getattr(row, field, None) for field in ("condition", "baseline", "beside")}
+        return replace(row, **{field: of(name) for field, name in names.items() if name is not None})
 
+    def of(name: str) -> str:
+        return name_shown(extras, name)
+
+    curve = summary.curve
+    if curve is not None:
+        points = tuple((of(name), x) for name, x in curve.points)
+        curve = replace(curve, points=points, baseline=curve.baseline and of(curve.baseline))
     summary = replace(
         summary,
-        conditions=tuple(replace(condition, name=shown(condition.name)) for condition in summary.conditions),
-        beside=tuple(
-            replace(figure, condition=None if figure.condition is None else shown(figure.condition))
-            for figure in summary.beside
-        ),
+        conditions=tuple(replace(condition, name=of(condition.name)) for condition in summary.conditions),
+        contrasts=tuple(map(shown, summary.contrasts)),
+        beside=tuple(map(shown, summary.beside)),
+        planted=tuple(map(shown, summary.planted)),
+        curve=curve,
     )
-    extras = replace(
-        extras,
-        differs=tuple(
-            replace(difference, condition=shown(difference.condition)) for difference in extras.differs
-        ),
-        interviews=tuple(
-            replace(interviewed, condition=shown(interviewed.condition)) for interviewed in extras.interviews
-        ),
-        troubled=tuple(
-            replace(trouble, conditions=tuple(map(shown, trouble.conditions))) for trouble in extras.troubled
-        ),
-    )
-    return summary, extras
+    rows = ("differs", "interviews", "growth", "choices", "diversity")
+    changed: dict[str, Any] = {name: tuple(map(shown, getattr(extras, name))) for name in rows}
+    return summary, replace(extras, **changed)

@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...errors import StoreError
-from ...metrics.play import label_of, player_label
+from ...metrics.play import label_of, last_taken_in, mistakes_in, player_label
 from ...record import GameRecord, PastTurn
 from ...record.chain import hash_of
 from ...rules import ROLES, Answer, DayBroke, Lead, Pass, Pick, Said, Say, VoteCounted, Voted, told
-from ...text.notes import Belief, Chosen, Deduced, Mistake, Proposed, Rated, Thought
+from ...text.notes import Belief, Chosen, Deduced, Proposed, Rated, Thought
 from ...text.people import ASKED_ALREADY, PersonAnswer, decode_answer
 from ...text.probes import PROBES
 from ...usage import CallTotals, Usage
@@ -31,7 +31,7 @@ from ..plans.prices import Prices, prices_of, unpriced
 from ..plans.specs import PERSON
 from ..runs.game import StoredGame
 from ..runs.prompts import answered_by_person
-from ..storage.call_store import CallStore
+from ..storage.call_store import CallStore, StoredAttempt
 from ..storage.store import GameRow, Store, StudySitting, asker
 from .answers import GivenAnswer, StudyAnswers
 from .columns import DataRow, DataValue
@@ -130,9 +130,8 @@ def data_rows(source: DataSource, tables: Sequence[str]) -> Iterator[tuple[str, 
             game = _Game(run.store, row, run)
             for table in tables:
                 yield from ((table, made) for made in _MAKERS.get(table, _none)(game))
-        if "calls" in tables:
-            for judge in source.judges:
-                yield from (("calls", made) for made in _judged(run, judge))
+        for judge in source.judges:
+            yield from ((table, made) for table, made in _judged(run, judge) if table in tables)
         if "people" in tables:
             yield from (("people", made) for made in run.study.of_people(store.games()))
         if "answers" in tables:
@@ -352,7 +351,8 @@ def _decisions(game: _Game) -> Iterator[DataRow]:
                 **game.seat(_target(turn), "target"),
                 "answer": turn.action.yes if isinstance(turn.action, Answer) else None,
                 "invalid": turn.invalid,
-                "mistakes": sum(isinstance(note, Mistake) for note in notes),
+                "mistakes": len(mistakes_in(turn)),
+                "last_taken": len(last_taken_in(turn)),
                 "candidates": sum(came) if proposed else None,
                 "candidates_asked": sum(asked) if proposed else None,
                 "thought": "\n".join(thoughts) or None,
@@ -392,22 +392,26 @@ def _calls(game: _Game) -> Iterator[DataRow]:
         yield row | _texts(call) if game.run.texts else row
 
 
-def _judged(run: _Run, judge: Path) -> Iterator[DataRow]:
-    """The calls of a judge of this run's replies; the sample's key, beside its directory, names the games.
+def _judged(run: _Run, judge: Path) -> Iterator[tuple[str, DataRow]]:
+    """The calls and the attempts of a judge of this run's replies, each with its table; the sample's key,
+    beside its directory, names the games.
 
     Its prompts were made before words were erased, so those of a game without its words are left out. Its
     price is in no file, so that what cost nothing has no known cost.
     """
     places: Mapping[str, KeyRow] = {f"item/{row.id}": row for row in read_key(judge.parent).rows}
     with CallStore.open_for_reading(judge) as calls:
-        uncounted = calls.uncounted()
-        for who in sorted(calls.spent_by()):
+        uncounted, lost = calls.uncounted(), calls.attempts()
+        for who in sorted({*calls.spent_by(), *(one.asker for one in lost)}):
             game = _game_of(run, places[who], judge) if who in places else None
             known = game is not None and game.record is not None and not game.record.erased
+            place = (dict.fromkeys(_PLACE) if game is None else game.place) | {"asker": who}
+            seat = _nobody if game is None else game.seat
             for call in calls.whole_calls_of(who):
-                row: DataRow = dict.fromkeys(_PLACE) if game is None else game.place
-                row |= {"asker": who} | _call(call, _nobody if game is None else game.seat, {}, uncounted)
-                yield row | (_texts(call) if known else dict.fromkeys(_TEXTS)) if run.texts else row
+                row = place | _call(call, seat, {}, uncounted)
+                texts = _texts(call) if known else dict.fromkeys(_TEXTS)
+                yield "calls", row | texts if run.texts else row
+            yield from (("attempts", place | _attempt(one, seat, {})) for one in lost if one.asker == who)
 
 
 def _game_of(run: _Run, item: KeyRow, judge: Path) -> _Game:
@@ -428,19 +432,43 @@ def _nobody(seat: int | None) -> DataRow:
     return dict.fromkeys(("seat", "player", "role"))
 
 
+def _attempts(game: _Game) -> Iterator[DataRow]:
+    for attempt in game.store.attempts(asker(game.row.id)):
+        yield game.place | {"asker": attempt.asker} | _attempt(attempt, game.seat, game.prices)
+
+
+def _attempt(attempt: StoredAttempt, seat: Callable[[int | None], DataRow], prices: Prices) -> DataRow:
+    lost, used = attempt.lost, attempt.lost.usage
+    known = bool(used.cost) or not unpriced({attempt.model: used}, prices)
+    return _asked(attempt.key, seat) | {
+        "model": attempt.model,
+        "reason": str(lost.reason),
+        "possibly": lost.possibly,
+        "prompt_tokens": used.prompt_tokens,
+        "completion_tokens": used.completion_tokens,
+        "unlimited": lost.unlimited,
+        "cost": used.cost if known else None,
+    }
+
+
+def _asked(key: str, seat: Callable[[int | None], DataRow]) -> DataRow:
+    """What a call is for, by its key."""
+    _, ask, step = key.split("|", 2)
+    round, kind, who = [*ask.split("/"), "", ""][:3]
+    name, _, attempt = step.rpartition("|")
+    row: DataRow = {"ask": ask, "round": _whole(round), "kind": kind or None, **seat(_whole(who))}
+    return row | {"step": name, "attempt": _whole(attempt)}
+
+
 def _call(
     call: Mapping[str, Any],
     seat: Callable[[int | None], DataRow],
     prices: Prices,
     uncounted: Collection[str],
 ) -> DataRow:
-    _, ask, step = call["key"].split("|", 2)
-    round, kind, who = [*ask.split("/"), "", ""][:3]
-    name, _, attempt = step.rpartition("|")
-    row: DataRow = {"ask": ask, "round": _whole(round), "kind": kind or None, **seat(_whole(who))}
-    model = call["model"]
+    row, model = _asked(call["key"], seat), call["model"]
     used = Usage(*(call[key] for key in ("prompt_tokens", "completion_tokens", "cached_tokens", "cost")))
-    row |= {"step": name, "attempt": _whole(attempt), "model": model}
+    row["model"] = model
     row |= _used(used, bool(used.cost) or not unpriced({model: used}, prices))
     row |= {"estimated": model in uncounted}
     finish = call["finish"]
@@ -500,6 +528,7 @@ _MAKERS: Mapping[str, Callable[[_Game], Iterable[DataRow]]] = {
     "decisions": _decisions,
     "candidates": _candidates,
     "calls": _calls,
+    "attempts": _attempts,
     "answers": _answers,
 }
 """Table → its rows of one game. `people` has none: its rows are no game's."""

@@ -43,9 +43,12 @@ from .specs import (
     ruleset_of,
 )
 
-_SERVED = ("base_url", "api_key_env", "max_in_flight", "timeout", "retries", "longest_wait", "longest_outage")
 REACHED_BY = frozenset(
-    (*_SERVED, "price", "cache", "tier", "tier_wait", "max_reply_bytes", "device", "batch")
+    (
+        *("base_url", "api_key_env", "headers", "query", "stream", "max_in_flight", "requests_per_minute"),
+        *("timeout", "retries", "longest_wait", "longest_outage", "max_tokens_after_timeout"),
+        *("price", "cache", "tier", "tier_wait", "max_reply_bytes", "device", "batch"),
+    )
 )
 """Settings of a model that do not decide what it answers."""
 _DECIDES = {"seed", "scene", "straw_polls", "reliability_probe", "probes", "interview"}

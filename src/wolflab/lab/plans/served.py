@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 from urllib.parse import urlsplit
 
 from ...models.catalog import BUILT_IN, runs_here
-from ...models.endpoints import host_of
 from ...models.person import PersonModel
+from ...models.servers.http import is_loopback as is_loopback
+from ...models.servers.providers import host_of
 from .experiment import Experiment
 
 _HERE = (BUILT_IN, PersonModel.name, "hashing", "minilm")
@@ -42,13 +42,3 @@ def elsewhere(experiment: Experiment) -> set[str]:
 def is_elsewhere(host: str) -> bool:
     """Whether a host, with its port or without, is another machine."""
     return not is_loopback(urlsplit(f"//{host}").hostname or "")
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host, by name or by number, is this machine."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False

@@ -6,7 +6,7 @@ that were asked for and could not be made. Read from a run; every number is an `
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...metrics.choices import Choices
@@ -14,6 +14,7 @@ from ...metrics.diversity import Diversity
 from ...metrics.growth import DealWon, Growth, growth_curve
 from ...metrics.interviews import InterviewGiven, InterviewRows, interview_rows, interviews_of
 from ...metrics.shapes import Summary
+from ...usage import AttemptTotals
 from ..plans.specs import Became
 from ..runs.counting import rows_of
 from ..storage.call_store import Begun
@@ -41,7 +42,7 @@ class Extras:
 
     begun: when and with which version. players, rules: who plays, and by which rules. became: conditions that
     `-o` gave another name, or made of several. estimated: a sentence for each model whose tokens no server
-    counted.
+    counted. attempts: those of calls that brought no reply.
     """
 
     sources: tuple[str, ...] = ()
@@ -56,6 +57,7 @@ class Extras:
     rules: tuple[RulesPlayed, ...] = ()
     became: tuple[Became, ...] = ()
     estimated: tuple[str, ...] = ()
+    attempts: AttemptTotals = field(default_factory=AttemptTotals)
     begun: tuple[Begun, ...] = ()
 
 
@@ -104,6 +106,7 @@ def extras_of_all(stores: Sequence[Store], summary: Summary, contrasts: Sequence
             for each in store.experiment.became
         ),
         uncompared=uncompared(contrasts, summary, False),
+        attempts=sum((store.attempt_totals() for store in stores), AttemptTotals()),
     )
 
 
@@ -112,6 +115,7 @@ def extras_of_tournament(store: Store) -> Extras:
     return Extras(
         troubled=troubled_entrants(store),
         estimated=tuple(dict.fromkeys(store.uncounted().values())),
+        attempts=store.attempt_totals(),
         begun=(store.begun,),
         players=players_of(store),
         rules=rules_played(store),
@@ -132,6 +136,7 @@ def _read(store: Store) -> Extras:
         growth=_growths(store),
         troubled=troubled_in(store),
         estimated=tuple(dict.fromkeys(store.uncounted().values())),
+        attempts=store.attempt_totals(),
         choices=chosen,
         diversity=diverse,
     )

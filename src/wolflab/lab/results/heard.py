@@ -10,27 +10,26 @@ the players read it. No model is asked, no text is embedded anew, and nothing is
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ...agents.base import IO, Agent, Invalid, Reply
 from ...errors import CassetteMismatch, WolflabError
 from ...match import Casting, Dealing, Player, play, run_now
-from ...metrics.play import PlayerLabel, label_of, may_fail, player_label
+from ...metrics.play import PlayerLabel, label_of, may_fail, mistakes_in, player_label
 from ...models.base import Model, Request, Response
 from ...models.calls import Filed, NoFile
 from ...models.embedders.base import Vectors
 from ...record import GameRecord, Turn
 from ...rules import Ask, Event, Log, View
-from ...text.notes import Mistake
 from ...text.replies.parse import parse
 from ...text.replies.parsed import Problem
 from ..plans.specs import PERSON
 from ..runs.casting import Company
 from ..runs.game import prepare
 from ..runs.replay import silenced
-from ..storage.embedding_cache import CachedEmbedder, WrappedEmbedder, text_hash
+from ..storage.embedding_cache import CachedEmbedder, WrappedEmbedder
 from ..storage.store import GameRow, Place, Store
 
 SHOWN = 200
@@ -38,7 +37,9 @@ SHOWN = 200
 
 
 class Unusable(NamedTuple):
-    """One reply that could not be used. model: who gave it; attempt: from 0; reply: how it began."""
+    """One reply that could not be used. model: who gave it; attempt: from 0; reply: how it began. taken: it
+    held several answers, and nothing was asked after it: so far the last of them is taken.
+    """
 
     model: str
     seat: int
@@ -47,6 +48,7 @@ class Unusable(NamedTuple):
     attempt: int
     reason: str
     reply: str
+    taken: bool = False
 
 
 @dataclass(slots=True)
@@ -178,7 +180,7 @@ def of_record(record: GameRecord) -> dict[PlayerLabel, Tally]:
         tally = tallies.setdefault(label_of(record, turn), Tally())
         tally.replies += len(turn.calls)
         tally.decided(turn.invalid)
-        tally.reasons.update(content.reason for _, content in turn.notes if isinstance(content, Mistake))
+        tally.reasons.update(mistake.reason for mistake in mistakes_in(turn))
     return tallies
 
 
@@ -208,13 +210,16 @@ class _Ear(NoFile):
         if player.recipe != PERSON:  # a model's reply
             answer = parse(request.question, text, filed.response.finish)
         unusable = None
-        if isinstance(answer, Problem) and answer.usable is None:
-            _, ask, step, attempt = request.key.rsplit("|", 3)
-            unusable = Unusable(player.model, seat, ask, step, int(attempt), answer.reason, text[:SHOWN])
+        if isinstance(answer, Problem) and (answer.usable is None or answer.several):
+            place, ask, step, attempt = request.key.rsplit("|", 3)
+            taken = answer.several and f"{place}|{ask}|{step}|{int(attempt) + 1}" not in self._filed
+            unusable = Unusable(
+                player.model, seat, ask, step, int(attempt), answer.reason, text[:SHOWN], taken
+            )
         self._heard[request.key] = player, unusable
         return filed
 
-    def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
+    async def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
         """Never reached: `get` answers or raises."""
         raise AssertionError(f"{request.key} was asked of a model while a game was only read")
 
@@ -247,7 +252,7 @@ class _Ear(NoFile):
         for player, unusable in self._heard.values():
             tally = tallies.setdefault(player, Tally())
             tally.replies += 1
-            if unusable is not None:
+            if unusable is not None and not unusable.taken:
                 tally.reasons[unusable.reason] += 1
         for player, invalid in self._decided:
             tallies.setdefault(player, Tally()).decided(invalid)
@@ -287,14 +292,9 @@ class _KeptOrEnd(WrappedEmbedder):
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         embedder = self.inner
-        if isinstance(embedder, CachedEmbedder) and not _all_kept(embedder, texts):
+        if isinstance(embedder, CachedEmbedder) and not embedder.keeps(texts):
             raise _EndOfCalls
         return await embedder.embed(texts)
-
-
-def _all_kept(embedder: CachedEmbedder, texts: Iterable[str]) -> bool:
-    hashes = list({text_hash(text) for text in texts})
-    return len(embedder.cache.get(embedder.digest, hashes)) == len(hashes)
 
 
 __all__ = ["Ledger", "Overheard", "Tally", "Unusable", "of_record"]

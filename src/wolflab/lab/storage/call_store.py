@@ -3,7 +3,10 @@
 Whatever makes calls is an *asker* and has a name: a game ("game/12"), an item that a judge is asked about
 ("item/…"). A call of a model that waits is a row, safe the moment it is committed, with its prompt in blocks
 that are stored once (compressed: a block is new words, and pages of them). What an asker's calls come to
-stands beside the rows, so that nothing is added up to know what a run has spent.
+stands beside the rows, so that nothing is added up to know what a run has spent. An attempt that brought no
+reply and may have been paid for is a row of its own.
+
+What waits in one turn of the event loop is committed in one transaction.
 
 One process writes (it holds a lock for as long as it lives); any number may read. Games, and what belongs to
 them, are `store.Store`'s; a judge's file is a `CallStore` and no more.
@@ -11,6 +14,7 @@ them, are `store.Store`'s; a judge's file is a `CallStore` and no more.
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 import time
 import zlib
@@ -21,18 +25,18 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import msgspec
 
 from ... import __version__
 from ...errors import StoreError
 from ...models.base import Model, Request, Response
-from ...models.calls import Filed
+from ...models.calls import Filed, LostAttempt
+from ...models.estimates import UNCOUNTED
 from ...models.person import PersonModel
-from ...models.wire import UNCOUNTED
-from ...text.replies.finish import Finish
-from ...usage import CallTotals, Usage
+from ...text.replies.finish import Finish, FinishReason
+from ...usage import AttemptTotals, CallTotals, Spent, Usage
 from .packing import CallRow, totals_by_model
 from .quotes import Quotes
 from .run_files import (
@@ -60,8 +64,15 @@ CREATE TABLE IF NOT EXISTS likeliest (
   asker TEXT NOT NULL, key TEXT NOT NULL, tokens TEXT NOT NULL, UNIQUE (asker, key));
 CREATE TABLE IF NOT EXISTS tiers (
   asker TEXT NOT NULL, key TEXT NOT NULL, tier TEXT NOT NULL, UNIQUE (asker, key));
-CREATE TABLE IF NOT EXISTS under_way (
-  asker TEXT NOT NULL, key TEXT NOT NULL, model TEXT NOT NULL, UNIQUE (asker, key));
+CREATE TABLE IF NOT EXISTS attempts (
+  asker TEXT NOT NULL, key TEXT NOT NULL, model TEXT NOT NULL, reason TEXT NOT NULL,
+  possibly INTEGER NOT NULL, unlimited INTEGER NOT NULL, prompt_tokens INTEGER NOT NULL,
+  completion_tokens INTEGER NOT NULL, cost REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS open_calls (
+  asker TEXT NOT NULL, key TEXT NOT NULL, model TEXT NOT NULL, reason TEXT NOT NULL,
+  possibly INTEGER NOT NULL, unlimited INTEGER NOT NULL, prompt_tokens INTEGER NOT NULL,
+  completion_tokens INTEGER NOT NULL, cost REAL NOT NULL, UNIQUE (asker, key));
+CREATE INDEX IF NOT EXISTS attempts_of ON attempts (asker, key);
 CREATE TABLE IF NOT EXISTS blocks (hash TEXT NOT NULL UNIQUE, text BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS totals (
   asker TEXT NOT NULL, model TEXT NOT NULL, calls INTEGER NOT NULL, prompt_tokens INTEGER NOT NULL,
@@ -81,6 +92,17 @@ INSERT INTO totals VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (asker, model) DO
 VERSION = "3"
 """Of the tables, and of the records in a run of games."""
 _NAMED_BLOCKS = "SELECT json_extract(value, '$[1]') FROM calls, json_each(blocks) WHERE blocks IS NOT NULL"
+_OPEN = "INSERT OR REPLACE INTO open_calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_CLOSE = "DELETE FROM open_calls WHERE asker = ? AND key = ?"
+_LOSE = "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_UNDER_WAY = "under_way"
+"""What older files call the calls that are being made; what these may take is not in them."""
+_MANY_BLOCKS = 20_000
+"""Parts of prompts that are known to be stored, without a look into the file."""
+_LEVEL = 2
+"""Of zlib: half the time of its level 4, for a tenth more space."""
+LATENESS = "late"
+"""The small fact of how many seconds late the event loop was that made the calls, where that was much."""
 _BEGUN = "begun"
 _PROGRESS = "progress "
 _UNNAMED = "0.1.0"
@@ -98,6 +120,30 @@ class Begun:
     date: str
 
 
+class StoredAttempt(NamedTuple):
+    """An attempt that brought no reply: see `models.calls.LostAttempt`."""
+
+    asker: str
+    key: str
+    model: str
+    lost: LostAttempt
+
+
+class _Batch:
+    """What is to be committed with this turn of the loop. calls: by asker. sent: rows of open calls. over:
+    (asker, key) of calls that are open no more. lost: rows of attempts. done: it is committed, or has failed
+    with `error`.
+    """
+
+    def __init__(self) -> None:
+        self.calls: dict[str, list[CallRow]] = {}
+        self.sent: list[tuple[Any, ...]] = []
+        self.over: list[tuple[str, str]] = []
+        self.lost: list[tuple[Any, ...]] = []
+        self.done = asyncio.Event()
+        self.error: BaseException | None = None
+
+
 class CallStore:
     """See the module. Open it with `begin`, `resume` or `open_for_reading`."""
 
@@ -107,6 +153,8 @@ class CallStore:
         self.path = path
         self._db = connection
         self._lock = lock
+        self._batch: _Batch | None = None
+        self._blocks_here: set[str] = set()
 
     # -- opening --------------------------------------------------------------------------
 
@@ -157,6 +205,7 @@ class CallStore:
                     facts = {"version": VERSION, "wolflab": __version__, _BEGUN: today, **facts}
                 make_tables(db, cls.schema, facts)
                 store._check_begun()
+                store._close_open_calls()
                 return store
 
     @classmethod
@@ -189,6 +238,8 @@ class CallStore:
 
     def close(self) -> None:
         """Close the file and give the lock back."""
+        if self._batch is not None:
+            self._flush(self._batch)
         self._db.close()
         if self._lock is not None:
             unlocked(self._lock)
@@ -221,31 +272,124 @@ class CallStore:
         return {key: msgspec.json.decode(tokens, type=tuple[tuple[str, float], ...]) for key, tokens in rows}
 
     def commit(self, asker: str, call: CallRow) -> None:
-        """One call, safe when this returns. It is under way no more."""
+        """One call, safe when this returns."""
         with self._transaction():
             self._insert(asker, [call])
-            self._over(asker, call.key)
+            self._db.execute(_CLOSE, (asker, call.key))
+        self.committed(call)
 
-    def note(self, asker: str, key: str, model: str, on_its_way: bool) -> None:
-        """Keep a note of a call that is on its way, until it is committed or comes to nothing; see
-        `left_under_way`.
+    async def commit_soon(self, asker: str, call: CallRow) -> None:
+        """The same with whatever else is to be committed in this turn of the loop. It is open no more."""
+        batch = self._now()
+        batch.calls.setdefault(asker, []).append(call)
+        batch.over.append((asker, call.key))
+        await self._committed_with(batch)
+        self.committed(call)
+
+    def committed(self, call: CallRow) -> None:
+        """Called with each call that was committed."""
+
+    async def note_sending(self, attempt: StoredAttempt) -> None:
+        """Keep a note of a call whose request goes out, until it is committed or the attempt has failed; see
+        `left_open`. attempt: what it is where the process is killed in between.
         """
-        with self._transaction():
-            if on_its_way:
-                self._db.execute("INSERT OR REPLACE INTO under_way VALUES (?, ?, ?)", (asker, key, model))
-            else:
-                self._over(asker, key)
+        batch = self._now()
+        batch.sent.append(_row(attempt))
+        await self._committed_with(batch)
 
-    def _over(self, asker: str, key: str) -> None:
-        self._db.execute("DELETE FROM under_way WHERE asker = ? AND key = ?", (asker, key))
+    async def note_failed(self, asker: str, key: str, model: str, lost: LostAttempt | None) -> None:
+        """The attempt brought no reply."""
+        batch = self._now()
+        batch.over.append((asker, key))
+        if lost is not None:
+            batch.lost.append(_row(StoredAttempt(asker, key, model, lost)))
+        await self._committed_with(batch)
 
-    def left_under_way(self) -> list[tuple[str, str, str]]:
+    def _now(self) -> _Batch:
+        """What is committed with this turn of the loop."""
+        if self._batch is None:
+            self._batch = _Batch()
+            asyncio.get_running_loop().call_soon(self._flush, self._batch)
+        return self._batch
+
+    @staticmethod
+    async def _committed_with(batch: _Batch) -> None:
+        await batch.done.wait()
+        if batch.error is not None:
+            raise batch.error
+
+    def _flush(self, batch: _Batch) -> None:
+        if self._batch is not batch:
+            return
+        self._batch = None
+        try:
+            with self._transaction():
+                self._db.executemany(_OPEN, batch.sent)
+                for asker, calls in batch.calls.items():
+                    self._insert(asker, calls)
+                self._db.executemany(_CLOSE, batch.over)
+                self._db.executemany(_LOSE, batch.lost)
+        except Exception as error:  # noqa: BLE001 (whoever waits for the batch raises it)
+            batch.error = error
+        finally:
+            batch.done.set()
+
+    def left_open(self) -> list[tuple[str, str, str]]:
         """(asker, key, model) of each call that is being made now, or was when the process was killed: its
-        answer was not stored and may have been paid for. None in older files.
+        answer was not stored and may have been paid for.
         """
-        if not has_table(self._db, "under_way"):
+        table = next((name for name in ("open_calls", _UNDER_WAY) if has_table(self._db, name)), None)
+        query = f"SELECT asker, key, model FROM {table} ORDER BY asker, key"
+        return [] if table is None else list(self._db.execute(query))
+
+    def _close_open_calls(self) -> None:
+        """Count what was under way when an earlier process was killed: it may have been paid for."""
+        with self._transaction():
+            self._db.execute("INSERT INTO attempts SELECT * FROM open_calls")
+            self._db.execute("DELETE FROM open_calls")
+            if has_table(self._db, _UNDER_WAY):
+                query = f"INSERT INTO attempts SELECT asker, key, model, ?, 1, 1, 0, 0, 0.0 FROM {_UNDER_WAY}"
+                self._db.execute(query, (str(FinishReason.STOPPED),))
+                self._db.execute(f"DROP TABLE {_UNDER_WAY}")
+
+    def attempts(self, asker: str | None = None) -> list[StoredAttempt]:
+        """The attempts that brought no reply, of one asker or of all (None)."""
+        if not has_table(self._db, "attempts"):
             return []
-        return list(self._db.execute("SELECT asker, key, model FROM under_way ORDER BY asker, key"))
+        where, values = ("", ()) if asker is None else (" WHERE asker = ?", (asker,))
+        rows = self._db.execute(f"SELECT * FROM attempts{where} ORDER BY rowid", values)
+        return [
+            StoredAttempt(
+                who,
+                key,
+                model,
+                LostAttempt(
+                    FinishReason(reason), Usage(prompt, completion, 0, cost), bool(possibly), bool(unlimited)
+                ),
+            )
+            for who, key, model, reason, possibly, unlimited, prompt, completion, cost in rows
+        ]
+
+    def timeouts(self, asker: str) -> dict[str, int]:
+        """By key, how many attempts of an asker's calls were not over in time."""
+        if not has_table(self._db, "attempts"):
+            return {}
+        query = "SELECT key, count(*) FROM attempts WHERE asker = ? AND reason = ? GROUP BY key"
+        return dict(self._db.execute(query, (asker, str(FinishReason.TIMED_OUT))))
+
+    def attempt_totals(self) -> AttemptTotals:
+        """What all attempts without a reply come to."""
+        if not has_table(self._db, "attempts"):
+            return AttemptTotals()
+        total = AttemptTotals()
+        for reason, possibly, n, prompt, completion, cost, unlimited in self._db.execute(
+            "SELECT reason, possibly, count(*), sum(prompt_tokens), sum(completion_tokens), sum(cost), "
+            "max(unlimited) FROM attempts GROUP BY reason, possibly ORDER BY count(*) DESC"
+        ):
+            used, maybe = Usage(prompt, completion, 0, cost), n if possibly else 0
+            possible = used if possibly else Usage()
+            total += AttemptTotals(n, used, maybe, possible, bool(unlimited), {reason: n})
+        return total
 
     def whole_calls_of(self, asker: str, packed: Iterable[CallRow] = ()) -> Iterator[dict[str, Any]]:
         """All calls of an asker in order of key, with their prompts where kept, usage and latency.
@@ -281,6 +425,7 @@ class CallStore:
 
     def _insert(self, asker: str, calls: Iterable[CallRow]) -> None:
         """Rows for calls, and their sums. A call that is there already is left as it is."""
+        new = []
         for call in calls:
             response = call.response
             added = self._db.execute(
@@ -298,20 +443,26 @@ class CallStore:
                 ),
             )
             if added.rowcount:
-                self._add(asker, totals_by_model([call]))
+                new.append(call)
                 if response.tier:
                     self._db.execute("INSERT INTO tiers VALUES (?, ?, ?)", (asker, call.key, response.tier))
                 if response.likeliest:
                     tokens = msgspec.json.encode(response.likeliest).decode()
                     self._db.execute("INSERT INTO likeliest VALUES (?, ?, ?)", (asker, call.key, tokens))
+        self._add(asker, totals_by_model(new))
 
     def _insert_prompt(self, prompt: Iterable[tuple[str, str]]) -> str | None:
         hashes = []
         for role, text in prompt:
             data = text.encode()
             name = _block_name(data)
-            if self._db.execute("SELECT 1 FROM blocks WHERE hash = ?", (name,)).fetchone() is None:
-                self._db.execute("INSERT INTO blocks VALUES (?, ?)", (name, zlib.compress(data)))
+            if name not in self._blocks_here:
+                self._db.execute(
+                    "INSERT OR IGNORE INTO blocks VALUES (?, ?)", (name, zlib.compress(data, _LEVEL))
+                )
+                if len(self._blocks_here) > _MANY_BLOCKS:
+                    self._blocks_here.clear()
+                self._blocks_here.add(name)
             hashes.append((role, name))
         return msgspec.json.encode(hashes).decode() if hashes else None
 
@@ -320,12 +471,20 @@ class CallStore:
         for model, total in totals.items():
             self._db.execute(_ADD, (asker, model, total.calls, *total.usage.figures, total.latency))
 
-    def spent(self) -> tuple[int, Decimal]:
-        """Tokens (prompt and completion) and USD of all committed calls."""
+    def spent(self) -> Spent:
+        """What a budget counts: all committed calls, and attempts without a reply that were or may have been
+        paid for.
+        """
         tokens, usd = self._db.execute(
             "SELECT coalesce(sum(prompt_tokens + completion_tokens), 0), coalesce(sum(cost), 0.0) FROM totals"
         ).fetchone()
-        return int(tokens), Decimal(repr(round(float(usd), _DIGITS)))
+        lost = self.attempt_totals()
+        return Spent(
+            int(tokens) + lost.usage.tokens,
+            _exact(float(usd) + lost.usage.cost),
+            lost.possible.tokens,
+            _exact(lost.possible.cost),
+        )
 
     def called(self) -> tuple[int, int, float]:
         """Calls of models that count tokens, these tokens, and USD, of all committed calls."""
@@ -436,6 +595,7 @@ class CallStore:
 
     def _drop_blocks(self) -> None:
         """Forget what no prompt is made of any more."""
+        self._blocks_here.clear()
         self._db.execute(f"DELETE FROM blocks WHERE hash NOT IN ({_NAMED_BLOCKS})")
 
     def scrub(self) -> None:
@@ -515,8 +675,16 @@ class CallStore:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        with readable(self.path), transaction(self._db):
-            yield
+        try:
+            with readable(self.path), transaction(self._db):
+                yield
+        except BaseException:
+            self._blocks_here.clear()  # what was to be stored is not
+            raise
+
+
+def _exact(usd: float) -> Decimal:
+    return Decimal(repr(round(usd, _DIGITS)))
 
 
 def _block_name(data: bytes) -> str:
@@ -528,6 +696,13 @@ def _names(blocks: str) -> set[str]:
     return {name for _, name in msgspec.json.decode(blocks)}
 
 
+def _row(attempt: StoredAttempt) -> tuple[Any, ...]:
+    """As a table has it."""
+    asker, key, model, lost = attempt
+    used = lost.usage.prompt_tokens, lost.usage.completion_tokens, lost.usage.cost
+    return asker, key, model, str(lost.reason), lost.possibly, lost.unlimited, *used
+
+
 class CallFile:
     """`models.calls.File` of one asker: calls of waiting models are committed at once, others held back.
 
@@ -537,24 +712,37 @@ class CallFile:
 
     def __init__(self, store: CallStore | None, asker: str, filed: Mapping[str, Filed]) -> None:
         self._store, self._asker, self._filed = store, asker, filed
+        self._timeouts: dict[str, int] | None = None
         self.held: list[CallRow] = []
 
     def get(self, request: Request) -> Filed | None:
         """See `models.calls.File`."""
         return self._filed.get(request.key)
 
-    def note(self, request: Request, model: Model, on_its_way: bool) -> None:
+    def timeouts(self, request: Request) -> int:
         """See `models.calls.File`."""
-        if not model.instant and self._store is not None:
-            self._store.note(self._asker, request.key, model.name, on_its_way)
+        if self._timeouts is None:
+            self._timeouts = {} if self._store is None else self._store.timeouts(self._asker)
+        return self._timeouts.get(request.key, 0)
 
-    def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
+    async def sending(self, request: Request, model: Model, lost: LostAttempt) -> None:
+        """See `models.calls.File`."""
+        if self._store is not None:
+            attempt = StoredAttempt(self._asker, request.key, model.name, lost)
+            await self._store.note_sending(attempt)
+
+    async def failed(self, request: Request, model: Model, lost: LostAttempt | None) -> None:
+        """See `models.calls.File`."""
+        if self._store is not None:
+            await self._store.note_failed(self._asker, request.key, model.name, lost)
+
+    async def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
         """See `models.calls.File`."""
         call = CallRow(request.key, digest, model.name, response)
         if model.instant or self._store is None:
             self.held.append(call)
         else:
-            self._store.commit(self._asker, call)
+            await self._store.commit_soon(self._asker, call)
 
     def keep(self) -> None:
         """Commit what is held."""

@@ -242,6 +242,11 @@ class CachedEmbedder(WrappedEmbedder):
                 await self._pending[missing[0]].wait()
         return np.stack([vectors[text_id] for text_id in hashes])
 
+    def keeps(self, texts: Sequence[str]) -> bool:
+        """Whether the vectors of all these texts are in the cache."""
+        hashes = list({text_hash(text) for text in texts})
+        return len(self.cache.get(self.digest, hashes)) == len(hashes)
+
     async def _embed_anew(self, hashes: list[bytes], texts: list[str]) -> dict[bytes, Vectors]:
         done = asyncio.Event()
         self._pending |= dict.fromkeys(hashes, done)

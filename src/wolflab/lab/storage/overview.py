@@ -17,7 +17,8 @@ EndedBy = Literal["village", "werewolves", "nobody"]
 """Which side won, or neither."""
 STATUSES = ("done", "void", "planned", "unfinished", "failed")
 STOPPED = "stopped"
-"""In place of a status: unfinished or failed, and the run says why."""
+"""In place of a status: not over, and the run says why."""
+_STOPPED = "coalesce(error, '') != '' AND status NOT IN ('done', 'void')"
 RESULTS: tuple[EndedBy, ...] = get_args(EndedBy)
 SORTS: tuple[GameSort, ...] = get_args(GameSort)
 
@@ -66,7 +67,7 @@ class GamesWanted:
         for part, value in (
             ("condition = ?", self.condition),
             ("deal = ?", self.deal),
-            ("error = ? AND status IN ('unfinished', 'failed')", self.why),
+            (f"error = ? AND {_STOPPED}", self.why),
             (f"EXISTS (SELECT 1 {_TOTALS} AND model = ?)", self.model),
             ("ended_by(id) = ?", self.result),
         ):
@@ -74,7 +75,7 @@ class GamesWanted:
                 parts.append(part)
                 values.append(value)
         if self.status == STOPPED:
-            parts.append("status IN ('unfinished', 'failed') AND error IS NOT NULL")
+            parts.append(_STOPPED)
         elif self.status is not None:
             parts.append("status = ?")
             values.append(self.status)
@@ -163,8 +164,8 @@ class RunOverview(CallStore):
     def reasons(self) -> list[WhyStopped]:
         """Why games stopped, the most frequent first."""
         rows = self._db.execute(
-            "SELECT status, error, count(*) AS n FROM games WHERE error IS NOT NULL AND status IN "
-            f"('unfinished', 'failed') GROUP BY status, error ORDER BY n DESC, min(id) LIMIT {_REASONS}"
+            f"SELECT status, error, count(*) AS n FROM games WHERE {_STOPPED} "
+            f"GROUP BY status, error ORDER BY n DESC, min(id) LIMIT {_REASONS}"
         )
         return [WhyStopped(*row) for row in rows]
 

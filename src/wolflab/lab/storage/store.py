@@ -9,6 +9,7 @@ instant models lie in it too.
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -27,7 +28,8 @@ from ...models.calls import Filed
 from ...record import GameRecord, read_record
 from ...record.sealed import NO_WORDS, SealedWords, WordsBySeal
 from ...text.people import decode_answer
-from ...usage import CallTotals, Usage
+from ...text.replies.parse import READING
+from ...usage import CallTotals, Spent, Usage
 from ..plans.experiment import Experiment
 from ..plans.loading import load_experiment
 from ..plans.numbering import NumberOf
@@ -54,8 +56,10 @@ CREATE TABLE IF NOT EXISTS sittings (
 """
 _KEEP_ROW = "INSERT OR REPLACE INTO rows VALUES (?, ?, ?)"
 _ASKER = "game/"
-_MEANINGS = "recipes"
+_MEANINGS, _READING = "recipes", "reading"
 _SAID = """model = 'person' AND text LIKE '{"said":%' AND text NOT LIKE '{"said":""%'"""
+_LIMIT = re.compile(r"^((?:[^=]*\.)?max_tokens)=")
+"""A change of what a model's replies may have at most."""
 GIVEN_UP = "given up: words were erased on request"
 """The error of a game that was not over when words of it were erased."""
 
@@ -136,7 +140,7 @@ class Store(CallStore):
             for name, text in {**(beside or {}), "experiment.yaml": experiment.written()}.items():
                 write(path / name, with_meanings(text).encode())
             try:
-                return cls._writer(path, lock, {_MEANINGS: MEANINGS, **(facts or {})})
+                return cls._writer(path, lock, {_MEANINGS: MEANINGS, _READING: READING, **(facts or {})})
             except BaseException:
                 for half in path.glob("run.sqlite*"):  # so that it can be started again
                     half.unlink()
@@ -159,9 +163,20 @@ class Store(CallStore):
             raise
         return store
 
+    def changes_now(self, changes: Sequence[str]) -> list[str]:
+        """These changes as they hold for a run that goes on: a limit of replies decides what is played, so a
+        new one holds for replies alone that did not come to an end in time.
+        """
+        if not self.decided_otherwise(self._with(changes)):
+            return list(changes)
+        return [_LIMIT.sub(r"\1_after_timeout=", change) for change in changes]
+
+    def _with(self, changes: Sequence[str]) -> Experiment:
+        return load_experiment(self.path / "experiment.yaml", changes, meanings=self.meanings)
+
     def changed(self, changes: Sequence[str]) -> Experiment:
         """What would be played with these changes of the run's file; see `resume`."""
-        changed = load_experiment(self.path / "experiment.yaml", changes, meanings=self.meanings)
+        changed = self._with(self.changes_now(changes))
         if decided := self.decided_otherwise(changed):
             raise StoreError(
                 f"-o {' -o '.join(changes)}: it decides what is played in condition {decided!r} of "
@@ -192,6 +207,11 @@ class Store(CallStore):
     def meanings(self) -> str | None:
         """Which meanings of the recipes' names the run was begun by; None from before they changed."""
         return self.meta(_MEANINGS)
+
+    @property
+    def read_as_now(self) -> bool:
+        """Whether the run was begun by a version that reads replies as this one does."""
+        return self.meta(_READING) == READING
 
     def _check_version(self) -> None:
         super()._check_version()
@@ -471,10 +491,11 @@ class Store(CallStore):
         rows = self._db.execute("SELECT key FROM calls WHERE asker = ? ORDER BY rowid", (asker(game),))
         return [key for (key,) in rows]
 
-    def spent(self) -> tuple[int, Decimal]:
-        """Tokens (prompt and completion) and USD of all committed calls, and of what was embedded."""
-        (tokens, usd), texts = super().spent(), self.spent_on_texts()
-        return tokens + texts.tokens, usd + Decimal(repr(texts.cost))
+    def spent(self) -> Spent:
+        """See `CallStore.spent`; what was embedded counts as well."""
+        spent, texts = super().spent(), self.spent_on_texts()
+        more = Decimal(repr(texts.cost))
+        return spent._replace(tokens=spent.tokens + texts.tokens, usd=spent.usd + more)
 
     def called(self) -> tuple[int, int, float]:
         """See `CallStore.called`; tokens and USD of what was embedded count as well."""
