@@ -68,7 +68,37 @@ Out = Annotated[Path | None, typer.Option(help="Directory of this run (default: 
 Resume = Annotated[
     Path | None, typer.Option(help="Take up this run where it stopped; -o changes its budget, concurrency …")
 ]
-Yes = Annotated[bool, typer.Option("--yes", help="Begin it, whatever it may cost.")]
+
+
+def _ask_about_keys(yes: bool) -> bool:
+    """Who is asked before a key goes to a server that it does not belong to. yes: it was said already."""
+    from .models.servers import keys
+    from .ui.console import confirmed
+
+    def asked(wanted: keys.KeyNotAllowed) -> keys.Allowed:
+        if not confirmed(wanted.what, "May it go there?", yes):
+            return "no"
+        return "now" if yes else "always"
+
+    keys.ask = asked
+    return yes
+
+
+Yes = Annotated[
+    bool,
+    typer.Option(
+        "--yes",
+        help="Begin it, whatever it may cost, and send keys to the servers that its files name.",
+        callback=_ask_about_keys,
+    ),
+]
+SendKeys = Annotated[
+    bool,
+    typer.Option("--yes", help="Send keys to the servers that settings name.", callback=_ask_about_keys),
+]
+KeepGoing = Annotated[
+    bool, typer.Option("--keep-going", help="Play on, though a model's first replies are all of no use.")
+]
 RunPath = Annotated[
     Path, typer.Argument(help="A run's directory, as printed by `wolflab run`.", show_default=False)
 ]
@@ -82,6 +112,7 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):  # a terminal may not know every letter that we write
             stream.reconfigure(errors="replace")
     signal.signal(signal.SIGTERM, _terminated)
+    _ask_about_keys(False)
     try:
         app()
     except (WolflabError, OSError, ExceptionGroup) as error:
@@ -166,11 +197,12 @@ def run(
     out: Out = None,
     resume: Resume = None,
     yes: Yes = False,
+    keep_going: KeepGoing = False,
 ) -> None:
     """Run an experiment, then print its table and write its report."""
     from .ui.running import run_experiment
 
-    raise typer.Exit(run_experiment(console(), experiment, set_, village, out, resume, yes))
+    raise typer.Exit(run_experiment(console(), experiment, set_, village, out, resume, yes, keep_going))
 
 
 @app.command(
@@ -187,6 +219,7 @@ def plan(
     games: Annotated[
         int, typer.Option(min=1, max=10000, help="Games to rehearse on the built-in player.")
     ] = 24,
+    yes: SendKeys = False,
 ) -> None:
     """Tell what an experiment, a tournament or a study will take: calls, tokens, money, time."""
     from .ui.forecasting import plan_run
@@ -231,13 +264,14 @@ def play(
     resume: Annotated[
         Path | None, typer.Option(help="Go on with a game that you left.", show_default=False)
     ] = None,
+    yes: SendKeys = False,
 ) -> None:
     """Play one game, live: watch it, or take a seat."""
     from .ui.playing import PersonalSeat, play_game, resume_table
 
     if pace is not None and not 0 <= pace <= 3600:
         raise typer.BadParameter(f"--pace: got {pace}; use seconds from 0 to 3600")
-    _check_alone(context, besides=("pace",))
+    _check_alone(context, besides=("pace", "yes"))
     if resume is not None:
         return resume_table(console(), resume, pace)
     if as_ and human is None:
@@ -558,17 +592,20 @@ def ask_again(
     "`wolflab models --check my-model -o base_url=http://gpu-box:8000/v1`"
 )
 def models(
-    check: Annotated[str | None, typer.Option(help="Try to reach this model now.")] = None,
+    check: Annotated[str | None, typer.Option(help="Ask this model what a game asks.")] = None,
     set_: Annotated[
         list[str], typer.Option("--set", "-o", help="With --check, a setting of it (repeatable).")
     ] = [],
+    yes: SendKeys = False,
 ) -> None:
-    """List what can be named as a model, and what is configured."""
-    from .ui.running import list_models
+    """List what can be named as a model; with --check, ask one what a game asks, and read its replies."""
+    from .ui.running import check_a_model, list_models
 
-    if set_ and check is None:
+    if check is not None:
+        raise typer.Exit(check_a_model(console(), check, set_))
+    if set_:
         raise typer.BadParameter("-o is a setting of the model that --check names")
-    list_models(console(), check, set_)
+    list_models(console())
 
 
 @app.command(epilog="Example:  `wolflab experiments`, then  `wolflab run helmsman-fig2 --village`")
@@ -628,6 +665,7 @@ def experience_build(
     ] = None,
     epsilon: Annotated[float | None, typer.Option(help="ε itself.")] = None,
     overwrite: Overwrite = False,
+    yes: SendKeys = False,
 ) -> None:
     """Collect what the players of finished games thought and did."""
     from .lab.experience.from_games import Selection
@@ -696,13 +734,14 @@ def annotate_judge(
     tokens: Annotated[int | None, typer.Option(help="Budget of tokens, earlier calls counted in.")] = None,
     usd: Annotated[float | None, typer.Option(help="Budget of USD; the model needs -o price=….")] = None,
     run: Moved = None,
+    yes: Yes = False,
 ) -> None:
     """Let a model label the sample; what it has answered is kept and not asked again."""
     from .lab.plans.overrides import model_given
     from .ui.annotating import judge_sample
 
     judged = judge_sample(
-        console(), sample, model_given(model, set_), behaviours, run=run, limits=(tokens, usd)
+        console(), sample, model_given(model, set_), behaviours, run=run, limits=(tokens, usd), yes=yes
     )
     raise typer.Exit(ExitCode.NOT_OVER if judged.waiting else ExitCode.DONE)
 
@@ -887,6 +926,7 @@ def wwqa_generate(
     revise_set: Annotated[
         list[str], typer.Option(help="A setting of the model that revises (repeatable).")
     ] = [],
+    yes: Yes = False,
 ) -> None:
     """Let a model write questions, revise and answer them; what it has answered is kept."""
     from .lab.plans.overrides import model_given
@@ -895,7 +935,7 @@ def wwqa_generate(
     reviser = None if revise_model is None else model_given(revise_model, revise_set)
     writer, limits = model_given(model, set_), (tokens, usd)
     made = generate_questions(
-        console(), rules, writer, out, n, reviser, tuple(form), label, near, threshold, seed, limits
+        console(), rules, writer, out, n, reviser, tuple(form), label, near, threshold, seed, limits, yes
     )
     raise typer.Exit(ExitCode.NOT_OVER if made.why else ExitCode.DONE)
 
@@ -995,6 +1035,7 @@ def wwqa_parity(
     rules: Annotated[
         str | None, typer.Option(help="The rules (a preset) of questions that do not say theirs.")
     ] = None,
+    yes: SendKeys = False,
 ) -> None:
     """Hold a server against training: equal prompts, token by token, and equal first words of answers."""
     from .ui.wwqa.adapters import ParityWanted, check_parity
@@ -1081,22 +1122,23 @@ def tournament(
     resume: Resume = None,
     show: Annotated[Path | None, typer.Option(help="Only show this run's tables.")] = None,
     yes: Yes = False,
+    keep_going: KeepGoing = False,
 ) -> None:
     """Play everybody against everybody on both sides, then print win rates and ratings."""
     from .lab.storage.store import Store
     from .ui import tournament as ui
 
     screen = console()
-    _check_alone(context, ("set_", "yes") if show is None else ())
+    _check_alone(context, ("set_", "yes", "keep_going") if show is None else ())
     if show is not None:
         with Store.open_for_reading(show) as store:
             ui.show_tournament(screen, store, None)
         return
     if resume is not None:
-        ended = ui.resume_tournament(screen, resume, set_, yes)
+        ended = ui.resume_tournament(screen, resume, set_, yes, keep_going)
     else:
         named = ui.chosen_tournament(file, entrant, model, rules, deals, set_, village)
-        ended = ui.run_tournament(screen, file, named, out, yes)
+        ended = ui.run_tournament(screen, file, named, out, yes, keep_going)
     raise typer.Exit(ended)
 
 

@@ -34,13 +34,12 @@ from ..lab.plans.specs import PlayerSpec
 from ..lab.results.extras import Extras
 from ..lab.runs import runner
 from ..lab.runs.casting import Company
-from ..lab.runs.forecast import seen_in
 from ..lab.runs.rehearsal import Rehearsed
 from ..lab.runs.work import budget_needed
 from ..lab.storage.store import GameRow, Store
 from .alarm import HeardStore
 from .console import ExitCode, say
-from .forecasting import Beginning, forecast_first, forecast_in_a_line, forecast_of
+from .forecasting import Beginning, forecast_first, forecast_in_a_line, forecast_in_the_middle
 from .report.numbers import number
 from .wording import SHORT_GAMES_FIRST, counted
 
@@ -51,9 +50,9 @@ _begun: ContextVar[str | None] = ContextVar("begun", default=None)
 """The command that goes on with what this process has begun."""
 
 
-def begin_output(console: Console, command: str, title: str, path: Path) -> None:
+def begin_output(console: Console, command: str, title: str, path: Path, keep_going: bool = False) -> None:
     """Print what is run and where; from now on `stopped` names the command that takes it up."""
-    begun(command, path)
+    goes_on_with(resumed(command, path, keep_going))
     console.print(f"[bold]{escape(title)}[/]  →  {escape(str(path))}", highlight=False, soft_wrap=True)
 
 
@@ -97,9 +96,9 @@ def with_a_yes() -> str:
     return f"wolflab {shlex.join([*sys.argv[1:], '--yes'])}"
 
 
-def resumed(command: str, path: Path) -> str:
-    """The command that takes up what lies there."""
-    return f"wolflab {command} --resume {shlex.quote(str(path))}"
+def resumed(command: str, path: Path, keep_going: bool = False) -> str:
+    """The command that takes up what lies there. keep_going: whatever is replied."""
+    return f"wolflab {command} --resume {shlex.quote(str(path))}{' --keep-going' if keep_going else ''}"
 
 
 def taken_up(console: Console, store: Store, changes: Sequence[str], yes: bool) -> tuple[Beginning, bool]:
@@ -109,6 +108,12 @@ def taken_up(console: Console, store: Store, changes: Sequence[str], yes: bool) 
     if not changes:
         return forecast_first(console, store.experiment, yes, with_a_yes(), store), False
     changed, games = store.changed(changes), store.games()
+    if store.changes_now(changes) != list(changes):
+        say(
+            console,
+            "max_tokens holds from now on for calls whose reply did not come to an end in time, and these "
+            "say so; all others go on as the run was begun",
+        )
     left = not all(row.over for row in games) or len(runner.planned_games(changed)) > len(games)
     beginning = forecast_first(console, changed, yes, with_a_yes(), store)
     if left:
@@ -194,6 +199,7 @@ class _GamesShown:
             console=console,
         )
         self._task = self._bar.add_task("games", total=None, spent="", left=None)
+        self._experiment = store.experiment  # a tournament's is cut to what is played by now
         self._begun, self._looked = monotonic(), 0.0
         self._had, self._over = store.called()[0], 0
         self._calls: float | None = None
@@ -247,13 +253,18 @@ class _GamesShown:
             self.look()
 
     def _correct(self, rehearsed: Rehearsed) -> None:
-        """With 1, 2, 4, 8 … games over, reckon again how many calls the run makes; told the first time."""
-        told = forecast_of(self._store.experiment, rehearsed, seen_in(self._store))
-        seen = sum(model.seen for model in told.models.values())
+        """With 1, 2, 4, 8 … games over, reckon again how many calls the run makes. It is told the first time,
+        unless nothing is left.
+        """
+        found = forecast_in_the_middle(self._experiment, rehearsed, self._store)
+        if found is None:
+            self._calls = None
+            return
+        told, seen = found
         if self._calls is None and seen:
             by = counted(seen, "reply", "replies")
-            say(self._console, f"By its first {by}, the run will take {forecast_in_a_line(told)}")
-        self._calls = told.calls.middle
+            say(self._console, f"By its first {by}, the run will take in all {forecast_in_a_line(told)}")
+        self._calls = told.calls.middle if seen else None
 
 
 class _LeftColumn(TimeRemainingColumn):
@@ -267,35 +278,54 @@ class _LeftColumn(TimeRemainingColumn):
         return Text(f"left {timedelta(seconds=round(left))}", style="progress.remaining")
 
 
-def ended(over: bool, extras: Extras) -> ExitCode:
-    """How a command that plays games ended. over: whether all games are."""
-    if not over:
-        return ExitCode.NOT_OVER
-    return ExitCode.UNUSABLE if extras.troubled else ExitCode.DONE
+def end(
+    console: Console, store: Store, command: str, over: bool, extras: Extras, keep_going: bool
+) -> ExitCode:
+    """End a command that plays games (`run`, `tournament`): tell which are not over, and how to go on. over:
+    whether all games are. keep_going: it was to play them whatever is replied.
+    """
+    if over:
+        return ExitCode.UNUSABLE if extras.troubled else ExitCode.DONE
+    tell_unfinished(console, store, command, keep_going)
+    return ExitCode.BROKEN if _held_back(store.games()) else ExitCode.NOT_OVER
 
 
-def tell_unfinished(console: Console, store: Store, command: str) -> None:
+def tell_unfinished(console: Console, store: Store, command: str, keep_going: bool = False) -> None:
     """Print which games are not over, and with which of the commands (`run`, `tournament`) to go on."""
     tell_why(console, [row for row in store.games() if not row.over])
     say(console, SHORT_GAMES_FIRST)
-    say(console, f"Some games are not over. {how_to_go_on(store, command)}")
+    say(console, f"Some games are not over. {how_to_go_on(store, command, keep_going)}")
 
 
-def how_to_go_on(store: Store, command: str) -> str:
-    """In a sentence, with a higher budget where one is spent. command: `run` or `tournament`."""
+def _held_back(rows: Sequence[GameRow]) -> bool:
+    """Whether games were not begun because a player is broken: they alone are planned and say why."""
+    return any(row.status == "planned" and row.error for row in rows)
+
+
+def how_to_go_on(store: Store, command: str, keep_going: bool = False) -> str:
+    """In a sentence, with a higher budget where one is spent. command: `run` or `tournament`. keep_going: see
+    `end`.
+    """
+    higher = _higher(store)
+    again = f"{resumed(command, store.path, keep_going)}{higher}"
+    if _held_back(store.games()):
+        return f"Once that is mended, go on with: {again}. To go on all the same, add --keep-going."
+    return f"Go on with{' a higher budget' if higher else ''}: {again}"
+
+
+def _higher(store: Store) -> str:
+    """What raises the budgets that are spent: options of a command, "" where none is."""
     needed: dict[str, float] = {}
     for row in store.games():
         if (short := budget_needed(row.error)) is not None:
             needed[short[0]] = max(needed.get(short[0], 0.0), short[1])
-    if not needed:
-        return f"Go on with: {resumed(command, store.path)}"
-    budget, (tokens, usd) = store.experiment.budget, store.spent()
+    budget, (tokens, usd, *_) = store.experiment.budget, store.spent()
     higher = ""
     if budget.tokens is not None and "tokens" in needed:
         higher += f" -o budget.tokens={2 * max(budget.tokens, tokens + int(needed['tokens']))}"
     if budget.usd is not None and "usd" in needed:
         higher += f" -o budget.usd={2 * max(budget.usd, float(usd) + needed['usd']):.6g}"
-    return f"Go on with a higher budget: {resumed(command, store.path)}{higher}"
+    return higher
 
 
 def tell_why(console: Console, rows: Sequence[GameRow]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 from enum import IntEnum
 from functools import cache
 from typing import TYPE_CHECKING
@@ -30,6 +31,8 @@ class ExitCode(IntEnum):
     """What was asked for cannot be done; a sentence said why."""
     UNUSABLE = 3
     """All is over, but most replies of a player in a condition could not be used: the numbers tell that."""
+    BROKEN = 4
+    """Games are left, for a model's first decisions were all without a usable reply: no further one began."""
     INTERRUPTED = 130
     """After Ctrl-C."""
 
@@ -67,6 +70,19 @@ class TerminalLog(logging.Handler):
 def log_at_terminal() -> None:
     """What is logged as a warning or an error goes to the terminal, unless somebody takes it already."""
     logging.basicConfig(level=logging.WARNING, handlers=[TerminalLog()])
+
+
+def confirmed(sentence: str, question: str, yes: bool) -> bool:
+    """Whether somebody at the terminal says yes. yes: it was said with the command, and is told. Without a
+    terminal nobody does.
+    """
+    if yes:
+        say(console(stderr=True), f"yes: {sentence}")
+        return True
+    if sys.stdin is None or not sys.stdin.isatty():
+        return False
+    say(console(stderr=True), f"{sentence}. {question} [y/N]", "bold")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

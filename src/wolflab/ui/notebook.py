@@ -27,6 +27,7 @@ from ..lab.plans.tournament import Tournament, make_tournament
 from ..lab.results.extras import extras, extras_of_tournament
 from ..lab.results.summaries import summary as summary_of
 from ..lab.runs.casting import Company
+from ..lab.runs.first_decisions import FirstDecisions
 from ..lab.runs.runner import Progress, playing, preflight
 from ..lab.runs.tournament_games import (
     is_tournament,
@@ -170,6 +171,7 @@ def run(
     village: bool = False,
     out: Path | str | None = None,
     resume: Path | str | None = None,
+    keep_going: bool = False,
     progress: Callable[[Progress], None] | bool = True,
 ) -> OpenedRun:
     """Run an experiment or a tournament, or go on with a run, and open it. Some games may be unfinished: see
@@ -178,8 +180,10 @@ def run(
     experiment: a file, the name of a shipped one, or its fields as a dict. overrides: fields by their place,
     such as {"deals": 3, "sheriff.model": "openai/gpt-4o-mini"}, with values as they are, or a list of texts
     as the command's -o takes them. village: play it on the built-in player. out: the run's directory
-    (default: a new one under runs/). resume: a run to take up where it stopped. progress: told of every game
-    that is over; True writes a line, False nothing.
+    (default: a new one under runs/). resume: a run to take up where it stopped. keep_going: play on, though
+    the first 30 decisions of a model are all without a usable reply; else no further game begins then, and
+    those that are left are planned, with the reason as their error. progress: told of every game that is
+    over, and of such a model; True writes a line, False nothing.
     """
     if (experiment is None) == (resume is None):
         raise ExperimentError("run: name an experiment, or a run to resume; one of the two")
@@ -191,7 +195,7 @@ def run(
     async def play() -> Path:
         with await _begun(loaded, out) if loaded is not None else Store.resume(Path(resume or "")) as store:
             go_on = playing_tournament if is_tournament(store) else playing
-            await go_on(store, watch, reached=loaded is not None)
+            await go_on(store, watch, reached=loaded is not None, first=FirstDecisions(keep_going))
         return store.path
 
     return open_run(_played(play))

@@ -20,7 +20,8 @@ from ..lab.results.heard import Ledger
 from ..lab.results.summaries import compared as compared_runs
 from ..lab.results.summaries import summary
 from ..lab.runs import runner
-from ..lab.runs.casting import listing, reach
+from ..lab.runs.checking import CheckedReply, check_in_a_game, listing
+from ..lab.runs.first_decisions import FirstDecisions
 from ..lab.runs.game import rules_of
 from ..lab.runs.tournament_games import is_tournament
 from ..lab.storage.run_files import new_directory
@@ -29,12 +30,11 @@ from ..lab.training.plan import FOLDER
 from .alarm import Alarm, HeardStore
 from .commands import (
     begin_output,
-    ended,
+    end,
     leave,
     play_games,
     preflight_models,
     taken_up,
-    tell_unfinished,
     tell_why,
     with_a_yes,
 )
@@ -47,7 +47,7 @@ from .report.report import render_report, report_page
 from .tables import print_summary
 from .terminal import show_errors, show_unusable
 from .tournament import resume_tournament
-from .wording import as_data, counted, second_poll_in_words
+from .wording import attempts_in_words, counted, page_numbers, second_poll_in_words
 
 
 def run_experiment(
@@ -58,8 +58,11 @@ def run_experiment(
     out: Path | None,
     resume: Path | None,
     yes: bool = False,
+    keep_going: bool = False,
 ) -> ExitCode:
-    """Run or resume an experiment with a progress bar, then report. yes: whatever it may cost."""
+    """Run or resume an experiment with a progress bar, then report. yes: whatever it may cost. keep_going:
+    whatever its models reply.
+    """
     if (source is None) == (resume is None):
         raise ExperimentError(
             "name an experiment to run (wolflab experiments lists them), or --resume a run; one of the two"
@@ -72,7 +75,7 @@ def run_experiment(
         with Store.open_for_reading(resume) as stopped_run:
             tournament = is_tournament(stopped_run)
         if tournament:
-            return resume_tournament(console, resume, overrides, yes)
+            return resume_tournament(console, resume, overrides, yes, keep_going)
         store = HeardStore.resume(resume)
     else:
         assert source is not None
@@ -87,7 +90,7 @@ def run_experiment(
         store = HeardStore.create(path, experiment)
     reached = resume is None
     with store:
-        begin_output(console, "run", store.experiment.title or store.experiment.name, store.path)
+        begin_output(console, "run", store.experiment.title or store.experiment.name, store.path, keep_going)
         if resume is None:
             if second := second_poll_in_words(store.experiment):
                 say(console, second)
@@ -102,13 +105,13 @@ def run_experiment(
             ok = play_games(
                 console,
                 store,
-                lambda watch: runner.play_run(store, alarm.beside(watch), reached),
+                lambda watch: runner.play_run(
+                    store, alarm.beside(watch), reached, FirstDecisions(keep_going)
+                ),
                 beginning.rehearsed,
             )
         extra = report_run(console, store, None)
-        if not ok:
-            tell_unfinished(console, store, "run")
-    return ended(ok, extra)
+        return end(console, store, "run", ok, extra, keep_going)
 
 
 def report_run(console: Console, store: Store, out: Path | None, replays: bool = False) -> Extras:
@@ -123,7 +126,7 @@ def report_run(console: Console, store: Store, out: Path | None, replays: bool =
     file = out or store.path / "report.html"
     told = _write_quoted(store, quoted_games(extra), file.parent) if replays else ""
     page = render_report(results, experiment, extra, links_of(extra, file.parent))
-    numbers = results.as_dict() | {"extras": as_data(extra)}
+    numbers = page_numbers(results, extra)
     say(console, f"run: {store.path}")
     leave(console, "report", file, page, numbers)
     if told:
@@ -152,7 +155,7 @@ def compare_runs(
     extra = extras_of_all(stores, results, contrasts)
     print_summary(console, results, extra)
     page = report_page(results, extras=extra)
-    leave(console, "report", out, page.html, results.as_dict() | {"extras": as_data(extra)})
+    leave(console, "report", out, page.html, page_numbers(results, extra))
     if to is not None:
         say(console, write_tables([page], to))
         say(console, write_figures([page], to))
@@ -160,30 +163,64 @@ def compare_runs(
 
 def list_errors(console: Console, store: Store) -> None:
     """002's error log: unusable replies, then games that are not over, then adaptations."""
-    count = unread = 0
+    count = last_taken = unread = 0
     with Ledger(store) as ledger:
         for row in store.games():
             if row.over:
-                count += show_errors(console, row.id, store.record(row.id))
+                unusable, last = show_errors(console, row.id, store.record(row.id))
+                count, last_taken = count + unusable, last_taken + last
                 continue
             heard = ledger.unfinished(row)
             show_unusable(console, row.id, rules_of(store.experiment, Place.of(row)).names, heard.unusable)
-            count += len(heard.unusable)
+            count += sum(not one.taken for one in heard.unusable)
+            last_taken += sum(one.taken for one in heard.unusable)
             unread += heard.filed - heard.read
     tell_why(console, [row for row in store.games() if row.error and not row.over])
     for _, adaptation in store.adaptations():  # which names the model itself
         say(console, adaptation)
+    if lost := attempts_in_words(store.attempt_totals()):
+        say(console, lost)
     console.print(counted(count, "unusable reply", "unusable replies"))
+    if last_taken:
+        console.print(
+            f"{counted(last_taken, 'reply', 'replies')} with several answers, of which the last was taken"
+        )
     if unread:
         others = counted(unread, "reply", "replies")
         console.print(f"not among them: {others} of games that are not over, read when their game goes on")
 
 
-def list_models(console: Console, wanted: str | None, settings: Sequence[str] = ()) -> None:
-    """The table of `wolflab models`; with `wanted`, tries to reach that model with these settings."""
-    if wanted is not None:
-        console.print(f"{asyncio.run(reach(wanted, settings))}: reached", markup=False)
-        return
+def check_a_model(console: Console, wanted: str, settings: Sequence[str] = ()) -> ExitCode:
+    """Ask a model what a game asks, with these settings, and tell which replies can be used."""
+    checked = asyncio.run(check_in_a_game(wanted, settings))
+    say(console, f"{checked.name}: reached")
+    for reply in checked.replies:
+        say(console, f"  {_checked_in_words(reply)}", "yellow" if reply.why else "")
+    for adaptation in checked.adaptations:
+        say(console, f"  {adaptation}")
+    if checked.usable:
+        return ExitCode.DONE
+    bad = sum(bool(reply.why) for reply in checked.replies)
+    say(
+        console,
+        f"{bad} of {counted(len(checked.replies), 'reply', 'replies')} could not be used: in a game, such a "
+        "reply is asked for again, and then something stands in for it",
+        "yellow",
+    )
+    return ExitCode.NOT_OVER
+
+
+def _checked_in_words(reply: CheckedReply) -> str:
+    usage, finish = reply.response.usage, reply.response.finish
+    tokens = f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens, {reply.response.latency:.1f} s"
+    if not reply.why:
+        return f"{reply.asked}: usable ({tokens})"
+    began = f'; it begins: "{reply.began}"' if reply.began else ""
+    return f"{reply.asked}: not usable ({tokens}; {finish.reason}): {reply.why}{began}"
+
+
+def list_models(console: Console) -> None:
+    """The table of `wolflab models`."""
     table = Table("model", "key", "key found")
     table.add_column("where", overflow="fold")
     for row in listing():

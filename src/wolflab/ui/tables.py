@@ -37,6 +37,7 @@ from .measures import (
 )
 from .report.numbers import UNKNOWN, cost_in_words, interval, number, value_of
 from .wording import (
+    attempts_in_words,
     became_in_words,
     counted,
     errors_command,
@@ -95,6 +96,8 @@ def print_summary(
         say(console, f"Cost: {cost}; {lacking} (give it with -o ….model.price=…).", "yellow")
     for uncounted in extras.estimated:
         say(console, f"{uncounted}.", "yellow")
+    if lost := attempts_in_words(extras.attempts):
+        say(console, f"{lost}.", "yellow")
 
 
 def print_top(console: Console, extras: Extras) -> None:

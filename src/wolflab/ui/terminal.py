@@ -237,16 +237,19 @@ def show_record(
             printer.events(record.events[index:end])
 
 
-def show_errors(console: Console, game: int, record: GameRecord) -> int:
-    """Print one game's unusable replies (002's error log); returns how many there were."""
-    count = 0
+def show_errors(console: Console, game: int, record: GameRecord) -> tuple[int, int]:
+    """Print one game's unusable replies (002's error log), and those with several answers, of which the last
+    was taken; returns how many there were of each.
+    """
+    count = last_taken = 0
     for turn in (*record.turns, *record.probes):
         mistakes = 0
         for step, content in turn.notes:
             if isinstance(content, Mistake):
-                mistakes += 1
+                mistakes += not content.taken
+                last_taken += content.taken
                 where = f"{turn.ask} · {record.ruleset.names[turn.seat]} · {step}"
-                _show_mistake(console, game, where, content.attempt, content.reason, content.reply)
+                _show_mistake(console, game, where, content)
         if turn.invalid is not None:
             mistakes = mistakes or 1  # what follows from a reply that is listed above is no further one
             stand_in = "left out" if turn.probe else f"instead: {acted(turn.action, record.ruleset.names)}"
@@ -255,17 +258,19 @@ def show_errors(console: Console, game: int, record: GameRecord) -> int:
                 f"[yellow]({escape(stand_in)})[/]"
             )
         count += mistakes
-    return count
+    return count, last_taken
 
 
 def show_unusable(console: Console, game: int, names: Sequence[str], unusable: Sequence[Unusable]) -> None:
     """As `show_errors`, of a game that is not over: what its calls on file show."""
     for mistake in unusable:
         where = f"{mistake.ask} · {names[mistake.seat]} · {mistake.step}"
-        _show_mistake(console, game, where, mistake.attempt, mistake.reason, mistake.reply)
+        _show_mistake(console, game, where, mistake)
 
 
-def _show_mistake(console: Console, game: int, where: str, attempt: int, reason: str, reply: str) -> None:
+def _show_mistake(console: Console, game: int, where: str, mistake: Mistake | Unusable) -> None:
+    last = " [yellow](the last of them is taken)[/]" if mistake.taken else ""
     console.print(
-        f"game {game} · {where}, attempt {attempt + 1}: {escape(reason)}\n    [dim]{escape(reply)}[/]"
+        f"game {game} · {where}, attempt {mistake.attempt + 1}: {escape(mistake.reason)}{last}\n"
+        f"    [dim]{escape(mistake.reply)}[/]"
     )

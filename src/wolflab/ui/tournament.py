@@ -14,6 +14,7 @@ from ..errors import ExperimentError
 from ..lab.plans.tournament import Tournament, from_flags, load_tournament, make_tournament
 from ..lab.results.extras import Extras, extras_of_tournament
 from ..lab.results.summaries import summary
+from ..lab.runs.first_decisions import FirstDecisions
 from ..lab.runs.tournament_games import play_tournament, start_tournament, written_of
 from ..lab.runs.tournament_games import tournament_standings as standings_of
 from ..lab.storage.run_files import new_directory
@@ -24,12 +25,11 @@ from ..stats.intervals import Estimate
 from .alarm import Alarm, HeardStore
 from .commands import (
     begin_output,
-    ended,
+    end,
     leave,
     play_games,
     preflight_models,
     taken_up,
-    tell_unfinished,
     with_a_yes,
 )
 from .console import ExitCode, say
@@ -38,7 +38,7 @@ from .report.links import Links
 from .report.numbers import interval, number, spent
 from .report.tournament import PART_NAMES, standings_page
 from .tables import INSTRUMENT, framed, in_red, print_fitted, print_top
-from .wording import OPPONENTS_DIFFER, as_data, counted, trouble_marks
+from .wording import OPPONENTS_DIFFER, counted, name_shown, page_numbers, trouble_marks
 
 
 def chosen_tournament(
@@ -68,10 +68,15 @@ def chosen_tournament(
 
 
 def run_tournament(
-    console: Console, source: str | None, tournament: Tournament, out: Path | None, yes: bool = False
+    console: Console,
+    source: str | None,
+    tournament: Tournament,
+    out: Path | None,
+    yes: bool = False,
+    keep_going: bool = False,
 ) -> ExitCode:
     """Play a tournament as a new run, then show it. source: its file's name, None for one of flags. yes:
-    whatever it may cost.
+    whatever it may cost. keep_going: whatever its models reply.
     """
     keyless = None if tournament.village is None else f"wolflab tournament {source} --village"
     preflight_models(tournament.experiment(), list(tournament.entrants.items()), keyless)
@@ -79,34 +84,39 @@ def run_tournament(
     path = out if out is not None else new_directory(Path("runs"), tournament.name)
     start_tournament(path, tournament).close()
     with HeardStore.resume(path) as store:
-        return _played(console, store, True, beginning)
+        return _played(console, store, True, beginning, keep_going)
 
 
 def resume_tournament(
-    console: Console, path: Path, changes: Sequence[str] = (), yes: bool = False
+    console: Console,
+    path: Path,
+    changes: Sequence[str] = (),
+    yes: bool = False,
+    keep_going: bool = False,
 ) -> ExitCode:
-    """Take up a tournament's run where it stopped, then show it. changes: see `Store.resume`. yes: whatever
-    it may cost.
+    """Take up a tournament's run where it stopped, then show it. changes: see `Store.resume`. yes and
+    keep_going: see `run_tournament`.
     """
     with HeardStore.resume(path) as store:
         beginning, reached = taken_up(console, store, changes, yes)
-        return _played(console, store, reached, beginning)
+        return _played(console, store, reached, beginning, keep_going)
 
 
-def _played(console: Console, store: HeardStore, reached: bool, beginning: Beginning) -> ExitCode:
-    begin_output(console, "tournament", store.experiment.title or store.experiment.name, store.path)
+def _played(
+    console: Console, store: HeardStore, reached: bool, beginning: Beginning, keep_going: bool
+) -> ExitCode:
+    title = store.experiment.title or store.experiment.name
+    begin_output(console, "tournament", title, store.path, keep_going)
     beginning.keep(store)
     with Alarm(console, store) as alarm:
         ok = play_games(
             console,
             store,
-            lambda watch: play_tournament(store, alarm.beside(watch), reached),
+            lambda watch: play_tournament(store, alarm.beside(watch), reached, FirstDecisions(keep_going)),
             beginning.rehearsed,
         )
     extra = show_tournament(console, store, None)
-    if not ok:
-        tell_unfinished(console, store, "tournament")
-    return ended(ok, extra)
+    return end(console, store, "tournament", ok, extra, keep_going)
 
 
 def show_tournament(console: Console, store: Store, out: Path | None) -> Extras:
@@ -125,7 +135,7 @@ def show_tournament(console: Console, store: Store, out: Path | None) -> Extras:
         "page",
         out or store.path / "tournament.html",
         standings_page(standings, extra, written_of(store), results, Links(on=True)).html,
-        standings.as_dict() | {"extras": as_data(extra)},
+        page_numbers(standings, extra),
     )
     say(console, f"everything else about its games: wolflab report {shlex.quote(str(store.path))}")
     return extra
@@ -162,10 +172,10 @@ def matrix_table(
     table = framed(f"{standings.title}: village win rate", standings.instrument, f"value, {kind}, games")
     table.add_column("village ↓  Werewolves →", style="bold")
     for name in standings.werewolves:
-        table.add_column(escape(name), justify="right", overflow="fold")
+        table.add_column(escape(name_shown(extras, name)), justify="right", overflow="fold")
     for village in standings.village:
         cells = (_cell(standings.cell(village, werewolves), extras) for werewolves in standings.werewolves)
-        table.add_row(escape(village), *cells)
+        table.add_row(escape(name_shown(extras, village)), *cells)
     return table
 
 
@@ -196,7 +206,8 @@ def _print_scores(console: Console, standings: Standings, extras: Extras) -> Non
             rank += "" if rating.ranks is None else f"\n{rating.ranks[0]} to {rating.ranks[1]}"
         skills = [f"{s.side[0].upper()} {s.mu:.1f}" for s in standings.skills if s.name == score.name]
         shares = (_shown(getattr(score, part), "share") for part in SIDE_PARTS)
-        name = "\n".join([escape(score.name), *in_red(trouble_marks(extras, score.name))])
+        shown = escape(name_shown(extras, score.name))
+        name = "\n".join([shown, *in_red(trouble_marks(extras, score.name))])
         rows.append([name, *shares, strength, rank, "\n".join(sorted(skills)) or "–"])
     heads = ["entrant", *(PART_NAMES[part] for part in SIDE_PARTS), "strength", "rank", "openskill"]
     caption = "strength: log odds of a game (Bradley-Terry); rank with the range that holds for all"

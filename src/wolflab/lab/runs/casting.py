@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -21,34 +20,20 @@ from ...errors import ExperimentError, ModelError
 from ...match import Casting, Dealing, Player
 from ...models.base import Model
 from ...models.budget import Budget
-from ...models.catalog import check_model, listing, resolve
+from ...models.catalog import resolve
 from ...models.embedders import Embedder, resolve_embedder
-from ...models.endpoints import missing_key
-from ...models.openai_api import OpenAIModel
 from ...models.person import PeopleTable, PersonModel
+from ...models.servers.chat import ServerModel
+from ...models.servers.keys import missing_key
 from ...rules import Ruleset
+from ...usage import NOTHING_SPENT, Spent
 from ..experience.run_pools import Pools
 from ..plans.experiment import Experiment
-from ..plans.overrides import model_given
 from ..plans.policies import Policies, policy_name_of
 from ..plans.scenes import SCENES
 from ..plans.specs import PERSON, ExperienceSpec, PlayerSpec, places_of
 from ..storage.embedding_cache import CachedEmbedder, EmbeddingCache
 from ..storage.store import Place
-
-
-async def reach(given: str, settings: Sequence[str] = ()) -> str:
-    """Ask the model that a flag names (`model_given`) for a word now, and return its name. settings: as `-o`
-    takes them.
-
-    Raises ModelError, which says in one sentence why it cannot be used.
-    """
-    model = resolve(model_given(given, settings))
-    try:
-        await check_model(model, ask=True)
-        return model.name
-    finally:
-        await model.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +113,7 @@ def _key(spec: Any) -> bytes:
     return msgspec.json.encode(spec, order="sorted")
 
 
-def budget_of(experiment: Experiment, spent: tuple[int, Decimal]) -> Budget:
+def budget_of(experiment: Experiment, spent: Spent) -> Budget:
     """An experiment's budget, of which so much is spent."""
     return Budget(experiment.budget.tokens, experiment.budget.usd, *spent)
 
@@ -146,7 +131,7 @@ class Company(Players):
         self,
         experiment: Experiment,
         home: Path | None = None,
-        spent: tuple[int, Decimal] | Budget = (0, Decimal()),
+        spent: Spent | Budget = NOTHING_SPENT,
         reading: bool = False,
         table: PeopleTable | None = None,
         tell: Callable[[str], None] | None = None,
@@ -173,7 +158,7 @@ class Company(Players):
     def check_refused(self, condition: str) -> None:
         """Raise ModelRefused where a model of that condition's players answers nobody."""
         for role in self.cast(condition).values():
-            if isinstance(role.player.model, OpenAIModel):
+            if isinstance(role.player.model, ServerModel):
                 role.player.model.check_refused()
 
     @property
@@ -313,6 +298,3 @@ def _place(cast: Mapping[str, _Role], rules: Ruleset, dealing: Dealing, seat: in
         if place in cast:
             return cast[place]
     raise ExperimentError(f"players: nobody is named for {rules.names[seat]} ({role}); add players.others")
-
-
-__all__ = ["Company", "listing", "reach"]

@@ -18,7 +18,7 @@ import msgspec
 
 from ...errors import StoreError
 from ...files import reading_file, write
-from ...models.endpoints import host_of
+from ...models.servers.providers import host_of
 from ...rules import Say
 from ..experience.erasing import erase_in_pool, is_pool
 from ..plans.served import is_served, servers_of

@@ -25,10 +25,11 @@ from ...models.budget import Budget
 from ...models.catalog import BUILT_IN, name_and_settings, resolve
 from ...models.embedders import Embedder, resolve_embedder
 from ...models.embedders.hashing import HashingEmbedder
-from ...models.wire import estimate_texts, tokens
+from ...models.estimates import estimate_texts, tokens
 from ...rules import Said
-from ...text.replies.extract import find_object, without_thinking
+from ...text.replies.extract import READ, find_object
 from ...text.replies.parsed import STATEMENT, field_of
+from ...text.replies.thoughts import without_thoughts
 from ..plans.experiment import Experiment
 from ..plans.policies import policy_name_of
 from ..plans.served import is_served
@@ -154,9 +155,10 @@ def is_speech(kind: str) -> bool:
 
 def said_in(text: str) -> str:
     """What a reply says aloud, as far as it can be told without its question."""
-    found = find_object(text)
+    answer = without_thoughts(text).text
+    found = find_object(answer[:READ])
     said = None if found is None else field_of(found, STATEMENT)
-    return said if isinstance(said, str) else without_thinking(text)
+    return said if isinstance(said, str) else answer
 
 
 def _reduced(experiment: Experiment, each: int) -> Experiment:

@@ -18,16 +18,18 @@ from typing import Any
 import msgspec
 
 from ...agents.own import OwnAgent
-from ...errors import StoreError
+from ...errors import CassetteMismatch, StoreError
 from ...fields import first_difference
 from ...match import play, run_now
+from ...models.loop import watch as watch_of_loop
 from ..experience.run_pools import provide
 from ..plans.experiment import Experiment
 from ..plans.numbering import numbering
-from ..storage.call_store import CallFile
+from ..storage.call_store import LATENESS, CallFile
 from ..storage.store import GameRow, Place, Store, asker
 from .casting import Company
 from .counting import Finished, finished
+from .first_decisions import Broken, FirstDecisions
 from .game import prepare
 from .processes import processes, rare_collection
 from .work import How, check_models, error_sentence, stoppable, work
@@ -40,7 +42,7 @@ REDRAWS = 20
 class Progress:
     """How far a run is, for whoever watches: games over, games planned so far, and the last one's row.
 
-    news: what has just been heard of a server, a sentence; "" where it is a game that is over.
+    news: what has just been heard of a server or a player, a sentence; "" where it is a game that is over.
     """
 
     over: int
@@ -52,14 +54,21 @@ class Progress:
 ProgressWatch = Callable[[Progress], None]
 
 
-def play_run(store: Store, watch: ProgressWatch = lambda progress: None, reached: bool = False) -> bool:
+def play_run(
+    store: Store,
+    watch: ProgressWatch = lambda progress: None,
+    reached: bool = False,
+    first: FirstDecisions | None = None,
+) -> bool:
     """Play all games of the store's experiment that are not over yet.
 
     Returns whether every game is now done or void. Games that could not go on (a failing server, a
     spent budget) stay unfinished and are taken up by the next `play_run`; a game that failed on a mistake
-    keeps its error and is tried again too. reached: `preflight` has just reached every model.
+    keeps its error and is tried again too. reached: `preflight` has just reached every model. first: once it
+    finds a player broken, no further game begins: those under way are played to their end, the others stay
+    planned, with the reason. Without it, all are played, whatever is replied.
     """
-    return asyncio.run(playing(store, watch, reached))
+    return asyncio.run(playing(store, watch, reached, first=first))
 
 
 def _build_measuring(company: Company) -> None:
@@ -107,14 +116,18 @@ async def playing(
     watch: ProgressWatch = lambda progress: None,
     reached: bool = False,
     company: Company | None = None,
+    first: FirstDecisions | None = None,
 ) -> bool:
     """As `play_run`, in an event loop that runs. company: who plays, instead of those whom it names."""
     experiment = store.experiment
     number = numbering(experiment)
     progress = Progress(0, 0)
-    company = company or Company(
-        experiment, store.path, store.spent(), tell=lambda news: watch(replace(progress, news=news))
-    )
+    first = first or FirstDecisions(keep_going=True)
+
+    def tell(news: str) -> None:
+        watch(replace(progress, news=news))
+
+    company = company or Company(experiment, store.path, store.spent(), tell=tell)
     try:
         store.plan(planned_games(experiment), number)
         rows = store.games()
@@ -125,11 +138,11 @@ async def playing(
                 await preflight(company)
             _as_before(store, company)
         for row in rows:
-            if row.status in ("unfinished", "failed"):
+            if not row.over and (row.error or row.status != "planned"):
                 store.stop(row.id, "planned", "")
         # A run may have been cut between its last game and this.
         store.plan(further_games(experiment, store.games()), number)
-        while planned := company.pools.ready(store.games()):
+        while first.further() and (planned := company.pools.ready(store.games())):
             rows = store.games()
             progress.planned = len(rows)
             progress.over = sum(row.status != "planned" for row in rows)
@@ -138,11 +151,20 @@ async def playing(
             if company.instant:
                 await _play_instant(store, company, planned, watch, progress)
             else:
-                games = [_Playing(store, company, row, progress) for row in planned]
-                await _play_waiting(games, store, company, lambda: watch(progress))
+                games = [_Playing(store, company, row, progress, first, tell) for row in planned]
+
+                def over() -> None:
+                    _keep_lateness(store)
+                    watch(progress)
+
+                with rare_collection():
+                    await _play_waiting(games, store, company, over, first.further)
             if company.budget.closed:
                 break
             store.plan(further_games(experiment, store.games()), number)
+        if first.broken is not None:
+            for row in store.games("planned"):
+                store.stop(row.id, "planned", first.broken.sentence)
     finally:
         try:
             store.adapted(company.models)
@@ -151,20 +173,35 @@ async def playing(
     return all(row.over for row in store.games())
 
 
+def _keep_lateness(store: Store) -> None:
+    """Keep that this machine is the limit, where its event loop is late, for whoever asks how the run is."""
+    worst = watch_of_loop().worst
+    if worst > float(store.meta(LATENESS) or 0):
+        store.remember(LATENESS, f"{worst:.1f}", anew=True)
+
+
 async def _play_waiting(
-    games: list[_Playing], store: Store, company: Company, over: Callable[[], None]
+    games: list[_Playing],
+    store: Store,
+    company: Company,
+    over: Callable[[], None],
+    further: Callable[[], bool],
 ) -> None:
-    """Play games whose players wait. Those that a failing server broke off are taken up once more where it
-    has answered since: some game came to its end.
+    """Play games whose players wait, as long as further ones may begin. Those that a failing server broke off
+    are taken up once more where it has answered since: some game came to its end.
     """
-    while games:
-        before = sum(row.over for row in store.games())
-        broken_off = await work(games, company.experiment.concurrency, over, company.budget)
-        if sum(row.over for row in store.games()) == before:
-            return
-        games = [game for game in games if game in broken_off]
+    at_once, budget = company.experiment.concurrency, company.budget
+    before = _over_in(store)
+    broken_off = await work(games, at_once, over, budget, further)
+    while broken_off and (now := _over_in(store)) > before:
+        games, before = [game for game in games if game in broken_off], now
         for game in games:
             game.begin_again()
+        broken_off = await work(games, at_once, over, budget)
+
+
+def _over_in(store: Store) -> int:
+    return sum(row.over for row in store.games())
 
 
 def planned_games(experiment: Experiment) -> list[tuple[str, int, int]]:
@@ -196,20 +233,40 @@ def further_games(experiment: Experiment, games: Sequence[GameRow]) -> list[tupl
 class _Playing:
     """A planned game as an asker (`work.Asker`)."""
 
-    def __init__(self, store: Store, company: Company, row: GameRow, progress: Progress) -> None:
+    def __init__(
+        self,
+        store: Store,
+        company: Company,
+        row: GameRow,
+        progress: Progress,
+        first: FirstDecisions,
+        tell: Callable[[str], None],
+    ) -> None:
         self._store, self._company, self._row, self._progress = store, company, row, progress
+        self._first, self._tell = first, tell
 
     async def go(self) -> None:
         """Play it, and keep its record."""
         store, row = self._store, self._row
         self._company.check_refused(row.condition)
-        file = CallFile(store, asker(row.id), store.calls(row.id))
+        filed = store.calls(row.id)
+        file = CallFile(store, asker(row.id), filed)
+        match = replace(
+            prepare(self._company, Place.of(row), file), answered=self._first.listener(filed, self._found)
+        )
         start = time.perf_counter()
-        played = await play(prepare(self._company, Place.of(row), file))
+        try:
+            played = await play(match)
+        except CassetteMismatch as mismatch:
+            raise mismatch if store.read_as_now else _begun_otherwise(store) from None
         spent = store.came_to(row.id)
         result = finished(self._company.experiment, row.condition, played, file.held, spent)
         store.keep(row.id, *result, time.perf_counter() - start)
         self._over()
+
+    def _found(self, broken: Broken) -> None:
+        begun = f"{broken.sentence[0].upper()}{broken.sentence[1:]}"
+        self._tell(f"{begun}. No further game begins; those under way are played to their end.")
 
     def begin_again(self) -> None:
         """It is not over after all."""
@@ -224,6 +281,14 @@ class _Playing:
     def _over(self) -> None:
         self._progress.over += 1
         self._progress.last = self._store.game(self._row.id)
+
+
+def _begun_otherwise(store: Store) -> CassetteMismatch:
+    return CassetteMismatch(
+        f"this run was begun by an earlier version of Wolflab ({store.begun.wolflab or 'unnamed'}), which "
+        "asked otherwise or read a stored reply of this game otherwise, so that it cannot go on from its "
+        "calls; go on with that version, or start a new run"
+    )
 
 
 @dataclass(frozen=True, slots=True)

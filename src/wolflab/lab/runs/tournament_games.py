@@ -37,6 +37,7 @@ from ..plans.tournament import FILE, Stop, Tournament, make_tournament
 from ..storage.store import GameRow, Store
 from . import runner
 from .counting import rows_of
+from .first_decisions import FirstDecisions
 
 _LOOKS = "looks"
 """Under this name a run keeps what decides where it looks: its rule for stopping, and its last deal."""
@@ -149,19 +150,25 @@ class TournamentProgress:
 
 
 def play_tournament(
-    store: Store, watch: runner.ProgressWatch = lambda progress: None, reached: bool = False
+    store: Store,
+    watch: runner.ProgressWatch = lambda progress: None,
+    reached: bool = False,
+    first: FirstDecisions | None = None,
 ) -> bool:
     """Play a tournament's games as `runner.play_run` does, and stop by its rule. Are all of them over?"""
-    return asyncio.run(playing_tournament(store, watch, reached))
+    return asyncio.run(playing_tournament(store, watch, reached, first))
 
 
 async def playing_tournament(
-    store: Store, watch: runner.ProgressWatch = lambda progress: None, reached: bool = False
+    store: Store,
+    watch: runner.ProgressWatch = lambda progress: None,
+    reached: bool = False,
+    first: FirstDecisions | None = None,
 ) -> bool:
     """As `play_tournament`, in an event loop that runs."""
     plan = plan_of(store)
     if plan.stop is None:
-        return await runner.playing(store, watch, reached)
+        return await runner.playing(store, watch, reached, first=first)
     whole = store.experiment
     reader = _Reader(store)
     try:
@@ -172,8 +179,8 @@ async def playing_tournament(
             store.plan(runner.planned_games(part), numbering(whole))
             if now.over:
                 # Nothing is to be played, but what was cut off in the last moment is tidied up.
-                return await runner.playing(store, watch, reached)
-            if not await runner.playing(store, watch, reached):
+                return await runner.playing(store, watch, reached, first=first)
+            if not await runner.playing(store, watch, reached, first=first):
                 return False
             reached = True
     finally:

@@ -27,7 +27,8 @@ _NAMED = 10
 class WholeRun:
     """What was found. planned: games that there are to be by now; over: those that are; missing: the others,
     in words. good: games whose record holds. faults: what does not hold, a sentence each. unseen: what could
-    not be looked at, and why. erased: game → statements that were erased from it.
+    not be looked at, and why. erased: game → statements that were erased from it. decided, otherwise: see
+    `replay.Checked`.
     """
 
     planned: int = 0
@@ -38,6 +39,8 @@ class WholeRun:
     faults: list[str] = field(default_factory=list)
     unseen: list[str] = field(default_factory=list)
     erased: dict[int, int] = field(default_factory=dict)
+    decided: int = 0
+    otherwise: int = 0
 
     @property
     def holds(self) -> bool:
@@ -77,8 +80,10 @@ def _check_game(
     try:
         if n := store.record(row.id).erased_words:
             found.erased[row.id] = n
-        verify_game(store, row, agents, company)
+        checked = verify_game(store, row, agents, company)
         found.good += 1
+        found.decided += checked.decided
+        found.otherwise += checked.otherwise
     except (ModelError, ExperimentError) as error:  # weights or a policy that are not on this machine
         if agents:
             found.bad += 1

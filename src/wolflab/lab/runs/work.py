@@ -58,9 +58,14 @@ async def check_models(models: Iterable[Model]) -> None:
 
 
 async def work(
-    askers: Sequence[Asker], at_once: int, over: Callable[[], None], budget: Budget
+    askers: Sequence[Asker],
+    at_once: int,
+    over: Callable[[], None],
+    budget: Budget,
+    further: Callable[[], bool] = lambda: True,
 ) -> list[Asker]:
     """Let all askers go, so many at once. over: called after each, however it ended. budget: of their models.
+    further: whether a further one may begin; where not, those that are left are not touched.
 
     Returns those that a failing server left unfinished. Ctrl-C and SIGTERM let no further call start, and are
     raised as Interrupted once those in flight are over, or after `DRAIN` seconds; the second one at once.
@@ -71,6 +76,8 @@ async def work(
 
     async def go(asker: Asker) -> None:
         async with limit:
+            if not further():
+                return
             if spent or budget.closed:
                 asker.stop("unfinished", budget.closed or spent[0])
                 over()

@@ -18,7 +18,7 @@ from ...metrics.published import published_table
 from ...metrics.shapes import Summary
 from ...stats.intervals import Estimate
 from ..measures import section
-from ..wording import cut
+from ..wording import cut_name
 from .blocks import PagePart, joined
 from .figures import (
     ACCENT,
@@ -207,7 +207,7 @@ def _bars(
 
 def _panel(axis: Axes, title: str, values: Sequence[Estimate | None], level: float | None) -> None:
     bare_axis(axis)
-    axis.set_title(cut(title, 30), loc="left", fontsize=10, fontweight="bold", pad=8)
+    axis.set_title(cut_name(title, 30), loc="left", fontsize=10, fontweight="bold", pad=8)
     axis.grid(axis="x", color=LINE, linewidth=0.7)
     if level is not None:
         axis.axvline(level, color=MUTED, linewidth=1, linestyle=DASHED, zorder=2)

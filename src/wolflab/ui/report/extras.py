@@ -14,6 +14,7 @@ from ...metrics.growth import Growth
 from ...metrics.interviews import InterviewRows, Quote
 from ...metrics.registry import SIDE_NAMES
 from ..wording import (
+    attempts_in_words,
     became_in_words,
     begun_in_words,
     cut,
@@ -71,6 +72,12 @@ def who_plays(extras: Extras, instrument: bool) -> PagePart:
     )
     caption = "Model, recipe and settings of every player"
     return said + ReportTable(caption, heads, rows, instrument=instrument, left=range(1, len(heads)))
+
+
+def attempts_section(extras: Extras) -> str:
+    """How many attempts brought no reply, and what they may have cost."""
+    told = attempts_in_words(extras.attempts)
+    return f"<p>{escape(told)}.</p>" if told else ""
 
 
 def uncompared_section(extras: Extras) -> str:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import StoreError
 from ...files import write
 from ...stats.intervals import Estimate
-from ..wording import cut
+from ..wording import cut_name
 from .blocks import PageBlock
 
 if TYPE_CHECKING:
@@ -347,7 +347,7 @@ _INKS, _SYMBOLS = (ACCENT, WARM, GOOD, INK, MUTED), "osD^vP"
 def curves(name: str, charts: Sequence[Chart], across: str, alt: str) -> Picture:
     """Panels of lines over one quantity, to scale; more than one line has a legend. across: its name."""
     wide = {1: 1, 2: 2, 4: 2}.get(len(charts), 3)
-    labels = [cut(line.label, 40) for line in charts[0].lines]
+    labels = [cut_name(line.label, 40) for line in charts[0].lines]
     beside = min(len(labels), 100 // (max(map(len, labels)) + 8))
     ticks = _apart({x for chart in charts for line in chart.lines for x, _ in line.points})
     height = 2.55 * -(-len(charts) // wide) + 0.24 * -(-len(labels) // beside)

@@ -122,7 +122,8 @@ ADVICE_FIGURE = """Points with 95 % intervals; the dashed line is advice without
 situations of its own kind, so “heeded” compares votes that may differ in more than the advice. The
 panels share one scale, with 0 on it."""
 
-TROUBLE = """What is counted here says more of replies than of play. Every one of them, and why:
+TROUBLE = """What is counted there says more of replies than of play: (unusable) stands behind these names.
+Every such reply, and why:
 <code>wolflab errors RUN</code>"""
 
 INTERVIEWS = """<p class="lead">Whoever claims a role that it does not hold, as far as its words are read

@@ -100,7 +100,11 @@ def report_page(
                 lambda _: sections.contrasts(summary) + extra.uncompared_section(extras),
             ),
             ("published", "Beside published figures", sections.beside),
-            ("replies", "Replies, calls and cost", sections.replies),
+            (
+                "replies",
+                "Replies, calls and cost",
+                lambda found: sections.replies(found) + extra.attempts_section(extras),
+            ),
             ("reading", "How to read this page", lambda _: sections.reading_section()),
             ("experiment", "What was run", lambda _: sections.what_was_run(experiment)),
         )

@@ -6,17 +6,17 @@ and its n; what no real model played is marked on every table.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING
 
 from ...lab.results.extras import Extras
 from ...metrics.shapes import Summary
-from ...metrics.tournament import SIDE_PARTS, CellRow, Standings
+from ...metrics.tournament import SIDE_PARTS, VERSUS, CellRow, Standings
 from ...stats.intervals import Estimate
 from ...stats.ratings import Rating
-from ..wording import OPPONENTS_DIFFER, counted, cut, trouble_marks
+from ..wording import OPPONENTS_DIFFER, counted, cut_name, failing, name_shown, trouble_marks
 from . import prose, sections
 from .blocks import PagePart, Passage
 from .extras import trouble, who_plays
@@ -73,9 +73,9 @@ def standings_page(
             ("matrix", "Win rates", lambda found: _matrix(found, extras, links)),
             ("scores", "Scores", lambda found: _scores(found, extras)),
             ("ratings", "Ratings", lambda found: _ratings(found, extras)),
-            ("differences", "Differences", _differences),
+            ("differences", "Differences", lambda found: _differences(found, extras)),
             ("stopping", "Where games stopped", _stopping),
-            ("published", "Beside published figures", _published),
+            ("published", "Beside published figures", lambda found: _published(found, extras)),
             ("replies", "Replies, calls and cost", lambda _: sections.replies(summary) if summary else ""),
             ("reading", "How to read this page", _reading),
             ("tournament", "What was run", lambda _: sections.what_was_run(tournament)),
@@ -106,9 +106,11 @@ def _matrix(standings: Standings, extras: Extras, links: Links) -> PagePart:
     rows: list[TableRow] = []
     for village in standings.village:
         cells = [standings.cell(village, werewolves) for werewolves in standings.werewolves]
-        rows.append([village, *(_cell(cell, extras, links) for cell in cells)])
-    heads = ["village ↓ \u00a0 Werewolves →", *standings.werewolves]
-    drawn = heat_map(standings)
+        shown_here = name_shown(extras, village)
+        rows.append([shown_here, *(_cell(cell, extras, links) for cell in cells)])
+    met = (name_shown(extras, name) for name in standings.werewolves)
+    heads = ["village ↓ \u00a0 Werewolves →", *met]
+    drawn = heat_map(standings, extras)
     figure: PagePart = "" if drawn is None else on_page(drawn, _caption(standings))
     nobody = sum(cell.nobody for cell in standings.cells)
     were = f"{counted(nobody, 'game')} {'was' if nobody == 1 else 'were'} won by neither side"
@@ -127,7 +129,7 @@ def _cell(cell: CellRow | None, extras: Extras, links: Links) -> Cell:
 
 
 def _entrant(name: str, extras: Extras) -> Cell:
-    return Cell(name, marks=trouble_marks(extras, name))
+    return Cell(name_shown(extras, name), marks=trouble_marks(extras, name))
 
 
 def _scores(standings: Standings, extras: Extras) -> PagePart:
@@ -137,7 +139,10 @@ def _scores(standings: Standings, extras: Extras) -> PagePart:
     ]
     panels = []
     for part in SIDE_PARTS:
-        lines = tuple(ForestRow(score.name, getattr(score, part) or _NOTHING) for score in standings.scores)
+        lines = tuple(
+            ForestRow(name_shown(extras, score.name), getattr(score, part) or _NOTHING)
+            for score in standings.scores
+        )
         panels.append(Panel(PART_NAMES[part], lines, percent=True))
     drawn = forest("scores", panels, "Mean win rate of each entrant on both sides and on each")
     heads = ["entrant", *(PART_NAMES[part] for part in SIDE_PARTS)]
@@ -171,17 +176,17 @@ def _ratings(standings: Standings, extras: Extras) -> PagePart:
     heads += ["openskill, village", "openskill, Werewolves"]
     made = ReportTable("Strengths", heads, rows, instrument=standings.instrument)
     side = f"<p>Side: {_in_line(shown(fit.side, 'one', True))}</p>" if fit.side is not None else ""
-    return _RATINGS + made + side + _unexplained(standings)
+    return _RATINGS + made + side + _unexplained(standings, extras)
 
 
-def _unexplained(standings: Standings) -> PagePart:
+def _unexplained(standings: Standings, extras: Extras) -> PagePart:
     """Cell by cell, how far the village's wins are from what strengths say."""
     residuals = standings.ratings.residuals
     if not residuals:
         return _NO_RESIDUALS
     cells: list[TableRow] = [
         [
-            f"{cell.village} vs {cell.werewolves}",
+            name_shown(extras, f"{cell.village}{VERSUS}{cell.werewolves}"),
             number_cell(cell.fitted, "share"),
             shown(cell.residual, "points", True),
         ]
@@ -210,12 +215,12 @@ def _in_line(cell: Cell) -> str:
     return escape(f"{cell.text} ({'; '.join(cell.lines[1:])})")
 
 
-def _differences(standings: Standings) -> PagePart:
+def _differences(standings: Standings, extras: Extras) -> PagePart:
     made = Passage()
     for part in SIDE_PARTS:
         rows: list[TableRow] = [
             [
-                f"{difference.first} − {difference.second}",
+                f"{name_shown(extras, difference.first)} − {name_shown(extras, difference.second)}",
                 shown(difference.difference, "points", True),
                 p_value(difference.p),
                 p_value(difference.p_holm),
@@ -242,7 +247,7 @@ def _stopping(standings: Standings) -> PagePart:
     return ReportTable(caption, ["what was decided", "stopped"], rows, instrument=standings.instrument)
 
 
-def _published(standings: Standings) -> PagePart:
+def _published(standings: Standings, extras: Extras) -> PagePart:
     made = Passage()
     for name in dict.fromkeys(figure.table for figure in standings.beside):
         kept = [figure for figure in standings.beside if figure.table == name]
@@ -250,7 +255,7 @@ def _published(standings: Standings) -> PagePart:
         rows: list[TableRow] = [
             [
                 Cell(
-                    f"{figure.village} vs {figure.werewolves}",
+                    name_shown(extras, f"{figure.village}{VERSUS}{figure.werewolves}"),
                     under=(figure.otherwise,) if figure.otherwise else (),
                 ),
                 published_cell(
@@ -279,6 +284,10 @@ def _reading(standings: Standings) -> str:
 # -- the heat map -----------------------------------------------------------------------------
 
 
+_TICK = 24
+"""Characters of a name beside the map."""
+
+
 def _range(standings: Standings) -> tuple[float, float]:
     """The lowest and the highest win rate."""
     values = [cell.village_win.value for cell in standings.cells if cell.village_win.value is not None]
@@ -294,19 +303,26 @@ def _caption(standings: Standings) -> str:
     return caption
 
 
-def heat_map(standings: Standings) -> Picture | None:
+def heat_map(
+    standings: Standings,
+    extras: Extras = Extras(),  # noqa: B008 (frozen)
+) -> Picture | None:
     """The win-rate matrix as a figure, None without a finished game: rows village, columns Werewolves."""
+
+    def ticks(names: Sequence[str]) -> list[str]:
+        return [cut_name(name_shown(extras, name), _TICK) for name in names]
+
     if all(cell.village_win.value is None for cell in standings.cells):
         return None
     wide, deep = len(standings.werewolves), len(standings.village)
     alt = "The village's win rate, by who plays the village and who the Werewolves"
     with drawing("tournament", alt, 0.8 + 0.68 * deep) as made:
         axis = made.axes[0]
-        _draw(axis, standings)
+        _draw(axis, standings, extras)
         axis.set_xlim(0, wide)
         axis.set_ylim(deep, 0)
-        axis.set_xticks([k + 0.5 for k in range(wide)], [cut(name, 24) for name in standings.werewolves])
-        axis.set_yticks([k + 0.5 for k in range(deep)], [cut(name, 24) for name in standings.village])
+        axis.set_xticks([k + 0.5 for k in range(wide)], ticks(standings.werewolves))
+        axis.set_yticks([k + 0.5 for k in range(deep)], ticks(standings.village))
         axis.xaxis.set_ticks_position("top")
         axis.xaxis.set_label_position("top")
         axis.set_xlabel("Werewolves")
@@ -315,7 +331,7 @@ def heat_map(standings: Standings) -> Picture | None:
     return made.done
 
 
-def _draw(axis: Axes, standings: Standings) -> None:
+def _draw(axis: Axes, standings: Standings, extras: Extras) -> None:
     from matplotlib.patches import Rectangle
 
     axis.patch.set_alpha(0)
@@ -337,6 +353,7 @@ def _draw(axis: Axes, standings: Standings) -> None:
             axis.add_patch(Rectangle(corner, 0.96, 0.94, fill=False, edgecolor=CARD, linewidth=1))
             axis.text(column + 0.5, row + 0.36, f"{value:.2f}", ha="center", va="center", fontweight="bold")
             under = interval(cell.village_win, "one").replace(" to ", "–")
+            under += "\nunusable replies" if failing(extras, cell.name) else ""
             beside = printed.get((village, werewolves))
             if beside is not None:
                 under += f"\npublished {beside.value:.{beside.digits}f}"

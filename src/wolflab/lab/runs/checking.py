@@ -1,0 +1,109 @@
+"""Whether a model can play: it is asked what a game asks, and its replies are read as a game reads them.
+
+A game is rehearsed on the built-in player, and some of what its players are asked is put to the model: with
+the rules in a system role, with a schema, in a long prompt, and in a second turn, in which its own reply is
+corrected.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ...errors import ModelError
+from ...models.base import Model, Request, Response
+from ...models.catalog import BUILT_IN, check_model, listing, name_and_settings, resolve
+from ...text.replies.finish import Finish, FinishReason
+from ...text.replies.parse import parse
+from ...text.replies.parsed import Problem
+from ..plans.loading import build
+from ..plans.overrides import model_given
+from .rehearsal import rehearse
+
+ASKED: Mapping[str, str] = {
+    "/vote/|act|": "a vote",
+    "/statement/|act|": "a statement",
+    "/vote/|deduce|": "a judgement of the others",
+}
+"""Kind of a request (`Request.kind`) → what it asks for."""
+_AGAIN = "this is a test of a second turn: give the same reply once more, in the form that was asked for"
+
+
+class CheckedReply(NamedTuple):
+    """One reply. asked: for what. why: what is wrong with it; "" for a usable one. began: how it begins."""
+
+    asked: str
+    response: Response
+    why: str
+
+    @property
+    def began(self) -> str:
+        """The first letters of the reply."""
+        return " ".join(self.response.text.split())[:120]
+
+
+class CheckedModel(NamedTuple):
+    """What came of the check. adaptations: what the server forced us to change."""
+
+    name: str
+    replies: Sequence[CheckedReply]
+    adaptations: Sequence[str]
+
+    @property
+    def usable(self) -> bool:
+        """Whether all replies can be used."""
+        return all(not reply.why for reply in self.replies)
+
+
+async def check_in_a_game(given: str, settings: Sequence[str] = ()) -> CheckedModel:
+    """Check the model that a flag names (`model_given`). settings: as `-o` takes them.
+
+    Raises ModelError, which says in one sentence why it cannot be reached.
+    """
+    spec = model_given(given, settings)
+    model = resolve(spec)
+    if name_and_settings(spec)[0] == BUILT_IN:
+        return CheckedModel(model.name, (), ())
+    try:
+        await check_model(model)
+        replies = await _asked(model)
+        return CheckedModel(model.name, replies, tuple(getattr(model, "adaptations", ())))
+    finally:
+        await model.close()
+
+
+def requests_of_a_game() -> dict[str, Request]:
+    """What is asked → the longest prompt of a rehearsed game that asks for it."""
+    player = {"model": {"model": "custom/rehearsed", "base_url": "http://localhost"}, "recipe": "deductive"}
+    data: dict[str, Any] = {"name": "check", "rules": "sheriff", "players": {"others": player}, "deals": 1}
+    found = rehearse(build(data), 1, kept=1000).requests
+    named = {kind: requests for (_, kind), requests in found.items() if kind in ASKED}
+    return {ASKED[kind]: max(named[kind], key=_length) for kind in ASKED if kind in named}
+
+
+def _length(request: Request) -> int:
+    return sum(len(text) for _, text in request.words.messages)
+
+
+async def _asked(model: Model) -> list[CheckedReply]:
+    requests = await asyncio.to_thread(requests_of_a_game)
+    replies = [await _reply(model, asked, request) for asked, request in requests.items()]
+    first = requests[replies[0].asked]
+    corrections = ((replies[0].response.text, _AGAIN),)
+    second = Request(first.asked, f"{first.key}again", first.sampling, corrections)
+    return [*replies, await _reply(model, f"{replies[0].asked}, in a second turn", second)]
+
+
+async def _reply(model: Model, asked: str, request: Request) -> CheckedReply:
+    try:
+        response = await model.generate(request)
+    except ModelError as error:
+        why = str(error).removesuffix("; the run can be resumed")
+        return CheckedReply(asked, Response("", finish=Finish(FinishReason.LOST)), why)
+    read = parse(request.question, response.text, response.finish)
+    why = read.reason if isinstance(read, Problem) and read.usable is None else ""
+    return CheckedReply(asked, response, why)
+
+
+__all__ = ["CheckedModel", "CheckedReply", "check_in_a_game", "listing", "requests_of_a_game"]

@@ -1,0 +1,85 @@
+"""A player that gives nothing of use is found out by its first decisions, before a whole run is spent on it.
+
+It counts as decisions are taken, in this process alone, and reads no record. So it costs nothing, and a run
+that is taken up counts anew: what was wrong with a model or its server may be mended. A decision whose calls
+were all on file was taken before, and does not count.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from ...match import Player, TurnWatch
+from ...metrics.play import PlayerLabel, player_label
+from ...record import Turn
+
+FIRST = 30
+"""So many decisions without a single usable reply are no bad luck."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A player (model and recipe) whose first `FIRST` decisions were all stand-ins. often: how many times
+    `reason`, the most frequent one.
+    """
+
+    player: str
+    reason: str
+    often: int
+
+    @property
+    def sentence(self) -> str:
+        """Who it is and what is wrong."""
+        times = "once" if self.often == 1 else f"{self.often} times"
+        why = f"most often because “{self.reason}” ({times})"
+        return f"none of the first {FIRST} decisions of {self.player} had a usable reply, {why}"
+
+
+class FirstDecisions:
+    """The first decisions of each language model in a run, by player, over all conditions. broken: the first
+    player found to be so. keep_going: none ever is.
+    """
+
+    def __init__(self, keep_going: bool = False) -> None:
+        self.broken: Broken | None = None
+        self._keep_going = keep_going
+        self._reasons: dict[PlayerLabel, Counter[str]] = {}
+        self._proved: set[PlayerLabel] = set()
+
+    def further(self) -> bool:
+        """Whether a further game may begin."""
+        return self.broken is None
+
+    def listener(self, filed: Iterable[str], tell: Callable[[Broken], None]) -> TurnWatch:
+        """What counts a game's decisions (`match.Match.answered`). filed: keys of its calls on file before.
+        tell: told of the first player found to be broken.
+        """
+        before = {tuple(key.rsplit("|", 3)[1:]) for key in filed}
+
+        def answered(player: Player, turn: Turn) -> None:
+            made = ((turn.ask.id, call.step, str(call.attempt)) for call in turn.calls)
+            if any(call not in before for call in made) and (broken := self._counted(player, turn)):
+                tell(broken)
+
+        return answered
+
+    def _counted(self, player: Player, turn: Turn) -> Broken | None:
+        """Count a decision. Returns the player that this one shows to be broken, if it does."""
+        if self._keep_going or self.broken is not None:
+            return None
+        label = player_label(player.describe())
+        if label in self._proved or not label.speaks:
+            return None
+        if turn.invalid is None:
+            self._proved.add(label)
+            return None
+        reasons = self._reasons.setdefault(label, Counter())
+        reasons[turn.invalid] += 1
+        if reasons.total() == FIRST:
+            self.broken = Broken(str(label), *reasons.most_common(1)[0])
+        return self.broken
+
+
+__all__ = ["FIRST", "Broken", "FirstDecisions"]
