@@ -32,7 +32,7 @@ from wolflab.lab.storage.store import Store
 from wolflab.models.base import Model, Request, Response
 from wolflab.models.budget import Price
 from wolflab.models.catalog import name_and_settings, resolve
-from wolflab.models.wire import estimate_texts, tokens
+from wolflab.models.estimates import estimate_texts, tokens
 from wolflab.usage import Usage
 
 MOMENTS = ("before", "asked", "first games")

@@ -25,11 +25,12 @@ from wolflab.errors import ExperimentError
 from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.loading import build, load_experiment
 from wolflab.lab.plans.sources import shipped_files
-from wolflab.lab.runs.forecast import Limits, RunForecast, Seen, SeenReply, forecast
+from wolflab.lab.runs.forecast import Limits, RunForecast, Seen, SeenReply, forecast, seen_in
 from wolflab.lab.runs.rehearsal import Rehearsed, rehearse, said_in
+from wolflab.lab.runs.runner import play_run
 from wolflab.lab.storage.store import Store
 from wolflab.lab.studies.plan import load_study
-from wolflab.ui.forecasting import forecast_first
+from wolflab.ui.forecasting import forecast_first, forecast_in_the_middle
 from wolflab.ui.report.numbers import number
 from wolflab.usage import Usage
 
@@ -169,6 +170,15 @@ def test_games_that_are_over_tell_how_long_games_are() -> None:
     )
 
 
+def test_games_of_built_in_players_alone_tell_nothing_of_the_others() -> None:
+    built_in = {"players": {"others": {"model": "village", "recipe": "vanilla"}}}
+    experiment = build(plain() | {"conditions": {"asked": {}, "alone": built_in}})
+    rehearsed = rehearse(experiment)
+    usual = told(experiment, seen(20), rehearsed)
+    over = told(experiment, Seen(seen(20).replies, {"alone": [0] * 6}), rehearsed)
+    assert over.calls.middle == pytest.approx(usual.calls.middle, rel=0.05)
+
+
 # -- the commands -------------------------------------------------------------------------------
 
 
@@ -247,7 +257,15 @@ def test_tokens_that_nobody_knows_the_price_of_are_much_too_unless_the_server_is
 def test_a_model_is_checked_with_its_settings() -> None:
     with running() as server:
         done = wolflab("models", "--check", "wolf-1", "-o", f"base_url={server.base_url}")
-    assert done.stdout == "wolf-1: reached\n"
+    first, *asked = done.stdout.splitlines()
+    assert first == "wolf-1: reached"
+    assert [line.split(":")[0].strip() for line in asked] == [
+        "a vote",
+        "a statement",
+        "a judgement of the others",
+        "a vote, in a second turn",
+    ]
+    assert all(": usable (" in line for line in asked)
     assert wolflab("models", "-o", "timeout=3").returncode == 2
 
 
@@ -301,6 +319,66 @@ def test_it_is_told_anew_with_the_first_game_that_is_over(tmp_path: Path) -> Non
         done = wolflab("run", written(tmp_path, plain(server)), "--out", "r", cwd=tmp_path)
     [told_anew] = re.findall(r"By its first (\d+) repl", done.stdout)
     assert int(told_anew) > 5
+
+
+def test_with_the_only_game_over_nothing_is_forecast(tmp_path: Path) -> None:
+    with running() as server:
+        done = wolflab("run", written(tmp_path, plain(server) | {"deals": 1}), "--out", "r", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "will take" not in done.stdout.partition("r\n")[2]
+
+
+def test_a_forecast_in_the_middle_is_what_was_taken_and_what_is_left(tmp_path: Path) -> None:
+    price = {"input": 1.0, "output": 2.0}
+    with running() as server:
+        data = plain(server, price=price) | {"deals": 4}
+        experiment = build(data)
+        rehearsed = rehearse(experiment)
+        with Store.create(tmp_path / "r", build(data | {"deals": 3})) as store:
+            assert play_run(store)
+            store.change(experiment)
+            calls, tokens, usd = store.called()
+            found = forecast_in_the_middle(experiment, rehearsed, store)
+            assert found is not None
+            in_all, seen = found
+            whole = told(experiment, Seen(seen_in(store).replies), rehearsed)
+            assert play_run(store)
+            assert forecast_in_the_middle(experiment, rehearsed, store) is None
+    assert seen == calls
+    assert in_all.games == 1
+    for span, before, full in (
+        (in_all.calls, calls, whole.calls),
+        (in_all.tokens, tokens, whole.tokens),
+        (in_all.usd, usd, whole.usd),
+    ):
+        assert span is not None
+        assert full is not None
+        assert span.low - before == pytest.approx(full.middle / 4, rel=0.6)
+        assert span.high - before == pytest.approx(full.middle / 4, rel=0.6)
+
+
+def test_void_games_that_nobody_plays_again_are_not_forecast(tmp_path: Path) -> None:
+    with running() as server:
+        data = plain(server) | {"deals": 6, "redraw_void": False}
+        experiment = build(data | {"rules": {"preset": "sheriff", "sheriff": "contested", "max_rounds": 1}})
+        with Store.create(tmp_path / "r", experiment) as store:
+            assert play_run(store)
+            assert store.games("void")
+            assert forecast_in_the_middle(experiment, rehearse(experiment), store) is None
+            console = Console(file=io.StringIO())
+            assert forecast_first(console, experiment, False, "x --yes", store).rehearsed is None
+
+
+def test_what_is_on_file_of_games_that_were_begun_is_told_apart(tmp_path: Path) -> None:
+    with running() as server:
+        source = written(tmp_path, plain(server) | {"deals": 1})
+        server.faults.extend([*[Fault("parts")] * 9, Fault("status", 401)])
+        assert wolflab("run", source, "--out", "r", cwd=tmp_path).returncode == 1
+        with Store.open_for_reading(tmp_path / "r") as store:
+            calls, tokens, _ = store.called()
+        told = wolflab("run", "--resume", "r", cwd=tmp_path)
+    assert told.returncode == 0, told.stderr
+    assert f"Of this, {calls} calls, {tokens:,} tokens are on file" in told.stdout
 
 
 def test_models_of_one_name_with_other_prices_are_told_apart(tmp_path: Path) -> None:
@@ -571,7 +649,7 @@ def test_what_an_embedder_takes_is_told_before_and_afterwards(tmp_path: Path) ->
         assert wolflab("run", source, "--out", "r", "--yes", cwd=tmp_path).returncode == 0
         status = wolflab("status", "r", cwd=tmp_path).stdout
     with Store.open_for_reading(tmp_path / "r") as store:
-        usd = float(store.spent()[1])
+        usd = float(store.spent().usd)
         took = store.spent_on_texts()
     assert took.cost > 0.5 * usd > 0
     assert number(usd, "usd") in status

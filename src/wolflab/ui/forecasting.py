@@ -6,9 +6,8 @@ import asyncio
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 from rich.console import Console
 from rich.table import Table
@@ -22,6 +21,7 @@ from ..lab.plans.sources import COMMANDS, file_kind
 from ..lab.plans.specs import BudgetSpec
 from ..lab.runs.casting import Company
 from ..lab.runs.forecast import (
+    GamesTook,
     Interval90,
     Limits,
     RunForecast,
@@ -30,6 +30,7 @@ from ..lab.runs.forecast import (
     forecast,
     longest_reply,
     seen_in,
+    taken_in,
 )
 from ..lab.runs.one_call import CallsAhead
 from ..lab.runs.rehearsal import GAMES, Rehearsed, rehearse
@@ -106,6 +107,25 @@ def forecast_of(
     return forecast(rehearsed, _left(experiment, over or {}, planned), Limits.of(experiment), seen)
 
 
+def forecast_in_the_middle(
+    experiment: Experiment, rehearsed: Rehearsed, store: Store
+) -> tuple[RunForecast, int] | None:
+    """What a run will have taken in the end: what its games that are over took, and a forecast of the others,
+    which alone the hours are of. With how many replies it is made of. None where nothing is left to play.
+    """
+    over = _over_in(store)
+    if not any(_left(experiment, over, None).values()):
+        return None
+    told = forecast_of(experiment, rehearsed, seen_in(store), over)
+    return told.with_taken(taken_in(store)[0]), sum(model.seen for model in told.models.values())
+
+
+def _over_in(store: Store) -> Counter[str]:
+    """Condition → games in whose place none is to be played: done, or void where none is drawn again."""
+    ends = ("done",) if store.experiment.redraw_void else ("done", "void")
+    return Counter(row.condition for row in store.games() if row.status in ends)
+
+
 def _left(
     experiment: Experiment, over: Mapping[str, int], planned: Mapping[str, int] | None
 ) -> dict[str, int]:
@@ -174,12 +194,12 @@ def _tell_forecast(
 
 
 def forecast_in_a_line(told: RunForecast) -> str:
-    """A forecast in the middle of a run."""
+    """A forecast in the middle of a run; see `forecast_in_the_middle`."""
     parts = [f"{span_in_words(told.calls)} calls", f"{span_in_words(told.tokens)} tokens"]
     if told.usd is not None:
         parts.append(f"{_usd(told.usd, told.unpriced)} USD")
     if told.hours is not None:
-        parts.append(_hours(told.hours))
+        parts.append(f"{_hours(told.hours)} for what is left")
     return "; ".join(parts)
 
 
@@ -230,14 +250,16 @@ _UNSTATED = {
 """Settings of a model that a forecast or a budget would need, and what is told without."""
 
 
-def _tell_unstated(console: Console, experiment: Experiment) -> None:
-    """What a forecast or a budget would need and nobody has set, with the seats."""
-    seats: dict[str, dict[str, None]] = {setting: {} for setting in _UNSTATED}
+def _tell_unstated(
+    console: Console, experiment: Experiment, settings: Collection[str] = tuple(_UNSTATED)
+) -> None:
+    """Which of these settings nobody has set, with the seats."""
+    seats: dict[str, dict[str, None]] = {setting: {} for setting in settings}
     for condition in experiment.conditions:
         for place, spec in experiment.cast(condition).items():
             given = spec.model if isinstance(spec.model, dict) else {}
             if (name := model_name(spec)) and is_served(name):
-                for setting in _UNSTATED:
+                for setting in settings:
                     known = longest_reply(spec) if setting == "max_tokens" else given.get(setting)
                     if known is None:
                         seats[setting][f"{place} ({name})"] = None
@@ -253,6 +275,7 @@ def _tell_unstated(console: Console, experiment: Experiment) -> None:
 
 _ALLOWED = "allowed usd", "allowed tokens"
 """Under which a run keeps to what somebody has said yes."""
+_NOTHING = GamesTook(0, 0, 0.0)
 _MARGIN = 1.5
 """A yes holds up to so many times what was told: forecasts change while a run goes on."""
 
@@ -287,7 +310,7 @@ def forecast_first(
     ExperimentError where nobody says yes. yes: it was said beforehand. command: with which that is said.
     store: of a run that goes on. planned: see `forecast_of`.
     """
-    over = Counter(row.condition for row in store.games("done")) if store is not None else Counter[str]()
+    over = Counter[str]() if store is None else _over_in(store)
     left = any(_left(experiment, over, planned).values())
     if not servers_of(experiment) or not left:
         return Beginning()
@@ -304,7 +327,13 @@ def forecast_first(
     if not (told.models or told.embedders):
         return Beginning(rehearsed)
     _tell_forecast(console, experiment, rehearsed, told)
-    usd, tokens = _most(experiment, rehearsed, told, (0, Decimal()) if store is None else store.spent())
+    if experiment.budget != BudgetSpec():
+        _tell_unstated(console, experiment, ["max_tokens"])
+    had, begun = (_NOTHING, _NOTHING) if store is None else taken_in(store)
+    if begun.calls:
+        calls = f"{counted(begun.calls, 'call')}, {begun.tokens:,} tokens"
+        say(console, f"Of this, {calls} are on file, of games that were begun, and are not made again.")
+    usd, tokens = _most(experiment, rehearsed, told, had)
     allowed = [_MARGIN * float((store and store.meta(name)) or 0) for name in _ALLOWED]
     if not (much := _much(usd, tokens, allowed)):
         return Beginning(rehearsed)
@@ -327,6 +356,8 @@ def calls_first(
         reply = "replies without a limit" if one.reply is None else f"at most {one.reply:,} reply tokens"
         money = "cost not known" if one.usd is None else f"at most {one.usd:,.2f} USD"
         prompts = f"{counted(one.calls, 'call')}, about {one.prompt:,} prompt tokens"
+        if one.least < one.calls:  # replies may have to be asked for again
+            prompts = f"{one.least:,} to {one.calls:,} calls, at most about {one.prompt:,} prompt tokens"
         say(console, f"{one.model}: {prompts}, {reply}; {money}")
     usd = sum(one.usd or 0.0 for one in ahead)
     tokens = sum(one.prompt + (one.reply or 0) for one in ahead if one.usd is None and one.elsewhere)
@@ -368,20 +399,20 @@ def _unbounded(experiment: Experiment) -> bool:
 
 
 def _most(
-    experiment: Experiment, rehearsed: Rehearsed, told: RunForecast, had: tuple[int, Decimal]
+    experiment: Experiment, rehearsed: Rehearsed, told: RunForecast, had: GamesTook
 ) -> tuple[float, float]:
     """USD, and tokens of models elsewhere whose price nobody knows, that a run takes at most with what it has
-    taken, with 95 %, or by its budgets. had: what it has taken.
+    taken, with 95 %, or by its budgets. had: what its games that are over have taken.
     """
     names = elsewhere(experiment)
-    usd = float(had[1]) + (0.0 if told.usd is None else told.usd.high)
+    usd = had.usd + (0.0 if told.usd is None else told.usd.high)
     unpriced = [
         model for label, model in told.models.items() if model.usd is None and rehearsed.names[label] in names
     ]
     texts = [one for name, one in told.embedders.items() if one.usd is None and name in names]
     tokens = sum(model.prompt.high + model.completion.high for model in unpriced)
     tokens += sum(one.tokens.high for one in texts)
-    tokens += had[0] if unpriced or texts else 0
+    tokens += had.tokens if unpriced or texts else 0
     return _within(experiment.budget, usd, tokens, _dearest(Limits.of(experiment)))
 
 

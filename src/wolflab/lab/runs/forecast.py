@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,8 +23,8 @@ from ...errors import ModelError
 from ...models.base import Chat, Model, Request, call_kind
 from ...models.budget import Price
 from ...models.catalog import name_and_settings, runs_here
-from ...models.endpoints import in_flight_of
-from ...models.wire import estimate_texts, tokens
+from ...models.estimates import estimate_texts, tokens
+from ...models.servers.providers import in_flight_of
 from ...text.clean import LIMIT
 from ...text.replies.parse import parse
 from ...text.replies.parsed import Problem
@@ -98,6 +98,10 @@ class Interval90(NamedTuple):
         low, middle, high = np.quantile(drawn, (_LOW, 0.5, _HIGH))
         return cls(float(low), float(middle), float(high))
 
+    def plus(self, known: float) -> Interval90:
+        """The same and so much, of which nothing is uncertain."""
+        return Interval90(self.low + known, self.middle + known, self.high + known)
+
 
 @dataclass(frozen=True, slots=True)
 class ModelForecast:
@@ -137,6 +141,20 @@ class RunForecast:
         """The models and embedders without a price."""
         models = [name for name, one in self.models.items() if one.usd is None]
         return models + [name for name, one in self.embedders.items() if one.usd is None]
+
+    def with_taken(self, taken: GamesTook) -> RunForecast:
+        """The same and what was taken before, in sum. Hours are still those of the games that are left."""
+        usd = None if self.usd is None else self.usd.plus(taken.usd)
+        calls, tokens = self.calls.plus(taken.calls), self.tokens.plus(taken.tokens)
+        return replace(self, calls=calls, tokens=tokens, usd=usd)
+
+
+class GamesTook(NamedTuple):
+    """What games of a run have taken of models that count tokens."""
+
+    calls: int
+    tokens: int
+    usd: float
 
 
 @dataclass(frozen=True)
@@ -196,7 +214,7 @@ def forecast(
 ) -> RunForecast:
     """What a run takes. games: condition → so many are to count. seen: of its models."""
     rng = np.random.default_rng(seed)
-    table = _Table(rehearsed)
+    table, seen = _Table(rehearsed), _of_asking_games(rehearsed, seen)
     sums, chains, longest_chain = table.drawn(games, rng)
     longer = _longer(rehearsed, seen, rng)
     speech = {name: _speech(rehearsed, name, seen, rng) for name in table.models}
@@ -252,6 +270,12 @@ def forecast(
     )
 
 
+def _of_asking_games(rehearsed: Rehearsed, seen: Seen) -> Seen:
+    """Games in which nobody is asked tell nothing of how long the others are."""
+    asking = {name for name, games in rehearsed.games.items() if any(game.calls for game in games)}
+    return replace(seen, calls={name: calls for name, calls in seen.calls.items() if name in asking})
+
+
 def _texts(rehearsed: Rehearsed, games: Mapping[str, int]) -> dict[str, float]:
     """Tokens of the texts that each embedder is given in so many games."""
     shares = {condition: games[condition] / len(found) for condition, found in rehearsed.games.items()}
@@ -293,6 +317,8 @@ class _Table:
         sums = np.zeros((_RUNS, len(self.keys), 3 + len(self.models)))
         chains, longest = np.zeros(_RUNS), np.zeros(_RUNS)
         for name, wanted in games.items():
+            if not wanted:
+                continue
             rows = self.rows[name]
             n = len(rows)
             played = round(wanted * n / self._rehearsed.planned[name])  # with those in place of void ones
@@ -444,6 +470,24 @@ def seen_in(store: Store, most: int = 400) -> Seen:
     return Seen(replies, over)
 
 
+def taken_in(store: Store) -> tuple[GamesTook, GamesTook]:
+    """What the games of a run that are over have taken, with all that embedding took and all that attempts
+    without a reply may have taken; and what the calls on file of the others have.
+    """
+    spent, texts = store.spent_by(), store.spent_on_texts()
+    calls = {True: 0, False: 0}
+    usage = {True: Usage(texts.tokens, 0, 0, texts.cost), False: Usage()}
+    over = {asker(row.id): row.over for row in store.games()}
+    for who, totals in spent.items():
+        for total in totals.values():
+            if who in over and total.usage.tokens:
+                calls[over[who]] += total.calls
+                usage[over[who]] += total.usage
+    usage[True] += store.attempt_totals().usage
+    done, begun = (GamesTook(calls[each], usage[each].tokens, usage[each].cost) for each in (True, False))
+    return done, begun
+
+
 def _stored_reply(call: Mapping[str, Any]) -> SeenReply:
     usage = Usage(*(call[name] for name in ("prompt_tokens", "completion_tokens", "cached_tokens", "cost")))
     kind = call_kind(call["key"])
@@ -492,7 +536,7 @@ async def _asked(model: Model, request: Request) -> SeenReply:
     response = await model.generate(request)
     typed = not isinstance(request.asked, Chat)
     answer = parse(request.question, response.text, response.finish) if typed else None
-    unusable = isinstance(answer, Problem) and answer.usable is None
+    unusable = isinstance(answer, Problem) and (answer.usable is None or answer.several)
     estimated = estimate_texts(text for _, text in request.words.messages)
     said = _said(request.kind, response.text)
     usage, latency = response.usage, response.latency

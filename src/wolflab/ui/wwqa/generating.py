@@ -13,6 +13,7 @@ from rich.console import Console
 from ...errors import WolflabError
 from ...lab.plans.sources import checking
 from ...lab.plans.specs import BudgetSpec
+from ...lab.runs.one_call import CallsAhead
 from ...rules import preset
 from ...wwqa.generating import (
     FACTS,
@@ -25,8 +26,9 @@ from ...wwqa.generating import (
     GenerationPlan,
     generate_by_name,
 )
-from ..commands import bar, go_on_without, goes_on_with
+from ..commands import bar, go_on_without, goes_on_with, with_a_yes
 from ..console import say
+from ..forecasting import calls_first
 from ..report.numbers import number
 from ..tables import print_fitted
 from ..wording import counted
@@ -68,8 +70,9 @@ def generate_questions(
     threshold: float = NEAR,
     seed: int = 1,
     limits: tuple[int | None, float | None] = (None, None),
+    yes: bool = False,
 ) -> Generation:
-    """`wolflab wwqa generate`. limits: tokens and USD."""
+    """`wolflab wwqa generate`. limits: tokens and USD. yes: whatever it may cost."""
     with checking("the budget", BudgetSpec):
         BudgetSpec(tokens=limits[0], usd=limits[1])
     if questions < 1:
@@ -83,11 +86,16 @@ def generate_questions(
     plan = GenerationPlan(
         preset(rules), questions, seed, chosen, None if near == OFF else (near, threshold), label
     )
-    goes_on_with(shlex.join(["wolflab", *sys.argv[1:]]))
     shown = bar(console)
     shown.live.transient = True  # an error leaves no bar behind
     task = shown.add_task("questions and answers", total=None)
-    with shown:
+
+    def agreed(ahead: list[CallsAhead]) -> None:
+        calls_first(console, ahead, limits, yes, with_a_yes())
+        goes_on_with(shlex.join(["wolflab", *sys.argv[1:]]))
+        shown.start()
+
+    try:
         made = asyncio.run(
             generate_by_name(
                 plan,
@@ -96,9 +104,12 @@ def generate_questions(
                 reviser,
                 limits,
                 lambda done, wanted: shown.update(task, completed=done, total=wanted),
+                agreed,
             )
         )
         shown.live.transient = False
+    finally:
+        shown.stop()
     print_generation(console, made, label)
     return made
 
