@@ -1,10 +1,13 @@
-"""What the client costs: CPU time of this process per call, beside the `openai` library alone.
+"""What calls over HTTP cost: whole games beside bare clients, and their wall time beside their longest chain.
 
-    python benchmarks/http_client.py [--calls 4000] [--in-flight 200] [--rounds 3]
+    python benchmarks/http_client.py [--in-flight 16 256 1000] [--games 1 16] [--latency 0.2]
 
-Both talk to the same local server, which answers at once and runs in a process of its own. Prints the
-milliseconds of CPU (user and system) per call of each, and their ratio. Rounds alternate; the best of
-each counts, since other load on the machine only ever adds.
+A server in a process of its own answers after a fixed time, with a reply that its schema allows. Whole games
+are played on it (prompts, HTTP, parsing, rules and the record on disk included). Then the very same requests
+are made with the `openai` library as its documentation uses it, and with bare aiohttp and msgspec, with as
+many in flight. Printed are the milliseconds of this process's CPU a call, the ratios, and the latency that
+the records tell beside the server's; then, of games played at once, wall time ÷ (longest chain of dependent
+calls × latency).
 """
 
 from __future__ import annotations
@@ -13,129 +16,268 @@ import argparse
 import asyncio
 import json
 import multiprocessing
-from collections.abc import Awaitable, Callable
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from multiprocessing.connection import Connection
+from pathlib import Path
 from time import process_time
-from typing import Any
+from typing import Any, NamedTuple
+from zlib import crc32
 
-from wolflab.models.base import Sampling
-from wolflab.models.catalog import resolve
-from wolflab.models.openai_api import OpenAIModel
+from wolflab.bench.suite import longest_call_chain
+from wolflab.lab.plans.loading import build
+from wolflab.lab.runs import runner
+from wolflab.lab.storage.store import Store, asker
 
-PROMPT = [
-    {"role": "system", "content": "You play Werewolf. " * 60},
-    {"role": "user", "content": "In day 1 round, player_2 said: I trust player_5. " * 80},
-]
-SCHEMA = {
-    "type": "object",
-    "properties": {"reasoning": {"type": "string"}, "action": {"type": "string"}},
-    "required": ["reasoning", "action"],
-    "additionalProperties": False,
-}
-REPLY = json.dumps({"reasoning": "They were very quiet. " * 10, "action": "vote for player_3"})
+SAID = "I think {} was very quiet yesterday, and I would like to hear more before we vote."
+_KEPT = 400
+"""Requests of the games that bare clients make again, in turn."""
+_READ = 20
+"""Games of which the stored latency is read."""
 
 
-def serve(port: multiprocessing.Queue[int]) -> None:
-    """A server that reads the request and answers at once, always the same."""
+# -- the server -----------------------------------------------------------------------------
+
+
+def filled(schema: dict[str, Any], seed: int) -> Any:
+    """A value that a schema allows; a list has one entry."""
+    if "enum" in schema:
+        return schema["enum"][seed % len(schema["enum"])]
+    match schema.get("type"):
+        case "object":
+            fields = schema["properties"].items()
+            return {name: filled(form, seed + n) for n, (name, form) in enumerate(fields)}
+        case "array":
+            return [filled(schema["items"], seed)] * schema.get("minItems", 1)
+        case "integer":
+            return 1
+    return SAID.format(f"player_{seed % 7 + 1}")
+
+
+def serve(latency: float, pipe: Connection) -> None:
+    """Run the server until told to stop; its address goes through `pipe`."""
     from aiohttp import web
 
-    body = json.dumps(
-        {
-            "id": "chatcmpl-bench",
-            "object": "chat.completion",
-            "created": 0,
-            "model": "bench",
-            "choices": [
-                {"index": 0, "message": {"role": "assistant", "content": REPLY}, "finish_reason": "stop"}
-            ],
-            "usage": {"prompt_tokens": 1000, "completion_tokens": 60, "total_tokens": 1060},
-        }
-    ).encode()
-
     async def chat(request: web.Request) -> web.Response:
-        await request.read()
-        return web.Response(body=body, content_type="application/json")
+        body = json.loads(await request.read())
+        if latency:
+            await asyncio.sleep(latency)
+        seed = crc32(body["messages"][-1]["content"].encode())
+        form = body.get("response_format", {}).get("json_schema")
+        text = SAID.format("player_1") if form is None else json.dumps(filled(form["schema"], seed))
+        prompt = sum(len(message["content"]) for message in body["messages"]) // 4
+        usage = {"prompt_tokens": prompt, "completion_tokens": 60, "total_tokens": prompt + 60}
+        message = {"role": "assistant", "content": text}
+        return web.json_response(
+            {
+                "id": "chatcmpl-bench",
+                "object": "chat.completion",
+                "created": 0,
+                "model": body["model"],
+                "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+                "usage": usage | {"prompt_tokens_details": {"cached_tokens": 0}},
+            }
+        )
 
     async def run() -> None:
-        app = web.Application()
+        app = web.Application(client_max_size=2**26)
         app.router.add_post("/v1/chat/completions", chat)
-        runner = web.AppRunner(app, access_log=None)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0, backlog=2048).start()
-        port.put(runner.addresses[0][1])
-        await asyncio.Event().wait()
+        app.router.add_get(
+            "/v1/models", lambda _: asyncio.sleep(0, web.json_response({"data": [{"id": "m"}]}))
+        )
+        site = web.AppRunner(app, access_log=None)
+        await site.setup()
+        await web.TCPSite(site, "127.0.0.1", 0, backlog=2048).start()
+        pipe.send(f"http://127.0.0.1:{site.addresses[0][1]}/v1")
+        await asyncio.to_thread(pipe.recv)
 
     asyncio.run(run())
 
 
-async def measure(call: Callable[[], Awaitable[object]], calls: int, in_flight: int) -> float:
+class Served:
+    """The server while it runs."""
+
+    def __init__(self, latency: float) -> None:
+        self._ours, theirs = multiprocessing.Pipe()
+        self._process = multiprocessing.get_context("spawn").Process(target=serve, args=(latency, theirs))
+        self._process.start()
+        self.url: str = self._ours.recv()
+
+    def __enter__(self) -> str:
+        return self.url
+
+    def __exit__(self, *_: object) -> None:
+        self._ours.send("stop")
+        self._process.join()
+
+
+# -- whole games ----------------------------------------------------------------------------
+
+
+class Played(NamedTuple):
+    """Some games. cpu: milliseconds a call. wall: seconds. chain: calls. latency: seconds that the records of
+    some of them tell of their calls, sorted. bodies: requests of theirs.
+    """
+
+    calls: int
+    cpu: float
+    wall: float
+    chain: int
+    latency: list[float]
+    bodies: list[dict[str, Any]]
+
+
+def play(url: str, games: int, rounds: int, in_flight: int) -> Played:
+    """Play so many at once."""
+    model = {"model": "custom/m", "base_url": url, "max_in_flight": in_flight, "max_tokens": 1000}
+    rules = {"preset": "sheriff", "sheriff": "assigned", "sheriff_death": "stop", "max_rounds": rounds}
+    data: dict[str, Any] = {
+        "name": "bench",
+        "rules": rules,
+        "players": {"others": {"model": model, "recipe": "deductive-002"}},
+        "deals": games,
+        "seed": 5,
+        "straw_polls": 1,
+        "redraw_void": False,
+        "concurrency": games,
+    }
+    with tempfile.TemporaryDirectory() as folder, Store.create(Path(folder) / "run", build(data)) as store:
+        cpu, wall = process_time(), time.perf_counter()
+        assert runner.play_run(store)
+        wall, cpu = time.perf_counter() - wall, process_time() - cpu
+        rows = store.games()
+        chain = max(longest_call_chain(store.record(row.id)) for row in rows)
+        calls = sum(one.calls for models in store.spent_by().values() for one in models.values())
+        kept = [call for row in rows[:_READ] for call in store.whole_calls_of(asker(row.id))]
+        bodies = [body_of(call["messages"], call["text"]) for call in kept[:_KEPT]]
+    latency = sorted(call["latency"] for call in kept)
+    return Played(calls, 1000 * cpu / calls, wall, chain, latency, bodies)
+
+
+def body_of(messages: Sequence[tuple[str, str]], reply: str) -> dict[str, Any]:
+    """A request like the game's: its messages, and a schema with as many fields as its reply has."""
+    said = json.loads(reply)
+    fields = {name: {"type": "string", "enum": [str(value), "Villager"]} for name, value in said.items()}
+    schema = {"type": "object", "properties": fields, "required": [*fields], "additionalProperties": False}
+    form = {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": schema}}
+    return {
+        "model": "m",
+        "messages": [{"role": role, "content": text} for role, text in messages],
+        "temperature": 0.0,
+        "max_tokens": 1000,
+        "seed": 7,
+        "response_format": form,
+    }
+
+
+# -- bare clients ---------------------------------------------------------------------------
+
+Call = Callable[[dict[str, Any]], Awaitable[object]]
+
+
+async def measure(call: Call, bodies: Sequence[dict[str, Any]], calls: int, in_flight: int) -> float:
     """CPU milliseconds per call, after the connections are open."""
 
-    async def worker(n: int) -> None:
-        for _ in range(n):
-            await call()
+    async def worker(n: int, first: int) -> None:
+        for k in range(n):
+            await call(bodies[(first + k) % len(bodies)])
 
-    await asyncio.gather(*(worker(2) for _ in range(in_flight)))
+    await asyncio.gather(*(worker(1, k) for k in range(in_flight)))
+    each = max(1, calls // in_flight)
     began = process_time()
-    await asyncio.gather(*(worker(calls // in_flight) for _ in range(in_flight)))
-    return (process_time() - began) * 1000 / (calls // in_flight * in_flight)
+    await asyncio.gather(*(worker(each, k) for k in range(in_flight)))
+    return (process_time() - began) * 1000 / (each * in_flight)
 
 
-async def ours(url: str, calls: int, in_flight: int) -> float:
-    """The client, from messages to a read reply."""
-    spec = {"model": "custom/bench", "base_url": url, "max_in_flight": in_flight, "price": {"input": 1.0}}
-    model = resolve(spec)
-    assert isinstance(model, OpenAIModel)
-    sampling = Sampling(max_tokens=200)
-    try:
-        return await measure(lambda: model.converse(PROMPT, sampling, SCHEMA), calls, in_flight)
-    finally:
-        await model.close()
-
-
-async def library(url: str, calls: int, in_flight: int) -> float:
-    """The `openai` library as its own documentation uses it, on the same transport."""
+async def with_openai(url: str, bodies: Sequence[dict[str, Any]], calls: int, in_flight: int) -> float:
+    """The library as its own documentation uses it, on the faster of its transports."""
     from openai import AsyncOpenAI, DefaultAioHttpClient
 
-    messages: Any = PROMPT
-    wanted: Any = {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": SCHEMA}}
     async with AsyncOpenAI(
         api_key="none", base_url=url, max_retries=0, http_client=DefaultAioHttpClient()
     ) as client:
 
-        async def call() -> object:
-            reply = await client.chat.completions.create(
-                model="bench",
-                messages=messages,
-                temperature=0.0,
-                max_tokens=200,
-                response_format=wanted,
-            )
+        async def call(body: dict[str, Any]) -> object:
+            reply = await client.chat.completions.create(**body)
             return reply.choices[0].message.content
 
-        return await measure(call, calls, in_flight)
+        return await measure(call, bodies, calls, in_flight)
+
+
+async def with_aiohttp(url: str, bodies: Sequence[dict[str, Any]], calls: int, in_flight: int) -> float:
+    """The least that can be done: a body out, a body in, and the reply's text."""
+    import aiohttp
+    import msgspec
+
+    connector = aiohttp.TCPConnector(limit=0)
+    async with aiohttp.ClientSession(connector=connector) as session:
+
+        async def call(body: dict[str, Any]) -> object:
+            data = msgspec.json.encode(body)
+            headers = {"Content-Type": "application/json"}
+            async with session.post(f"{url}/chat/completions", data=data, headers=headers) as reply:
+                said = msgspec.json.decode(await reply.read())
+            return said["choices"][0]["message"]["content"]
+
+        return await measure(call, bodies, calls, in_flight)
+
+
+# -- the tables -----------------------------------------------------------------------------
+
+
+def cpu_table(in_flight: Sequence[int], calls: int, rounds: int) -> None:
+    """CPU a call, with so many in flight; the least of the rounds, for other work only ever adds."""
+    print(
+        "| in flight | games | calls | whole games | openai | aiohttp | ÷ openai | ÷ aiohttp "
+        "| server's latency | stored: median, 99 % |",
+        flush=True,
+    )
+    for places in in_flight:
+        latency = 0.05 if places < 100 else 1.0 if places < 500 else 2.0
+        games = min(places, max(6, places // 6))
+        with Served(latency) as url:
+            ours, openai, aiohttp = [], [], []
+            for _ in range(rounds):
+                played = play(url, games, 1, places)
+                ours.append(played.cpu)
+                openai.append(asyncio.run(with_openai(url, played.bodies, calls, places)))
+                aiohttp.append(asyncio.run(with_aiohttp(url, played.bodies, calls, places)))
+        mine, library, bare = min(ours), min(openai), min(aiohttp)
+        print(
+            f"| {places} | {games} | {played.calls} | {mine:.2f} ms | {library:.2f} ms | {bare:.2f} ms | "
+            f"{mine / library:.2f} | {mine / bare:.2f} | {latency:.2f} s "
+            f"| {part(played.latency, 0.5):.2f} s, {part(played.latency, 0.99):.2f} s |",
+            flush=True,
+        )
+
+
+def part(values: Sequence[float], share: float) -> float:
+    """The value below which that share of sorted values lies."""
+    return values[int(share * (len(values) - 1))]
+
+
+def wall_table(games: Sequence[int], latency: float) -> None:
+    """Wall time beside the longest chain."""
+    print("\n| games at once | calls | longest chain | wall ÷ (chain × latency) |", flush=True)
+    for number in games:
+        with Served(latency) as url:
+            played = play(url, number, 3, 1000)
+        ratio = played.wall / (played.chain * latency)
+        print(f"| {number} | {played.calls} | {played.chain} | {ratio:.3f} |", flush=True)
 
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--calls", type=int, default=4000)
-    parser.add_argument("--in-flight", type=int, default=200)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--in-flight", type=int, nargs="*", default=[16, 256, 1000])
+    parser.add_argument("--calls", type=int, default=4000, help="of each bare client")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--games", type=int, nargs="*", default=[1, 16], help="at once, for the wall time")
+    parser.add_argument("--latency", type=float, default=0.2, help="seconds, for the wall time")
     given = parser.parse_args()
-    context = multiprocessing.get_context("spawn")
-    port: multiprocessing.Queue[int] = context.Queue()
-    server = context.Process(target=serve, args=(port,), daemon=True)
-    server.start()
-    url = f"http://127.0.0.1:{port.get(timeout=30)}/v1"
-    mine, theirs = [], []
-    for _ in range(given.rounds):
-        theirs.append(asyncio.run(library(url, given.calls, given.in_flight)))
-        mine.append(asyncio.run(ours(url, given.calls, given.in_flight)))
-    server.terminate()
-    print(f"{given.calls} calls, {given.in_flight} in flight, best of {given.rounds} rounds")
-    print(f"openai library   {min(theirs):.3f} ms CPU a call")
-    print(f"wolflab's client {min(mine):.3f} ms CPU a call")
-    print(f"ratio            {min(mine) / min(theirs):.2f}")
+    cpu_table(given.in_flight, given.calls, given.rounds)
+    wall_table(given.games, given.latency)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,17 @@
 """Do two versions of Wolflab play the same games and report the same numbers?
 
-    python benchmarks/same_games.py BEFORE AFTER [--deals 4] [--only NAME] [--keep DIRECTORY]
+    python benchmarks/same_games.py BEFORE AFTER [--deals 4] [--only NAME] [--keep DIRECTORY] [--over-http]
 
 BEFORE and AFTER are two `wolflab` commands, each of its own version (`old/.venv/bin/wolflab
 .venv/bin/wolflab`). Every shipped experiment and tournament is played on the built-in player by both, with
-few deals and small pools, and exported. Then it is compared, line by line, what the records hold: events,
-replies, notes and probes. Left out are headers, hashes of requests and the chain, which a version may word
-otherwise. Of `report.json` or `tournament.json` every value with its n and missing is compared, and what
-became of games and what their calls came to; intervals and p are not, for they are resampled. Names that
-changed between the versions are in `RENAMED`, what is counted otherwise on purpose in `CHANGED`. A file that
-the version before refuses is passed over, and named. The exit code is 1 where anything else differs.
+few deals and small pools, and exported. With --over-http every player is a model of a small server on this
+machine, whose replies follow from the prompts (`tests/http_server.py`). Then it is compared, line by line,
+what the records hold: events, replies, notes and probes. Left out are headers, hashes of requests and the
+chain, which a version may word otherwise. Of `report.json` or `tournament.json` every value with its n and
+missing is compared, and what became of games and what their calls came to; intervals and p are not, for they
+are resampled. Names that changed between the versions are in `RENAMED`, what is counted otherwise on purpose
+in `CHANGED`. A file that the version before refuses is passed over, and named. How many records are the same
+byte for byte, headers and hashes included, is told too. The exit code is 1 where anything else differs.
 """
 
 from __future__ import annotations
@@ -22,10 +24,15 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+
 import yaml
+
+import http_server
 
 SHIPPED = Path(__file__).parent.parent / "experiments"
 POOL, DRAWS = 2, 2
@@ -47,6 +54,17 @@ def small(data: dict[str, Any], deals: int) -> dict[str, Any]:
     data |= {"deals": deals, "workers": 1}
     if any("draws" in one for one in drawn):
         data["repeats"] = DRAWS
+    return data
+
+
+def over_http(data: dict[str, Any], base_url: str) -> dict[str, Any]:
+    """The same experiment with a model of that server in place of each built-in player."""
+    data.pop("planted", None)  # in the built-in player's settings
+    for one in _parts(data):
+        model = one.get("model")
+        name = model.get("model") if isinstance(model, dict) else model
+        if name == "village":
+            one["model"] = {"model": "custom/wolf-1", "base_url": base_url}
     return data
 
 
@@ -114,6 +132,12 @@ def games_differ(before: Path, after: Path) -> list[str]:
     return told
 
 
+def same_files(before: Path, after: Path) -> list[str]:
+    """The games whose whole files are the same: headers, hashes and chains."""
+    pairs = [(file.name, file, after / file.name) for file in before.glob("game-*[0-9].jsonl")]
+    return [name for name, one, two in pairs if two.is_file() and one.read_bytes() == two.read_bytes()]
+
+
 # -- numbers ----------------------------------------------------------------------------------
 
 _IN = r"^(/conditions/[^/]*)"
@@ -137,7 +161,7 @@ RENAMED: tuple[tuple[str, str], ...] = (
     (_IN + r"/conduct/trust/(\d+)/(\w+)$", r"\1/splits/trust_\3_by_day/\2"),
 )
 """(pattern of a name before, what it is called after)."""
-NEW = (r"/splits/(led_by_role|stated)/",)
+NEW = (r"/splits/(led_by_role|stated)/", r"/measures/last_taken$")
 """Patterns of names that were not there before, or were no estimates."""
 CHANGED = (r"^/contrasts/passed,",)
 """Patterns of names whose values 0.2.0 makes otherwise on purpose (see CHANGELOG.md): of these, n and missing
@@ -218,15 +242,19 @@ def main() -> None:
     ways.add_argument("after")
     ways.add_argument("--deals", type=int, default=4)
     ways.add_argument("--only", action="append", help="an experiment's name (repeatable)")
+    ways.add_argument("--over-http", action="store_true", help="with a model of a server on this machine")
     ways.add_argument("--keep", type=Path, help="a directory for the runs; what is there is not played again")
     given = ways.parse_args()
     differing = 0
-    with tempfile.TemporaryDirectory() as thrown_away:
+    with tempfile.TemporaryDirectory() as thrown_away, ExitStack() as ends:
+        server = ends.enter_context(http_server.running()) if given.over_http else None
         home = given.keep or Path(thrown_away)
         for shipped in sorted(SHIPPED.glob("*.yaml")):
             if given.only and shipped.stem not in given.only:
                 continue
             data = small(yaml.safe_load(shipped.read_text(encoding="utf-8")), given.deals)
+            if server is not None:
+                data = over_http(data, server.base_url)
             kind = "tournament" if "entrants" in data else "run"
             file = home / f"{shipped.stem}.yaml"
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -249,8 +277,10 @@ def main() -> None:
             count = len(told(report[1], False))
             if not games or not count:
                 wrong.append("there are no games or no numbers to compare")
+            alike = len(same_files(where["before"] / "out", where["after"] / "out"))
             print(
-                f"{shipped.stem}: {games} games, {count} numbers: {len(wrong) or 'no'} differences",
+                f"{shipped.stem}: {games} games ({alike} byte for byte), {count} numbers: "
+                f"{len(wrong) or 'no'} differences",
                 flush=True,
             )
             for sentence in wrong:
