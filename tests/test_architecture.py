@@ -53,7 +53,8 @@ INNER: dict[str, set[str]] = {
     "text/asking": {"text", "text/reading"},
     "text/replies": {"text", "text/asking"},
     "text": {"text/reading", "text/asking"},
-    "models/embedders": {"models"},
+    "models/servers": {"models"},
+    "models/embedders": {"models", "models/servers"},
     "models/village/beliefs": {"models/village"},
     "models/village/speech": {"models/village", "models/village/beliefs"},
     "models/village/choices": {"models/village", "models/village/beliefs", "models/village/speech"},
@@ -422,7 +423,12 @@ def test_no_broad_except_but_where_a_failure_is_recorded() -> None:
                 passes_on = isinstance(last, ast.Raise) and last.exc is None
                 if names & {"Exception", "BaseException"} and not passes_on:
                     broad.append(f"{NAMES[path]}:{node.lineno}")
-    told = {"lab/runs/runner.py", "lab/runs/work.py", "agents/own.py"}  # the last: code of somebody's own
+    told = {
+        "lab/runs/runner.py",
+        "lab/runs/work.py",
+        "agents/own.py",  # code of somebody's own
+        "lab/storage/call_store.py",  # raised by every call that waits for it
+    }
     assert {entry.split(":")[0] for entry in broad} <= told, broad
 
 

@@ -29,13 +29,14 @@ from typer.testing import CliRunner
 
 import command_line
 import http_server
+from marks import with_slow
 from test_benchmarks import TINY, printed
 from test_docs import PAGES, ROOT, Block, blocks, name
 from tiny_models import tiny_adapter, tiny_base
 from wolflab.cli import app
 from wolflab.lab.plans import sources
 from wolflab.lab.studies.plan import BLANK
-from wolflab.models import endpoints
+from wolflab.models.servers.providers import PROVIDERS
 from wolflab.ui.study.house import StudyHouse
 from wolflab.wwqa.items import Item, write_items
 
@@ -89,11 +90,15 @@ NOT_RUN: Mapping[str, str] = {
         "test_wwqa_adapters.py and test_wwqa_parity.py run both, with a tiny model and the packages it needs",
     ),
     "wolflab run --resume runs/model -o budget.tokens=9000000": "test_budgets.py goes on with a higher one",
+    "wolflab run --resume runs/model -o others.model.max_tokens=512": "test_servers.py does so",
+    "wolflab run --resume runs/model --keep-going": "test_first_decisions.py goes on with a run that stopped",
     "wolflab train train-paper": "its embedder is a package of its own, with weights",
     "wolflab train --show": "the flag's name; docs/training.md has the command",
     "wolflab verify --agents": "the flag's name; README.md has the command",
 }
 """Commands that are not run here, and why. So are the programs of `test_benchmarks.TINY`, which run there."""
+SAYS_NO = {"wolflab models --check hf/runs/weights/smollm2": "random weights write nothing of use"}
+"""Commands that find here what they look for and end with 1, and why."""
 OTHERS = {
     "cd",
     "export",
@@ -113,6 +118,8 @@ OTHERS = {
     "vllm",
 }
 """First words of the lines that are not ours."""
+SLOW = ["docs/wwqa-finetune.md", *(name(page) for page in PAGES if page.parent.name == "results")]
+"""Pages whose commands train and play much; they run with the slow tests."""
 EXECUTED = [name(page) for page in PAGES if any(block.runs for block in blocks(page))]
 SHIPPED = {one: text for folder in ("", "training") for one, text in sources.shipped_files(folder).items()}
 
@@ -184,7 +191,7 @@ def run_of(shipped: str) -> str:
 def test_nothing_on_the_pages_is_passed_over() -> None:
     assert {"docs/quickstart.md", "docs/agents.md"} <= set(EXECUTED)
     assert {split(line)[0] for _, line in lines()} <= OTHERS | {"wolflab", "python", ""}
-    assert set(NOT_RUN) <= set(everything(told()))
+    assert {*NOT_RUN, *SAYS_NO} <= set(everything(told()))
 
 
 def test_files_of_examples_are_played() -> None:
@@ -222,9 +229,9 @@ QUESTIONS = [
 ]
 
 
-def wolflab(*words: str) -> None:
+def wolflab(*words: str, code: int = 0) -> None:
     done = command_line.wolflab(*words)
-    assert done.returncode == 0, f"wolflab {shlex.join(words)}\n{done.stdout}\n{done.stderr}"
+    assert done.returncode == code, f"wolflab {shlex.join(words)}\n{done.stdout}\n{done.stderr}"
 
 
 @pytest.fixture(scope="module")
@@ -244,8 +251,8 @@ def patched() -> Iterator[http_server.FakeServer]:
         patch.setenv("COLUMNS", "160")
         patch.setattr(Figure, "savefig", lambda self, file, **_: file.write(undrawn(file)))
         for one in ("openai", "ollama"):
-            row = replace(endpoints.PROVIDERS[one], base_url=server.base_url)
-            patch.setitem(endpoints.PROVIDERS, one, row)
+            row = replace(PROVIDERS[one], base_url=server.base_url)
+            patch.setitem(PROVIDERS, one, row)
         yield server
 
 
@@ -288,7 +295,7 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
             writer = csv.DictWriter(file, list(rows[0]))
             writer.writeheader()
             writer.writerows(row | {"reasonable": "yes"} for row in rows)
-    weights = str(tiny_base(home / "weights"))
+    weights = str(tiny_base(home / "weights", brief=True))
     adapter = str(tiny_adapter(home / "adapter", home / "weights"))
     for file in ("questions", "binary", "rules", "situations"):
         write_items(home / f"{file}.jsonl", QUESTIONS)
@@ -416,7 +423,7 @@ def stopped_at_once(run: Any) -> Any:
     return stopped
 
 
-@pytest.mark.parametrize("page", sorted({*EXECUTED, *told()}))
+@pytest.mark.parametrize("page", with_slow(sorted({*EXECUTED, *told()}), SLOW))
 def test_commands_of_a_page_run(
     page: str, world: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -435,7 +442,7 @@ def test_commands_of_a_page_run(
     for command in told().get(page, ()):
         program, *words = worded(command, world)
         if program == "wolflab" and command not in NOT_RUN:
-            wolflab(*words)
+            wolflab(*words, code=int(command in SAYS_NO))
         elif program == "python" and words[0] not in TINY:
             printed(*words)
 

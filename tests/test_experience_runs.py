@@ -325,18 +325,18 @@ def test_what_embedding_cost_before_a_stop_counts_after_it(tmp_path: Path, count
         with Store.create(tmp_path / "run", build(data)) as store:
             assert not runner.play_run(store)
             assert any("budget of 400 tokens" in (row.error or "") for row in store.games("unfinished"))
-            spent, _ = store.spent()
+            spent = store.spent().tokens
         asked = len(server.bodies)
         assert 200 < spent <= 400
         with Store.resume(tmp_path / "run") as store:
             assert not runner.play_run(store)
-            assert store.spent()[0] == spent
+            assert store.spent().tokens == spent
         assert len(server.bodies) == asked > 0
         text = (tmp_path / "run" / "experiment.yaml").read_text()
         (tmp_path / "run" / "experiment.yaml").write_text(text.replace("tokens: 400", "tokens: 4000000"))
         with Store.resume(tmp_path / "run") as store:
             assert runner.play_run(store)
-            assert store.spent()[0] > spent
+            assert store.spent().tokens > spent
         sent = [one for body in server.bodies for one in body["input"]]
         assert len(sent) == len(set(sent))
 

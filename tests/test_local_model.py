@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import shutil
 import sys
 import warnings
@@ -39,6 +40,7 @@ from wolflab.models.weights import (
     weights_digest,
 )
 from wolflab.text.replies.finish import ANSWERED, Finish, FinishReason, no_fit
+from wolflab.text.replies.thoughts import without_thoughts
 from wolflab.wwqa.items import Item, write_items
 
 for needed in ("torch", "transformers", "peft"):
@@ -202,6 +204,32 @@ def test_marks_that_are_tokens_of_their_own_are_known() -> None:
     reply = local._read(tokenizer, kind, written, [], 0)
     assert reply.text == "[THINK]player_1?[/THINK]player_4"
     assert reply.stopped
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "<|channel|>analysis<|message|>player_1?<|end|><|start|>assistant<|channel|>final<|message|>player_4",
+        "<|channel>thought\nplayer_1?<channel|>player_4",
+        "<|START_THINKING|>player_1?<|END_THINKING|><|START_RESPONSE|>player_4<|END_RESPONSE|>",
+        "<|open|>think<|sep|>player_1?<|close|>think<|sep|><|open|>response<|sep|>player_4",
+        "<|inner_prefix|>player_1?<|inner_suffix|>player_4",
+        "<unused94>thought\nplayer_1?<unused95>player_4",
+        "<seed:think>player_1?</seed:think>player_4",
+    ],
+)
+def test_special_tokens_that_set_thoughts_apart_are_kept(reply: str) -> None:
+    """Without them nobody could tell the answer from the thoughts."""
+    from tokenizers import AddedToken
+
+    tokenizer = tiny_tokenizer()
+    marks = sorted(set(re.findall(r"<[^<>]+>", reply)))
+    tokenizer.add_tokens([AddedToken(mark, special=True) for mark in [*marks, "<unused>"]])
+    written = local.in_tokens(tokenizer, f"{reply}<unused>")
+    kind: Any = SimpleNamespace(stops=())
+    read = local._read(tokenizer, kind, written, [], 0).text
+    assert re.findall(r"<[^<>]+>", read) == re.findall(r"<[^<>]+>", reply)
+    assert without_thoughts(read).text.strip() == "player_4"
 
 
 def test_a_template_tells_the_same_date_every_day() -> None:
@@ -792,7 +820,9 @@ def test_a_game_is_played_and_verified(home: Path, tmp_path: Path, batches: list
 def test_it_is_listed_and_checked(home: Path) -> None:
     assert "hf/…" in wolflab("models").stdout
     good = wolflab("models", "--check", f"hf/{home / 'base'}")
-    assert good.returncode == 0, good.stderr
+    assert "base: reached\n  a vote: not usable (" in good.stdout, "random weights write nothing of use"
+    assert good.stdout.rstrip().rpartition("\n")[2].startswith("4 of 4 replies could not be used")
+    assert good.returncode == 1
     bad = wolflab("models", "--check", f"hf/{home / 'nowhere'}")
     assert bad.returncode != 0
     assert "there is no folder" in " ".join(bad.stderr.split())

@@ -44,6 +44,7 @@ def test_persuasion_recovers_the_planted_chance(
     assert rate.excludes(0.0) is (truth > 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("obey", [0.0, 0.4])
 def test_persuasion_intervals_cover_the_planted_chance_as_often_as_they_say(obey: float) -> None:
     """Thirty runs of twenty deals: the interval of the rate holds the truth, that of the null holds 0."""

@@ -435,6 +435,7 @@ class Player(OwnAgent):
         assert {game: store.record(game).lines for game in kept} == kept
 
 
+@pytest.mark.slow
 def test_a_changed_setting_is_noticed_and_reading_needs_no_code(here: Path) -> None:
     name = written(here, GOSSIP)
     (here / "x.yaml").write_text(yaml.safe_dump(experiment({"name": f"{name}:Gossip", "times": 3})))

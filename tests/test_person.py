@@ -408,7 +408,7 @@ class Kept(NoFile):
     def get(self, request: Request) -> Filed | None:
         return self.filed.get(request.key)
 
-    def put(self, request: Request, digest: str, response: Response, model: object) -> None:
+    async def put(self, request: Request, digest: str, response: Response, model: object) -> None:
         self.filed[request.key] = Filed(digest, response)
 
 

@@ -99,6 +99,7 @@ def test_whatever_the_players_are_called_is_read(name: str) -> None:
         assert read_action(asked, ask, rules) == Pick(3)
 
 
+@pytest.mark.slow
 def test_a_first_night_has_many_variants_and_the_same_for_all_conditions(tmp_path: Path) -> None:
     made = load_experiment("strategic-cases-save", ["deals=100", "workers=1"], village=True)
     kept = {name: one for name, one in made.conditions.items() if name in ("deduction-only", "diverse")}

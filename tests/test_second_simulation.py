@@ -15,6 +15,7 @@ from statistics import fmean, pvariance
 import pytest
 
 import random_play_simulation as second
+from marks import with_slow
 from rules_helpers import Game, of, uniform
 from wolflab.rules import NINE, TWELVE, Shot
 
@@ -59,7 +60,7 @@ def apart(one: Sequence[Figures], other: Sequence[Figures]) -> dict[str, float]:
     return found
 
 
-@pytest.mark.parametrize("name", CARDS)
+@pytest.mark.parametrize("name", with_slow(CARDS, ["twelve"]))
 def test_random_play_is_that_of_the_second_simulation(name: str) -> None:
     far = apart(of_the_engine(name), of_the_second(name, 2 * GAMES))
     assert max(far.values()) < BOUND, far

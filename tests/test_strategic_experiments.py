@@ -360,6 +360,7 @@ def shares(name: str, condition: str, files: dict[str, str], path: Path, **model
     return {name: each.value or 0.0 for name, each in (found.where_open or found.shares).items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("condition", ["deduction-only", "diverse"])
 def test_the_favoured_seat_is_killed_first_and_without_favour_is_not(
     condition: str, files: dict[str, str], tmp_path: Path

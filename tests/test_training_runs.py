@@ -225,6 +225,7 @@ def test_two_processes_train_what_one_does(whole: Path, tmp_path: Path) -> None:
     assert alike(other, whole)
 
 
+@pytest.mark.slow
 def test_seeds_differ_and_do_not_touch_each_other(whole: Path, tmp_path: Path) -> None:
     both = trained(tmp_path / "both", tiny(seeds=[2, 1]))
     assert alike(both, whole)
@@ -240,6 +241,7 @@ def test_a_finished_run_plays_nothing_more(whole: Path) -> None:
     assert (whole / "seed-1" / "log.jsonl").read_text().count("\n") == before.count("\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [
@@ -299,6 +301,7 @@ def test_a_line_cut_short_in_the_log_is_no_line(whole: Path, tmp_path: Path) -> 
     assert log_of(folder) == before
 
 
+@pytest.mark.slow
 def test_a_gain_without_an_interval_is_told_without_one(tmp_path: Path) -> None:
     evaluation = TINY["evaluation"] | {"every": 1, "deals": 1}
     line = log_of(trained(tmp_path / "run", tiny(evaluation=evaluation)) / "seed-1")[-1]
@@ -571,6 +574,7 @@ def test_tables_of_other_sizes_have_more_or_fewer_villagers() -> None:
 # -- going on from a policy ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_going_on_from_a_policy_takes_its_numbers_and_clones_nothing(whole: Path, tmp_path: Path) -> None:
     file = tmp_path / "given.safetensors"
     shutil.copy(whole / "seed-1" / "policy.safetensors", file)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from village_fit import FITTED_ON, Game, calibration, fit, play, wins
 
+from marks import with_slow
 from wolflab.errors import ModelError
 from wolflab.match.probes import StrawPoll
 from wolflab.models.base import Request
@@ -83,7 +84,7 @@ def _said(seat: int, text: str, where: str = "discussion") -> Said:
 # -- the contract -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rules", PRESETS)
+@pytest.mark.parametrize("rules", with_slow(PRESETS, ["twelve", "witch"]))
 def test_every_reply_is_what_the_question_asks_for(rules: str) -> None:
     kinds = Counter[str]()
     for game in _games(rules):
@@ -357,6 +358,7 @@ def test_confidence_is_calibrated() -> None:
         assert low - TOLERANCE <= share <= high + TOLERANCE
 
 
+@pytest.mark.slow
 def test_strength_on_equal_deals() -> None:
     """Four cells of the doctor preset, the same deals in each; 2,000 a cell by ``village_fit --strength``."""
     count = 200
@@ -378,6 +380,7 @@ def test_both_sides_win_sometimes(rules: str) -> None:
     assert winners[Winner.WEREWOLVES] >= 3
 
 
+@pytest.mark.slow
 def test_deduction_helps_the_village() -> None:
     helped, alone = (wins(DOCTOR, 150, VILLAGE, VILLAGE, deduces=deduces) for deduces in (True, False))
     assert helped > alone + 0.1
@@ -479,6 +482,7 @@ def _rate(style: str | None, kind: type | tuple[type, ...]) -> float:
     return sum(found) / len(found)
 
 
+@pytest.mark.slow
 def test_styles_show() -> None:
     hostile = (Accusation, Suggestion)
     accuse = {style: _rate(style, hostile) for style in ("quiet_follower", "default", "aggressive_accuser")}
@@ -524,6 +528,7 @@ def test_phrase_banks_are_kept_apart() -> None:
 # -- fitting ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_fitting_is_reproducible_and_says_where_it_comes_from() -> None:
     assert fit(4, 2, "test") == fit(4, 2, "test")
     assert fit(4, 1, "test") != fit(4, 1, "other")

@@ -10,6 +10,7 @@ from functools import cache
 import msgspec
 import pytest
 
+from marks import with_slow
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.recipes import RECIPES, Recipe
 from wolflab.errors import ModelError
@@ -121,7 +122,7 @@ def _asks(rules: str, recipe: str = "reflective", count: int = 4) -> Iterator[Ke
         yield from asks
 
 
-@pytest.mark.parametrize("rules", PRESETS)
+@pytest.mark.parametrize("rules", with_slow(PRESETS, ["twelve"]))
 @pytest.mark.parametrize("recipe", ["reflective", "reflective-003"])
 def test_every_reply_is_what_the_task_asks_for(rules: str, recipe: str) -> None:
     seen = Counter[str]()
@@ -169,6 +170,7 @@ def test_questions_and_answers_are_varied() -> None:
     assert len(answered) >= 60
 
 
+@pytest.mark.slow
 def test_graded_words_are_right_as_often_as_they_say() -> None:
     """Of the players that a village-side reflection calls "probably" a Werewolf, so many are, and so on."""
     right: dict[str, list[int]] = {}
@@ -192,6 +194,7 @@ def test_graded_words_are_right_as_often_as_they_say() -> None:
     assert len(right) >= 8
 
 
+@pytest.mark.slow
 def test_each_part_of_the_way_matters() -> None:
     """Without its texts a reflective player has nothing but first impressions, and with them it deduces."""
 

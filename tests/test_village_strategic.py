@@ -468,6 +468,7 @@ def _choice(question: Question, ask: Ask, n: int) -> int:
     return answer.number
 
 
+@pytest.mark.slow
 def test_what_is_chosen_matters() -> None:
     """Open speech against silence, on the same deals: the candidates span what decides games."""
     deductive = Player(LanguageAgent(RECIPES["deductive-004"]), VILLAGE)

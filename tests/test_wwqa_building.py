@@ -16,6 +16,7 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
+from marks import with_slow
 from wolflab.cli import app
 from wolflab.errors import WolflabError
 from wolflab.rules import PRESETS, SHERIFF, Ruleset, preset
@@ -55,7 +56,7 @@ def built(rules: str, n: int = 400, seed: int = 1) -> Built:
     return build_items(preset(rules), n, seed)
 
 
-every_preset = pytest.mark.parametrize("rules", PRESETS)
+every_preset = pytest.mark.parametrize("rules", with_slow(PRESETS, ["nine", "twelve"]))
 
 
 # -- situations ---------------------------------------------------------------------------------------
@@ -156,6 +157,7 @@ def test_no_two_items_are_alike(rules: str) -> None:
     assert len({(item.question, item.choices, str(item.rules)) for item in items}) == len(items)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_items_and_another_gives_others() -> None:
     first, again = build_items(preset("doctor"), 100, 5), build_items(preset("doctor"), 100, 5)
     assert first == again
@@ -191,6 +193,7 @@ def test_a_yes_and_a_no_are_told_in_equal_words(rules: str) -> None:
     assert pairs > 40
 
 
+@pytest.mark.slow
 def test_items_on_rules_are_balanced_by_how_they_are_asked() -> None:
     items = build_items(preset("sheriff"), 1500, 2).items
     answers = Counter(item.answer for item in items if item.category == "rule" and item.form == "yes_no")
@@ -368,6 +371,7 @@ def test_choices_hold_the_answer_once_and_its_place_is_drawn() -> None:
 # -- names, rules, files --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_roles_are_called_as_the_rules_call_them() -> None:
     names = {key: word for key, word in UNRELATED.items() if key not in ("Witch", "Doctor", "Hunter")}
     rules = preset("sheriff").with_(role_names=names)
@@ -389,6 +393,7 @@ def test_variants_change_one_switch_each() -> None:
         assert "name" in changed
 
 
+@pytest.mark.slow
 def test_rules_of_few_seats_and_many_roles_are_built_too() -> None:
     cast = {"Werewolf": 1, "Villager": 2, "Witch": 2, "Hunter": 2}
     rules = preset("nine").with_(name="odd", roles=cast)

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from marks import with_slow
 from wolflab.rules import PASS, PRESETS, SHERIFF, Ruleset, preset
 from wolflab.wwqa import claims
 from wolflab.wwqa.building import engine_answer, variants
@@ -86,7 +87,7 @@ PAIRS: tuple[tuple[str, tuple[str | int, ...], Callable[[Ruleset], Expected]], .
 """A claim, and when the kind about the same rule says that it holds."""
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", with_slow(PRESETS, ["twelve"]))
 def test_claims_and_kinds_say_the_same(name: str) -> None:
     base = preset(name)
     compared: Counter[str] = Counter()

@@ -58,6 +58,7 @@ from wolflab.wwqa.finetuning.training import (
 from wolflab.wwqa.items import Item, write_items
 from wolflab.wwqa.reply_parser import Reading
 
+pytestmark = pytest.mark.slow
 for needed in ("torch", "trl", "peft"):
     pytest.importorskip(needed)
 

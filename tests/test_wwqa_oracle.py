@@ -21,6 +21,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from marks import with_slow
 from wolflab.rules import PRESETS, SHERIFF, Ruleset, preset
 from wolflab.rules.ruleset import MAX_PLAYERS
 from wolflab.rules.switches import Switches
@@ -85,7 +86,7 @@ def situation(item: Item) -> GameSituation:
 # -- the tests -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [*PRESETS, *OTHERS])
+@pytest.mark.parametrize("name", with_slow([*PRESETS, *OTHERS], ["twelve", "witch"]))
 def test_engine_and_oracle_give_the_same_answer(name: str) -> None:
     items = built(name, ITEMS if name in PRESETS else ITEMS // 2)
     assert len(items) > ITEMS // 3
@@ -155,6 +156,7 @@ def near(rules: Ruleset) -> Iterator[tuple[str, Ruleset]]:
     yield "stops_without", rules.with_(stops_without=rules.names[2])
 
 
+@pytest.mark.slow
 def test_a_changed_switch_changes_the_same_answers() -> None:
     """Every switch, by every value that it may have, for some questions of each sort under every preset.
 

@@ -6,6 +6,7 @@ one for every three letters.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -53,10 +54,14 @@ def tokenizer_of_texts(texts: Iterable[str], words: int, template: str | None) -
     return tokenizer
 
 
-def tiny_base(folder: Path, template: str | None = CHAT, spread: float = 0.02) -> Path:
-    """The folder, with a random model in it. spread: of its weights; from 0.2 on replies differ by prompt."""
+def tiny_base(
+    folder: Path, template: str | None = CHAT, spread: float = 0.02, *, brief: bool = False
+) -> Path:
+    """The folder, with a random model in it. spread: of its weights; from 0.2 on replies differ by prompt.
+    brief: its replies end with their first token, whichever it is.
+    """
     tokenizer = tiny_tokenizer(template)
-    return save_random(
+    save_random(
         folder,
         tokenizer,
         vocab_size=len(tokenizer),
@@ -67,6 +72,12 @@ def tiny_base(folder: Path, template: str | None = CHAT, spread: float = 0.02) -
         num_key_value_heads=2,
         initializer_range=spread,
     )
+    if brief:
+        file = folder / "generation_config.json"
+        told = json.loads(file.read_text(encoding="utf-8"))
+        told["eos_token_id"] = [*range(len(tokenizer))]
+        file.write_text(json.dumps(told), encoding="utf-8")
+    return folder
 
 
 def save_random(folder: Path, tokenizer: Any, dtype: str = "float32", **shape: Any) -> Path:
