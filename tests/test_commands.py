@@ -90,7 +90,7 @@ NOT_RUN: Mapping[str, str] = {
         "test_wwqa_adapters.py and test_wwqa_parity.py run both, with a tiny model and the packages it needs",
     ),
     "wolflab run --resume runs/model -o budget.tokens=9000000": "test_budgets.py goes on with a higher one",
-    "wolflab run --resume runs/model -o others.model.max_tokens=512": "test_servers.py does so",
+    "wolflab run --resume runs/model -o sheriff.model.max_tokens=512": "test_servers.py does so",
     "wolflab run --resume runs/model --keep-going": "test_first_decisions.py goes on with a run that stopped",
     "wolflab train train-paper": "its embedder is a package of its own, with weights",
     "wolflab train --show": "the flag's name; docs/training.md has the command",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import json
 import sqlite3
 from collections import deque
@@ -640,7 +639,7 @@ def test_a_limit_at_resume_holds_for_replies_that_never_came_and_these_say_so(tm
         before, more = len(server.bodies), ("-o", "budget.tokens=90000000")
         done = wolflab("run", "--resume", "r", "-o", "others.model.max_tokens=300", *more, cwd=tmp_path)
         assert done.returncode in (0, 3), done.stdout + done.stderr
-        assert "max_tokens holds from now on for calls whose reply did not come to an end" in done.stdout
+        assert "a call that was not over in time is asked again with this max_tokens" in done.stdout
         limited = [one for one in server.bodies[before:] if "max_tokens" in one]
         assert limited
         assert {one["max_tokens"] for one in limited} == {300}
@@ -678,7 +677,7 @@ def test_requests_per_minute_are_kept_where_calls_wait_for_the_budget() -> None:
         await server.stop()
 
     play(go())
-    assert min(later - one for one, later in itertools.pairwise(sent)) > 0.05
+    assert sent[-1] - sent[0] > 0.5, "after the first, which takes 0.3 s, one every 0.1 s"
 
 
 def test_requests_per_minute_are_kept() -> None:
@@ -839,8 +838,8 @@ def test_a_yes_is_for_one_scheme_host_and_port_and_kept_where_a_person_said_it(
     monkeypatch.setattr(keys, "ask", ask_person)
     assert may_go("https://gpu-box:8000/v1")
     assert asked == [
-        "model 'x' sends the key in AWS_SECRET_ACCESS_KEY to gpu-box:8000, which is not the server that this "
-        "key belongs to"
+        "model 'x' sends the key in AWS_SECRET_ACCESS_KEY to gpu-box:8000, and nobody has said yet that "
+        "it may go there"
     ]
     monkeypatch.setattr(keys, "ask", None)
     assert may_go("https://gpu-box:8000/other"), "this command goes on"
@@ -1027,5 +1026,6 @@ def test_a_question_that_fails_takes_the_others_replies_away_from_nobody() -> No
         done = check(server, "-o", "retries=0")
         assert done.returncode == 1
         assert done.stdout.count(": usable (") == 3
-        assert "a judgement of the others: not usable (0 + 0 tokens, 0.0 s; connection lost)" in done.stdout
+        assert "a judgement of the others: no reply: model 'wolf-1': the server at" in done.stdout
+        assert "1 of 4 questions brought no reply: in a game, such a call ends the game" in done.stdout
         assert "the run can be resumed" not in done.stdout

@@ -111,8 +111,8 @@ def taken_up(console: Console, store: Store, changes: Sequence[str], yes: bool) 
     if store.changes_now(changes) != list(changes):
         say(
             console,
-            "max_tokens holds from now on for calls whose reply did not come to an end in time, and these "
-            "say so; all others go on as the run was begun",
+            "From now on, a call that was not over in time is asked again with this max_tokens, and its "
+            "record says so. All other calls go on as the run was begun",
         )
     left = not all(row.over for row in games) or len(runner.planned_games(changed)) > len(games)
     beginning = forecast_first(console, changed, yes, with_a_yes(), store)

@@ -27,6 +27,7 @@ from ..lab.runs.tournament_games import is_tournament
 from ..lab.storage.run_files import new_directory
 from ..lab.storage.store import Place, Store
 from ..lab.training.plan import FOLDER
+from ..text.replies.finish import FinishReason
 from .alarm import Alarm, HeardStore
 from .commands import (
     begin_output,
@@ -200,18 +201,30 @@ def check_a_model(console: Console, wanted: str, settings: Sequence[str] = ()) -
         say(console, f"  {adaptation}")
     if checked.usable:
         return ExitCode.DONE
-    bad = sum(bool(reply.why) for reply in checked.replies)
-    say(
-        console,
-        f"{bad} of {counted(len(checked.replies), 'reply', 'replies')} could not be used: in a game, such a "
-        "reply is asked for again, and then something stands in for it",
-        "yellow",
-    )
+    of = len(checked.replies)
+    none = sum(reply.response is None for reply in checked.replies)
+    if bad := sum(bool(reply.why) for reply in checked.replies) - none:
+        say(
+            console,
+            f"{bad} of {counted(of, 'reply', 'replies')} could not be used: in a game, such a reply is asked "
+            "for again, and then something stands in for it",
+            "yellow",
+        )
+    if none:
+        say(
+            console,
+            f"{none} of {counted(of, 'question')} brought no reply: in a game, such a call ends the game",
+            "yellow",
+        )
     return ExitCode.NOT_OVER
 
 
 def _checked_in_words(reply: CheckedReply) -> str:
+    if reply.response is None:
+        return f"{reply.asked}: no reply: {reply.why}"
     usage, finish = reply.response.usage, reply.response.finish
+    if finish.reason is FinishReason.TIMED_OUT:  # what was counted is the question whether the server answers
+        return f"{reply.asked}: not usable ({finish.reason}): {reply.why}"
     tokens = f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens, {reply.response.latency:.1f} s"
     if not reply.why:
         return f"{reply.asked}: usable ({tokens})"

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from ...errors import ModelError
 from ...models.base import Model, Request, Response
 from ...models.catalog import BUILT_IN, check_model, listing, name_and_settings, resolve
-from ...text.replies.finish import Finish, FinishReason
 from ...text.replies.parse import parse
 from ...text.replies.parsed import Problem
 from ..plans.loading import build
@@ -31,16 +30,18 @@ _AGAIN = "this is a test of a second turn: give the same reply once more, in the
 
 
 class CheckedReply(NamedTuple):
-    """One reply. asked: for what. why: what is wrong with it; "" for a usable one. began: how it begins."""
+    """One reply. asked: for what. response: None where none came. why: what is wrong; "" for a usable one.
+    began: how it begins.
+    """
 
     asked: str
-    response: Response
+    response: Response | None
     why: str
 
     @property
     def began(self) -> str:
         """The first letters of the reply."""
-        return " ".join(self.response.text.split())[:120]
+        return "" if self.response is None else " ".join(self.response.text.split())[:120]
 
 
 class CheckedModel(NamedTuple):
@@ -90,8 +91,8 @@ async def _asked(model: Model) -> list[CheckedReply]:
     requests = await asyncio.to_thread(requests_of_a_game)
     replies = [await _reply(model, asked, request) for asked, request in requests.items()]
     first = requests[replies[0].asked]
-    corrections = ((replies[0].response.text, _AGAIN),)
-    second = Request(first.asked, f"{first.key}again", first.sampling, corrections)
+    before = "" if replies[0].response is None else replies[0].response.text
+    second = Request(first.asked, f"{first.key}again", first.sampling, ((before, _AGAIN),))
     return [*replies, await _reply(model, f"{replies[0].asked}, in a second turn", second)]
 
 
@@ -100,7 +101,7 @@ async def _reply(model: Model, asked: str, request: Request) -> CheckedReply:
         response = await model.generate(request)
     except ModelError as error:
         why = str(error).removesuffix("; the run can be resumed")
-        return CheckedReply(asked, Response("", finish=Finish(FinishReason.LOST)), why)
+        return CheckedReply(asked, None, why)
     read = parse(request.question, response.text, response.finish)
     why = read.reason if isinstance(read, Problem) and read.usable is None else ""
     return CheckedReply(asked, response, why)

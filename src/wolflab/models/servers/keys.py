@@ -35,10 +35,10 @@ class KeyNotAllowed(ModelError):
 
     def __init__(self, variable: str, server: str, who: str) -> None:
         self.what = (
-            f"{who} sends the key in {variable} to {server}, which is not the server that this key belongs to"
+            f"{who} sends the key in {variable} to {server}, and nobody has said yet that it may go there"
         )
         super().__init__(
-            f"{self.what}; if it may go there, set {SAID}={variable}={server} in the environment, or add "
+            f"{self.what}; if it may, set {SAID}={variable}={server} in the environment, or add "
             "--yes where the command has it"
         )
 
