@@ -26,6 +26,7 @@ from wolflab.bench.suite import PARTS
 from wolflab.cli import app
 
 ROOT = Path(__file__).parent.parent
+pytestmark = pytest.mark.slow
 TINY: dict[str, Sequence[str]] = {
     "benchmarks/budgets.py": shlex.split("--in-flight 3 --times 20 --seeds 1 --timeouts 0 50"),
     "benchmarks/chaos.py": ("--kills", "2", "--deals", "1", "--only", "run"),
@@ -106,10 +107,9 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
             r"[1-9]\d commands ended on 2 damaged copies and on a whole one.*\n0 of them without a sentence",
         ),
         ("benchmarks/experience.py", r"(?s)drawn, 40 experiences.*texts, 40 experiences.*largest memory"),
-        pytest.param(
+        (
             "benchmarks/finetune_speed.py",
             r"\| rank=2 dtype=float32 \| 0.0 / 0 \| \w+, float32 \| [\d.]+ \| [1-9][\d,]* \| 1.00 \| ",
-            marks=pytest.mark.slow,
         ),
         ("benchmarks/forecast.py", r"\| asked \| tokens \| [01] of 1 \| [+-]\d+\.\d % \|"),
         ("benchmarks/growing.py", r"2 deals in [\d.]+ s.*\ngames read for it: \d+; files: [1-9]"),
@@ -143,7 +143,6 @@ def test_a_program_prints_what_it_is_for(
     assert re.search(pattern, text), text
 
 
-@pytest.mark.slow
 def test_tables_in_fast_motion_print_what_they_hold() -> None:
     text = printed("benchmarks/web_tables.py", "--tables", "1", "--hours", "0.02")
     assert re.search(
@@ -161,7 +160,6 @@ def test_policies_that_were_never_trained_can_be_loaded(tmp_path: Path) -> None:
     assert [load_policy(file).network.name for file in files] == ["small"] * 3
 
 
-@pytest.mark.slow
 def test_the_cost_of_a_report_of_many_games() -> None:
     text = printed("benchmarks/many_games.py", *TINY["benchmarks/many_games.py"], "--again", "--behaviours")
     assert re.search(r"a start alone: [\d.]+ s of processor time, \d+ MB", text)

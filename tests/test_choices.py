@@ -202,6 +202,7 @@ def test_a_bias_is_found_with_its_size() -> None:
     assert found.entropy.excludes(found.even)
 
 
+@pytest.mark.slow
 def test_p_keeps_its_level_under_even_choice() -> None:
     low = sum(one.p <= 0.1 for k in range(40) if (one := evenness(sample(80, 0, k), SEATS)) is not None)
     assert 1 <= low <= 10

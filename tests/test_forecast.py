@@ -72,6 +72,7 @@ def test_a_rehearsal_is_the_same_every_time() -> None:
     assert first.games == second.games
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(shipped_files()))
 def test_every_shipped_experiment_can_be_planned(name: str) -> None:
     experiment = load_experiment(name)

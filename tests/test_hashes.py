@@ -178,6 +178,7 @@ def test_what_a_game_used_is_noticed(name: str, edit: tuple[str, str, str], tmp_
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_run_of_the_older_format_is_refused_with_the_version_to_use(tmp_path: Path) -> None:
     old = changed(tmp_path / "old", ("lab/storage/call_store.py", 'VERSION = "3"', 'VERSION = "2"'))
     (tmp_path / "e.yaml").write_text("name: e\nplayers: {others: {recipe: random}}\ndeals: 1\n")

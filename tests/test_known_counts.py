@@ -41,7 +41,7 @@ def end(outcome: Outcome) -> oracle.End:
     return outcome.winner.name.lower(), outcome.reason.name.lower()
 
 
-@pytest.mark.parametrize("name", with_slow(PRESETS, ["twelve"]))
+@pytest.mark.parametrize("name", with_slow(PRESETS, ["twelve", "witch"]))
 def test_random_play_ends_as_often_as_the_oracle_says(name: str) -> None:
     rules, spec = PRESETS[name]
     expected = oracle.ends(spec)
@@ -62,6 +62,7 @@ def test_random_play_ends_as_often_as_the_oracle_says(name: str) -> None:
         assert abs(seen[what] / games - p) <= 4.5 * sigma + 0.5 / games, (what, seen[what] / games, p)
 
 
+@pytest.mark.slow
 def test_the_oracle_tells_the_presets_apart() -> None:
     village = {
         name: sum(p for (winner, _), p in oracle.ends(spec).items() if winner == "village")
@@ -240,6 +241,7 @@ HUNTERS = oracle.Spec("", 1, "plurality", wolf_may_hit_pack=False, self_vote=Fal
 LETTERS = {"W": "Werewolf", "V": "Villager", "S": "Seer", "G": "Guard", "X": "Witch", "H": "Hunter"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cast", "changes", "spec"),
     [

@@ -376,7 +376,7 @@ HOSTILE = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     texts=st.lists(HOSTILE, min_size=1, max_size=12), seed=st.integers(0, 50), preset=st.sampled_from(RULES)
 )

@@ -14,6 +14,7 @@ from wolflab.stats.sequential import GRID, sequence
 LOOKS = list(range(25, 501, 25))
 
 
+@pytest.mark.slow
 def test_an_ordinary_interval_fails_when_looked_at_often_and_the_sequence_does_not() -> None:
     """100 experiments of 500 deals, looked at 20 times: who ever leaves the truth out?"""
     rng = np.random.default_rng(4)
@@ -27,6 +28,7 @@ def test_an_ordinary_interval_fails_when_looked_at_often_and_the_sequence_does_n
     assert sequential <= 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["rare", "clustered", "differences", "trend-free steps"])
 def test_the_sequence_holds_for_other_shapes(shape: str) -> None:
     rng = np.random.default_rng(7)

@@ -267,7 +267,7 @@ def test_a_hunter_shoots_who_is_more_likely_a_werewolf_than_not(role: str, shot:
     assert answer.action == shot
 
 
-@pytest.mark.parametrize("rules", PRESETS)
+@pytest.mark.parametrize("rules", with_slow(PRESETS, ["twelve"]))
 def test_the_truth_is_never_held_to_be_impossible(rules: str) -> None:
     """What counts as certain holds in every game: else a seat would be sure of something false."""
     for game in _games(rules)[:8]:

@@ -12,6 +12,7 @@ from functools import cache
 import msgspec
 import pytest
 
+from marks import with_slow
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.recipes import RECIPES
 from wolflab.errors import ModelError
@@ -139,7 +140,7 @@ def _key(game: int, ask: Ask, step: str) -> str:
 # -- the contract -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rules", PRESETS)
+@pytest.mark.parametrize("rules", with_slow(PRESETS, ["nine", "twelve"]))
 @pytest.mark.parametrize("recipe", ["diverse", "cot", "recon"])
 def test_every_reply_can_be_used(recipe: str, rules: str) -> None:
     kinds = Counter[str]()

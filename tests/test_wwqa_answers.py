@@ -217,6 +217,7 @@ def test_an_open_answer_is_right_in_any_spelling(
     assert read_answer(asked(kind, answer), reply).right is right
 
 
+@pytest.mark.slow
 def test_every_built_answer_is_read() -> None:
     """In the words that the question uses for players, by letter and by text; other options are others."""
     seen = set()

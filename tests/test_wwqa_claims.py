@@ -87,7 +87,7 @@ PAIRS: tuple[tuple[str, tuple[str | int, ...], Callable[[Ruleset], Expected]], .
 """A claim, and when the kind about the same rule says that it holds."""
 
 
-@pytest.mark.parametrize("name", with_slow(PRESETS, ["twelve"]))
+@pytest.mark.parametrize("name", with_slow(PRESETS, ["nine", "twelve"]))
 def test_claims_and_kinds_say_the_same(name: str) -> None:
     base = preset(name)
     compared: Counter[str] = Counter()
