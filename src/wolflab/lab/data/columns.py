@@ -46,6 +46,15 @@ _ASK = (
     Column("ask", "text", "the ask's id: round/kind/seat"),
     Column("round", "integer", "the round (a night and the day after it), from 1"),
 )
+
+_WHAT_FOR = (
+    Column("asker", "text", "who asks: game/3, or item/… of a judge"),
+    *_ASK,
+    Column("kind", "text", "what was asked"),
+    *_seat("", "whose decision it serves"),
+    Column("step", "text", "the step within the agent's work: act, deduce/3 …"),
+)
+
 _USED = (
     Column("prompt_tokens", "integer", "tokens of prompts", "tokens"),
     Column("cached_tokens", "integer", "those of them that came from the server's cache", "tokens"),
@@ -174,11 +183,7 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
     "calls": (
         Column("game", "integer", "the game's number; empty for a judge's call"),
         *PLACE[1:],
-        Column("asker", "text", "who asks: game/3, or item/… of a judge"),
-        *_ASK,
-        Column("kind", "text", "what was asked"),
-        *_seat("", "whose decision it serves"),
-        Column("step", "text", "the step within the agent's work: act, deduce/3 …"),
+        *_WHAT_FOR,
         Column("attempt", "integer", "0, and one more for each time that it was asked again"),
         Column("model", "text", "the model's name"),
         *_USED,
@@ -190,11 +195,7 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
     "attempts": (
         Column("game", "integer", "the game's number; empty for a judge's attempt"),
         *PLACE[1:],
-        Column("asker", "text", "who asks: game/3, or item/… of a judge"),
-        *_ASK,
-        Column("kind", "text", "what was asked"),
-        *_seat("", "whose decision it serves"),
-        Column("step", "text", "the step within the agent's work: act, deduce/3 …"),
+        *_WHAT_FOR,
         Column("attempt", "integer", "of the call: 0, and one more for each time that it was asked again"),
         Column("model", "text", "the model's name"),
         Column("reason", "text", "why the attempt brought no reply: timed out, connection lost …"),

@@ -387,7 +387,8 @@ class ServerModel(Served[HttpSettings]):
                     likeliest=tuple((masked(token), value) for token, value in said.likeliest),
                 )
                 return self._response(said, call, sent, answer.seconds, history)
-            spent = None if said.counts is None else self._spend(said.counts, call.size, said.tier)
+            if said.counts is not None:
+                spent = self._spend(said.counts, call.size, said.tier)
             answer = masked_fault(classify(said.error["code"], said.error, {}), connection)
         match answer.kind:
             case "long":

@@ -34,6 +34,7 @@ from urllib.request import getproxies, proxy_bypass
 from ... import __version__
 from ...errors import ModelError
 from ..loop import LATE, LoopWatch, throttle, watch
+from .providers import origin_of
 
 if TYPE_CHECKING:
     import aiohttp
@@ -372,15 +373,11 @@ def _trusted() -> ssl.SSLContext:
 
 def _same_server(url: str, target: str) -> bool:
     """Whether two addresses are of one server; one that sends http:// on to https:// is."""
-    one, other = urlsplit(url), urlsplit(target)
-    if one.hostname != other.hostname or "@" in other.netloc:  # a password there would take the key's place
+    if "@" in urlsplit(target).netloc:  # a password there would take the key's place
         return False
-    ports = {"http": 80, "https": 443}
-    if (one.scheme, other.scheme) == ("http", "https"):
-        return True
-    return one.scheme == other.scheme and (one.port or ports[one.scheme]) == (
-        other.port or ports[other.scheme]
-    )
+    one, other = origin_of(url), origin_of(target)
+    sent_on = one.host == other.host and (one.scheme, other.scheme) == ("http", "https")
+    return one == other or sent_on
 
 
 def _public(url: str) -> str:

@@ -18,12 +18,12 @@ from urllib.parse import quote, quote_plus, urlsplit, urlunsplit
 
 from ...errors import ModelError, StoreError
 from ...files import write
+from .providers import origin_of, server_of
 
 SAID = "WOLFLAB_KEYS"
 """The environment variable that says to which servers keys may go: "MY_KEY=gpu-box:8000 OTHER_KEY=…". A
 server without a port stands for all ports of that host, one without http:// or https:// for both.
 """
-_PORTS = {"http": 80, "https": 443}
 _SHORTEST = 8
 """Letters of a key that is masked: a shorter one may be an ordinary word."""
 _NAMED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -160,13 +160,14 @@ def check_destination(variables: Iterable[str], url: str, who: str) -> None:
     """Raise KeyNotAllowed where one of these keys would go to a server for which nobody has said yes. who:
     "model 'x'".
     """
-    origin = f"{urlsplit(url).scheme}://{server_of(url)}"
+    server = server_of(url)
+    origin = f"{origin_of(url).scheme}://{server}"
     for variable in variables:
         if any(_is_at(url, place) for name, place in _said() if name == variable):
             continue
         if (variable, origin) in _kept():
             continue
-        wanted = KeyNotAllowed(variable, server_of(url), who)
+        wanted = KeyNotAllowed(variable, server, who)
         answer = "no" if ask is None else ask(wanted)
         if answer == "no":
             raise wanted
@@ -175,28 +176,16 @@ def check_destination(variables: Iterable[str], url: str, who: str) -> None:
             _keep(variable, origin)
 
 
-def server_of(url: str) -> str:
-    """Host and port (where it is not the usual one) of an address."""
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    host = f"[{host}]" if ":" in host else host
-    return f"{host}:{parts.port}" if parts.port not in (None, _PORTS.get(parts.scheme)) else host
-
-
 def _is_at(url: str, place: str) -> bool:
     """Whether an address is at a place: a host, with a port or a scheme where these are meant."""
     if place.count(":") > 1 and "[" not in place and "://" not in place:  # an address of IPv6 alone
         place = f"[{place}]"
-    at, meant = urlsplit(url), urlsplit(place if "://" in place else f"//{place}")
+    at = origin_of(url)
     try:
-        port = meant.port or _PORTS.get(meant.scheme)
+        scheme, host, port = origin_of(place if "://" in place else f"//{place}")
     except ValueError:
         return False
-    return (
-        at.hostname == meant.hostname
-        and meant.scheme in ("", at.scheme)
-        and port in (None, at.port or _PORTS.get(at.scheme))
-    )
+    return host == at.host and scheme in ("", at.scheme) and port in (None, at.port)
 
 
 def _said() -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from ...errors import ModelError
@@ -211,6 +211,30 @@ def in_flight_of(name: str) -> int:
     """Calls at once to the server of a model of that name, unless its settings say otherwise."""
     provider = PROVIDERS.get(name.partition("/")[0])
     return (provider.in_flight if provider else None) or DEFAULT_IN_FLIGHT
+
+
+_PORTS = {"http": 80, "https": 443}
+
+
+class Origin(NamedTuple):
+    """What tells servers apart. host: in lower case. port: where none is named, the usual one."""
+
+    scheme: str
+    host: str
+    port: int | None
+
+
+def origin_of(url: str) -> Origin:
+    """Of an address. Raises ValueError where it has a port that is none."""
+    parts = urlsplit(url)
+    return Origin(parts.scheme, parts.hostname or "", parts.port or _PORTS.get(parts.scheme))
+
+
+def server_of(url: str) -> str:
+    """Host and port (where it is not the usual one) of an address."""
+    scheme, host, port = origin_of(url)
+    host = f"[{host}]" if ":" in host else host
+    return host if port == _PORTS.get(scheme) else f"{host}:{port}"
 
 
 def host_of(name: str, base_url: str | None = None) -> str:

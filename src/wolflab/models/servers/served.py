@@ -216,21 +216,23 @@ class Served(Generic[Settings]):
                 self._raise_if_given_up(connection.outage)
                 outcome = await self._paid(connection, call, attempt, state.next, size)
                 if not isinstance(outcome, Failed):
-                    connection.outage.end()
-                    self.endpoint.answered()
-                    return outcome
+                    return self._answered(connection, outcome)
                 if outcome.again and state.may_change():
                     continue
                 self._raise_if_hopeless(outcome.fault)
                 if state.seems_endless(outcome.fault) and endless is not None:
                     over = await endless(state.seconds)
                     if over is not None:
-                        connection.outage.end()
-                        self.endpoint.answered()
-                        return over
+                        return self._answered(connection, over)
                 if pause := state.pause_after(outcome.fault):
                     await self._wait(pause)
                 state.waited(pause)
+
+    def _answered(self, connection: Connection, outcome: T) -> T:
+        """What a call came to at a server that answers."""
+        connection.outage.end()
+        self.endpoint.answered()
+        return outcome
 
     async def _paid(
         self,
