@@ -13,6 +13,7 @@ which takes several times the processor's work.
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -31,6 +32,11 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 settings.register_profile("repeatable", derandomize=True)
 settings.load_profile("repeatable")
+
+
+def pytest_collection_finish() -> None:
+    """What stays until the end is not looked through for garbage again and again."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -9,5 +9,16 @@ import pytest
 
 
 def with_slow(values: Iterable[Any], slow: Collection[Any]) -> list[Any]:
-    """Parameters, of which those in `slow` run with the slow tests alone."""
-    return [pytest.param(value, marks=pytest.mark.slow) if value in slow else value for value in values]
+    """Parameters (a tuple for several names), of which those in `slow` run with the slow tests alone."""
+    return [
+        pytest.param(*(value if type(value) is tuple else [value]), marks=pytest.mark.slow)
+        if value in slow
+        else value
+        for value in values
+    ]
+
+
+def slow_but(usual: Collection[Any], values: Iterable[Any]) -> list[Any]:
+    """Parameters, of which those in `usual` run with every change, and the others with the slow tests."""
+    values = list(values)
+    return with_slow(values, [value for value in values if value not in usual])

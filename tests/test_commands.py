@@ -118,7 +118,12 @@ OTHERS = {
     "vllm",
 }
 """First words of the lines that are not ours."""
-SLOW = ["docs/wwqa-finetune.md", *(name(page) for page in PAGES if page.parent.name == "results")]
+SLOW = [
+    "--help",
+    *(f"docs/{page}.md" for page in ("agents", "own-model", "tournament", "training", "wwqa", "wwqa-eval")),
+    "docs/wwqa-finetune.md",
+    *(name(page) for page in PAGES if page.parent.name == "results"),
+]
 """Pages whose commands train and play much; they run with the slow tests."""
 EXECUTED = [name(page) for page in PAGES if any(block.runs for block in blocks(page))]
 SHIPPED = {one: text for folder in ("", "training") for one, text in sources.shipped_files(folder).items()}

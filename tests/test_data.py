@@ -588,7 +588,7 @@ def test_what_there_is_to_export_is_said(run: OpenedRun, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("kind", ["records", "data", "tables", "figures"])
-@pytest.mark.parametrize("under", ["", "deeper", "deeper/still"])
+@pytest.mark.parametrize("under", ["", pytest.param("deeper", marks=pytest.mark.slow), "deeper/still"])
 def test_where_a_file_stands_no_folder_is_made(run: OpenedRun, tmp_path: Path, kind: str, under: str) -> None:
     taken = tmp_path / "taken"
     taken.write_text("mine", encoding="utf-8")
@@ -609,6 +609,7 @@ def test_what_data_need_is_missed_before_anything_is_written(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_comparison_leaves_numbers_tables_and_figures(run: OpenedRun, tmp_path: Path) -> None:
     shutil.copytree(run.path, tmp_path / "s")
     words = ["compare", str(run.path), "s", "--contrasts", "days,trust_village", "--contrasts", "rounds"]
@@ -628,6 +629,7 @@ def test_a_comparison_leaves_numbers_tables_and_figures(run: OpenedRun, tmp_path
     assert figures == {".svg", ".png", ".pdf", ".md"}
 
 
+@pytest.mark.slow
 def test_tables_and_figures_are_written_with_their_contents(run: OpenedRun, tmp_path: Path) -> None:
     done = command_line.wolflab("export", str(run.path), str(tmp_path), "--as", "tables", "--as", "figures")
     assert done.returncode == 0, done.stderr

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from pettingzoo.test import api_test, render_test, seed_test
 
+from marks import with_slow
 from scripted import Scripted, table_of
 from wolflab.agents.random import Random
 from wolflab.env import WerewolfAEC, env, player
@@ -57,7 +58,9 @@ SEATED: dict[str, dict[str, Any]] = {
 
 PAGE = Path(__file__).parent.parent / "docs" / "env.md"
 
-every_preset = pytest.mark.parametrize("rules", PRESETS.values(), ids=PRESETS)
+every_preset = pytest.mark.parametrize(
+    "rules", with_slow(PRESETS.values(), [PRESETS["nine"], PRESETS["twelve"]]), ids=PRESETS
+)
 every_ruleset = pytest.mark.parametrize("rules", RULES, ids=lambda rules: rules.name)
 every_seating = pytest.mark.parametrize("seated", SEATED.values(), ids=SEATED)
 # PettingZoo spares its own environments with masks these two remarks, by name.

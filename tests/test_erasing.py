@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 
 import http_server
 from experience_helpers import HASHING, experience, made_of
+from marks import slow_but
 from wolflab.cli import app
 from wolflab.errors import StoreError
 from wolflab.lab.experience.erasing import erase_in_pool
@@ -161,6 +162,7 @@ def test_a_folder_that_is_not_there_stops_it_before_anything_is_lost(home: Path)
     assert (home / "run" / "replay").exists()
 
 
+@pytest.mark.slow
 def test_a_run_that_is_in_use_in_a_further_folder_stops_it_before_anything_is_lost(home: Path) -> None:
     with Store.resume(home / "beside" / "copy"), pytest.raises(StoreError, match="run by another process"):
         typed("erase", home / "run", "--seat", "1", "--also", home / "beside")
@@ -179,8 +181,8 @@ STEPS = [
 ]
 
 
-@pytest.mark.parametrize("after", [False, True])
-@pytest.mark.parametrize(("where", "name"), STEPS, ids=[name for _, name in STEPS])
+@pytest.mark.parametrize("after", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("where", "name"), slow_but(STEPS[1::2], STEPS), ids=[name for _, name in STEPS])
 def test_whoever_is_killed_in_the_middle_runs_the_same_command_again(
     home: Path, where: Any, name: str, after: bool
 ) -> None:

@@ -279,6 +279,7 @@ def as_pool(journal: Path) -> Path:
     return journal.with_name(journal.name.removesuffix("-journal"))
 
 
+@pytest.mark.slow
 def test_a_run_killed_while_its_pools_are_written_goes_on_as_if_it_had_not(
     run: Store, tmp_path: Path
 ) -> None:
@@ -305,6 +306,7 @@ def test_a_run_killed_while_its_pools_are_written_goes_on_as_if_it_had_not(
             verify_game(resumed, row, agents=False)
 
 
+@pytest.mark.slow
 def test_a_lost_file_is_made_again(run: Store, tmp_path: Path) -> None:
     """From the games that are there, when a run goes on; what its games then find is the same."""
     with Store.create(tmp_path / "cut", build(copy.deepcopy(DATA))) as cut:

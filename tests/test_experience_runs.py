@@ -159,6 +159,7 @@ def test_nothing_is_found_from_the_own_deal(tmp_path: Path) -> None:
     first.close()
 
 
+@pytest.mark.slow
 def test_the_records_are_the_same_with_workers(store: Store, tmp_path: Path) -> None:
     other = played(tmp_path / "workers", workers=2)
     for one, two in zip(store.games(), other.games(), strict=True):
@@ -185,6 +186,7 @@ def test_a_run_can_be_taken_up_between_its_stages(store: Store, tmp_path: Path) 
     resumed.close()
 
 
+@pytest.mark.slow
 def test_void_games_of_a_source_are_replaced_before_a_pool_is_made_after_a_cut(tmp_path: Path) -> None:
     """A run cut between a source's last planned game and the replacement of its void ones."""
     changes: dict[str, Any] = {

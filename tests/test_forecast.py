@@ -490,6 +490,7 @@ def test_a_dear_study_begins_with_a_yes(tmp_path: Path) -> None:
 # -- of calls outside games ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_dear_evaluation_begins_with_a_yes_or_a_budget(tmp_path: Path) -> None:
     wolflab("wwqa", "build", "--n", "200", "-o", "q.jsonl", cwd=tmp_path)
     with running() as server:
@@ -579,6 +580,7 @@ def test_status_names_what_was_under_way_at_a_kill(tmp_path: Path) -> None:
     assert "under way" not in over
 
 
+@pytest.mark.slow
 def test_status_of_an_evaluation_that_its_server_stopped(tmp_path: Path) -> None:
     """And that goes on to its end."""
     wolflab("wwqa", "build", "--n", "200", "-o", "q.jsonl", cwd=tmp_path)

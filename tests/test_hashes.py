@@ -21,6 +21,7 @@ import pytest
 
 import http_server
 import wolflab
+from marks import slow_but, with_slow
 from test_run import over_http
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.recipes import RECIPES, Recipe, recipe
@@ -131,7 +132,7 @@ def stored(path: Path, data: dict[str, Any]) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", PLAYERS)
+@pytest.mark.parametrize("name", slow_but(["reflective"], PLAYERS))
 def test_what_a_game_did_not_use_breaks_none(name: str, edited: Path, tmp_path: Path) -> None:
     run = stored(tmp_path / "run", village(name))
     done = wolf(edited, "verify", str(run), "--agents")
@@ -251,7 +252,9 @@ TRIED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "rules"), TRIED, ids=lambda each: getattr(each, "name", each))
+@pytest.mark.parametrize(
+    ("name", "rules"), with_slow(TRIED, TRIED[-3:]), ids=lambda each: getattr(each, "name", each)
+)
 def test_a_plain_question_uses_the_templates_of_its_shape(name: str, rules: Ruleset, marked: None) -> None:
     """All of them and no others: so an unrelated one changes no hash, and none that is used goes unseen."""
     seen = 0

@@ -561,6 +561,7 @@ def test_tokens_that_no_server_counted_are_said_to_be_estimated(tmp_path: Path) 
     assert sentence in printed(listed).splitlines()  # the model is named once
 
 
+@pytest.mark.slow
 def test_a_tournament_names_such_a_model_too(tmp_path: Path) -> None:
     with http_server.running() as server:
         server.faults.extend([NONSENSE] * 5_000)
@@ -587,6 +588,7 @@ def test_a_tournament_names_such_a_model_too(tmp_path: Path) -> None:
     assert "<span>cost in USD: the model has no price</span>" in page
 
 
+@pytest.mark.slow
 def test_a_tournament_marks_the_cells_in_which_a_player_fails(tmp_path: Path) -> None:
     with http_server.running() as server:
         server.faults.extend([NONSENSE] * 5_000)

@@ -20,6 +20,7 @@ from wolflab.rules import NINE, PASS, TWELVE, DayBroke, Pick, Said, Shot, VoteCo
 from wolflab.ui.report.report import render_report
 from wolflab.ui.showing import Wanted, show
 
+pytestmark = pytest.mark.slow
 RULES = {"nine": NINE, "twelve": TWELVE}
 DEALS = {
     "nine": {"deductive": 16, "reflective": 1, "diverse": 1},

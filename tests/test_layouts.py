@@ -301,6 +301,7 @@ def test_a_copy_of_a_runs_file_means_what_the_run_did(
 # -- what they cost -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_recorded_games_are_played_alike_in_every_layout() -> None:
     """Every recorded reply is asked for, and none that is not there; the shared layout begins alike most."""
     for game in recorded_games()[::2]:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import wolflab.rules.shielding as shielding
+from marks import slow_but
 from rules_helpers import Game
 from scripted import Scripted
 from test_rules_views import twins
@@ -123,7 +124,9 @@ def differing(rules: Ruleset, recipe: Recipe | None, seeds: range) -> tuple[int,
     [SHERIFF, SHERIFF.with_(sheriff="assigned", sheriff_death="stop"), WITCH, DOCTOR],
     ids=["elected", "assigned", "witch", "doctor"],
 )
-@pytest.mark.parametrize("recipe", RECIPES_TO_TEST, ids=lambda r: f"{r.name}-{r.layout}")
+@pytest.mark.parametrize(
+    "recipe", slow_but(RECIPES_TO_TEST[::5], RECIPES_TO_TEST), ids=lambda r: f"{r.name}-{r.layout}"
+)
 def test_twins_read_the_same_prompts(rules: Ruleset, recipe: Recipe) -> None:
     compared, different = differing(rules, recipe, range(4))
     assert compared >= 10

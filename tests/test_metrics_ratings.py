@@ -56,6 +56,7 @@ def test_known_strengths_are_recovered() -> None:
         assert cell.residual.excludes(0.0) is not True or abs(cell.residual.value or 0) < 0.03
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     """30 seasons of 60 deals whose games share luck; seven numbers each."""
     held = asked = ranks_held = 0

@@ -84,7 +84,7 @@ def test_where_an_event_loop_runs_it_plays_too(tmp_path: Path) -> None:
     assert states(asyncio.run(cell())) == ["done", "done"]
 
 
-@pytest.mark.parametrize("looped", [False, True])
+@pytest.mark.parametrize("looped", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_what_is_interrupted_stops_and_goes_on(tmp_path: Path, looped: bool) -> None:
     """Ctrl-C while the second game is played: in a notebook it reaches the thread that plays."""
     path = tmp_path / "r"
@@ -209,6 +209,7 @@ def test_a_tournament_has_its_page_too(tmp_path: Path) -> None:
     assert wolflab.run(resume=tmp_path / "r", progress=False).path == tmp_path / "r"
 
 
+@pytest.mark.slow
 def test_a_tournament_is_played_from_python_and_stops_by_its_rule(tmp_path: Path) -> None:
     fields = {
         "name": "t",
@@ -253,6 +254,7 @@ def told(cell: Any) -> list[tuple[str, str]]:
     return sorted(shown)
 
 
+@pytest.mark.slow
 def test_the_notebook_shows_what_its_execution_gives(tmp_path: Path) -> None:
     committed = nbformat.read(NOTEBOOK, as_version=4)
     fresh = nbformat.read(NOTEBOOK, as_version=4)

@@ -368,7 +368,7 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_mistake_in_a_reply_fails_its_game_and_is_told(workers: int, here: Path) -> None:
     name = written(here, BROKEN)
     arms = {kind: {"players": {"others": {"recipe": f"{name}:{kind}"}}} for kind in SAID}
@@ -405,6 +405,7 @@ class Wild(OwnAgent):
 # -- a run and its code ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_game_that_failed_is_played_once_its_code_is_mended(here: Path) -> None:
     code = (
         HEAD

@@ -105,6 +105,7 @@ def test_a_run_without_any_of_it_has_none_of_the_sections() -> None:
 # -- sources ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_source_of_the_pools_is_marked_wherever_it_stands(
     page: str, store: Store, tmp_path: Path, extra: Extras
 ) -> None:
@@ -168,6 +169,7 @@ def test_what_differs_stands_in_the_report_and_in_the_terminal(
     assert "What differs" not in plain.getvalue()
 
 
+@pytest.mark.slow
 def test_compared_runs_tell_what_differs_between_them(store: Store, tmp_path: Path) -> None:
     data = {name: value for name, value in DATA.items() if name not in LEARNT}
     data |= {"deals": 12, "players": {"others": {"model": "village", "recipe": "vanilla"}}}
@@ -344,6 +346,7 @@ def test_the_numbers_are_data_too(store: Store, tmp_path: Path, extra: Extras) -
     )
 
 
+@pytest.mark.slow
 def test_each_condition_has_its_own_limit_for_what_was_not_seen(found: Summary, store: Store) -> None:
     """Twelve games say more than six: the larger limit is not everybody's. Four say nothing."""
     part = section(render_report(found), "behaviours").split("<h3>Hallucinations</h3>")[1]

@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from marks import with_slow
 from metrics_helpers import game as scripted
 from metrics_helpers import records
 from wolflab.errors import RecordError, StoreError
@@ -101,7 +102,7 @@ def numbers(path: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("recipe", ["random", "vanilla", "deductive", "reflective", "strategic"])
-@pytest.mark.parametrize("rules", list(RULES))
+@pytest.mark.parametrize("rules", with_slow(RULES, ["sheriff"]))
 def test_the_row_of_a_game_as_played_is_that_of_its_record(tmp_path: Path, rules: str, recipe: str) -> None:
     player = {"recipe": recipe} if recipe == "random" else {"model": "village", "recipe": recipe}
     asked = EVERYTHING | {"watched": "Player 3" if rules == "witch" else "player_3"}

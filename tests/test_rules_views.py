@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wolflab.rules.shielding as shielding
+from marks import with_slow
 from rules_helpers import Game, of, rulesets, uniform
 from test_rules_properties import dealt_roles, proper_audience
 from wolflab.rules import (
@@ -208,7 +209,7 @@ ASSIGNED = SHERIFF.with_(sheriff="assigned", sheriff_death="stop")
 
 @pytest.mark.parametrize(
     "rules",
-    [SHERIFF, ASSIGNED, WITCH, DOCTOR, NINE],
+    with_slow([SHERIFF, ASSIGNED, WITCH, DOCTOR, NINE], [SHERIFF, NINE]),
     ids=["elected", "assigned", "witch", "doctor", "nine"],
 )
 def test_twins_of_the_presets_look_alike(rules: Ruleset) -> None:

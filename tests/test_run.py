@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
+import command_line
 import http_server
 from wolflab.errors import StoreError
 from wolflab.lab.plans.experiment import Experiment
@@ -374,7 +375,7 @@ def test_a_run_with_failed_games_exits_with_an_error(tmp_path: Path) -> None:
 def test_a_users_mistake_is_a_sentence_and_exit_code_2(
     arguments: tuple[str, ...], words: str, tmp_path: Path
 ) -> None:
-    result = cli(*arguments, cwd=tmp_path)
+    result = command_line.wolflab(*arguments, cwd=tmp_path)
     assert result.returncode == 2
     assert words in result.stderr
     assert "Traceback" not in result.stderr

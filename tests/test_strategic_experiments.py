@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from marks import slow_but
 from policy_helpers import checkpoint
 from wolflab.agents.choosing import drawn, tempered
 from wolflab.agents.policy.checkpoint import save
@@ -296,7 +297,12 @@ def test_a_village_of_another_kind_differs_in_skill_style_and_words() -> None:
 # -- played -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [*STRATEGIC, *TOURNAMENTS])
+@pytest.mark.parametrize(
+    "name",
+    slow_but(
+        ["strategic-candidates", "strategic-transfer", "tournament-policies"], [*STRATEGIC, *TOURNAMENTS]
+    ),
+)
 def test_it_plays(name: str, files: dict[str, str], tmp_path: Path) -> None:
     experiment = with_files(on_village(name), files, deals=2)
     with Store.create(tmp_path / "run", experiment) as store:

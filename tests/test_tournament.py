@@ -21,6 +21,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import http_server
+from marks import with_slow
 from report_helpers import Page, section
 from wolflab import __version__
 from wolflab.agents.policy.checkpoint import load_policy, located
@@ -344,7 +345,7 @@ def test_a_run_is_an_ordinary_run_and_its_cells_can_be_read_without_its_file(tmp
 STOPS = ({"width": 0.55, "every": 20}, {"decide": ["a", "b"], "part": "village", "every": 15})
 
 
-@pytest.mark.parametrize("stop", STOPS)
+@pytest.mark.parametrize("stop", with_slow(STOPS, STOPS[:1]))
 def test_a_run_cut_anywhere_and_taken_up_ends_as_an_unbroken_one(
     tmp_path: Path, stop: dict[str, Any]
 ) -> None:
@@ -463,6 +464,7 @@ def test_a_run_goes_on_with_the_policy_that_it_began_with(tmp_path: Path) -> Non
     assert digests.exists()
 
 
+@pytest.mark.slow
 def test_two_workers_decide_as_one_does(tmp_path: Path) -> None:
     changes = {"stop": {"width": 0.5, "every": 25}, "deals": 50}
     one, two = (played(tmp_path / str(n), workers=n, **changes) for n in (1, 2))
@@ -644,6 +646,7 @@ def test_cells_stop_one_by_one_when_narrow_enough() -> None:
     assert "not the 0.01 asked for" in never.decisions[0].what
 
 
+@pytest.mark.slow
 def test_equal_players_are_seldom_told_apart_however_often_one_looks() -> None:
     """60 tournaments of two equal players, looked at 20 times each: at most one in twenty may be settled."""
     stop = Stop(decide=["a", "b"], every=20)

@@ -151,6 +151,7 @@ def test_ppo_comes_to_prefer_what_is_rewarded() -> None:
     assert log["decisions"] == 256
 
 
+@pytest.mark.slow
 def test_the_critic_learns_returns_in_points() -> None:
     one = learner()
     reward = np.full(128, 60, np.float32) + np.random.default_rng(0).normal(0, 5, 128).astype(np.float32)

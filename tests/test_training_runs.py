@@ -18,6 +18,7 @@ import yaml
 from rich.console import Console
 from typer.testing import CliRunner
 
+from marks import with_slow
 from policy_helpers import TINY_LEARNER, checkpoint
 from wolflab.agents.policy.checkpoint import Source, load_policy, located, save
 from wolflab.agents.policy.network import initial
@@ -208,7 +209,7 @@ def test_the_policy_holds_a_seat_in_an_experiment(whole: Path, tmp_path: Path) -
         assert play_all(store)
 
 
-@pytest.mark.parametrize("until", [0, 2])
+@pytest.mark.parametrize("until", [pytest.param(0, marks=pytest.mark.slow), 2])
 def test_a_run_that_was_cut_goes_on_as_if_unbroken(whole: Path, tmp_path: Path, until: int) -> None:
     cut = trained(tmp_path / "cut", tiny(), until)
     # What was written between the last state and the cut is dropped.
@@ -219,6 +220,7 @@ def test_a_run_that_was_cut_goes_on_as_if_unbroken(whole: Path, tmp_path: Path, 
     assert alike(cut, whole)
 
 
+@pytest.mark.slow
 def test_two_processes_train_what_one_does(whole: Path, tmp_path: Path) -> None:
     other = trained(tmp_path / "two", tiny(workers=2))
     assert lines(other) == lines(whole)
@@ -622,7 +624,7 @@ def test_another_shape_of_network_is_no_start(tmp_path: Path) -> None:
 # -- exploitability -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("side", list(Side))
+@pytest.mark.parametrize("side", with_slow(Side, [Side.VILLAGE]))
 def test_a_best_response_learns_on_one_side_alone(side: Side, tmp_path: Path) -> None:
     given = {name: value for name, value in TINY.items() if name != "name"}
     made = best_response(target_of("deductive-004"), side, given, ["training.updates=1"])
@@ -757,6 +759,7 @@ def test_a_model_that_answers_over_a_network_is_named_by_its_field() -> None:
         make_training({"name": "mine", "fixed_model": "openai/gpt-4o"})
 
 
+@pytest.mark.slow
 def test_the_command_that_exploits(tmp_path: Path) -> None:
     out = tmp_path / "exploit"
     words = ["exploit", "deductive-004", "--side", "village", "--out", str(out)]
@@ -827,6 +830,7 @@ def test_a_best_response_learns_as_the_shipped_policies_do() -> None:
     assert (population.learners, population.styles, population.checkpoints) == ("werewolves", False, 0)
 
 
+@pytest.mark.slow
 def test_a_target_is_as_it_was_when_the_training_began(whole: Path, tmp_path: Path) -> None:
     file = tmp_path / "one.safetensors"
     shutil.copy(whole / "seed-1" / "policy.safetensors", file)
@@ -843,6 +847,7 @@ def test_a_target_that_is_no_player() -> None:
     assert target_of("random").model is None
 
 
+@pytest.mark.slow
 def test_a_player_that_moves_at_random_may_be_the_baseline_and_the_population(tmp_path: Path) -> None:
     folder = trained(
         tmp_path / "run", tiny(fixed="random", evaluation=TINY["evaluation"] | {"baseline": "random"})

@@ -240,8 +240,8 @@ def _without(message: dict[str, Any], table: WebTable, began: float) -> str:
     [
         ("sheriff", by_public_facts, True),
         ("sheriff", by_public_facts, False),
-        ("nine", by_public_facts, True),
-        ("nine", by_public_facts, False),
+        pytest.param("nine", by_public_facts, True, marks=pytest.mark.slow),
+        pytest.param("nine", by_public_facts, False, marks=pytest.mark.slow),
         ("nine", never_at_night, True),  # whoever lets the time run out at night does nothing there
     ],
 )
@@ -913,6 +913,7 @@ def test_lost_time_is_given_back_even_where_it_was_nearly_over(tmp_path: Path) -
     at_table(tmp_path, game)
 
 
+@pytest.mark.slow
 def test_a_game_that_had_ended_and_was_still_being_shown_counts(tmp_path: Path) -> None:
     async def game(house: House) -> None:
         table = seated(house, wish(times={"night": 60, "pace": 30}))

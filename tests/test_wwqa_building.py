@@ -235,6 +235,7 @@ def test_what_a_test_holds_out_is_nowhere_in_training(rules: str) -> None:
     assert not here & {str(item.rules) for item in by_split["ruleset"]}
 
 
+@pytest.mark.slow
 def test_the_same_words_have_another_answer_under_other_rules() -> None:
     """Half of the row's answers are those of the usual rules: who knows these alone gets half right."""
     rules = preset("witch")
@@ -352,6 +353,7 @@ def test_difficulty_counts_the_facts_that_turn_the_answer() -> None:
     assert turning == by_hand == 2  # 0 cannot vote for itself, and its vote for another makes a tie
 
 
+@pytest.mark.slow
 def test_derivations_tell_how_the_answer_came() -> None:
     for item in built("twelve").items:
         assert item.derivation, item.kind

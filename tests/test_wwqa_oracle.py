@@ -86,6 +86,7 @@ def situation(item: Item) -> GameSituation:
 # -- the tests -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", with_slow([*PRESETS, *OTHERS], {*PRESETS, *OTHERS} - {"sheriff"}))
 def test_engine_and_oracle_give_the_same_answer(name: str) -> None:
     items = built(name, ITEMS if name in PRESETS else ITEMS // 2)
