@@ -35,7 +35,7 @@ settings.load_profile("repeatable")
 
 
 def pytest_collection_finish() -> None:
-    """What stays until the end is not looked through for garbage again and again."""
+    """Objects that live until the end of the tests are left out of garbage collection."""
     gc.freeze()
 
 

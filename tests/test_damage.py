@@ -255,7 +255,7 @@ def begun(path: Path) -> bool:
         return False
 
 
-@pytest.mark.parametrize("workers", [pytest.param("1", marks=pytest.mark.slow), "2"])
+@pytest.mark.parametrize("workers", with_slow(["1", "2"], ["1"]))
 def test_ctrl_c_stops_a_run_at_once_and_says_how_to_go_on(workers: str, tmp_path: Path) -> None:
     process = start(tmp_path, "-o", f"workers={workers}")
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the driver and its workers

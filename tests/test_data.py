@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 import command_line
 import http_server
 import wolflab
+from marks import with_slow
 from study_helpers import SECRET, Arrivals, in_study
 from web_helpers import first_choice
 from wolflab.cli import app
@@ -588,7 +589,7 @@ def test_what_there_is_to_export_is_said(run: OpenedRun, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("kind", ["records", "data", "tables", "figures"])
-@pytest.mark.parametrize("under", ["", pytest.param("deeper", marks=pytest.mark.slow), "deeper/still"])
+@pytest.mark.parametrize("under", with_slow(["", "deeper", "deeper/still"], ["deeper"]))
 def test_where_a_file_stands_no_folder_is_made(run: OpenedRun, tmp_path: Path, kind: str, under: str) -> None:
     taken = tmp_path / "taken"
     taken.write_text("mine", encoding="utf-8")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from marks import slow_but
 from wolflab.errors import ExperimentError, StoreError
 from wolflab.lab.plans import tournament
 from wolflab.lab.plans.loading import build
@@ -368,7 +369,7 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("workers", slow_but([1], [1, 2]))
 def test_a_mistake_in_a_reply_fails_its_game_and_is_told(workers: int, here: Path) -> None:
     name = written(here, BROKEN)
     arms = {kind: {"players": {"others": {"recipe": f"{name}:{kind}"}}} for kind in SAID}

@@ -300,7 +300,7 @@ def test_a_village_of_another_kind_differs_in_skill_style_and_words() -> None:
 @pytest.mark.parametrize(
     "name",
     slow_but(
-        ["strategic-candidates", "strategic-transfer", "tournament-policies"], [*STRATEGIC, *TOURNAMENTS]
+        {"strategic-candidates", "strategic-transfer", "tournament-policies"}, [*STRATEGIC, *TOURNAMENTS]
     ),
 )
 def test_it_plays(name: str, files: dict[str, str], tmp_path: Path) -> None:

@@ -209,7 +209,7 @@ def test_the_policy_holds_a_seat_in_an_experiment(whole: Path, tmp_path: Path) -
         assert play_all(store)
 
 
-@pytest.mark.parametrize("until", [pytest.param(0, marks=pytest.mark.slow), 2])
+@pytest.mark.parametrize("until", with_slow([0, 2], [0]))
 def test_a_run_that_was_cut_goes_on_as_if_unbroken(whole: Path, tmp_path: Path, until: int) -> None:
     cut = trained(tmp_path / "cut", tiny(), until)
     # What was written between the last state and the cut is dropped.

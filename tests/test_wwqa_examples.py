@@ -315,7 +315,6 @@ def held() -> dict[tuple[str, str], set[bool | None]]:
     return found
 
 
-@pytest.mark.slow
 def test_no_answer_is_wrong_in_any_game(held: dict[tuple[str, str], set[bool | None]]) -> None:
     assert not [where for where, said in held.items() if False in said]
 
