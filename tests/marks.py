@@ -18,7 +18,7 @@ def with_slow(values: Iterable[Any], slow: Collection[Any]) -> list[Any]:
     ]
 
 
-def slow_but(usual: Collection[Any], values: Iterable[Any]) -> list[Any]:
+def slow_except(usual: Collection[Any], values: Iterable[Any]) -> list[Any]:
     """Parameters, of which those in `usual` run in the usual suite, the others with the slow tests."""
     values = list(values)
     return with_slow(values, [value for value in values if value not in usual])

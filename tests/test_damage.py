@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 
 import http_server
 from command_line import wolflab
-from marks import slow_but, with_slow
+from marks import slow_except, with_slow
 from policy_helpers import TINY_LEARNER
 from test_run import cli, experiment, looking, records
 from wolflab import cli as command_line
@@ -534,7 +534,7 @@ def test_an_interrupted_command_that_began_nothing_names_no_other(
 
 
 @pytest.mark.usefixtures("files")
-@pytest.mark.parametrize("place", slow_but(PLACES[:1], PLACES))
+@pytest.mark.parametrize("place", slow_except(PLACES[:1], PLACES))
 def test_a_path_is_printed_as_it_is(place: str) -> None:
     out, shown = f"{place}/out", CliRunner().invoke
     for command, words in (("run", COMMANDS["run"]), ("tournament", COMMANDS["tournament"])):

@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 import http_server
 from experience_helpers import HASHING, experience, made_of
-from marks import slow_but
+from marks import slow_except
 from wolflab.cli import app
 from wolflab.errors import StoreError
 from wolflab.lab.experience.erasing import erase_in_pool
@@ -181,8 +181,8 @@ STEPS = [
 ]
 
 
-@pytest.mark.parametrize("after", slow_but([False], [False, True]))
-@pytest.mark.parametrize(("where", "name"), slow_but(STEPS[1::2], STEPS), ids=[name for _, name in STEPS])
+@pytest.mark.parametrize("after", slow_except([False], [False, True]))
+@pytest.mark.parametrize(("where", "name"), slow_except(STEPS[1::2], STEPS), ids=[name for _, name in STEPS])
 def test_whoever_is_killed_in_the_middle_runs_the_same_command_again(
     home: Path, where: Any, name: str, after: bool
 ) -> None:

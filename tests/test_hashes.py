@@ -21,7 +21,7 @@ import pytest
 
 import http_server
 import wolflab
-from marks import slow_but, with_slow
+from marks import slow_except, with_slow
 from test_run import over_http
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.recipes import RECIPES, Recipe, recipe
@@ -132,7 +132,7 @@ def stored(path: Path, data: dict[str, Any]) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", slow_but(["reflective"], PLAYERS))
+@pytest.mark.parametrize("name", slow_except(["reflective"], PLAYERS))
 def test_what_a_game_did_not_use_breaks_none(name: str, edited: Path, tmp_path: Path) -> None:
     run = stored(tmp_path / "run", village(name))
     done = wolf(edited, "verify", str(run), "--agents")

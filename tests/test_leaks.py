@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import wolflab.rules.shielding as shielding
-from marks import slow_but
+from marks import slow_except
 from rules_helpers import Game
 from scripted import Scripted
 from test_rules_views import twins
@@ -125,7 +125,7 @@ def differing(rules: Ruleset, recipe: Recipe | None, seeds: range) -> tuple[int,
     ids=["elected", "assigned", "witch", "doctor"],
 )
 @pytest.mark.parametrize(
-    "recipe", slow_but(RECIPES_TO_TEST[::5], RECIPES_TO_TEST), ids=lambda r: f"{r.name}-{r.layout}"
+    "recipe", slow_except(RECIPES_TO_TEST[::5], RECIPES_TO_TEST), ids=lambda r: f"{r.name}-{r.layout}"
 )
 def test_twins_read_the_same_prompts(rules: Ruleset, recipe: Recipe) -> None:
     compared, different = differing(rules, recipe, range(4))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from marks import slow_but
+from marks import slow_except
 from scripted import Scripted, number, table_of
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.random import Random
@@ -78,9 +78,9 @@ def lines(played: Played) -> tuple[list[bytes], list[bytes]]:
     return played.writer.game.lines, played.writer.probes.lines
 
 
-@pytest.mark.parametrize("rules", slow_but([PRESETS["sheriff"], PRESETS["witch"]], RULES), ids=RULE_IDS)
+@pytest.mark.parametrize("rules", slow_except([PRESETS["sheriff"], PRESETS["witch"]], RULES), ids=RULE_IDS)
 @pytest.mark.parametrize(
-    "recipe", slow_but(["deductive"], ["vanilla", "deductive", "deductive-002", "deductive-004"])
+    "recipe", slow_except(["deductive"], ["vanilla", "deductive", "deductive-002", "deductive-004"])
 )
 def test_concurrency_probes_and_playback_change_nothing(rules: Ruleset, recipe: str) -> None:
     for seed in range(3 if rules.players < 9 else 1):
@@ -456,7 +456,7 @@ class LateVillage:
         pass
 
 
-@pytest.mark.parametrize("rules", slow_but([PRESETS["nine"]], RULES), ids=RULE_IDS)
+@pytest.mark.parametrize("rules", slow_except([PRESETS["nine"]], RULES), ids=RULE_IDS)
 def test_village_gives_the_same_records_alone_and_in_a_crowd(rules: Ruleset) -> None:
     """One game after another without an event loop, and several at once with late replies."""
     seeds = range(8 if rules.players < 9 else 3)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from marks import slow_but
+from marks import slow_except
 from wolflab.errors import ExperimentError, StoreError
 from wolflab.lab.plans import tournament
 from wolflab.lab.plans.loading import build
@@ -369,7 +369,7 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize("workers", slow_but([1], [1, 2]))
+@pytest.mark.parametrize("workers", slow_except([1], [1, 2]))
 def test_a_mistake_in_a_reply_fails_its_game_and_is_told(workers: int, here: Path) -> None:
     name = written(here, BROKEN)
     arms = {kind: {"players": {"others": {"recipe": f"{name}:{kind}"}}} for kind in SAID}

@@ -12,7 +12,7 @@ import pytest
 
 import test_leaks
 import wolflab.rules.shielding as shielding
-from marks import slow_but
+from marks import slow_except
 from reflective_helpers import OWN, PAPER, Counting, Thinker, broad_pool, seated, step_of, written
 from test_leaks import differing
 from test_match import LateVillage, Tape, lines, match
@@ -48,7 +48,7 @@ def recorded(played: Played) -> GameRecord:
 # -- one game, however it is played ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", slow_but(["witch"], PRESETS))
+@pytest.mark.parametrize("name", slow_except(["witch"], PRESETS))
 @pytest.mark.parametrize(
     "recipe", [OWN, PAPER, OWN.with_(reflect={"in_turn": True})], ids=["own", "paper", "in turn"]
 )
@@ -82,7 +82,7 @@ class _Mute(Thinker):
         raise AssertionError(f"{request.key} was asked")
 
 
-@pytest.mark.parametrize("name", slow_but(["witch"], PRESETS))
+@pytest.mark.parametrize("name", slow_except(["witch"], PRESETS))
 def test_village_thinks_the_same_alone_and_in_a_crowd(name: str) -> None:
     rules, taught = SHORT[name], shelf(name)
     probes = (StrawPoll(), InterviewProbe(camouflaged))
@@ -143,7 +143,7 @@ def camouflaged(said: Said, role: str, rules: Ruleset) -> bool:
     return claimed_against(said.text, said.seat, role, rules) is not None
 
 
-@pytest.mark.parametrize("name", slow_but(["witch"], PRESETS))
+@pytest.mark.parametrize("name", slow_except(["witch"], PRESETS))
 @pytest.mark.parametrize(
     "recipe", [OWN, PAPER, RECIPES["vanilla"], RECIPES["deductive-002"]], ids=lambda r: r.name
 )
@@ -247,7 +247,7 @@ def listening(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("listening")
-@pytest.mark.parametrize("rules", slow_but([PRESETS["witch"]], PRESETS.values()), ids=list(PRESETS))
+@pytest.mark.parametrize("rules", slow_except([PRESETS["witch"]], PRESETS.values()), ids=list(PRESETS))
 @pytest.mark.parametrize("recipe", [OWN, PAPER], ids=lambda recipe: recipe.name)
 def test_twins_think_alike(rules: Ruleset, recipe: Recipe) -> None:
     compared, different = differing(rules, recipe, range(6))

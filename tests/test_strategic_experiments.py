@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from marks import slow_but
+from marks import slow_except
 from policy_helpers import checkpoint
 from wolflab.agents.choosing import drawn, tempered
 from wolflab.agents.policy.checkpoint import save
@@ -299,7 +299,7 @@ def test_a_village_of_another_kind_differs_in_skill_style_and_words() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    slow_but(
+    slow_except(
         {"strategic-candidates", "strategic-transfer", "tournament-policies"}, [*STRATEGIC, *TOURNAMENTS]
     ),
 )

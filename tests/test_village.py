@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from village_fit import FITTED_ON, Game, calibration, fit, play, wins
 
-from marks import slow_but, with_slow
+from marks import slow_except, with_slow
 from wolflab.errors import ModelError
 from wolflab.match.probes import StrawPoll
 from wolflab.models.base import Request
@@ -84,7 +84,7 @@ def _said(seat: int, text: str, where: str = "discussion") -> Said:
 # -- the contract -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rules", slow_but(["sheriff"], PRESETS))
+@pytest.mark.parametrize("rules", slow_except(["sheriff"], PRESETS))
 def test_every_reply_is_what_the_question_asks_for(rules: str) -> None:
     kinds = Counter[str]()
     for game in _games(rules):

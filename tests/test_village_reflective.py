@@ -10,7 +10,7 @@ from functools import cache
 import msgspec
 import pytest
 
-from marks import slow_but
+from marks import slow_except
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.recipes import RECIPES, Recipe
 from wolflab.errors import ModelError
@@ -122,7 +122,7 @@ def _asks(rules: str, recipe: str = "reflective", count: int = 4) -> Iterator[Ke
         yield from asks
 
 
-@pytest.mark.parametrize("rules", slow_but(["witch"], PRESETS))
+@pytest.mark.parametrize("rules", slow_except(["witch"], PRESETS))
 @pytest.mark.parametrize("recipe", ["reflective", "reflective-003"])
 def test_every_reply_is_what_the_task_asks_for(rules: str, recipe: str) -> None:
     seen = Counter[str]()

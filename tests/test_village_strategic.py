@@ -12,7 +12,7 @@ from functools import cache
 import msgspec
 import pytest
 
-from marks import slow_but
+from marks import slow_except
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.recipes import RECIPES
 from wolflab.errors import ModelError
@@ -140,7 +140,7 @@ def _key(game: int, ask: Ask, step: str) -> str:
 # -- the contract -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rules", slow_but(["doctor"], PRESETS))
+@pytest.mark.parametrize("rules", slow_except(["doctor"], PRESETS))
 @pytest.mark.parametrize("recipe", ["diverse", "cot", "recon"])
 def test_every_reply_can_be_used(recipe: str, rules: str) -> None:
     kinds = Counter[str]()

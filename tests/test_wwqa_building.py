@@ -16,7 +16,7 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
-from marks import slow_but
+from marks import slow_except
 from wolflab.cli import app
 from wolflab.errors import WolflabError
 from wolflab.rules import PRESETS, SHERIFF, Ruleset, preset
@@ -56,7 +56,7 @@ def built(rules: str, n: int = 400, seed: int = 1) -> Built:
     return build_items(preset(rules), n, seed)
 
 
-every_preset = pytest.mark.parametrize("rules", slow_but(["sheriff"], PRESETS))
+every_preset = pytest.mark.parametrize("rules", slow_except(["sheriff"], PRESETS))
 
 
 # -- situations ---------------------------------------------------------------------------------------
