@@ -390,8 +390,9 @@ def test_every_setting_decides_what_is_answered_or_how_it_is_reached(home: Path,
     assert {one.replace("_", " ") for one in described} | reached == known
 
 
-def test_a_description_names_no_place(home: Path, tmp_path: Path) -> None:
+def test_a_description_names_no_place(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same weights in another place are described alike, but for the name that was given."""
+    monkeypatch.chdir(tmp_path)  # a folder beside the checkout may be called like the base
     shutil.copytree(home, tmp_path / "moved")
     config = tmp_path / "moved" / "adapter" / "adapter_config.json"
     written = json.loads(config.read_text(encoding="utf-8"))
@@ -490,8 +491,9 @@ def no_tokenizer(at: Path) -> Path:
     ],
 )
 def test_what_is_missing_is_said_before_the_first_game(
-    home: Path, tmp_path: Path, broken: Any, sentence: str
+    home: Path, tmp_path: Path, broken: Any, sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     shutil.copytree(home, tmp_path / "all")
     one = model(broken(tmp_path / "all"))
     with pytest.raises(ModelError, match=f"(?s)^[^\n]*{sentence}"):
@@ -538,8 +540,9 @@ def foreign_adapter(at: Path) -> Path:
     ],
 )
 def test_weights_that_cannot_be_loaded_stop_the_run(
-    home: Path, tmp_path: Path, broken: Any, sentence: str
+    home: Path, tmp_path: Path, broken: Any, sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     shutil.copytree(home, tmp_path / "all")
     rewritten(tmp_path / "all" / "adapter" / "adapter_config.json", base_model_name_or_path="../base")
     with pytest.raises(ModelRefused, match=sentence) as caught:
