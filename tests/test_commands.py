@@ -120,8 +120,9 @@ OTHERS = {
 """First words of the lines that are not ours."""
 SLOW = [
     "--help",
-    *(f"docs/{page}.md" for page in ("agents", "own-model", "tournament", "training", "wwqa", "wwqa-eval")),
-    "docs/wwqa-finetune.md",
+    "CHANGELOG.md",
+    *(f"docs/{page}.md" for page in ("agents", "ask-again", "experiments", "own-model", "tournament")),
+    *(f"docs/{page}.md" for page in ("training", "wwqa", "wwqa-audit", "wwqa-eval", "wwqa-finetune")),
     *(name(page) for page in PAGES if page.parent.name == "results"),
 ]
 """Pages whose commands train and play much; they run with the slow tests."""

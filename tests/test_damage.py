@@ -265,6 +265,7 @@ def test_ctrl_c_stops_a_run_at_once_and_says_how_to_go_on(workers: str, tmp_path
     assert "Traceback" not in errors
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes under /proc")
 def test_workers_end_with_a_driver_that_is_killed(tmp_path: Path) -> None:
     process = start(tmp_path, "-o", "workers=2")

@@ -828,6 +828,7 @@ def _fill(path: Path, number: int) -> None:
             run_now(CachedEmbedder(Counting(), cache).embed([f"text {n}", f"text {n} of {number}"]))
 
 
+@pytest.mark.slow
 def test_several_processes_fill_one_cache(tmp_path: Path):
     path = tmp_path / "run.sqlite"
     context = multiprocessing.get_context("spawn")

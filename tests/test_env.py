@@ -61,7 +61,9 @@ PAGE = Path(__file__).parent.parent / "docs" / "env.md"
 every_preset = pytest.mark.parametrize(
     "rules", with_slow(PRESETS.values(), [PRESETS["nine"], PRESETS["twelve"]]), ids=PRESETS
 )
-every_ruleset = pytest.mark.parametrize("rules", RULES, ids=lambda rules: rules.name)
+every_ruleset = pytest.mark.parametrize(
+    "rules", with_slow(RULES, [NINE, TWELVE, LARGE]), ids=lambda rules: rules.name
+)
 every_seating = pytest.mark.parametrize("seated", SEATED.values(), ids=SEATED)
 # PettingZoo spares its own environments with masks these two remarks, by name.
 dict_observations = pytest.mark.filterwarnings(

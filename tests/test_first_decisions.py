@@ -207,6 +207,7 @@ def test_built_in_players_are_no_reason_to_stop(tmp_path: Path) -> None:
     assert all(row.over for row in games(tmp_path / "r"))
 
 
+@pytest.mark.slow
 def test_a_tournament_stops_too(bad: http_server.FakeServer, tmp_path: Path) -> None:
     sound = {"model": "village", "recipe": "vanilla"}
     entrants = {"sound": sound, "failing": player(bad)}

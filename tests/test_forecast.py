@@ -89,6 +89,7 @@ def test_what_is_said_is_found_in_a_reply() -> None:
 # -- forecasts ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_planted_traits_are_found(tmp_path: Path) -> None:
     """Simulated models say more, think, are counted otherwise and fail: by 24 replies of each it is told."""
     for nth in (1, 2):
@@ -297,6 +298,7 @@ def test_an_agent_of_ones_own_that_fails_in_the_rehearsal_is_no_forecast(tmp_pat
     assert "an amount that is not known: begin it with wolflab run x.yaml --out r --yes" in begun.stderr
 
 
+@pytest.mark.slow
 def test_a_run_that_goes_on_with_more_is_asked_for_again_and_a_yes_is_kept(tmp_path: Path) -> None:
     with running() as server:
         price = {"input": 20.0, "output": 20.0}
@@ -417,6 +419,7 @@ def test_prompts_that_were_paid_for_count_though_others_fail(tmp_path: Path) -> 
     assert "Not all prompts were answered" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_rehearsal_stops_at_once(tmp_path: Path) -> None:
     source = written(tmp_path, plain() | {"deals": 4000})
     command = [sys.executable, "-m", "wolflab", "plan", source, "--games", "4000"]
@@ -636,6 +639,7 @@ def test_status_of_a_judge_and_of_what_is_nothing(tmp_path: Path) -> None:
     assert "Traceback" not in nothing.stderr
 
 
+@pytest.mark.slow
 def test_what_an_embedder_takes_is_told_before_and_afterwards(tmp_path: Path) -> None:
     """By the plan, by status with the budget beside it, and in the report."""
     with running() as server, embedding_server(dimensions=8) as vectors:

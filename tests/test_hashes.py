@@ -140,6 +140,7 @@ def test_what_a_game_did_not_use_breaks_none(name: str, edited: Path, tmp_path: 
     assert "9.9" in wolf(edited, "--version").stdout
 
 
+@pytest.mark.slow
 def test_what_a_game_did_not_use_stops_no_run(edited: Path, tmp_path: Path) -> None:
     """A run that its budget stopped goes on under the edited package, and pays for no call twice."""
     with http_server.running() as server:
@@ -160,16 +161,19 @@ def test_what_a_game_did_not_use_stops_no_run(edited: Path, tmp_path: Path) -> N
     assert wolf(edited, "verify", str(tmp_path / "run"), "--agents").returncode == 0
 
 
+EDITS = [
+    ("deductive", ("text/asking/prompts/own/vote_village.txt", r"\Z", "Think twice.\n")),
+    ("deductive", ("text/asking/prompts/sections.txt", "The Sheriff: ", "Our Sheriff: ")),
+    ("deductive", ("text/asking/rules_text.py", "Each player is secretly dealt", "Everybody is dealt")),
+    ("reflective", ("text/asking/prompts/own/reflect.txt", r"\Z", "Think twice.\n")),
+    ("diverse", ("text/asking/prompts/own/strategic.txt", "propose_actions: ", "propose_actions: Now: ")),
+    ("deductive", ("rules/ruleset.py", 'seer_learns="role"', 'seer_learns="is_wolf"')),
+]
+
+
 @pytest.mark.parametrize(
     ("name", "edit"),
-    [
-        ("deductive", ("text/asking/prompts/own/vote_village.txt", r"\Z", "Think twice.\n")),
-        ("deductive", ("text/asking/prompts/sections.txt", "The Sheriff: ", "Our Sheriff: ")),
-        ("deductive", ("text/asking/rules_text.py", "Each player is secretly dealt", "Everybody is dealt")),
-        ("reflective", ("text/asking/prompts/own/reflect.txt", r"\Z", "Think twice.\n")),
-        ("diverse", ("text/asking/prompts/own/strategic.txt", "propose_actions: ", "propose_actions: Now: ")),
-        ("deductive", ("rules/ruleset.py", 'seer_learns="role"', 'seer_learns="is_wolf"')),
-    ],
+    slow_except([EDITS[0], EDITS[-1]], EDITS),
     ids=lambda each: each if isinstance(each, str) else each[0],
 )
 def test_what_a_game_used_is_noticed(name: str, edit: tuple[str, str, str], tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import wolflab.rules.shielding as shielding
-from marks import slow_except
+from marks import slow_except, with_slow
 from rules_helpers import Game
 from scripted import Scripted
 from test_rules_views import twins
@@ -33,6 +33,7 @@ from wolflab.rules.engine import begin, step
 from wolflab.text.asking.prompts import messages
 from wolflab.text.questions import Question
 
+ASSIGNED = SHERIFF.with_(sheriff="assigned", sheriff_death="stop")
 RECIPES_TO_TEST = [*RECIPES.values(), RECIPES["vanilla"].with_(style="proactive", layout="paper")]
 
 
@@ -121,7 +122,7 @@ def differing(rules: Ruleset, recipe: Recipe | None, seeds: range) -> tuple[int,
 
 @pytest.mark.parametrize(
     "rules",
-    [SHERIFF, SHERIFF.with_(sheriff="assigned", sheriff_death="stop"), WITCH, DOCTOR],
+    with_slow([SHERIFF, ASSIGNED, WITCH, DOCTOR], [ASSIGNED, DOCTOR]),
     ids=["elected", "assigned", "witch", "doctor"],
 )
 @pytest.mark.parametrize(

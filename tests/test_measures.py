@@ -169,6 +169,7 @@ planted: {{measure: own_words, knob: follow_sheriff, player: others, conditions:
 """
 
 
+@pytest.mark.slow
 def test_a_new_measure_is_one_entry(tmp_path: Path) -> None:
     """Written into a copy of the package: shown, compared, drawn along, planted with, listed, exported."""
     package = tmp_path / "wolflab"

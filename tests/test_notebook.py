@@ -19,7 +19,6 @@ from nbclient import NotebookClient
 
 import wolflab
 from command_line import wolflab as command
-from marks import slow_except
 from wolflab.errors import ExperimentError, ModelError, StoreError
 from wolflab.fields import read_yaml
 from wolflab.lab.plans.loading import build
@@ -85,7 +84,8 @@ def test_where_an_event_loop_runs_it_plays_too(tmp_path: Path) -> None:
     assert states(asyncio.run(cell())) == ["done", "done"]
 
 
-@pytest.mark.parametrize("looped", slow_except([False], [False, True]))
+@pytest.mark.slow
+@pytest.mark.parametrize("looped", [False, True])
 def test_what_is_interrupted_stops_and_goes_on(tmp_path: Path, looped: bool) -> None:
     """Ctrl-C while the second game is played: in a notebook it reaches the thread that plays."""
     path = tmp_path / "r"

@@ -193,6 +193,7 @@ def test_every_number_of_a_study_is_over_people_and_deals() -> None:
     assert {one["measure"] for one in told["learning"]} >= {"person_dc"}
 
 
+@pytest.mark.slow
 def test_the_page_says_what_so_many_people_can_show_and_what_changes() -> None:
     page = render_report(summarise(study("x", 6)))
     assert 'id="people"' in page

@@ -446,6 +446,7 @@ def by_day(package: Path) -> dict[str, Any]:
     return _reported(package, DAY)
 
 
+@pytest.mark.slow
 def test_a_role_acts_by_day_after_the_discussion(by_day: dict[str, Any]) -> None:
     assert by_day["day"] == [["duel", "action", 5]]
 

@@ -223,6 +223,7 @@ def test_ask_ids_name_only_what_a_seat_knows_of_itself(rules: Ruleset, seed: int
             assert about == "-" or int(about) < rules.players
 
 
+@pytest.mark.slow
 def test_the_random_rulesets_reach_every_value_of_every_switch() -> None:
     """The properties above are only as good as the rulesets they are tried on."""
     seen: dict[str, set[object]] = {}

@@ -15,6 +15,7 @@ from aiohttp import web
 
 from command_line import wolflab
 from http_server import FakeServer, Fault, answer, running, serving
+from marks import with_slow
 from test_http_model import KEY, PROMPT, QUESTION, SCHEMA, Naps, ask, make, play, request
 from wolflab.errors import BudgetExceeded, ModelError, ServerError
 from wolflab.lab.plans.loading import build
@@ -296,7 +297,7 @@ class Bills(FakeServer):
         return await super()._reply(request)
 
 
-@pytest.mark.parametrize("at_once", [1, 16])
+@pytest.mark.parametrize("at_once", with_slow([1, 16], [1]))
 def test_a_budget_holds_although_attempts_are_given_up(at_once: int) -> None:
     async def go() -> None:
         server = Bills(says=lambda prompt: "word " * 60)
@@ -584,6 +585,7 @@ def test_a_limit_after_a_timeout_is_told_of_replies_after_one_alone() -> None:
     assert [sent["max_tokens"] for sent in server.bodies] == [500, 400]
 
 
+@pytest.mark.slow
 def test_a_server_that_answers_nobody_any_more_makes_no_reply_an_endless_one() -> None:
     """It answers one of many calls and then hangs: what became of one call is no sign for the next."""
 
@@ -618,6 +620,7 @@ def game(server: FakeServer, **changes: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 def test_games_come_to_their_end_although_some_prompts_loop(tmp_path: Path) -> None:
     endless = Endless()
     endless.loops = loops_without_a_limit

@@ -8,6 +8,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 LOADED = {
     ("script", "src"),
@@ -94,6 +96,7 @@ def dead_ends(site: Path) -> Iterator[str]:
                 yield f"{file.relative_to(site)}: {address}"
 
 
+@pytest.mark.slow
 def test_the_site_stands_by_itself(site: Path) -> None:
     """Of a theme's script no more can be said than that a page forbids it to load from elsewhere."""
     assert not list(loaded_from_outside(site))

@@ -379,6 +379,7 @@ def test_the_favoured_seat_is_killed_first_and_without_favour_is_not(
     assert null["player_3"] < 0.4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "category", "null"),
     [

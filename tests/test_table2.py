@@ -233,6 +233,7 @@ def test_published_rows_stand_beside_the_models_that_are_theirs() -> None:
     )
 
 
+@pytest.mark.slow
 def test_its_instrument_check_finds_what_was_put_in_and_nothing_between_equals(tmp_path: Path) -> None:
     made = load_experiment("helmsman-table2", ["deals=8", "workers=1"], village=True)
     with Store.create(tmp_path / "r", made) as store:

@@ -21,7 +21,6 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import http_server
-from marks import with_slow
 from report_helpers import Page, section
 from wolflab import __version__
 from wolflab.agents.policy.checkpoint import load_policy, located
@@ -345,7 +344,8 @@ def test_a_run_is_an_ordinary_run_and_its_cells_can_be_read_without_its_file(tmp
 STOPS = ({"width": 0.55, "every": 20}, {"decide": ["a", "b"], "part": "village", "every": 15})
 
 
-@pytest.mark.parametrize("stop", with_slow(STOPS, STOPS[:1]))
+@pytest.mark.slow
+@pytest.mark.parametrize("stop", STOPS)
 def test_a_run_cut_anywhere_and_taken_up_ends_as_an_unbroken_one(
     tmp_path: Path, stop: dict[str, Any]
 ) -> None:

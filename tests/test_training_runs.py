@@ -360,14 +360,19 @@ def test_a_state_of_another_seed_is_told(whole: Path, tmp_path: Path) -> None:
     ("damage", "told"),
     [
         (Path.unlink, "it is missing"),
-        (lambda file: file.write_bytes(file.read_bytes()[:-9]), "it cannot be played .*it is damaged"),
+        pytest.param(
+            lambda file: file.write_bytes(file.read_bytes()[:-9]),
+            "it cannot be played .*it is damaged",
+            marks=pytest.mark.slow,
+        ),
         (
             lambda file: shutil.copy(file.with_name("update-00001.safetensors"), file),
             "it is another policy than the one that was written",
         ),
-        (
+        pytest.param(
             lambda file: save(replace(load_policy(file), candidates=2), file),
             "it is another policy than the one that was written",
+            marks=pytest.mark.slow,
         ),
     ],
 )

@@ -517,6 +517,7 @@ def test_the_command_writes_into_the_run_where_no_folder_is_named(store: Store) 
     assert len(list((store.path / "exported" / "inspect").iterdir())) == 2
 
 
+@pytest.mark.slow
 def test_all_are_the_four_forms_of_our_own(store: Store, tmp_path: Path) -> None:
     done = command_line.wolflab("export", str(store.path), str(tmp_path), "--as", "all", "--texts")
     assert done.returncode == 0, done.stderr

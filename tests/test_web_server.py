@@ -800,6 +800,7 @@ def test_whoever_has_been_answered_keeps_the_line(site: Site) -> None:
         assert early.sock is line
 
 
+@pytest.mark.slow
 def test_a_thousand_who_watch(site: Site, browser: Browser, player: Player) -> None:
     allow_files()
     code = browser.table()

@@ -108,6 +108,7 @@ def test_what_contradicts_itself_has_no_answer() -> None:
 # -- what is built --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @every_preset
 def test_every_preset_gives_many_kinds_in_all_forms(rules: str) -> None:
     items = built(rules).items
@@ -469,6 +470,7 @@ def test_other_rules_can_be_told_by_their_text(rules: str) -> None:
         assert (rules_in_words(item.ruleset) != own) == (item.split == "ruleset")
 
 
+@pytest.mark.slow
 def test_items_go_to_a_file_and_back(tmp_path: Path) -> None:
     items = built("nine").items
     write_items(tmp_path / "set.jsonl", items)

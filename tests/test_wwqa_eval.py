@@ -590,6 +590,7 @@ def test_a_spent_budget_says_how_to_go_on(questions: Path, tmp_path: Path) -> No
         assert "usd: got 0.0; use a number above 0" in run_eval(server, *asked, "--usd", "0").stderr
 
 
+@pytest.mark.slow
 def test_a_cost_without_the_price_of_all_tokens_is_the_least(questions: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     asked = (questions, "--model", "wolf-1", "-o", out)

@@ -401,6 +401,7 @@ def test_a_model_that_repeats_its_prompt_is_asked_again(tmp_path: Path) -> None:
     assert all("repeats the instructions" in reply.why for reply in done.unusable)
 
 
+@pytest.mark.slow
 def test_real_questions_do_not_repeat_the_instructions() -> None:
     asked = {
         item.question

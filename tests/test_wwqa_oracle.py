@@ -97,6 +97,7 @@ def test_engine_and_oracle_give_the_same_answer(name: str) -> None:
     print(f"{name}: {len(items)} compared")
 
 
+@pytest.mark.slow
 def test_engine_and_oracle_agree_on_situations_drawn_at_random() -> None:
     """Where both give an answer: what a question must tell to have one, they do not draw alike."""
     rng = random.Random(1)

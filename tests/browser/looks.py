@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 SIZES = {"desktop": (1280, 800), "phone": (390, 844)}
 SCHEMES = ("light", "dark")
-DARK_SELDOM = ("light", pytest.param("dark", marks=pytest.mark.long))
-"""Colours as parameters: what is dark is looked at in the long form."""
+DARK_SELDOM = ("light", pytest.param("dark", marks=pytest.mark.slow))
+"""Colours as parameters: what is dark is looked at with the slow tests."""
 PICTURES = os.environ.get("WOLFLAB_SCREENSHOTS")
 """The folder where pictures are kept; None where none are."""
 _STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]

@@ -1,5 +1,5 @@
-"""Every page that Wolflab writes, in a real browser: light and dark, on a desktop and on a phone; in
-the long form the documentation too.
+"""Every page that Wolflab writes, in a real browser: light and dark, on a desktop and on a phone; the
+slow tests open the documentation too.
 
 axe-core finds nothing in them that keeps people out. Nothing is wider than the screen but tables, which
 scroll by keyboard too. With WOLFLAB_SCREENSHOTS=FOLDER each page is kept there as a picture, to be looked at.
@@ -7,7 +7,8 @@ scroll by keyboard too. With WOLFLAB_SCREENSHOTS=FOLDER each page is kept there 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from elsewhere import command
 from looks import DARK_SELDOM, PICTURES, SIZES, is_too_wide, what_keeps_people_out
 
 import http_server
+from marks import slow_except
 from tiny_models import tiny_base
 
 if TYPE_CHECKING:
@@ -25,11 +27,15 @@ pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore")]
 
 PAGES = {
     "report": ("run quickstart --out run -o deals=3", "run/report.html"),
+    "comparison": (
+        "run quickstart --out other -o deals=3 -o others.model.noise=0.5; "
+        "compare run other --out compared.html",
+        "compared.html",
+    ),
     "tournament": (
         "tournament --entrant random --entrant vanilla --entrant deductive --deals 2 --out met",
         "met/tournament.html",
     ),
-    "comparison": ("compare run other --out compared.html", "compared.html"),
     "annotation": ("annotate sample run -o labels", "labels/annotate.html"),
     "audit": ("wwqa audit questions.jsonl -o audit", "audit/audit.html"),
     "evaluation": (
@@ -47,61 +53,71 @@ PAGES = {
     ),
     "review": ("wwqa review questions.jsonl", "questions-review.html"),
 }
-"""Each page: the command that writes it, and where."""
+"""Each page: the commands that write it, and where."""
+NEEDED = {"run": PAGES["report"][0], "questions.jsonl": "wwqa build --n 60 -o questions.jsonl"}
+"""What commands read: the command that makes it."""
+NAMES = slow_except(["report", "comparison", "evaluation"], PAGES)
 
 
 @pytest.fixture(scope="session")
-def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """All pages, by name."""
+def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Writes a page and what it needs, once."""
     home = tmp_path_factory.mktemp("pages")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(home)
-        command("wwqa build --n 60 -o questions.jsonl")
-        tiny_base(home / "tiny")
-        command("run quickstart --out other -o deals=3 -o others.model.noise=0.5")
-        with http_server.running() as server:
-            for words, _ in PAGES.values():
-                command(words.format(server=server.base_url))
-    return {name: home / path for name, (_, path) in PAGES.items()}
+
+    @cache
+    def done(words: str) -> None:
+        for needed, making in NEEDED.items():
+            if needed in words.split() and words != making:
+                done(making)
+        if "--model tiny" in words:
+            tiny_base(home / "tiny")
+        with http_server.running() as server, pytest.MonkeyPatch.context() as patch:
+            patch.chdir(home)
+            command(words.format(server=server.base_url))
+
+    @cache
+    def page(name: str) -> Path:
+        commands, path = PAGES[name]
+        for words in commands.split("; "):
+            done(words)
+        return home / path
+
+    return page
 
 
-@pytest.fixture(scope="module", params=SIZES)
+@pytest.fixture(params=SIZES)
 def size(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(scope="module", params=DARK_SELDOM)
+@pytest.fixture(params=DARK_SELDOM)
 def opened(
-    request: pytest.FixtureRequest, written: dict[str, Path], browser: Browser, size: str
-) -> Iterator[dict[str, Page]]:
-    """All pages, each in a tab of one window. They are written before the browser has an event loop."""
+    request: pytest.FixtureRequest, written: Callable[[str], Path], browser: Browser, name: str, size: str
+) -> Iterator[Page]:
+    """A page in a window."""
     width, height = SIZES[size]
     window = browser.new_context(
         viewport={"width": width, "height": height}, color_scheme=request.param, offline=True
     )
-    pages = {}
-    for name, path in written.items():
-        pages[name] = window.new_page()
-        pages[name].goto(path.as_uri())
-        if PICTURES:
-            pages[name].screenshot(path=f"{PICTURES}/{name}-{size}-{request.param}.png", full_page=True)
-    yield pages
+    page = window.new_page()
+    page.goto(written(name).as_uri())
+    if PICTURES:
+        page.screenshot(path=f"{PICTURES}/{name}-{size}-{request.param}.png", full_page=True)
+    yield page
     window.close()
 
 
-def test_nothing_keeps_people_out(opened: dict[str, Page]) -> None:
-    for name, page in opened.items():
-        assert not what_keeps_people_out(page), name
-
-
-def test_nothing_is_wider_than_the_screen_but_tables_that_scroll(opened: dict[str, Page]) -> None:
-    for name, page in opened.items():
-        assert not is_too_wide(page), name
-        lost = page.evaluate(
-            "[...document.querySelectorAll('table')].filter(table => table.scrollWidth > innerWidth && "
-            "!table.closest('[tabindex=\"0\"]')).length"
-        )
-        assert lost == 0, f"{name}: a wide table that the keyboard cannot scroll"
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_keeps_people_out_and_nothing_is_wider_than_the_screen_but_tables_that_scroll(
+    name: str, opened: Page
+) -> None:
+    assert not what_keeps_people_out(opened)
+    assert not is_too_wide(opened)
+    lost = opened.evaluate(
+        "[...document.querySelectorAll('table')].filter(table => table.scrollWidth > innerWidth && "
+        "!table.closest('[tabindex=\"0\"]')).length"
+    )
+    assert lost == 0, "a wide table that the keyboard cannot scroll"
 
 
 FOREIGN = """() => new Promise(done => {
@@ -117,24 +133,22 @@ FOREIGN = """() => new Promise(done => {
 """What somebody's text would do that had found a way to become a part of the page."""
 
 
+@pytest.mark.parametrize("name", NAMES)
 def test_a_page_keeps_its_own_policy_and_lets_nothing_foreign_run(
-    written: dict[str, Path], browser: Browser
+    name: str, written: Callable[[str], Path], browser: Browser
 ) -> None:
-    for name, path in written.items():
-        page, wrong = browser.new_page(), []
-        page.on("pageerror", lambda error, wrong=wrong: wrong.append(str(error)))
-        page.on("console", lambda said, wrong=wrong: wrong.append(said.text) if said.type != "log" else None)
-        page.goto(path.as_uri())
-        assert not wrong, f"{name}: {wrong}"
-        ran, refused = page.evaluate(FOREIGN)
-        assert not ran, name
-        assert {one.partition("-")[0] for one in refused} == {"script", "img", "connect"}, (
-            f"{name}: {refused}"
-        )
-        page.close()
+    path, page, wrong = written(name), browser.new_page(), []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda said: wrong.append(said.text) if said.type != "log" else None)
+    page.goto(path.as_uri())
+    assert not wrong
+    ran, refused = page.evaluate(FOREIGN)
+    assert not ran
+    assert {one.partition("-")[0] for one in refused} == {"script", "img", "connect"}
+    page.close()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", DARK_SELDOM)
 @pytest.mark.parametrize("size", SIZES)
 def test_no_page_of_the_documentation_keeps_people_out(

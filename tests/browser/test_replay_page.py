@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ import pytest
 from elsewhere import command
 from looks import PICTURES, SCHEMES, SIZES, is_too_wide, what_keeps_people_out
 
+from marks import slow_except
 from wolflab.lab.storage.store import Store
 from wolflab.ui.replay.page import replay_page
 from wolflab.ui.replay.story import packed_prompts
@@ -33,36 +35,36 @@ HOSTILE = "</script><img src=x onerror=alert(1)><script>alert(1)</script>\x07 \u
 
 
 @pytest.fixture(scope="session")
-def replays(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A replay of each preset; of one also a seat's."""
+def replay_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Writes the replay of a game of a preset; "seat": as one of its seats sees it."""
     home = tmp_path_factory.mktemp("replays")
-    pages = {}
-    for name, words in GAMES.items():
-        command(words.format(home / name))
+
+    @cache
+    def run(name: str) -> str:
+        command(GAMES[name].format(home / name))
         with Store.open_for_reading(home / name) as store:
-            game = next(row.id for row in store.games() if row.status == "done")
-        pages[name] = home / f"{name}.html"
-        command(f"replay {home / name} {game} -o {pages[name]}")
-        if name == "sheriff":
-            pages["seat"] = home / "seat.html"
-            command(f"replay {home / name} {game} --as player_1 -o {pages['seat']}")
-    return pages
+            return f"{home / name} {next(row.id for row in store.games() if row.status == 'done')}"
 
+    @cache
+    def replay(name: str) -> Path:
+        page = home / f"{name}.html"
+        game = f"{run('sheriff')} --as player_1" if name == "seat" else run(name)
+        command(f"replay {game} -o {page}")
+        return page
 
-OFTEN = (("desktop", "light"),)
-"""What is looked at with every change; the other windows are in the long form."""
+    return replay
 
 
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param((size, scheme), marks=() if (size, scheme) in OFTEN else pytest.mark.long)
+        pytest.param((size, scheme), marks=() if (size, scheme) == ("desktop", "light") else pytest.mark.slow)
         for size in SIZES
         for scheme in SCHEMES
     ],
     ids=str,
 )
-def window(request: pytest.FixtureRequest, replays: Any, browser: Browser) -> Iterator[BrowserContext]:
+def window(request: pytest.FixtureRequest, browser: Browser) -> Iterator[BrowserContext]:
     """A browser's window of a size and with a scheme of colours."""
     size, scheme = request.param
     width, height = SIZES[size]
@@ -104,35 +106,32 @@ def until(holds: Callable[[], bool]) -> None:
     raise AssertionError("it never came to that")
 
 
-def test_every_view_of_every_game_shows_and_keeps_nobody_out(
-    window: BrowserContext, replays: dict[str, Path], request: pytest.FixtureRequest
+@pytest.mark.parametrize("name", slow_except(["seat"], [*GAMES, "seat"]))
+def test_every_view_shows_and_keeps_nobody_out(
+    name: str, window: BrowserContext, replay_of: Callable[[str], Path], request: pytest.FixtureRequest
 ) -> None:
-    for name, path in replays.items():
-        story = story_in(path)
-        last = len(story["items"]) - 1
-        eyes = (
-            ["public", "player_1"]
-            if story["as"] is not None
-            else ["moderator", "public", "player_1", "player_3"]
-        )
-        page, wrong = opened(window, path)
-        for who in eyes:
-            for tab in TABS[: 5 if story["as"] is None else 4]:
-                page.goto(f"{path.as_uri()}#line={last * 2 // 3 + 1}&as={who}&tab={tab}")
-                page.wait_for_selector(f".p-{tab}")
-                found = what_keeps_people_out(page)
-                assert not found, f"{name}, {who}, {tab}: {found}"
-                assert not is_too_wide(page), f"{name}, {who}, {tab}"
-                if PICTURES:
-                    page.screenshot(
-                        path=f"{PICTURES}/replay-{name}-{who}-{tab}-{request.node.callspec.id}.png"
-                    )
-        assert wrong == []
-        page.close()
+    path = replay_of(name)
+    story = story_in(path)
+    last = len(story["items"]) - 1
+    eyes = ["public", "player_1"] if name == "seat" else ["moderator", "public", "player_1", "player_3"]
+    page, wrong = opened(window, path)
+    for who in eyes:
+        for tab in TABS[: 5 if story["as"] is None else 4]:
+            page.goto(f"{path.as_uri()}#line={last * 2 // 3 + 1}&as={who}&tab={tab}")
+            page.wait_for_selector(f".p-{tab}")
+            found = what_keeps_people_out(page)
+            assert not found, f"{who}, {tab}: {found}"
+            assert not is_too_wide(page), f"{who}, {tab}"
+            if PICTURES:
+                page.screenshot(path=f"{PICTURES}/replay-{who}-{tab}-{request.node.callspec.id}.png")
+    assert wrong == []
+    page.close()
 
 
-def test_a_seat_sees_its_own_lines_and_no_others(window: BrowserContext, replays: dict[str, Path]) -> None:
-    path = replays["sheriff"]
+def test_a_seat_sees_its_own_lines_and_no_others(
+    window: BrowserContext, replay_of: Callable[[str], Path]
+) -> None:
+    path = replay_of("sheriff")
     story = story_in(path)
     page, _ = opened(window, path)
     for who, seat in (("public", None), ("player_1", 0), ("player_4", 3)):
@@ -150,8 +149,10 @@ def test_a_seat_sees_its_own_lines_and_no_others(window: BrowserContext, replays
     page.close()
 
 
-def test_no_link_shows_a_viewer_what_it_may_not_see(window: BrowserContext, replays: dict[str, Path]) -> None:
-    path = replays["sheriff"]
+def test_no_link_shows_a_viewer_what_it_may_not_see(
+    window: BrowserContext, replay_of: Callable[[str], Path]
+) -> None:
+    path = replay_of("sheriff")
     story = story_in(path)
     secret = {at: item for at, item in enumerate(story["items"]) if item["sees"] != -1}
     assert secret
@@ -166,9 +167,9 @@ def test_no_link_shows_a_viewer_what_it_may_not_see(window: BrowserContext, repl
     page.close()
 
 
-def test_the_keyboard_is_enough(window: BrowserContext, replays: dict[str, Path]) -> None:
-    page, wrong = opened(window, replays["sheriff"])
-    story = story_in(replays["sheriff"])
+def test_the_keyboard_is_enough(window: BrowserContext, replay_of: Callable[[str], Path]) -> None:
+    page, wrong = opened(window, replay_of("sheriff"))
+    story = story_in(replay_of("sheriff"))
 
     def line() -> int:
         return int(page.inner_text(".where").split("line ")[1].split(" ")[0])
@@ -205,8 +206,8 @@ def test_the_keyboard_is_enough(window: BrowserContext, replays: dict[str, Path]
     page.close()
 
 
-def test_prompts_are_there_on_demand(window: BrowserContext, replays: dict[str, Path]) -> None:
-    path = replays["witch"]
+def test_prompts_are_there_on_demand(window: BrowserContext, replay_of: Callable[[str], Path]) -> None:
+    path = replay_of("witch")
     story = story_in(path)
     turn = next(turn for turn in story["turns"] if turn["kind"] == "statement" and turn.get("lines"))
     page, wrong = opened(window, path, f"#line={turn['n'] + 1}&as=moderator&tab=thoughts")
@@ -218,9 +219,9 @@ def test_prompts_are_there_on_demand(window: BrowserContext, replays: dict[str, 
 
 
 def test_a_lie_has_the_votes_and_the_trust_that_followed(
-    window: BrowserContext, replays: dict[str, Path], tmp_path: Path
+    window: BrowserContext, replay_of: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    story = story_in(replays["doctor"])
+    story = story_in(replay_of("doctor"))
     items, roles = story["items"], [seat["role"] for seat in story["seats"]]
     ballot = [item for item in items if item["kind"] == "vote" and item["round"] == 1]
     mob = {item["by"]: item["to"] for item in ballot if roles[item["by"]] != "Werewolf"}
@@ -256,15 +257,17 @@ def name_of(story: dict[str, Any], seat: int) -> str:
     return name
 
 
-def test_words_in_the_figures_do_not_overlap(window: BrowserContext, replays: dict[str, Path]) -> None:
-    page, _ = opened(window, replays["doctor"], "#line=9999&as=moderator&tab=trust")
+def test_words_in_the_figures_do_not_overlap(
+    window: BrowserContext, replay_of: Callable[[str], Path]
+) -> None:
+    page, _ = opened(window, replay_of("doctor"), "#line=9999&as=moderator&tab=trust")
     heights = page.eval_on_selector_all(
         ".beliefs g[class^=c] text",
         "all => all.map(one => Number(one.getAttribute('y'))).sort((a, b) => a - b)",
     )
     assert len(heights) > 2
     assert all(below - above > 3 for above, below in pairwise(heights))
-    page.goto(f"{replays['sheriff'].as_uri()}#line=9999&as=moderator&tab=votes")
+    page.goto(f"{replay_of('sheriff').as_uri()}#line=9999&as=moderator&tab=votes")
     page.wait_for_selector(".flow")
     strands = page.eval_on_selector_all(
         ".flow >> nth=0 >> g[class^=c]", "all => all.map(one => one.textContent.trim())"
@@ -274,9 +277,9 @@ def test_words_in_the_figures_do_not_overlap(window: BrowserContext, replays: di
 
 
 def test_hostile_text_is_shown_and_does_nothing(
-    window: BrowserContext, replays: dict[str, Path], tmp_path: Path
+    window: BrowserContext, replay_of: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    story = story_in(replays["sheriff"])
+    story = story_in(replay_of("sheriff"))
     place = next(at for at, item in enumerate(story["items"]) if item["kind"] == "said")
     story["items"][place]["text"] = HOSTILE
     (tmp_path / "hostile.html").write_text(replay_page(story, packed_prompts(())[0]))
@@ -289,9 +292,9 @@ def test_hostile_text_is_shown_and_does_nothing(
 
 
 def test_a_game_of_which_nothing_is_known_says_so(
-    window: BrowserContext, replays: dict[str, Path], tmp_path: Path
+    window: BrowserContext, replay_of: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    story = story_in(replays["sheriff"]) | {"items": [], "turns": []}
+    story = story_in(replay_of("sheriff")) | {"items": [], "turns": []}
     (tmp_path / "empty.html").write_text(replay_page(story, packed_prompts(())[0]))
     page, wrong = opened(window, tmp_path / "empty.html")
     assert "Nothing has happened" in page.inner_text("#page")

@@ -24,7 +24,7 @@ from wolflab.lab.studies.plan import BLANK, load_study
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [pytest.mark.browser, pytest.mark.long, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 FILL = """() => {
   for (const set of document.querySelectorAll("main fieldset")) set.querySelector("input").click();

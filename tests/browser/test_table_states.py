@@ -17,7 +17,7 @@ from table_helpers import FAST, KNOWN, Player, Server, begin, play, share, sit, 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [pytest.mark.browser, pytest.mark.long, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 LOOKS = [("desktop", "light"), ("phone", "dark")]
 """How each state is looked at; all four ways where pictures are kept."""

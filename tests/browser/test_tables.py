@@ -11,6 +11,7 @@ import pytest
 from phone import Phone
 from table_helpers import FAST, KNOWN, Cable, Player, Server, begin, play, role_of, share, sit, unlock, window
 
+from marks import slow_except
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.store import Store
 from wolflab.rules import PRESETS, Dealt, GameEnded, Learned, Said, Shot
@@ -35,10 +36,7 @@ def roles_told(frames: list[str]) -> set[tuple[int, str]]:
     return told
 
 
-LONG = [pytest.param(rules, marks=pytest.mark.long) for rules in PRESETS if rules != "sheriff"]
-
-
-@pytest.mark.parametrize("rules", ["sheriff", *LONG])
+@pytest.mark.parametrize("rules", slow_except(["sheriff"], PRESETS))
 def test_people_on_a_desktop_and_on_a_phone_play_among_agents(
     rules: str, server: Server, browser: Browser
 ) -> None:
@@ -82,6 +80,7 @@ def test_people_on_a_desktop_and_on_a_phone_play_among_agents(
         context.close()
 
 
+@pytest.mark.slow
 def test_a_whole_game_by_keyboard_alone(server: Server, browser: Browser) -> None:
     """Tab, arrows, Space and Enter: the mouse is never touched."""
     code = server.prepare("doctor", times={**FAST, "night": 12})
@@ -130,6 +129,7 @@ def test_a_whole_game_by_keyboard_alone(server: Server, browser: Browser) -> Non
     context.close()
 
 
+@pytest.mark.slow
 def test_reloads_cut_lines_and_killed_servers_lose_nothing(server: Server, browser: Browser) -> None:
     code = server.prepare(role="Villager")
     cable = Cable(server.port)
@@ -178,7 +178,7 @@ _SIT_DOWN = """code => fetch(`/t/${code}/join`, {
 })"""
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_phone_that_falls_asleep_is_stood_in_for_and_comes_back(
     server: Server, browser: Browser, tmp_path: Path
 ) -> None:
@@ -205,6 +205,7 @@ def test_a_phone_that_falls_asleep_is_stood_in_for_and_comes_back(
     context.close()
 
 
+@pytest.mark.slow
 def test_nine_tabs_of_one_profile_play_on(server: Server, browser: Browser) -> None:
     """Seven seats, a spectator and the list: a cookie belongs to its seat's path."""
     code = server.prepare(people=range(7))
@@ -223,6 +224,7 @@ def test_nine_tabs_of_one_profile_play_on(server: Server, browser: Browser) -> N
     context.close()
 
 
+@pytest.mark.slow
 def test_a_laptop_is_passed_and_shows_nothing_in_between(server: Server, browser: Browser) -> None:
     code = server.prepare(shared=(0, 3), people=(), role="Seer", times={**FAST, "night": 60, "vote": 120})
     server.start()
