@@ -131,7 +131,7 @@ def test_a_file_that_breaks_off_leaves_the_old_one(tmp_path: Path, monkeypatch: 
     for module, name in ((os, "replace"), (experience_file, "_sync")):
         with monkeypatch.context() as patched:
             patched.setattr(module, name, full)
-            with pytest.raises(StoreError, match=r"cannot be written there .*No space left"):
+            with pytest.raises(StoreError, match="No space left"):
                 built(path, overwrite=True)
     assert path.read_bytes() == before
     assert [one.name for one in tmp_path.iterdir()] == ["p"]

@@ -4,6 +4,9 @@ A message is one sentence that says what was given, where, and what to do. `Wolf
 children are shown to users without a traceback; anything else is a bug in Wolflab.
 """
 
+import signal
+from typing import ClassVar
+
 
 class WolflabError(Exception):
     """Base of all expected errors; the message is for the person at the keyboard."""
@@ -61,11 +64,16 @@ class Stopped(ModelError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Somebody stopped the process, by Ctrl-C or a signal of this number; what it began is put away."""
+    """Somebody stopped the process, by Ctrl-C or a signal of this number; what it began is put away.
+
+    last: the number that was heard last, for where the exception itself does not come through (SQLite).
+    """
+
+    last: ClassVar[int] = signal.SIGINT
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
-        self.number = number
+        self.number = Interrupted.last = number
 
 
 class CassetteMismatch(WolflabError):

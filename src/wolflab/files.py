@@ -1,4 +1,8 @@
-"""Writing a file whole or not at all.
+"""Reading and writing files, in folders that somebody else may have made too.
+
+A file is written whole or not at all: aside, under a name that nobody can have put there, and then under its
+own. What could be read without end (a pipe, a device) is no file. Within a run no link is followed: whoever
+sends a run could make it lead anywhere.
 
 What cannot be read or written is a StoreError that names the file and says what to do. What stood where a
 file could not be written stands there still.
@@ -6,11 +10,15 @@ file could not be written stands there still.
 
 from __future__ import annotations
 
+import os
+import secrets
 import shutil
+import stat
+import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 import msgspec
 
@@ -19,6 +27,23 @@ from .errors import StoreError
 T = TypeVar("T")
 
 MEND_DISK = "if the disk is full or read-only, mend that, then resume or try again"
+LARGEST = 1 << 28
+"""Bytes of a file that is read at once."""
+_RUN = ("run.sqlite", "training.yaml", "study.yaml")
+"""By which of its files a folder is a run, a training or a study."""
+_SYSTEM = ("/dev", "/proc")
+"""Where the system keeps devices and pipes that can be named: /dev/stdout, /dev/fd/63 of a shell."""
+_KINDS = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFDIR: "a folder",
+    stat.S_IFLNK: "a link",
+}
+
+
+# -- writing ----------------------------------------------------------------------------------------
 
 
 def write(path: Path, data: bytes) -> None:
@@ -29,24 +54,25 @@ def write(path: Path, data: bytes) -> None:
 
 def copied(source: str | Path, path: Path) -> None:
     """A copy of that file, in a directory that is made where it is not there yet."""
-    with (
-        reading_file(Path(source)),
-        open(source, "rb") as whole,
-        aside(path) as half,
-        half.open("wb") as out,
-    ):
+    with opened_file(Path(source)) as whole, aside(path) as half, half.open("wb") as out:
         shutil.copyfileobj(whole, out)
 
 
 @contextmanager
 def aside(path: Path) -> Iterator[Path]:
-    """Where to write a file that takes its name once it is whole; what is broken off leaves nothing."""
-    half = path.with_name(path.name + ".part")
+    """Where to write a file that takes its name once it is whole; what is broken off leaves nothing. A link
+    of that name is replaced, and not followed.
+    """
     with writing(path):
-        if path.exists() and not path.is_file():  # a device or a pipe is written to, and not replaced
-            yield path
+        kind = _kind(path, follow=not _in_run(path))
+        if kind not in ("", "a link", "a folder"):  # a folder is told of when it cannot be replaced
+            if _in_run(path):
+                raise _no_file(path, kind)
+            yield path  # whoever named it wants it written to, and not replaced
             return
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
+        half = _beside(path)
+        os.close(os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
         try:
             yield half
             half.replace(path)
@@ -56,17 +82,26 @@ def aside(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
+def appending(path: Path) -> Iterator[BinaryIO]:
+    """A file to which something is added, made where it is not there yet."""
+    with writing(path):
+        through_no_link(path)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK
+        with _checked(os.open(path, flags, 0o666), path, "ab") as file:
+            yield file
+
+
+@contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
     """Where to put the files of a folder that takes its name once it is whole; what is broken off leaves
     nothing. What is there already is a StoreError.
     """
-    if path.exists():
+    if os.path.lexists(path):
         raise StoreError(f"{path}: there is something already; name a new folder")
-    half = path.with_name(path.name + ".part")
     with writing(path):
-        if half.is_dir():
-            shutil.rmtree(half)  # of a command that was killed
-        half.mkdir(parents=True)
+        make_folder(path.parent)
+        half = _beside(path)
+        half.mkdir()
         try:
             yield half
             half.replace(path)
@@ -75,14 +110,140 @@ def new_folder(path: Path) -> Iterator[Path]:
             raise
 
 
+def make_folder(path: Path) -> None:
+    """A folder, and those that it is to lie in, where they are not there yet. Within a run none is a link."""
+    with writing(path / "-"):  # the sentence is on what is to lie in it
+        through_no_link(path)
+        path.mkdir(parents=True, exist_ok=True)
+
+
+def _beside(path: Path) -> Path:
+    """A name in the same folder that nobody can have taken."""
+    return path.with_name(f".{secrets.token_hex(8)}.part")
+
+
+# -- reading ----------------------------------------------------------------------------------------
+
+
+def read_file(path: Path, largest: int = LARGEST) -> bytes:
+    """What a file holds. largest: StoreError for one of more bytes."""
+    with opened_file(path) as file:
+        data = file.read(largest + 1)
+    if len(data) > largest:
+        raise StoreError(
+            f"{path}: it has more than {largest / 2**20:,.0f} MiB, the most that is read; name another file, "
+            "or remove it"
+        )
+    return data
+
+
+def read_text(path: Path) -> str:
+    """The same as text in UTF-8."""
+    try:
+        return read_file(path).decode().replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        raise StoreError(f"{path}: it is no text in UTF-8; copy it back from where it is whole") from None
+
+
+@contextmanager
+def opened_file(path: Path) -> Iterator[BinaryIO]:
+    """A file opened for reading; StoreError for what is none, such as a pipe, and within a run for a link."""
+    with reading_file(path):
+        if _of_system(path):
+            with path.open("rb") as file:
+                yield file
+            return
+        through_no_link(path)
+        with _checked(os.open(path, os.O_RDONLY | os.O_NONBLOCK), path, "rb") as file:
+            yield file
+
+
+def _checked(descriptor: int, path: Path, mode: str) -> BinaryIO:
+    """The file behind it; StoreError where it is none. (Opened without waiting: nobody may be at the other
+    end of a pipe.)
+    """
+    kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
+    if kind != stat.S_IFREG:
+        os.close(descriptor)
+        raise _no_file(path, _KINDS.get(kind, "something else"))
+    return os.fdopen(descriptor, mode)  # type: ignore[return-value]  # of bytes, by its mode
+
+
+def decompressed(data: object) -> bytes:
+    """What zlib packed; ValueError for what is cut short, or more than `LARGEST` bytes, or no such pack."""
+    if not isinstance(data, bytes):
+        raise ValueError("it is no pack of bytes")
+    reader = zlib.decompressobj()
+    try:
+        whole = reader.decompress(data, LARGEST)
+    except zlib.error as error:
+        raise ValueError(str(error)) from None
+    if not reader.eof:
+        raise ValueError("it is cut short, or too large")
+    return whole
+
+
 def read_json(path: Path, kind: type[T], mend: str) -> T:
     """What a file of JSON holds, as that kind of thing; StoreError where it cannot be read, or holds
     something else. mend: what to do then.
     """
     try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
-    except (OSError, msgspec.MsgspecError) as error:
+        return msgspec.json.decode(read_file(path), type=kind)
+    except msgspec.MsgspecError as error:
         raise StoreError(f"{path}: it cannot be read ({error}); {mend}") from None
+
+
+# -- what stands there ------------------------------------------------------------------------------
+
+
+def through_no_link(path: Path) -> None:
+    """StoreError where a link stands on the way to that file within a run, or in its place there."""
+    for place in (*reversed(path.absolute().parents), path.absolute()):
+        if place.is_symlink() and _in_run(place):
+            raise StoreError(
+                f"{place}: it is a link, and within a run none is followed; put there what it leads to, or "
+                "remove it"
+            )
+
+
+def _in_run(path: Path) -> bool:
+    """Whether one of the folders that it lies in is a run's."""
+    parts = path.absolute().parts
+    back = len(parts) - parts[::-1].index("..") if ".." in parts else 0  # what stands before leads elsewhere
+    return any(
+        os.path.lexists(place / file)
+        for place in path.absolute().parents
+        if len(place.parts) >= back
+        for file in _RUN
+    )
+
+
+def only_files(*paths: Path) -> None:
+    """StoreError where something else than a file stands in one of these places, and within a run a link."""
+    for path in paths:
+        through_no_link(path)
+        if kind := _kind(path, follow=True):
+            raise _no_file(path, kind)
+
+
+def _no_file(path: Path, kind: str) -> StoreError:
+    return StoreError(f"{path}: it is {kind} and no file; name, or put there, a file")
+
+
+def _kind(path: Path, follow: bool = False) -> str:
+    """What stands there that is no file, in words; "" for a file, and where nothing stands."""
+    try:
+        kind = stat.S_IFMT(path.stat(follow_symlinks=follow).st_mode)
+    except OSError:
+        return ""
+    return "" if kind == stat.S_IFREG else _KINDS.get(kind, "something else")
+
+
+def _of_system(path: Path) -> bool:
+    return str(path.absolute()).startswith(tuple(f"{place}/" for place in _SYSTEM))
+
+
+# -- sentences ----------------------------------------------------------------------------------------
 
 
 def reading_file(path: Path) -> AbstractContextManager[None]:

@@ -19,6 +19,7 @@ import msgspec
 import numpy as np
 
 from ..errors import RecordError
+from ..files import decompressed
 from ..record import GameRecord
 from ..usage import CallTotals
 from .choices import StudiedDecision, studied_decisions
@@ -205,8 +206,8 @@ def _whole(value: float | None) -> Any:
 def decode_row(data: bytes) -> MeasureRow:
     """The row that `encode_row` wrote. Raises RecordError for what is none."""
     try:
-        row = _decoder.decode(zlib.decompress(data))
-    except (zlib.error, msgspec.MsgspecError) as error:
+        row = _decoder.decode(decompressed(data))
+    except (ValueError, msgspec.MsgspecError) as error:
         raise RecordError(f"what is kept of the game for reports cannot be read ({error})") from error
     if len(row.sums) != WIDTH:
         raise RecordError(f"what is kept of the game for reports has {len(row.sums)} sums, not {WIDTH}")

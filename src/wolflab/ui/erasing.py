@@ -109,12 +109,18 @@ def _files(done: Erased) -> Iterator[str]:
             "were looked for only where they are told as that player's"
         )
     for path in done.unread[:_NAMED]:
-        yield f"not looked into, for it is no text: {path}"
+        yield f"not looked into, for it is {_why_unread(path)}: {path}"
+    if more := len(done.unread[_NAMED:]):
+        yield f"{counted(more, 'file')} more not looked into"
     if done.statements:
         yield (
             "Files that were made from the run and lie elsewhere (export, annotate, reports) may still hold "
             "the words, unless you named their folders with --also; delete them"
         )
+
+
+def _why_unread(path: Path) -> str:
+    return "a link to elsewhere" if path.is_symlink() else "no text, too large, or damaged"
 
 
 def _others(done: Erased) -> Iterator[str]:

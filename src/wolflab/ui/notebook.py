@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import ExperimentError
+from ..files import read_text
 from ..lab.data.columns import TABLES
 from ..lab.data.frames import DataTable
 from ..lab.data.rows import DataSource
@@ -141,7 +142,7 @@ class OpenedRun:
     def pages(self) -> tuple[ReportPage, ...]:
         """The report, and of a tournament its own page as well."""
         with Store.open_for_reading(self.path) as store:
-            written = (self.path / "experiment.yaml").read_text(encoding="utf-8")
+            written = read_text(self.path / "experiment.yaml")
             extra = extras(store, self.summary)
             report = report_page(self.summary, written, extra, links_of(extra, self.path))
             more = (self._standings(store),) if is_tournament(store) else ()

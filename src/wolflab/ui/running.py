@@ -12,7 +12,7 @@ from rich.table import Table
 
 from ..errors import ExperimentError
 from ..fields import read_yaml
-from ..files import write
+from ..files import read_text, write
 from ..lab.plans.loading import load_experiment
 from ..lab.plans.sources import COMMANDS, file_kind, shipped_files, shipped_kind
 from ..lab.results.extras import Extras, extras, extras_of_all
@@ -123,7 +123,7 @@ def report_run(console: Console, store: Store, out: Path | None, replays: bool =
     results = summary(store)
     extra = extras(store, results)
     print_summary(console, results, extra)
-    experiment = (store.path / "experiment.yaml").read_text(encoding="utf-8")
+    experiment = read_text(store.path / "experiment.yaml")
     file = out or store.path / "report.html"
     told = _write_quoted(store, quoted_games(extra), file.parent) if replays else ""
     page = render_report(results, experiment, extra, links_of(extra, file.parent))

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from .. import __version__
 from ..errors import WolflabError
-from ..files import aside, new_folder, reading_file
+from ..files import aside, new_folder, read_file
 from ..models.weights import (
     ADAPTER_CONFIG,
     WeightsPlace,
@@ -80,8 +80,7 @@ def read_adapter(path: Path) -> AdapterFolder:
             "`wolflab wwqa finetune` leaves it"
         )
     place = find_weights(str(path))
-    with reading_file(file):
-        config: dict[str, Any] = json.loads(file.read_bytes())
+    config: dict[str, Any] = json.loads(read_file(file))
     pattern = config.get("rank_pattern") or {}
     ranks = [config.get("r"), *(pattern.values() if isinstance(pattern, dict) else [None])]
     if config.get("peft_type") != "LORA" or not all(isinstance(one, int) for one in ranks):

@@ -20,6 +20,7 @@ import yaml
 
 from .. import __version__
 from ..errors import WolflabError
+from ..files import read_file
 from .answers import answer_words, read_answer
 from .asking import prompt
 from .evaluating import MAX_TOKENS, TEST_SPLITS
@@ -178,7 +179,7 @@ def _card(path: Path, splits: Mapping[str, Sequence[Item]], rules_text: bool, bu
         told=_TOLD[rules_text],
         built_with=f"`{built_with}`" if built_with else "the questions do not say which command made them",
         rules="; ".join(told),
-        digest=sha256(path.read_bytes()).hexdigest(),
+        digest=sha256(read_file(path)).hexdigest(),
         command=f"wolflab wwqa export {path.name} --to hf --rules-text {'yes' if rules_text else 'no'}",
         derived=f"{sum(bool(item.derivation) for item in items):,}",
         caveat=_CAVEAT[rules_text],

@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from ..errors import WolflabError
-from ..files import reading_file
+from ..files import opened_file
 from ..lab.labels.label_files import guarded, unguarded
 from .items import NO, YES, Item
 from .reply_parser import LETTERS
@@ -162,7 +162,7 @@ def read_questions(path: Path, unanswered: bool = False) -> QuestionFile:
     larger than `LARGEST`, is neither UTF-8 nor UTF-16 with its mark, has no such columns, or no usable row.
     """
     path = Path(path)
-    with reading_file(path), path.open("rb") as file:
+    with opened_file(path) as file:
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:
         raise WolflabError(f"{path}: larger than {LARGEST // 2**20} MiB, which is the limit; split the file")

@@ -24,7 +24,7 @@ from ...agents.experience import Nearness, Pool
 from ...agents.experience_block import Experience
 from ...errors import StoreError
 from ...models.embedders import Vectors, embedder_digest
-from ..storage.run_files import PATIENCE, reader
+from ..storage.run_files import connect, reader
 from .from_games import shuffled
 from .pool_file import FORMAT_GROWING, MadePool, check_format, format_of, fresh_file, open_file, readable_pool
 
@@ -326,7 +326,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 def _opened(path: Path) -> sqlite3.Connection:
     """For writing to a file that is there."""
-    return sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=PATIENCE)
+    return connect(path, "rw")
 
 
 @contextmanager

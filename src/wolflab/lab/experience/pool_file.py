@@ -21,7 +21,9 @@ import numpy as np
 from ...agents.experience import Held, Nearness, Pool
 from ...agents.experience_block import Block, DecisionKey, Experience
 from ...errors import ModelError, StoreError
+from ...files import aside
 from ...models.embedders import embedder_digest
+from ..storage.run_files import check_tables, connect
 
 FORMAT = 1
 """Raised whenever a reader of the old one would misread the new."""
@@ -88,24 +90,20 @@ def fresh_file(path: Path, version: int) -> Iterator[sqlite3.Connection]:
 
     Raises StoreError where none can be written.
     """
-    fresh = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        fresh.unlink(missing_ok=True)
-        with closing(sqlite3.connect(fresh, isolation_level=None)) as db:
-            db.execute("PRAGMA page_size=16384")
-            db.execute(f"PRAGMA application_id={APPLICATION}")
-            db.execute(f"PRAGMA user_version={version}")
-            db.execute("PRAGMA journal_mode=OFF")  # a file that breaks off is thrown away
-            yield db
-        _sync(fresh)
-        os.replace(fresh, path)
-    except (sqlite3.Error, OSError) as error:
+        with aside(path) as fresh:
+            with closing(connect(fresh, "rw")) as db:
+                db.execute("PRAGMA page_size=16384")
+                db.execute(f"PRAGMA application_id={APPLICATION}")
+                db.execute(f"PRAGMA user_version={version}")
+                db.execute("PRAGMA journal_mode=OFF")  # a file that breaks off is thrown away
+                yield db
+            _sync(fresh)
+    except sqlite3.Error as error:
         raise StoreError(
             f"{path}: the pool cannot be written there ({error}); name a file in a directory that exists and "
             "has room"
         ) from None
-    finally:
-        _remove(fresh)
 
 
 def must_be_free(path: Path, overwrite: bool) -> None:
@@ -158,12 +156,6 @@ def _sync(path: Path) -> None:
         os.fsync(opened)
     finally:
         os.close(opened)
-
-
-def _remove(path: Path) -> None:
-    """What is left of a file that was not finished; if even that fails, the reason was told already."""
-    if path.is_file():
-        path.unlink()
 
 
 # -- reading ---------------------------------------------------------------------------------------
@@ -248,7 +240,7 @@ def _read_block(path: Path, key: DecisionKey, place: _Place, dimensions: int, di
 
 def _connect(path: Path) -> sqlite3.Connection:
     # Never changed once written: no locks are needed, and a read-only disk will do.
-    return sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
+    return connect(path, "ro&immutable=1")
 
 
 def format_of(path: Path) -> int | None:
@@ -266,6 +258,7 @@ def format_of(path: Path) -> int | None:
 
 def check_format(db: sqlite3.Connection, path: Path, wanted: int) -> None:
     """StoreError for what is no pool, or one of another format than `wanted`."""
+    check_tables(db, path)
     if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
         raise StoreError(f"{path} is no pool of experience; make one with: wolflab experience build")
     version = db.execute("PRAGMA user_version").fetchone()[0]

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from ...agents.experience import Pool, Shelf
 from ...errors import ExperimentError, RecordError
-from ...files import copied
+from ...files import copied, make_folder, write
 from ...models.embedders import Embedder, require_same
 from ..plans.experiment import Experiment
 from ..plans.specs import ExperienceSpec
@@ -206,7 +206,7 @@ async def provide(store: Store, pools: Pools, rows: Sequence[GameRow], embedder:
             if spec.pool is not None:
                 copied(spec.pool, at.path)
                 continue
-            at.path.parent.mkdir(exist_ok=True)
+            make_folder(at.path.parent)
             sources = pools.sources(everything, spec, place)
             if at.deals is not None:
                 await _grow(store, pools, spec, place, sources, embedder(spec.embedder))
@@ -216,7 +216,7 @@ async def provide(store: Store, pools: Pools, rows: Sequence[GameRow], embedder:
             try:
                 await build_pool(records, embedder(spec.embedder), at.path, selection, share=spec.share)
             except NothingToLearn:
-                _empty(at.path).touch()
+                write(_empty(at.path), b"")
 
 
 async def _grow(

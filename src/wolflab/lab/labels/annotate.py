@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from ...errors import StoreError, WolflabError
-from ...files import write
+from ...files import read_file, write
 from ...metrics.play import label_of, player_label
 from ...record import GameRecord, PastTurn
 from ...record.chain import hash_of
@@ -282,15 +282,15 @@ def write_key(key: AnswerKey, directory: Path) -> Path:
 def read_key(directory: Path) -> AnswerKey:
     """The key of the sample in `directory`; WolflabError when there is none or it cannot be read."""
     path = directory / KEY_FILE
+    if not path.exists():
+        raise WolflabError(
+            f"{directory} holds no sample (no {KEY_FILE}); draw one with: wolflab annotate sample RUN -o DIR"
+        )
     try:
-        data: dict[str, Any] = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+        data: dict[str, Any] = msgspec.json.decode(read_file(path), type=dict[str, Any])
         version = data.pop("wolflab annotation key", None)
         if version in (_UNTIED, KEY_FORMAT):
             return msgspec.convert(data, AnswerKey)
-    except FileNotFoundError:
-        raise WolflabError(
-            f"{directory} holds no sample (no {KEY_FILE}); draw one with: wolflab annotate sample RUN -o DIR"
-        ) from None
     except (msgspec.DecodeError, msgspec.ValidationError) as error:
         raise WolflabError(f"{path}: not the key of a sample ({error}); draw the sample again") from None
     raise WolflabError(

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from ...errors import WolflabError
-from ...files import write
+from ...files import read_file, write
 from .annotate import AnswerKey
 
 REASONS = ("hallucination", "forgets-roles", "counter-intuitive", "unusable", "other")
@@ -179,10 +179,9 @@ def _rows(path: Path, needed: Sequence[str]) -> list[tuple[int, dict[str, str]]]
 
 
 def _text(path: Path) -> str:
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        raise WolflabError(f"there is no label file {path}") from None
+    if not path.exists():
+        raise WolflabError(f"there is no label file {path}")
+    data = read_file(path)
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         encodings = ["utf-16"]
     else:

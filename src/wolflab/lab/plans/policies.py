@@ -29,7 +29,7 @@ from ...agents.policy.checkpoint import (
 )
 from ...agents.recipes import MOST_CANDIDATES, RECIPES, recipe
 from ...errors import ExperimentError, ModelError, StoreError
-from ...files import copied, write
+from ...files import copied, read_file, write
 from .overrides import model_given
 from .specs import MODEL_FREE, PlayerSpec
 
@@ -156,8 +156,8 @@ def digests_in(folder: Path) -> dict[str, str]:
     if not file.exists():
         return {}
     try:
-        return msgspec.json.decode(file.read_bytes(), type=dict[str, str])
-    except (OSError, msgspec.DecodeError):
+        return msgspec.json.decode(read_file(file), type=dict[str, str])
+    except (StoreError, msgspec.DecodeError):
         raise lost_file(file, "it is damaged") from None
 
 

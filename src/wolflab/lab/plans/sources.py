@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from ...errors import ExperimentError, ModelError, RulesetError
 from ...fields import LARGEST_TEXT, misfit, read_yaml
+from ...files import read_file
 
 
 def shipped_files(folder: str = "") -> dict[str, str]:
@@ -91,7 +92,7 @@ def _text(source: str | Path, kind: str, folder: str) -> tuple[str, str]:
                 f"{source}: it is longer than {LARGEST_TEXT:,} bytes; {_a(kind)} is a YAML file"
             )
         try:
-            return path.read_text(encoding="utf-8"), str(source)
+            return read_file(path).decode(), str(source)
         except UnicodeDecodeError:
             raise ExperimentError(f"{source}: not a text in UTF-8; {_a(kind)} is a YAML file") from None
     known = shipped_files(folder)

@@ -7,6 +7,7 @@ run, so that it can be told later too.
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import zipfile
@@ -17,13 +18,14 @@ from pathlib import Path
 import msgspec
 
 from ...errors import StoreError
-from ...files import reading_file, write
+from ...files import read_file, write, writing
 from ...models.servers.providers import host_of
 from ...rules import Say
 from ..experience.erasing import erase_in_pool, is_pool
 from ..plans.served import is_served, servers_of
 from ..storage.call_store import CallStore
 from ..storage.quotes import Quotes
+from ..storage.run_files import is_held
 from ..storage.store import GameRow, Store, asker
 
 REPORTS = {
@@ -63,7 +65,7 @@ class Erased:
     """What was erased, and what was not. statements: of the person; short: those that are not looked for in
     other files. removed: path → the command that writes it again. replaced: path → places. pools: path →
     experiences. repeated: game → how many things that others said or noted repeat the words. unread: files
-    that were not looked into.
+    and links that were not looked into: no text, too large, damaged, or elsewhere.
     """
 
     statements: int = 0
@@ -176,17 +178,21 @@ def _repeated(store: Store, found: Found, quotes: Quotes) -> dict[int, int]:
 
 
 def remove_made(run: Path) -> dict[Path, str]:
-    """Remove what a command makes of a run again: path → that command."""
+    """Remove what a command makes of a run again, and a link or a pipe of that name: path → that command.
+    What a link leads to stays.
+    """
     removed: dict[Path, str] = {}
-    for name, command in REPORTS.items():
-        for path in (run / f"{name}.html", run / f"{name}.json"):
-            if path.is_file():
+    pages = {f"{name}.{ending}": command for name, command in REPORTS.items() for ending in ("html", "json")}
+    for name, command in {**pages, **FOLDERS}.items():
+        path = run / name
+        if not os.path.lexists(path):
+            continue
+        with writing(path):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
                 path.unlink()
-                removed[path] = command.format(shlex.quote(str(run)))
-    for name, command in FOLDERS.items():
-        if (run / name).is_dir():
-            shutil.rmtree(run / name)
-            removed[run / name] = command.format(shlex.quote(str(run)))
+        removed[path] = command.format(shlex.quote(str(run)))
     return removed
 
 
@@ -200,7 +206,10 @@ class _Folders:
         """Take the words out of every file in a folder. run: the one whose words they are. Runs within it are
         runs of their own, and passed over where it is looked through itself.
         """
-        files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+        found = sorted(folder.rglob("*"))
+        links = [path for path in found if path.is_symlink()]
+        files = [path for path in found if path.is_file() and path not in links]
+        self.done.unread += links  # what they lead to is somebody else's
         own = folder == run
         others = {path.parent for path in files if path.name == "experiment.yaml"} - {run} if own else {run}
         if not own and folder.resolve().is_relative_to(run.resolve()):
@@ -208,14 +217,22 @@ class _Folders:
         for path in files:
             if not others.isdisjoint(path.parents) or not path.is_file():
                 continue
-            if path.name.startswith("run.sqlite"):
-                if path.name == "run.sqlite" and path.parent.resolve() != run.resolve():
-                    self._calls(path.parent)
-            elif is_pool(path):
-                if n := erase_in_pool(path, self.quotes):
-                    self.done.pools[path] = n
-            elif not path.name.endswith(_NO_WORDS):
-                self._file(path)
+            try:
+                self._look_into(path, run)
+            except StoreError:
+                if is_held(path.parent):  # it can be searched later
+                    raise
+                self.done.unread.append(path)
+
+    def _look_into(self, path: Path, run: Path) -> None:
+        if path.name.startswith("run.sqlite"):
+            if path.name == "run.sqlite" and path.parent.resolve() != run.resolve():
+                self._calls(path.parent)
+        elif is_pool(path):
+            if n := erase_in_pool(path, self.quotes):
+                self.done.pools[path] = n
+        elif not path.name.endswith(_NO_WORDS):
+            self._file(path)
 
     def _calls(self, folder: Path) -> None:
         """Calls of a judge, or of another run, perhaps a copy."""
@@ -239,8 +256,7 @@ class _Folders:
         self.done.replies += replies
 
     def _file(self, path: Path) -> None:
-        with reading_file(path):
-            data = path.read_bytes()
+        data = read_file(path)
         if path.suffix in _PACKED:
             held = _unpacked(path)
             if held is None:

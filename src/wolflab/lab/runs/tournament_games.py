@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import StoreError
+from ...files import read_text
 from ...metrics.behaviours import SideName
 from ...metrics.tournament import (
     VERSUS,
@@ -69,7 +70,7 @@ def is_tournament(store: Store) -> bool:
 def written_of(store: Store) -> str:
     """The file of a run's tournament, or of the experiment whose conditions are cells."""
     file = store.path / (FILE if is_tournament(store) else "experiment.yaml")
-    return file.read_text(encoding="utf-8")
+    return read_text(file)
 
 
 def plan_of(store: Store) -> TournamentPlan:

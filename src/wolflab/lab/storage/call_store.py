@@ -19,7 +19,7 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -31,6 +31,7 @@ import msgspec
 
 from ... import __version__
 from ...errors import StoreError
+from ...files import decompressed, make_folder
 from ...models.base import Model, Request, Response
 from ...models.calls import Filed, LostAttempt
 from ...models.estimates import UNCOUNTED
@@ -103,6 +104,8 @@ _LEVEL = 2
 """Of zlib: half the time of its level 4, for a tenth more space."""
 LATENESS = "late"
 """The small fact of how many seconds late the event loop was that made the calls, where that was much."""
+_BY_TYPE = (TypeError, ValueError, AttributeError, LookupError, OverflowError, MemoryError, ExceptionGroup)
+"""What code raises that is given a number for a text, and the like."""
 _BEGUN = "begun"
 _PROGRESS = "progress "
 _UNNAMED = "0.1.0"
@@ -163,7 +166,7 @@ class CallStore:
         """Start in a directory, or go on there. facts: what `meta` says from the first; StoreError where it
         says otherwise already, naming what differs.
         """
-        path.mkdir(parents=True, exist_ok=True)
+        make_folder(path)
         lock = locked(path)
         try:
             new = not (path / "run.sqlite").is_file()
@@ -248,10 +251,37 @@ class CallStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, _: object, error: object, trace: object) -> None:
+    def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
+        wrong = self._mistyped() if isinstance(error, _BY_TYPE) else None
         self.close()
         if isinstance(error, sqlite3.Error):
             raise unusable(self.path, error) from None
+        if wrong is not None:
+            raise StoreError(f"{self.path / 'run.sqlite'} is damaged ({wrong}); copy it back") from None
+
+    def _mistyped(self) -> str | None:
+        """The first column in which something of another type stands than it is for: SQLite takes anything
+        anywhere. A sentence; None where there is none.
+        """
+        with closing(sqlite3.connect(":memory:")) as ours:
+            ours.executescript(self.schema)
+            tables = [name for (name,) in ours.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            columns = [
+                (table, *row[1:4]) for table in tables for row in ours.execute(f"PRAGMA table_info({table})")
+            ]
+        for table, column, kind, needed in columns:
+            if not has_table(self._db, table):
+                continue
+            kinds = ("integer", "real") if kind == "REAL" else (kind.lower(),)
+            marks = ", ".join(f"'{one}'" for one in (*kinds, *(() if needed else ("null",))))
+            query = f"SELECT typeof({column}) FROM {table} WHERE typeof({column}) NOT IN ({marks}) LIMIT 1"
+            try:
+                found = self._db.execute(query).fetchone()
+            except sqlite3.Error as error:
+                return str(error)
+            if found is not None:
+                return f"table {table}, column {column}: {found[0]} instead of {kind.lower()}"
+        return None
 
     # -- calls ----------------------------------------------------------------------------
 
@@ -420,8 +450,18 @@ class CallStore:
         return dict(self._db.execute("SELECT key, tier FROM tiers WHERE asker = ?", (asker,)))
 
     def _block(self, name: str) -> str:
-        data: bytes = self._db.execute("SELECT text FROM blocks WHERE hash = ?", (name,)).fetchone()[0]
-        return zlib.decompress(data).decode()
+        found = self._db.execute("SELECT text FROM blocks WHERE hash = ?", (name,)).fetchone()
+        return self._unpacked_block(name, None if found is None else found[0])
+
+    def _unpacked_block(self, name: str, data: object) -> str:
+        """The text of a part of prompts, as it is stored; StoreError where it is none."""
+        try:
+            return decompressed(data).decode()
+        except ValueError as error:
+            raise StoreError(
+                f"{self.path / 'run.sqlite'} is damaged (the part {name!s:.32} of prompts: {error}); "
+                "copy it back"
+            ) from None
 
     def _insert(self, asker: str, calls: Iterable[CallRow]) -> None:
         """Rows for calls, and their sums. A call that is there already is left as it is."""
@@ -524,6 +564,8 @@ class CallStore:
     def damage(self) -> list[str]:
         """What SQLite finds wrong with the file, and the prompts that are not what was stored: sentences."""
         found = [text for (text,) in self._db.execute("PRAGMA integrity_check(5)") if text != "ok"]
+        if (wrong := self._mistyped()) is not None:
+            return [*found, wrong]
         named, held = set(), set()
         for (blocks,) in self._db.execute("SELECT blocks FROM calls WHERE blocks IS NOT NULL"):
             named |= _names(blocks)
@@ -591,7 +633,7 @@ class CallStore:
 
     def _blocks(self) -> Iterator[tuple[str, str]]:
         for name, data in self._db.execute("SELECT hash, text FROM blocks"):
-            yield name, zlib.decompress(data).decode()
+            yield name, self._unpacked_block(name, data)
 
     def _drop_blocks(self) -> None:
         """Forget what no prompt is made of any more."""

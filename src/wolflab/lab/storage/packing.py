@@ -24,6 +24,7 @@ from typing import NamedTuple
 import msgspec
 
 from ...errors import RecordError
+from ...files import LARGEST
 from ...models.base import Response
 from ...models.calls import response_digest
 from ...record.chain import ROOT, Chain, begins_with, hash_of
@@ -283,10 +284,10 @@ def unpack(data: object, where: str = "record") -> Unpacked:
 
 def _unpack(data: bytes) -> Unpacked:
     reader = zlib.decompressobj()
-    body = reader.decompress(data)
+    body = reader.decompress(data, LARGEST)
     raw = reader.unused_data
     if not reader.eof or len(raw) % 16:
-        raise ValueError("it is cut short")
+        raise ValueError("it is cut short, or too large")
     hashes = [raw[at : at + 16].hex() for at in range(0, len(raw), 16)]
     if len(hashes) < _LASTS:
         raise ValueError("hashes are missing at its end")

@@ -12,11 +12,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ...errors import StoreError
+from ...errors import Interrupted, StoreError
+from ...files import LARGEST, make_folder, only_files, opened_file, writing
 
 TRAINING = "training.yaml"
 """The file by which a directory is a training's."""
 LOCK = "run.lock"
+_HELD = re.compile(rb"(?:([\w.-]{1,255}) (\d{1,18}) (\d{1,20})\n)?")
+"""What stands in a lock: machine, process and the lock's own number; nothing where nobody has it."""
 _KERNELS_LIST = Path("/proc/locks")
 PATIENCE = 30.0
 """Seconds to wait while another process writes."""
@@ -28,7 +31,8 @@ def new_directory(root: Path, name: str) -> Path:
     for number in range(1, 1000):
         path = root / (f"{name}-{stamp}" if number == 1 else f"{name}-{stamp}-{number}")
         try:
-            path.mkdir(parents=True, exist_ok=False)
+            make_folder(root)
+            path.mkdir()
         except FileExistsError:
             continue
         return path
@@ -39,7 +43,13 @@ def locked(path: Path) -> int:
     """The run's lock, held until `unlocked`; StoreError when another process has it. In it stands who has
     it: machine and process.
     """
-    lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    file = path / LOCK
+    with writing(file):
+        only_files(file)
+        lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
+    if _HELD.fullmatch(os.pread(lock, 400, 0)) is None:  # it would be written over
+        os.close(lock)
+        raise StoreError(f"{file}: that is no lock that Wolflab wrote; move it away, and try again")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -98,10 +108,10 @@ def _machine() -> str:
 def _holder(path: Path) -> tuple[str, int]:
     """Machine and process that stand in a lock; "" and 0 where nobody does, and in the copy of a lock."""
     try:
-        with (path / LOCK).open("rb") as lock:
-            told = re.fullmatch(rb"([\w.-]{1,255}) (\d{1,18}) (\d{1,20})\n", lock.read(400))
-            own = told is not None and int(told[3]) == os.fstat(lock.fileno()).st_ino
-    except OSError:
+        with opened_file(path / LOCK) as lock:
+            told = _HELD.fullmatch(lock.read(400))
+            own = told is not None and told[1] and int(told[3]) == os.fstat(lock.fileno()).st_ino
+    except StoreError:
         return "", 0
     return (told[1].decode(), int(told[2])) if told and own else ("", 0)
 
@@ -127,12 +137,54 @@ def held(path: Path) -> Iterator[None]:
         unlocked(lock)
 
 
+_BESIDE = ("", "-wal", "-shm", "-journal")
+"""What SQLite itself puts beside a file."""
+_STEPS = 100_000
+"""Of SQLite, between two looks whether somebody stopped the process."""
+
+
+def connect(path: Path, mode: str) -> sqlite3.Connection:
+    """An SQLite file opened, which may come from anybody. mode: of SQLite's addresses, as "ro" or "rwc".
+
+    StoreError where a link, a pipe or the like stands there. A value of more than `LARGEST` bytes is an error
+    of SQLite's. Ctrl-C and SIGTERM are heard while it works: it breaks off (see `unusable`).
+    """
+    only_files(*(path.with_name(path.name + end) for end in _BESIDE))
+    where = f"{path.absolute().as_uri()}?mode={mode}"
+    db = sqlite3.connect(where, uri=True, isolation_level=None, timeout=PATIENCE)
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
+    db.set_progress_handler(lambda: 0, _STEPS)  # Python looks for signals when it is called
+    return db
+
+
+def check_tables(db: sqlite3.Connection, path: Path) -> None:
+    """StoreError for a file in which something is computed: a view, a trigger, a virtual table, a generated
+    column. No file of ours has one, and reading it may take any time.
+    """
+    kinds = "('table', 'index')"
+    found = db.execute(
+        f"SELECT type || ' ' || name FROM sqlite_master WHERE type NOT IN {kinds} "
+        "UNION ALL SELECT 'virtual table ' || name FROM sqlite_master "
+        "WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL%' "
+        "UNION ALL SELECT 'generated column ' || m.name || '.' || c.name FROM sqlite_master AS m "
+        "JOIN pragma_table_xinfo(m.name) AS c WHERE m.type = 'table' AND c.hidden > 1 LIMIT 1"
+    ).fetchone()
+    if found is not None:
+        raise StoreError(
+            f"{path} has a {ascii(str(found[0]))[1:-1][:80]}, which no file of Wolflab's has; get the file "
+            "anew from where it was made"
+        )
+
+
 def writer(path: Path) -> sqlite3.Connection:
-    """A file opened for writing, made where missing, with a write-ahead log. Several may do so at once."""
-    db = sqlite3.connect(path, isolation_level=None, timeout=PATIENCE)
+    """A file opened for writing, made where missing, with a write-ahead log. Several may do so at once. What
+    is committed is on the disk.
+    """
+    db = connect(path, "rwc")
     with kept_open(db):
+        check_tables(db, path)
         _keep_a_log(db)
-        db.execute("PRAGMA synchronous=NORMAL")
+        db.execute("PRAGMA synchronous=FULL")
         return db
 
 
@@ -144,16 +196,16 @@ def reader(path: Path) -> sqlite3.Connection:
     """A file opened for reading alone, while others write. SQLite puts a file of its own beside it; where
     it may not write, a file without a log is read all the same.
     """
-    where = f"{path.absolute().as_uri()}?mode=ro"
-    db = sqlite3.connect(where, uri=True, isolation_level=None, timeout=PATIENCE)
+    db = connect(path, "ro")
     with kept_open(db):
         try:
-            db.execute("SELECT 1 FROM sqlite_master")
+            check_tables(db, path)
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode not in _UNOPENED or not path.is_file() or _is_written(path):
                 raise
             db.close()
-            return sqlite3.connect(f"{where}&immutable=1", uri=True, isolation_level=None)
+            db = connect(path, "ro&immutable=1")
+            check_tables(db, path)
     return db
 
 
@@ -220,7 +272,11 @@ def _busy(error: sqlite3.Error) -> bool:
 
 
 def unusable(path: Path, error: sqlite3.Error) -> StoreError:
-    """The sentence for what SQLite cannot read or write."""
+    """The sentence for what SQLite cannot read or write. Where it was broken off because somebody stopped the
+    process, Interrupted is raised: SQLite does not let it through itself.
+    """
+    if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
+        raise Interrupted(Interrupted.last) from None
     if _busy(error):
         return StoreError(
             f"{path / 'run.sqlite'} is being written by another process, and was not free for "

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Self
 from ...agents.recipes import MEANINGS
 from ...errors import StoreError
 from ...fields import LARGEST_TEXT, read_yaml
-from ...files import write
+from ...files import make_folder, write
 from ...metrics.rows import Status
 from ...models.calls import Filed
 from ...record import GameRecord, read_record
@@ -133,7 +133,7 @@ class Store(CallStore):
         must_be_new(path)
         if len(experiment.written()) > LARGEST_TEXT // 4:
             read_yaml(experiment.written())  # what is too large to be read again is refused now
-        path.mkdir(parents=True, exist_ok=True)
+        make_folder(path)
         lock = locked(path)
         try:
             must_be_new(path)  # once more: another process may have been quicker

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from ...errors import StoreError
-from ...files import read_json, reading_file, write
+from ...files import read_file, read_json, write
 from ..storage.store import GameRow, Store, StudySitting
 from .plan import StudyCell, StudyPlan
 
@@ -287,8 +287,7 @@ def _salt(folder: Path) -> bytes:
             )
         write(file, secrets.token_bytes(32))
         file.chmod(0o600)
-    with reading_file(file):
-        return file.read_bytes()
+    return read_file(file)
 
 
 def _read(file: Path) -> StudyPerson:

@@ -22,7 +22,7 @@ import numpy as np
 
 from ...agents.policy.checkpoint import SUFFIX
 from ...errors import StoreError
-from ...files import reading_file, write, writing
+from ...files import appending, make_folder, only_files, read_file, reading_file, write
 from ...metrics.behaviours import SideName
 from ..plans import policies as kept
 from .plan import TrainingSpec
@@ -47,8 +47,7 @@ def log_of(folder: Path) -> list[dict[str, float]]:
         if (folder / STATE).exists():
             raise lost_seed_file(file, "it is missing, although updates have been made")
         return []
-    with reading_file(file):
-        whole = file.read_bytes().rpartition(b"\n")[0]
+    whole = read_file(file).rpartition(b"\n")[0]
     log = []
     for number, line in enumerate(whole.splitlines(), 1):
         try:
@@ -69,8 +68,8 @@ def append_log_line(folder: Path, line: CurveLine) -> None:
     """One line more."""
     text = json.dumps({name: round(value, 6) for name, value in line.items()})
     file = folder / LOG
-    with writing(file), file.open("a", encoding="utf-8") as log:
-        log.write(text + "\n")
+    with appending(file) as log:
+        log.write(f"{text}\n".encode())
         log.flush()
         os.fsync(log.fileno())
 
@@ -110,6 +109,7 @@ def read_state(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, str]] | N
     if not file.exists():
         return None
     try:
+        only_files(file)
         with reading_file(file), safe_open(str(file), framework="np") as there:
             metadata = dict(there.metadata() or {})
             return {name: there.get_tensor(name) for name in there.keys()}, metadata  # noqa: SIM118
@@ -165,8 +165,7 @@ def training_result(folder: Path) -> Result:
     file = folder / RESULT
     if not file.exists():
         return {}
-    with reading_file(file):
-        text = file.read_bytes()
+    text = read_file(file)
     try:
         return msgspec.json.decode(text, type=Result)
     except msgspec.DecodeError:
@@ -239,6 +238,7 @@ class Board:
             from torch.utils.tensorboard import SummaryWriter
 
             made: Any = SummaryWriter
+            make_folder(folder / BOARD)
             self._writer = made(str(folder / BOARD), purge_step=after + 1)
 
     def write(self, update: int, line: Mapping[str, float]) -> None:

@@ -30,7 +30,7 @@ import numpy as np
 from ... import __version__
 from ...agents.policy.checkpoint import SUFFIX, load_policy, save
 from ...errors import ExperimentError, ModelError, StoreError
-from ...files import write
+from ...files import make_folder, write
 from ...match import run_now
 from ...metrics.tournament import Matchup
 from ...models.embedders import resolve_embedder
@@ -75,7 +75,7 @@ def start_training(experiment: TrainingSpec, out: Path | None = None) -> Path:
     TrainingPlayers(experiment).check()
     folder = new_directory(Path("runs"), experiment.name) if out is None else out
     must_be_new(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     with held(folder):
         must_be_new(folder)  # once more: another process may have been quicker
         files.keep_frozen(experiment, folder)
@@ -122,7 +122,7 @@ class _Run:
         self.experiment, self.settings = experiment, experiment.training
         self.folder, self.seed, self.crew, self.watch = folder, seed, crew, watch
         self.policies = folder / POPULATION
-        self.policies.mkdir(parents=True, exist_ok=True)
+        make_folder(self.policies)
         self.blank = experiment.untrained(seed)
         self.learner = Learner(self.blank.network, self.settings.ppo, seed, experiment.device)
         self.baseline: dict[tuple[str, Matchup], list[bool | None]] = {}

@@ -21,7 +21,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from ...errors import WolflabError
-from ...files import reading_file
+from ...files import read_file
 from ..replay.writing import replay_of
 from ..report.links import awake
 from ..web.doors import address
@@ -203,8 +203,7 @@ def _take_file(name: str) -> Callable[[Request, RunShelf], Response]:
             return FileResponse(
                 file, media_type=_TYPES[file.suffix], headers={"content-security-policy": FILE_POLICY}
             )
-        with reading_file(file):
-            text = file.read_text(encoding="utf-8", errors="replace")
+        text = read_file(file).decode("utf-8", "replace")
         return _html(awake(text).replace("<main>", _BACK, 1), policy=FILE_POLICY)
 
     return taken

@@ -21,6 +21,7 @@ from typing import Any, Literal
 
 from ...errors import ExperimentError, StoreError, WolflabError
 from ...fields import read_yaml
+from ...files import opened_file
 from ...lab.plans.specs import PERSON
 from ...lab.plans.tournament import FILE as TOURNAMENT
 from ...lab.runs.ends import GameEnds
@@ -277,9 +278,9 @@ def _only_calls(path: Path) -> bool:
 
 def _read_title(file: Path) -> RunTitle:
     try:
-        with open(file, "rb") as opened:
-            told: Any = read_yaml(opened.read(_LARGE).decode())
-    except (OSError, UnicodeDecodeError, ExperimentError):
+        with opened_file(file) as text:
+            told: Any = read_yaml(text.read(_LARGE).decode())
+    except (StoreError, UnicodeDecodeError, ExperimentError):
         return RunTitle()
     if not isinstance(told, dict):
         return RunTitle()

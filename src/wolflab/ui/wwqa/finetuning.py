@@ -18,7 +18,7 @@ from rich.markup import escape
 from rich.progress import Progress, TaskID
 
 from ...errors import WolflabError
-from ...files import read_json, write
+from ...files import make_folder, read_json, write
 from ...lab.plans.overrides import changes_of, override
 from ...lab.plans.sources import checking
 from ...lab.storage.run_files import held, new_directory
@@ -115,7 +115,7 @@ def finetune(console: Console, wanted: FinetuneWanted) -> bool:
     path = wanted.out or new_directory(Path("runs"), "finetune")
     again = shlex.join(["wolflab", *sys.argv[1:], *([] if wanted.out else ["-o", str(path)])])
     goes_on_with(again)
-    path.mkdir(parents=True, exist_ok=True)
+    make_folder(path)
     with held(path):
         plan = FinetunePlan(wanted.model, base, questions.files, settings, cells, made_from)
         begin_plan(path, plan)

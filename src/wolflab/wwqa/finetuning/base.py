@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ...errors import WolflabError
-from ...files import writing
+from ...files import make_folder
 from ...lab.storage.run_files import held
 from ...models.catalog import Spec
 from ...models.weights import (
@@ -35,8 +35,7 @@ def trained_base(
         into = weights / gguf.stem
         if gguf.is_file() and not into.exists():
             tell(f"{gguf.name} is turned into a plain folder, once: {into}")
-            with writing(weights):
-                weights.mkdir(parents=True, exist_ok=True)
+            make_folder(weights)
             with held(weights):
                 plain_folder(gguf, into)
         name = str(plain_folder(gguf, into))

@@ -19,7 +19,7 @@ from pydantic import Field
 from ... import __version__
 from ...errors import StoreError, WolflabError
 from ...fields import Part
-from ...files import reading_file, write
+from ...files import read_file, write
 from ..asking import prompt
 from ..evaluating import TEST_SPLITS, draw_items
 from ..exporting import right_reply
@@ -150,8 +150,7 @@ def begin_plan(path: Path, plan: FinetunePlan) -> None:
     """
     file, wanted = path / PLAN, plan.as_plain()
     if file.is_file():
-        with reading_file(file):
-            there = _decoded(file)
+        there = _decoded(file)
         decides = [name for name in ("model", "files", "settings") if there.get(name) != wanted[name]]
         if decides:
             raise StoreError(
@@ -165,7 +164,7 @@ def begin_plan(path: Path, plan: FinetunePlan) -> None:
 
 def _decoded(file: Path) -> dict[str, Any]:
     try:
-        there = msgspec.json.decode(file.read_bytes())
+        there = msgspec.json.decode(read_file(file))
     except msgspec.DecodeError:
         there = None
     if isinstance(there, dict) and isinstance(there.get("trainings"), list):
@@ -202,16 +201,16 @@ def read_training(files: Sequence[Path], seed: int = 0) -> Questions:
     told: list[str] = []
     digests = {}
     for path, name in told_names(files).items():
-        read = read_questions(path)
-        told += read.troubles()
-        digests[name] = sha256(path.read_bytes()).hexdigest()
-        loose = [item for item in read.items if not item.split]
+        found = read_questions(path)
+        told += found.troubles()
+        digests[name] = sha256(read_file(path)).hexdigest()
+        loose = [item for item in found.items if not item.split]
         kept = (
             {id(item) for item in draw_items(loose, round(len(loose) * VALIDATION_SHARE), seed)}
             if loose
             else ()
         )
-        for item in read.items:
+        for item in found.items:
             if item.split in TEST_SPLITS:
                 tests.add(_asked(item))
             elif item.split == "validation" or id(item) in kept:

@@ -28,7 +28,7 @@ from statistics import median
 from typing import Any
 
 from ...errors import ModelError, StoreError
-from ...files import reading_file, write
+from ...files import appending, make_folder, new_folder, read_file, write
 from ...models.local import rendered, undated
 from ...models.weights import (
     ADAPTER,
@@ -133,7 +133,7 @@ def train_adapter(
     if is_trained(folder):
         return adapter_of(folder)
     libraries(*LIBRARIES)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder / CHECKPOINTS)
     with quiet_libraries(), _told_in_words(base, folder):
         _train(folder, make_trainer(folder, base, training, validation, settings, seed), settings, watch)
     _give_memory_back()
@@ -431,13 +431,11 @@ def _arguments(
 
 def _keep(trainer: Any, folder: Path) -> None:
     """Write the adapter with its tokenizer and chat template, whole or not at all."""
-    half = folder.with_name(folder.name + ".part")
-    shutil.rmtree(half, ignore_errors=True)
-    trainer.model.save_pretrained(half)
-    trainer.processing_class.save_pretrained(half)
-    (half / "README.md").unlink(missing_ok=True)  # peft's, which tells nothing
-    shutil.rmtree(folder, ignore_errors=True)
-    half.rename(folder)
+    shutil.rmtree(folder, ignore_errors=True)  # no whole one, or nothing would have been trained
+    with new_folder(folder) as half:
+        trainer.model.save_pretrained(half)
+        trainer.processing_class.save_pretrained(half)
+        (half / "README.md").unlink(missing_ok=True)  # peft's, which tells nothing
 
 
 # -- what it takes ----------------------------------------------------------------------------
@@ -588,8 +586,8 @@ def _follower(folder: Path, trainer: Any, begin: Callable[[], None], watch: Fine
 
 
 def _append(file: Path, line: LogLine) -> None:
-    with file.open("a", encoding="utf-8") as log:
-        log.write(json.dumps(line) + "\n")
+    with appending(file) as log:
+        log.write(f"{json.dumps(line)}\n".encode())
         log.flush()
         os.fsync(log.fileno())
 
@@ -601,18 +599,17 @@ def losses_of(folder: Path) -> list[dict[str, float]]:
     file = folder / LOG
     if not file.exists():
         return []
-    with reading_file(file):
-        whole = file.read_bytes().rpartition(b"\n")[0]
+    whole = read_file(file).rpartition(b"\n")[0]
     lines = []
     for number, line in enumerate(whole.splitlines(), 1):
         try:
-            read = json.loads(line)
+            made = json.loads(line)
         except ValueError:
-            read = None
-        numbers = isinstance(read, dict) and all(isinstance(value, int | float) for value in read.values())
-        if not numbers or "step" not in read:
+            made = None
+        numbers = isinstance(made, dict) and all(isinstance(value, int | float) for value in made.values())
+        if not numbers or "step" not in made:
             raise StoreError(f"{file}, line {number}: it is no line of a training's log; delete that line")
-        lines.append(read)
+        lines.append(made)
     return lines
 
 
@@ -627,8 +624,8 @@ def _last_checkpoint(folder: Path) -> Path | None:
     whole: dict[int, Path] = {}
     for one in folder.glob("checkpoint-*"):
         try:
-            json.loads((one / _STATE).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            json.loads(read_file(one / _STATE))
+        except (StoreError, ValueError):
             shutil.rmtree(one)
         else:
             whole[int(one.name.rpartition("-")[2])] = one
