@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -317,17 +318,19 @@ def test_what_belongs_to_language_agents_is_refused(changes: dict[str, Any], wor
 
 
 BROKEN = """
+import asyncio, sys
+
 class nap:
     def __await__(self):
         yield
 
 
 def helper(table, what):
-    return table[what]  # line 21
+    return table[what]  # line 23
 
 
 async def broken():
-    return 1 / 0  # line 25
+    return 1 / 0  # line 27
 
 
 class Helped(OwnAgent):
@@ -358,10 +361,38 @@ class Notes(OwnAgent):
 class Waits(OwnAgent):
     async def reply(self, view, ask, io):
         await nap()
+
+
+class Leaves(OwnAgent):
+    async def reply(self, view, ask, io):
+        sys.exit(0)
+
+
+async def left():
+    raise SystemExit
+
+
+class GathersAndLeaves(OwnAgent):
+    async def reply(self, view, ask, io):
+        return await io.gather([left()])
+
+
+class Cancels(OwnAgent):
+    async def reply(self, view, ask, io):
+        raise asyncio.CancelledError("enough")
+
+
+class Interrupts(OwnAgent):
+    async def reply(self, view, ask, io):
+        raise KeyboardInterrupt
 """
 SAID = {
-    "Helped": "NAME.py, line 21, in Helped.reply: KeyError: 'kill'",
-    "Gathers": "NAME.py, line 25, in Gathers.reply: ZeroDivisionError: division by zero",
+    "Leaves": "in Leaves.reply: SystemExit (0), which would end more than its game; raise another error",
+    "GathersAndLeaves": "in left: SystemExit, which would end more than its game",
+    "Cancels": "Cancels.reply: CancelledError (enough), which would end more than its game",
+    "Interrupts": "Interrupts.reply: KeyboardInterrupt, which would end more than its game",
+    "Helped": "NAME.py, line 23, in Helped.reply: KeyError: 'kill'",
+    "Gathers": "NAME.py, line 27, in Gathers.reply: ZeroDivisionError: division by zero",
     "Mute": "Mute.reply gave None at 1/kill/",
     "Numb": "Numb.reply gave Reply(action=Say(text=3), notes=()) at 1/kill/",
     "Notes": "at 1/kill/2; return Reply(action), or Reply(action, notes), the notes a tuple of (step,",
@@ -384,10 +415,47 @@ def test_a_mistake_in_a_reply_fails_its_game_and_is_told(workers: int, here: Pat
     if workers == 2:
         said = told(wolf(here, "errors", "run"))
         assert all(words.replace("NAME", name) in said for words in SAID.values())
-        for kind in ("Helped", "Gathers", "Mute"):
+        for kind in ("Helped", "Gathers", "Mute", "Cancels"):
             played = wolf(here, "play", "--rules", "doctor", "--recipe", f"{name}:{kind}", "--pace", "0")
-            assert f"wolflab: {SAID[kind].replace('NAME', name)}" in told(played)
+            assert re.search(rf"wolflab: .{{,40}}{re.escape(SAID[kind].replace('NAME', name))}", told(played))
             assert "Traceback" not in told(played)
+
+
+ENDS = ("Leaves", "GathersAndLeaves", "Cancels", "Interrupts")
+
+
+def test_what_ends_a_program_fails_its_game_among_players_who_wait(here: Path) -> None:
+    name = written(here, BROKEN.replace("(OwnAgent):", "(OwnAgent):\n    instant = False\n"))
+    arms = {kind: {"players": {"others": {"recipe": f"{name}:{kind}"}}} for kind in ENDS}
+    with Store.create(here / "run", build(experiment("random", conditions={**arms, "fine": {}}))) as store:
+        assert not runner.play_run(store)
+        for row in store.games():
+            assert row.status == ("done" if row.condition == "fine" else "failed")
+            assert row.condition == "fine" or "would end more than its game" in str(row.error)
+
+
+def test_a_process_that_its_agent_ends_is_told(here: Path) -> None:
+    body = """
+import os
+
+class Ends(OwnAgent):
+    async def reply(self, view, ask, io):
+        os._exit(0)
+"""
+    file = here / "x.yaml"
+    file.write_text(yaml.safe_dump(experiment(f"{written(here, body)}:Ends", workers=2)))
+    ended = wolf(here, "run", "x.yaml", "--out", "run")
+    assert ended.returncode == 2
+    assert "by an agent's own code (os._exit): go on with --resume" in told(ended)
+    alone = wolf(here, "run", "x.yaml", "--out", "alone", "-o", "workers=1")
+    assert alone.returncode == 0, "nothing runs any more that could say otherwise"
+    assert "stopped; 0 of 2 games over" in told(wolf(here, "status", "alone"))
+
+
+def test_a_module_that_leaves_is_told_with_its_line(here: Path) -> None:
+    name = written(here, "import sys\nsys.exit(0)\n", head="")
+    with pytest.raises(ExperimentError, match=rf"{name}.py, line 2: SystemExit: 0"):
+        runner.play_run(Store.create(here / "run", build(experiment(f"{name}:Any"))))
 
 
 def test_an_illegal_action_is_stood_in_for(here: Path) -> None:

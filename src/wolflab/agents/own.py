@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
 from abc import ABC, abstractmethod
+from asyncio import CancelledError, current_task
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import is_dataclass
@@ -22,7 +24,7 @@ from typing import Any
 
 import msgspec
 
-from ..errors import ExperimentError
+from ..errors import AgentError, ExperimentError, Interrupted
 from ..fields import Misfit, from_plain, nearest
 from ..rules import Ask, View
 from .base import IO, Reply
@@ -133,11 +135,43 @@ def _telling(name: str, home: str) -> Iterator[None]:
         if home == error.name or home.startswith(f"{error.name}."):
             raise
         raise ExperimentError(f"recipe {name}: {_told(error, home)}") from None
-    except Exception as error:  # noqa: BLE001 (somebody else's code may raise anything)
+    except (Exception, SystemExit, CancelledError) as error:  # noqa: BLE001 (it may raise anything)
         raise ExperimentError(f"recipe {name}: {_told(error, home)}") from None
 
 
-def _told(error: Exception, home: str) -> str:
+@contextmanager
+def ending_nothing() -> Iterator[None]:
+    """What an agent's code raises to end a program or a task is its mistake, an AgentError: `sys.exit()` is
+    not to end a run. What somebody else ended, by Ctrl-C or by cancelling the task, is let through.
+    """
+    try:
+        yield
+    except (SystemExit, KeyboardInterrupt, CancelledError) as error:
+        place = place_of(error)
+        if not place or _ended_by_others(error):
+            raise
+        kind, said = type(error).__name__, f" ({error})" if str(error) else ""
+        raise AgentError(
+            f"{place}: {kind}{said}, which would end more than its game; raise another error, or return a "
+            "Reply"
+        ) from None
+
+
+def _ended_by_others(error: BaseException) -> bool:
+    """Whether Ctrl-C, a signal, or whoever waits for the agent may be behind it."""
+    if isinstance(error, KeyboardInterrupt):
+        by_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        return by_default or isinstance(error, Interrupted)
+    if isinstance(error, CancelledError):
+        try:
+            task = current_task()
+        except RuntimeError:  # no loop runs
+            return False
+        return task is not None and task.cancelling() > 0
+    return False
+
+
+def _told(error: BaseException, home: str) -> str:
     at, said = place_of(error, home.partition(".")[0]), str(error).partition("\n")[0]
     if isinstance(error, SyntaxError):
         at, said = f"{os.path.basename(error.filename or home)}, line {error.lineno}", error.msg

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..agents.base import Agent, Invalid, Reply, is_reply
+from ..agents.own import ending_nothing
 from ..errors import AgentError
 from ..models.calls import NO_FILE, File
 from ..record import Turn, Writer
@@ -146,7 +147,8 @@ class _Game:
         player = self.players[ask.seat]
         match = self.match
         io = LiveIO(ask, player.model, match.file, match.play, self.together, player.embedders)
-        reply = await player.agent.reply(self.log.view(ask.seat), ask, io)
+        with ending_nothing():
+            reply = await player.agent.reply(self.log.view(ask.seat), ask, io)
         if not is_reply(reply):
             raise AgentError(
                 f"{type(player.agent).__qualname__}.reply gave {reply!r} at {ask.id}; return Reply(action), "

@@ -54,8 +54,8 @@ def processes(count: int, start: Callable[..., None], *given: Any) -> Iterator[P
         yield pool
     except BrokenProcessPool:
         raise WolflabError(
-            "a worker process was ended from outside (is memory short?): go on with --resume, perhaps with "
-            "fewer workers"
+            "a worker process was ended from outside (is memory short?), or by an agent's own code "
+            "(os._exit): go on with --resume, perhaps with fewer workers"
         ) from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
@@ -64,6 +64,7 @@ def processes(count: int, start: Callable[..., None], *given: Any) -> Iterator[P
 
 
 def _begin(start: Callable[..., None], *given: Any) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_driver, daemon=True).start()
     start(*given)
 
