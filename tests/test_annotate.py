@@ -381,6 +381,14 @@ SAVED = {
         "id;reasonable;reason;comment\r\n{0};TRUE;;\r\n{1};FALSE;hallucination;Ärger\r\n",
         "cp1252",
     ),
+    "semicolons, Windows in China": (
+        "id;reasonable;reason;comment;评语\r\n{0};yes;;;好\r\n{1};no;hallucination;他昨晚查验了3号，却说没有。;\r\n",
+        "gbk",
+    ),
+    "a cell of 200 KB": (
+        'id,reasonable,reason,comment\n{0},yes,,\n{1},no,hallucination,"' + "Ärger " * 30_000 + '"\n',
+        "utf-8",
+    ),
     "tabs, UTF-16": (
         "ID\tReasonable\treason\tcomment\r\n{0}\t1\t\t\r\n{1}\t0\thallucination\tÄrger\r\n",
         "utf-16",
@@ -392,6 +400,12 @@ SAVED = {
 }
 
 
+COMMENTS = {
+    "semicolons, Windows in China": "他昨晚查验了3号，却说没有。",
+    "a cell of 200 KB": ("Ärger " * 30_000).strip(),
+}
+
+
 @pytest.mark.parametrize("how", SAVED)
 def test_labels_are_read_however_they_were_saved(drawn: Sample, tmp_path: Path, how: str) -> None:
     text, encoding = SAVED[how]
@@ -400,7 +414,7 @@ def test_labels_are_read_however_they_were_saved(drawn: Sample, tmp_path: Path, 
     path.write_bytes(text.format(one, two).encode(encoding))
     assert read_labels(path, drawn.key) == (
         Label(one, "anna", True),
-        Label(two, "anna", False, "hallucination", "Ärger"),
+        Label(two, "anna", False, "hallucination", COMMENTS.get(how, "Ärger")),
     )
 
 

@@ -1307,6 +1307,15 @@ def test_check_names_what_the_server_has_instead():
         preflight({}, model="wolf-3")
 
 
+def test_a_list_that_is_longer_than_is_read_is_none():
+    names = (*(f"{number}-{'long' * 20}" for number in range(170_000)), "x" * 1000)
+
+    assert preflight({"models": ("wolf-1", *names)}).calls == 1, "the model itself is asked"
+    assert preflight({"models": ("wolf-1", names[-1])}).calls == 0
+    with pytest.raises(ModelError, match=r"the server lists wolf-1$"):
+        preflight({"models": ("wolf-1", names[-1])}, model="wolf-3")
+
+
 def test_check_makes_one_short_call_where_nothing_is_listed():
     server = preflight({"lists": False})
     assert server.calls == 1

@@ -314,7 +314,7 @@ def test_the_page_of_a_built_file_says_nothing_of_labels(tmp_path: Path) -> None
     ("words", "sentence"),
     [
         (["none.json"], "there is no file none.json; check its name and its folder"),
-        (["."], "it cannot be read"),
+        (["."], "it is a folder and no file"),
         (["latin.csv"], "line 2: byte 0xe9"),
         (["qa.json", "qa.json"], "given twice"),
         (["qa.json", "--train", "qa.json"], "given twice"),

@@ -69,6 +69,21 @@ def test_layouts_are_told_apart(
     assert (file.layout, file.lines, file.problems) == (layout, lines, ())
 
 
+def test_chinese_of_windows_is_read_and_told(tmp_path: Path) -> None:
+    text = "Question,Answer\n狼人昨晚杀了谁？,3号玩家\n猎人能开枪吗？,能\n"
+    file = read(tmp_path, text.encode("gbk"))
+    assert [(item.question, item.answer) for item in file.items] == [
+        ("狼人昨晚杀了谁？", "3号玩家"),
+        ("猎人能开枪吗？", "能"),
+    ]
+    assert file.notes == ("it is in GB 18030 (GBK); what is written of it is in UTF-8",)
+
+
+def test_a_head_of_30_mb_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(WolflabError, match="line 1: no columns Question and Answer"):
+        read(tmp_path, f'"{"x" * 30_000_000}",Answer\nWho?,Nobody\n')
+
+
 def test_our_own_items_come_back_whole(tmp_path: Path) -> None:
     items = (
         Item(question="Q?", answer="Yes", kind="night", rules="sheriff", value=True),
@@ -119,7 +134,7 @@ def test_a_file_that_cannot_be_read_is_refused_in_a_sentence(
 
 
 def test_no_file_a_folder_and_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for path, sentence in ((tmp_path, "cannot be read"), (tmp_path / "none", "there is no file")):
+    for path, sentence in ((tmp_path, "it is a folder and no file"), (tmp_path / "none", "there is no file")):
         with pytest.raises(WolflabError, match=sentence):
             read_questions(path)
     monkeypatch.setattr(sources, "LARGEST", 2**20)

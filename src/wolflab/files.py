@@ -10,19 +10,21 @@ file could not be written stands there still.
 
 from __future__ import annotations
 
+import codecs
 import os
+import re
 import secrets
 import shutil
 import stat
 import zlib
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 import msgspec
 
-from .errors import StoreError
+from .errors import NotNow, StoreError
 
 T = TypeVar("T")
 
@@ -33,6 +35,9 @@ _RUN = ("run.sqlite", "training.yaml", "study.yaml")
 """By which of its files a folder is a run, a training or a study."""
 _SYSTEM = ("/dev", "/proc")
 """Where the system keeps devices and pipes that can be named: /dev/stdout, /dev/fd/63 of a shell."""
+_USUAL_SIGN = re.compile(rb"[\xa1-\xd7][\xa1-\xfe]")
+"""In GB 18030, what nearly all Chinese text is of: punctuation and the 3,755 most usual characters (GB 2312,
+level 1)."""
 _KINDS = {
     stat.S_IFIFO: "a pipe",
     stat.S_IFSOCK: "a socket",
@@ -47,9 +52,23 @@ _KINDS = {
 
 
 def write(path: Path, data: bytes) -> None:
-    """A file, in a directory that is made where it is not there yet."""
+    """A file, in a directory that is made where it is not there yet. It is on the disk when this returns."""
     with aside(path) as half:
         half.write_bytes(data)
+        if half == path:  # a pipe
+            return
+        on_disk(half)
+    with suppress(OSError):  # some file systems cannot do it for a folder
+        on_disk(path.parent)
+
+
+def on_disk(path: Path) -> None:
+    """What a file holds, or the names in a folder, are on the disk when this returns."""
+    there = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(there)
+    finally:
+        os.close(there)
 
 
 def copied(source: str | Path, path: Path) -> None:
@@ -112,7 +131,7 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 def make_folder(path: Path) -> None:
     """A folder, and those that it is to lie in, where they are not there yet. Within a run none is a link."""
-    with writing(path / "-"):  # the sentence is on what is to lie in it
+    with writing(path):
         through_no_link(path)
         path.mkdir(parents=True, exist_ok=True)
 
@@ -143,6 +162,30 @@ def read_text(path: Path) -> str:
         return read_file(path).decode().replace("\r\n", "\n")
     except UnicodeDecodeError:
         raise StoreError(f"{path}: it is no text in UTF-8; copy it back from where it is whole") from None
+
+
+def text_in(data: bytes) -> tuple[str, str]:
+    """The text that bytes are, and its encoding: UTF-8, UTF-16 with its mark, GB 18030 (GBK) where it can be
+    Chinese, else Windows-1252, or Latin-1 where it cannot be that. ValueError for UTF-16 that breaks off.
+    """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16"), "utf-16"
+    for encoding in ("utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8", "gb18030", "cp1252"):
+        with suppress(UnicodeDecodeError):
+            text = data.decode(encoding)
+            if encoding != "gb18030" or _is_chinese(text):
+                return text, encoding
+    return data.decode("latin-1"), "latin-1"
+
+
+def _is_chinese(text: str) -> bool:
+    """Whether a text that was read as GB 18030 is in Chinese, by most of what it has beside ASCII. Accented
+    letters of Windows-1252 make pairs of bytes too (Größe, Müller), but rare signs, and amid Latin letters.
+    """
+    beside = re.findall(r"[^\x00-\x7f]", text)
+    amid = re.findall(r"(?<=[A-Za-z])[^\x00-\x7f](?=[A-Za-z])", text)
+    usual = [sign for sign in beside if _USUAL_SIGN.fullmatch(sign.encode("gb18030"))]
+    return (len(usual) - len(amid)) * 2 > len(beside)
 
 
 @contextmanager
@@ -267,7 +310,7 @@ def _told(path: Path, sentence: str, missing: str = "") -> Iterator[None]:
         yield
     except OSError as error:
         if missing and isinstance(error, FileNotFoundError) and Path(error.filename or "") == path:
-            raise StoreError(missing) from None
+            raise NotNow(missing) from None
         if isinstance(error, NotADirectoryError | FileExistsError) and (file := _no_folder(path)) is not None:
             raise StoreError(
                 f"{path}: {file} is no folder, so nothing can lie in it; name another place, or move it away"
@@ -275,9 +318,9 @@ def _told(path: Path, sentence: str, missing: str = "") -> Iterator[None]:
         why = error.strerror or str(error)
         if error.filename is not None and Path(error.filename) == path.parent:
             why += f": {path.parent}"
-        raise StoreError(f"{path}: {sentence.format(why)}") from None
+        raise NotNow(f"{path}: {sentence.format(why)}") from None
 
 
 def _no_folder(path: Path) -> Path | None:
-    """Of the folders that a file is to lie in, the one that is something else."""
-    return next((place for place in path.parents if place.exists() and not place.is_dir()), None)
+    """What should be a folder, that place or one that it is to lie in, and is something else."""
+    return next((place for place in (path, *path.parents) if place.exists() and not place.is_dir()), None)

@@ -21,8 +21,8 @@ from typing import Any
 import msgspec
 
 from ..errors import WolflabError
-from ..files import opened_file
-from ..lab.labels.label_files import guarded, unguarded
+from ..files import opened_file, text_in
+from ..lab.labels.label_files import cells_of_any_length, guarded, unguarded
 from .items import NO, YES, Item
 from .reply_parser import LETTERS
 
@@ -239,6 +239,9 @@ def _text(path: Path, data: bytes) -> tuple[str, tuple[str, ...]]:
     try:
         return data.decode("utf-8-sig"), ()
     except UnicodeDecodeError as error:
+        text, encoding = text_in(data)
+        if encoding == "gb18030":
+            return text, ("it is in GB 18030 (GBK); what is written of it is in UTF-8",)
         line = data.count(b"\n", 0, error.start) + 1
         raise WolflabError(
             f"{path}, line {line}: byte {data[error.start]:#04x} (the file's byte {error.start}) is not "
@@ -360,7 +363,8 @@ def _head(path: Path, text: str) -> tuple[tuple[str, ...], str, int]:
     line = lines.readline()
     start = 1 if re.fullmatch(r"sep=.\s*", line) else 0  # a line of Excel's own
     line = lines.readline() if start else line
-    tried = [(next(csv.reader([line], delimiter=mark), []), mark) for mark in _ENDINGS]
+    with cells_of_any_length():
+        tried = [(next(csv.reader([line], delimiter=mark), []), mark) for mark in _ENDINGS]
     for cells, mark in tried:
         if len(_columns(cells)) == 2:
             return tuple(cells), mark, start
@@ -386,8 +390,7 @@ def _table(text: str, start: int, head: tuple[str, ...], mark: str) -> Iterator[
     lines = io.StringIO(text, newline="")
     for _ in range(start):
         lines.readline()
-    before = csv.field_size_limit(LARGEST)
-    try:
+    with cells_of_any_length():
         reader = csv.reader(lines, delimiter=mark, strict=True)
         next(reader)
         while True:
@@ -405,8 +408,6 @@ def _table(text: str, start: int, head: tuple[str, ...], mark: str) -> Iterator[
                 continue
             if any(cell.strip() for cell in cells):
                 yield _Row(first, cells, _from_cells(cells, head))
-    finally:
-        csv.field_size_limit(before)
 
 
 def _from_cells(cells: list[str], head: tuple[str, ...]) -> Item | str:

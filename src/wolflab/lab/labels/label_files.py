@@ -12,13 +12,14 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from ...errors import WolflabError
-from ...files import read_file, write
+from ...files import LARGEST, read_file, text_in, write
 from .annotate import AnswerKey
 
 REASONS = ("hallucination", "forgets-roles", "counter-intuitive", "unusable", "other")
@@ -77,6 +78,16 @@ def guarded(text: str) -> str:
 def unguarded(text: str) -> str:
     """What `guarded` was given. A spreadsheet may have eaten the apostrophe: then the text is as it is."""
     return text[1:] if text.startswith("'") else text
+
+
+@contextmanager
+def cells_of_any_length() -> Iterator[None]:
+    """For who reads a table: Python's csv refuses cells of more than 128 KiB else."""
+    before = csv.field_size_limit(LARGEST)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
 
 
 def write_cells(path: Path, rows: Iterable[Sequence[str]]) -> None:
@@ -162,7 +173,8 @@ def _rows(path: Path, needed: Sequence[str]) -> list[tuple[int, dict[str, str]]]
         head = text.split("\n", 1)[0]
     mark = max(",;\t", key=head.count)
     try:
-        table = list(csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True))
+        with cells_of_any_length():
+            table = list(csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True))
     except csv.Error as error:
         raise WolflabError(f"{path}: not a table ({error}); save it as CSV") from None
     names = [name.strip().casefold() for name in table[0]] if table else []
@@ -182,16 +194,10 @@ def _text(path: Path) -> str:
     if not path.exists():
         raise WolflabError(f"there is no label file {path}")
     data = read_file(path)
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        encodings = ["utf-16"]
-    else:
-        encodings = ["utf-8-sig", "cp1252", "latin-1"]
-    for encoding in encodings:
-        try:
-            return data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-    raise WolflabError(f"{path}: not a text file; save it as CSV in UTF-8")
+    try:
+        return text_in(data)[0]
+    except ValueError:
+        raise WolflabError(f"{path}: not a text file; save it as CSV in UTF-8") from None
 
 
 def _label(cells: Mapping[str, str], ids: set[str], stem: str) -> Label | str | None:

@@ -72,6 +72,8 @@ _REFUSABLE = frozenset((*SAMPLED, TIER, "logprobs", "top_logprobs", STREAM_OPTIO
 """Fields of a body that a server may refuse and that can be left out."""
 HELLO = ({"role": "user", "content": "Reply with the word OK."},)
 """The messages of the shortest call."""
+_LONGEST_NAME = 300
+"""Characters of a model's name; what is longer in a server's list is none."""
 _SHORT_TIMEOUT = 60.0
 """Seconds within which a server that works answers a word."""
 
@@ -246,8 +248,9 @@ class ServerModel(Served[HttpSettings]):
         return (await self._until_over(connection, attempt)).body or None
 
     async def listed(self) -> tuple[str, ...]:
-        """The names of models that the server lists; empty where it has no such list. Raises ModelError for a
-        refused key and for an address that cannot be used, ServerError where nothing answers.
+        """The names of models that the server lists; empty where it has no such list, or one that is longer
+        than is read. Raises ModelError for a refused key and for an address that cannot be used, ServerError
+        where nothing answers.
         """
         connection = self._connection()
         url = self._address(connection, self.dialect.models_path)
@@ -259,6 +262,8 @@ class ServerModel(Served[HttpSettings]):
             where = public_url(self.endpoint.base_url)
             if reply.lacking == "address":
                 raise ModelError(f"{at}: the server at {where} cannot be used: {words}")
+            if reply.lacking == "end":
+                return ()  # whoever asks for the model itself learns more
             raise ServerError(
                 f"{at}: nothing answers at {where}; start the server or correct base_url ({words})"
             )
@@ -268,7 +273,7 @@ class ServerModel(Served[HttpSettings]):
         rows = page.get("data") if isinstance(page, dict) else None
         names = (row.get("id") for row in rows if isinstance(row, dict)) if isinstance(rows, list) else ()
         masked = connection.secrets.masked_text
-        return tuple(masked(name) for name in names if isinstance(name, str))
+        return tuple(masked(name) for name in names if isinstance(name, str) and len(name) <= _LONGEST_NAME)
 
     # -- what goes out ----------------------------------------------------------------------
 
