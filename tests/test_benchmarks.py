@@ -30,6 +30,7 @@ pytestmark = pytest.mark.slow
 TINY: dict[str, Sequence[str]] = {
     "benchmarks/budgets.py": shlex.split("--in-flight 3 --times 20 --seeds 1 --timeouts 0 50"),
     "benchmarks/chaos.py": ("--kills", "2", "--deals", "1", "--only", "run"),
+    "benchmarks/commits.py": shlex.split("--turns 2 --calls 1 2 --rounds 1"),
     "benchmarks/damage.py": shlex.split("--seeds 2 --made run --only errors show verify"),
     "benchmarks/experience.py": ("40", "--queries", "3"),
     "benchmarks/finetune_speed.py": ("--shape", "tiny", "--questions", "8", "rank=2 dtype=float32"),
@@ -102,6 +103,7 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
     [
         ("benchmarks/budgets.py", r"\| calls at once \| timeouts .*\n\| 3 \| 0 % \| [1-9][\d.]*% to"),
         ("benchmarks/chaos.py", r"\| run \| 2 \| \d+ \| \d+ \| \d+ \| \d+ \(0\) \| 0 \| [1-9]\d*, as undis"),
+        ("benchmarks/commits.py", r"ratio \|\n.*\n\| 1 \| [\d.]+ \| [\d.]+ \| [\d.]+ \|\n\| 2 \|"),
         (
             "benchmarks/damage.py",
             r"[1-9]\d commands ended on 2 damaged copies and on a whole one.*\n0 of them without a sentence",

@@ -128,7 +128,7 @@ def test_a_file_that_breaks_off_leaves_the_old_one(tmp_path: Path, monkeypatch: 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    for module, name in ((os, "replace"), (experience_file, "_sync")):
+    for module, name in ((os, "replace"), (experience_file, "on_disk")):
         with monkeypatch.context() as patched:
             patched.setattr(module, name, full)
             with pytest.raises(StoreError, match="No space left"):

@@ -41,6 +41,10 @@ class StoreError(WolflabError):
     """A run's directory or file that cannot be used, is in use, or belongs to another experiment."""
 
 
+class NotNow(StoreError):
+    """A file or directory that could be used if somebody else did not use it, had room, or let it be."""
+
+
 class ModelError(WolflabError):
     """A model that cannot be used as configured: unknown name, missing key, refused setting."""
 

@@ -120,7 +120,7 @@ def _files(done: Erased) -> Iterator[str]:
 
 
 def _why_unread(path: Path) -> str:
-    return "a link to elsewhere" if path.is_symlink() else "no text, too large, or damaged"
+    return "a link to elsewhere" if path.is_symlink() else "no text, too large, or no file of this version"
 
 
 def _others(done: Erased) -> Iterator[str]:

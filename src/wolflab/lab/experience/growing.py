@@ -22,9 +22,9 @@ import numpy as np
 
 from ...agents.experience import Nearness, Pool
 from ...agents.experience_block import Experience
-from ...errors import StoreError
+from ...errors import NotNow, StoreError
 from ...models.embedders import Vectors, embedder_digest
-from ..storage.run_files import connect, reader
+from ..storage.run_files import connect, error_kind, reader
 from .from_games import shuffled
 from .pool_file import FORMAT_GROWING, MadePool, check_format, format_of, fresh_file, open_file, readable_pool
 
@@ -338,7 +338,8 @@ def _writable(path: Path) -> Iterator[sqlite3.Connection]:
             yield db
             db.execute("COMMIT")
     except sqlite3.Error as error:
-        raise StoreError(
+        error_kind(error)
+        raise NotNow(
             f"{path}: the pool cannot be written there ({error}); if the disk is full or read-only, mend "
             "that and resume the run"
         ) from None

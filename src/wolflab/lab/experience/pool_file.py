@@ -8,7 +8,6 @@ each block, one behind the other. Every block has a digest, so that damage is fo
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -20,10 +19,10 @@ import numpy as np
 
 from ...agents.experience import Held, Nearness, Pool
 from ...agents.experience_block import Block, DecisionKey, Experience
-from ...errors import ModelError, StoreError
-from ...files import aside
+from ...errors import ModelError, NotNow, StoreError
+from ...files import aside, on_disk
 from ...models.embedders import embedder_digest
-from ..storage.run_files import check_tables, connect
+from ..storage.run_files import check_tables, connect, error_kind
 
 FORMAT = 1
 """Raised whenever a reader of the old one would misread the new."""
@@ -98,9 +97,10 @@ def fresh_file(path: Path, version: int) -> Iterator[sqlite3.Connection]:
                 db.execute(f"PRAGMA user_version={version}")
                 db.execute("PRAGMA journal_mode=OFF")  # a file that breaks off is thrown away
                 yield db
-            _sync(fresh)
+            on_disk(fresh)
     except sqlite3.Error as error:
-        raise StoreError(
+        error_kind(error)
+        raise NotNow(
             f"{path}: the pool cannot be written there ({error}); name a file in a directory that exists and "
             "has room"
         ) from None
@@ -147,15 +147,6 @@ def _write(db: sqlite3.Connection, pool: Pool, origins: Sequence[Mapping[str, An
             data = np.ascontiguousarray(block.vectors[start : start + _PART], _LITTLE)
             db.execute("INSERT INTO vectors VALUES (?, ?, ?)", (number, part, data.data))
         first += held.n
-
-
-def _sync(path: Path) -> None:
-    """Make sure that it is on the disk before it takes the place of another."""
-    opened = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
 
 
 # -- reading ---------------------------------------------------------------------------------------
@@ -275,7 +266,7 @@ def readable_pool(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise StoreError(
+        raise error_kind(error)(
             f"{path} is no pool of experience, or damaged ({error}); copy it back from where it is whole, or "
             "build it anew"
         ) from None

@@ -17,15 +17,14 @@ from pathlib import Path
 
 import msgspec
 
-from ...errors import StoreError
-from ...files import read_file, write, writing
+from ...errors import NotNow, StoreError
+from ...files import read_file, text_in, write, writing
 from ...models.servers.providers import host_of
 from ...rules import Say
 from ..experience.erasing import erase_in_pool, is_pool
 from ..plans.served import is_served, servers_of
 from ..storage.call_store import CallStore
 from ..storage.quotes import Quotes
-from ..storage.run_files import is_held
 from ..storage.store import GameRow, Store, asker
 
 REPORTS = {
@@ -219,9 +218,9 @@ class _Folders:
                 continue
             try:
                 self._look_into(path, run)
-            except StoreError:
-                if is_held(path.parent):  # it can be searched later
-                    raise
+            except NotNow:
+                raise
+            except StoreError:  # it never can be
                 self.done.unread.append(path)
 
     def _look_into(self, path: Path, run: Path) -> None:
@@ -269,12 +268,13 @@ class _Folders:
         if b"\0" in data and not wide:
             self.done.unread.append(path)
             return
-        for encoding in ("utf-16",) if wide else ("utf-8", "latin-1"):
-            try:
-                text = data.decode(encoding)
-                break
-            except UnicodeDecodeError:
-                continue
+        try:
+            text, encoding = text_in(data)
+        except ValueError:
+            self.done.unread.append(path)
+            return
+        if not wide and text.encode(encoding) != data:
+            text, encoding = data.decode("latin-1"), "latin-1"  # what is not erased stays to the byte
         places = len(self.quotes.spans(text))
         after = self.quotes.without(text)
         if path.name.endswith(".words.jsonl"):  # an export of what people said

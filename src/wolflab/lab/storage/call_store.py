@@ -30,7 +30,7 @@ from typing import Any, NamedTuple, Self
 import msgspec
 
 from ... import __version__
-from ...errors import StoreError
+from ...errors import NotNow, StoreError
 from ...files import decompressed, make_folder
 from ...models.base import Model, Request, Response
 from ...models.calls import Filed, LostAttempt
@@ -645,7 +645,7 @@ class CallStore:
         self._db.execute("VACUUM")
         self._db.execute("PRAGMA busy_timeout = 2000")
         if self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
-            raise StoreError(
+            raise NotNow(
                 f"another program reads {self.path}, so the words are still on the disk; close it and run "
                 "the same command again"
             )

@@ -22,7 +22,7 @@ import numpy as np
 from ...errors import StoreError
 from ...models.embedders.base import Embedder, Vectors
 from ...usage import Usage
-from .run_files import has_table, kept_open, make_tables, reader, transaction, writer
+from .run_files import error_kind, has_table, kept_open, make_tables, reader, transaction, writer
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS embedders (
@@ -293,7 +293,7 @@ def _usable(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise StoreError(
+        raise error_kind(error)(
             f"{path}: embeddings cannot be kept or read there ({error}); if the disk is full or read-only, "
             "mend that and go on; if the file is damaged, copy it back from where it is whole"
         ) from None

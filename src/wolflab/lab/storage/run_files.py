@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ...errors import Interrupted, StoreError
+from ...errors import Interrupted, NotNow, StoreError
 from ...files import LARGEST, make_folder, only_files, opened_file, writing
 
 TRAINING = "training.yaml"
@@ -56,12 +56,10 @@ def locked(path: Path) -> int:
         os.close(lock)
         machine, process = _holder(path)
         who = f" (process {process} on {machine})" if machine else ""
-        raise StoreError(
-            f"{path} is being run by another process{who}; wait for it, or stop it first"
-        ) from None
+        raise NotNow(f"{path} is being run by another process{who}; wait for it, or stop it first") from None
     except OSError as error:
         os.close(lock)
-        raise StoreError(
+        raise NotNow(
             f"{path}: its file system keeps no locks ({error.strerror}); name a folder on another disk"
         ) from None
     with suppress(OSError):  # a full disk stops no run here
@@ -266,23 +264,41 @@ def _keep_a_log(db: sqlite3.Connection) -> None:
         time.sleep(0.01)
 
 
+_NOT_NOW = (
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM,
+)
+"""What SQLite says where it is not the file that is wrong (the low byte of its extended codes)."""
+
+
 def _busy(error: sqlite3.Error) -> bool:
-    """Whether another process has the file (the low byte of SQLite's extended codes)."""
+    """Whether another process has the file."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
 
 
-def unusable(path: Path, error: sqlite3.Error) -> StoreError:
-    """The sentence for what SQLite cannot read or write. Where it was broken off because somebody stopped the
-    process, Interrupted is raised: SQLite does not let it through itself.
+def error_kind(error: sqlite3.Error) -> type[StoreError]:
+    """What an error of SQLite's is among ours. Where it broke off because somebody stopped the process,
+    Interrupted is raised: SQLite does not let it through itself.
     """
-    if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
+    code = getattr(error, "sqlite_errorcode", 0)
+    if code == sqlite3.SQLITE_INTERRUPT:
         raise Interrupted(Interrupted.last) from None
+    return NotNow if code & 0xFF in _NOT_NOW else StoreError
+
+
+def unusable(path: Path, error: sqlite3.Error) -> StoreError:
+    """The sentence for what SQLite cannot read or write; see `error_kind`."""
+    kind = error_kind(error)
     if _busy(error):
-        return StoreError(
+        return kind(
             f"{path / 'run.sqlite'} is being written by another process, and was not free for "
             f"{PATIENCE:.0f} seconds; wait for that process, or stop it, and try again"
         )
-    return StoreError(
+    return kind(
         f"{path / 'run.sqlite'} cannot be used ({error}); if the disk is full or read-only, mend that and "
         "resume the run; if the file is damaged, copy it back from where it is whole"
     )
