@@ -89,7 +89,7 @@ def aside(path: Path) -> Iterator[Path]:
                 raise _no_file(path, kind)
             yield path  # whoever named it wants it written to, and not replaced
             return
-        make_folder(path.parent)
+        _make_folder(path.parent)
         half = _beside(path)
         os.close(os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
         try:
@@ -118,7 +118,7 @@ def new_folder(path: Path) -> Iterator[Path]:
     if os.path.lexists(path):
         raise StoreError(f"{path}: there is something already; name a new folder")
     with writing(path):
-        make_folder(path.parent)
+        _make_folder(path.parent)
         half = _beside(path)
         half.mkdir()
         try:
@@ -132,8 +132,12 @@ def new_folder(path: Path) -> Iterator[Path]:
 def make_folder(path: Path) -> None:
     """A folder, and those that it is to lie in, where they are not there yet. Within a run none is a link."""
     with writing(path):
-        through_no_link(path)
-        path.mkdir(parents=True, exist_ok=True)
+        _make_folder(path)
+
+
+def _make_folder(path: Path) -> None:
+    through_no_link(path)
+    path.mkdir(parents=True, exist_ok=True)
 
 
 def _beside(path: Path) -> Path:
