@@ -7,10 +7,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import sqlite3
-import zlib
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +18,7 @@ from typer.testing import CliRunner
 import http_server
 from experience_helpers import HASHING, experience, made_of
 from marks import slow_except
+from random_study import holding_word
 from wolflab.cli import app
 from wolflab.errors import StoreError
 from wolflab.lab.experience.erasing import erase_in_pool
@@ -31,7 +28,6 @@ from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import erasing, runner
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.embedding_cache import EmbeddingCache, text_hash
-from wolflab.lab.storage.packing import unpack
 from wolflab.lab.storage.quotes import Quotes
 from wolflab.lab.storage.store import Store, StudySitting
 from wolflab.record.sealed import ERASED
@@ -59,26 +55,7 @@ def typed(*words: str | Path, lines: str = "") -> str:
 
 def held_in(*folders: Path, words: str = "Zebedee") -> list[str]:
     """The files in which a word stands, packed or not."""
-    return [
-        str(path.relative_to(folder))
-        for folder in folders
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and any(words.encode() in data for data in _bytes(path))
-    ]
-
-
-def _bytes(path: Path) -> Iterator[bytes]:
-    yield path.read_bytes()
-    if path.name == "run.sqlite":
-        with closing(sqlite3.connect(path)) as db:
-            for (data,) in db.execute("SELECT text FROM blocks"):
-                yield zlib.decompress(data)
-            if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'records'").fetchone():
-                for (data,) in db.execute("SELECT data FROM records"):
-                    yield zlib.decompressobj().decompress(data)
-                    unpacked = unpack(data)
-                    yield from unpacked.lines
-                    yield from (call.response.text.encode() for call in unpacked.calls().values())
+    return [file for folder in folders for file in holding_word(folder, words)]
 
 
 def play(out: Path, server: http_server.FakeServer, *more: str, then: str = "1\n" * 400) -> None:

@@ -149,13 +149,23 @@ def test_whoever_never_comes_back_holds_a_place_for_some_days(
 ) -> None:
     now = [1e9]
     monkeypatch.setattr("wolflab.lab.studies.people.time.time", lambda: now[0])
-    people = StudyPeople(tmp_path, filled(people=1, place_kept=2))
-    people.arrive("first")
+    people = StudyPeople(tmp_path, filled(people=1, place_kept=2, place_from="consent"))
+    first, _ = people.arrive("first")
+    people.finish(first, "consent", {})
     with pytest.raises(StudyRefused, match="all the people"):
         people.arrive("second")
     now[0] += 3 * 86_400
-    people.arrive("second")
+    second, _ = people.arrive("second")
+    people.finish(second, "consent", {})
     assert people.arrive("first")[0].name == "p01"
+    with pytest.raises(StudyRefused, match="all the people"):
+        people.must_have_place(first)
+    people.seen(first)  # to report something, say
+    with pytest.raises(StudyRefused, match="all the people"):
+        people.must_have_place(first)
+    second.left = "stopped"
+    people.must_have_place(first)
+    assert first.place
 
 
 @pytest.mark.parametrize("step", ["consent", "quiz", "training", "game/1", "after/1", "game/2", "interview"])
@@ -174,13 +184,13 @@ def test_whoever_stops_at_a_step_leaves_what_was_done_and_the_next_take_the_plac
         counted = [row for row in house.store.games() if row.over]
         assert len(counted) == {"after/1": 1, "game/2": 1, "interview": 2}.get(step, 0)
         for k in range(house.study.people):
-            await visitor(outside=f"next-{k}")
+            await visitor("about", outside=f"next-{k}")
         assert sum(not person.gone for person in house.people.people.values()) == house.study.people
         late = visitor.stranger()
         await late.post("/study/", id="late")
         assert "has all the people that it needs" in late.text
 
-    in_study(tmp_path, work)
+    in_study(tmp_path, work, place_from="consent")
 
 
 def test_an_abandoned_game_is_kept_and_planned_again(tmp_path: Path) -> None:
@@ -311,6 +321,153 @@ def test_names_are_not_given_twice_and_people_need_their_salt(tmp_path: Path) ->
         StudyPeople(tmp_path, filled(people=9))
 
 
+# -- who may come, and how often ------------------------------------------------------------------------
+
+
+def test_requests_that_nobody_stands_behind_fill_no_study(tmp_path: Path) -> None:
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        for _ in range(2 * house.study.people):
+            await visitor("about")
+        one = await visitor("game/1")
+        assert one.person.place
+        assert "A place is yours once you have played the training game." in await consent(visitor)
+
+    in_study(tmp_path, work)
+
+
+async def consent(visitor: Arrivals) -> str:
+    one = await visitor()
+    await one.get("/study/now")
+    return one.text
+
+
+@pytest.mark.parametrize(
+    ("changes", "step"),
+    [
+        ({}, "training"),
+        ({"training": False}, "quiz"),
+        ({"training": False, "quiz": 0}, "rules"),
+        ({"place_from": "about", "about": []}, "consent"),
+    ],
+)
+def test_whoever_comes_to_the_step_of_the_places_too_late_is_told(
+    changes: dict[str, Any], step: str, tmp_path: Path
+) -> None:
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        late = await visitor(step)
+        first = await visitor("number/1" if house.study.deals == "chosen" else after(house.study, step))
+        assert first.person.place
+        if step == "training":
+            await late.play()
+        told = await (late.get("/study/now") if step == "training" else late.answer())
+        assert told.status_code == 409
+        assert "all the people that it needs" in late.text
+        assert "Give me a withdrawal code" in late.text, "something was typed already"
+        assert not late.person.place
+        await first.post("/study/stop")
+        await late.go_to(after(house.study, step))
+
+    in_study(tmp_path, work, people=1, **changes)
+
+
+def after(study: StudyPlan, step: str) -> str:
+    steps = steps_of(study)
+    return steps[steps.index(step) + 1]
+
+
+def test_cells_are_balanced_over_those_who_take_a_place(tmp_path: Path) -> None:
+    """Whoever goes before that leaves no gap: the cell is decided anew with the place."""
+    cells = {name: {"condition": "all", "side": name} for name in ("village", "werewolves")}
+    study = filled(people=4, cells=cells, games=2, training=False, place_from="rules")
+    people = StudyPeople(tmp_path, study)
+    came = [people.arrive(f"{k}")[0] for k in range(8)]
+    for person in came[::2]:  # all of one cell, as they came
+        for step, answers in (("consent", {}), ("about", {}), ("rules", {})):
+            people.finish(person, step, answers)
+    assert Counter((one.cell, one.row) for one in came if one.place) == {
+        (cell, row): 1 for cell in cells for row in range(2)
+    }
+
+
+@pytest.mark.parametrize("way", ["withdrawn", "screened", "stopped", "through"])
+@pytest.mark.parametrize("outside", ["me", ""])
+def test_one_person_takes_part_one_time(way: str, outside: str, tmp_path: Path) -> None:
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        one = await visitor("about", outside=outside)
+        if way == "withdrawn":
+            await one.post("/study/withdraw", code=house.new_withdrawal(one.person))
+        elif way == "screened":
+            await one.answer(q0="No")
+        elif way == "stopped":
+            await one.post("/study/stop")
+        else:
+            await one.go_to("")
+        same = one if not outside else visitor.stranger()
+        await same.get(f"/study/?id={outside}")
+        await same.post("/study/", id=outside)
+        assert list(house.people.people) == ["p01"]
+        assert "Go on" not in same.text
+
+    in_study(tmp_path, work, training=False, games=1)
+
+
+def test_whoever_runs_the_study_may_let_somebody_begin_once_more(tmp_path: Path) -> None:
+    async def first(house: StudyHouse, visitor: Arrivals) -> None:
+        await (await visitor("about", outside="me")).answer(q0="No")
+
+    async def again(house: StudyHouse, visitor: Arrivals) -> None:
+        for _ in range(3):
+            one = await visitor(outside="me")
+            assert one.person.name == "p02"
+            if one.step == "consent":
+                await one.go_to("about")
+                await one.answer(q0="No")
+
+    in_study(tmp_path, first)
+    in_study(tmp_path, again, again=["me"])
+    assert "me" not in (tmp_path / "run/study.yaml").read_text().split()
+
+
+def test_a_study_that_names_ids_takes_nobody_else_and_keeps_no_id(tmp_path: Path) -> None:
+    named = ["first-Zw3k", "second-Pq9d"]
+
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        for outside in ("", "third"):
+            one = visitor.stranger()
+            assert (await one.post("/study/", id=outside)).status_code == 409
+            assert "this link is none of theirs" in one.text
+        for outside in ("first-Zw3k", "second-Pq9d"):
+            await visitor("about", outside=outside)
+        for _ in range(8):
+            await one.post("/study/", id="guess")
+        assert (await one.post("/study/", id="guess")).status_code == 429
+
+    in_study(tmp_path, work, ids=named)
+    run = tmp_path / "run"
+    for name in named:
+        assert not [file for file in run.rglob("*") if file.is_file() and name.encode() in file.read_bytes()]
+    (tmp_path / "ids.txt").write_text("third\n\n  fourth \n")
+    written(tmp_path, ids="ids.txt")
+    StudyHouse.open(run, str(tmp_path / "study.yaml")).close()
+    StudyHouse.open(run, str(run / "study.yaml")).close()  # its own copy changes nothing
+    people = StudyPeople(run, load_study(run / "study.yaml"))
+    assert [people.arrive(outside)[0].name for outside in ("third", "fourth", named[0])] == [
+        "p03",
+        "p04",
+        "p01",
+    ]
+    with pytest.raises(StudyRefused, match="none of theirs"):
+        people.arrive("fifth")
+
+
+@pytest.mark.parametrize("held", [None, b"", b"\xff\xfe\x00"])
+def test_a_file_of_ids_that_cannot_be_used_is_a_sentence(held: bytes | None, tmp_path: Path) -> None:
+    if held is not None:
+        (tmp_path / "ids.txt").write_bytes(held)
+    with pytest.raises((ExperimentError, StoreError), match=r"ids\.txt|ids: "):
+        load_study(written(tmp_path, ids="ids.txt"))
+
+
 # -- leaving no trace ----------------------------------------------------------------------------------
 
 
@@ -339,7 +496,8 @@ def test_whoever_withdraws_while_the_run_is_read_can_do_so_again(tmp_path: Path)
         with Store.open_for_reading(tmp_path / "run") as reading:
             reading._db.execute("BEGIN")
             reading.games()
-            assert (await one.post("/study/withdraw", code=code)).status_code == 500
+            assert (await one.post("/study/withdraw", code=code)).status_code == 503
+            assert "Not all that you have typed could be erased" in one.text
             reading._db.execute("COMMIT")
         assert (await one.post("/study/withdraw", code=code)).status_code == 200
         assert one.person.left == "withdrawn"
@@ -363,7 +521,7 @@ def test_whoever_withdraws_in_the_middle_of_training_is_erased_too(tmp_path: Pat
         code = house.new_withdrawal(one.person)
         assert (await one.post("/study/withdraw", code=code)).status_code == 200
 
-    in_study(tmp_path, work)
+    in_study(tmp_path, work, experiment=FILE["experiment"] | {"seed": 2})
     assert holding(tmp_path / "run") == []
 
 

@@ -141,8 +141,10 @@ def _make_folder(path: Path) -> None:
 
 
 def _beside(path: Path) -> Path:
-    """A name in the same folder that nobody can have taken."""
-    return path.with_name(f".{secrets.token_hex(8)}.part")
+    """A name in the same folder that nobody can have taken. It says which file was to be written, for whoever
+    finds it after the process was killed.
+    """
+    return path.with_name(f".{path.name[:50]}.{secrets.token_hex(8)}.part")
 
 
 # -- reading ----------------------------------------------------------------------------------------

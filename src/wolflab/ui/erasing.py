@@ -50,7 +50,8 @@ async def _erase_in_study(path: Path, person: str, also: Sequence[Path]) -> Eras
         if person not in house.people.people:
             raise StoreError(f"{path}: nobody is named {person} there; see {path / 'people'} for who is")
         house.tables.hold()
-        return await house.erase_played(house.people.people[person], also)
+        async with house.serving():  # who has withdrawn goes first
+            return await house.erase_played(house.people.people[person], also)
     finally:
         house.tables.close()
         house.close()

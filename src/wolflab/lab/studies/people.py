@@ -12,19 +12,22 @@ from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from itertools import count
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 
 from ...errors import StoreError
 from ...files import read_file, read_json, write
 from ..storage.store import GameRow, Store, StudySitting
-from .plan import StudyCell, StudyPlan
+from .plan import PlaceFrom, StudyCell, StudyPlan
 
 _PEOPLE = "people"
 _VISIT = 30 * 60.0
 """Seconds without a word after which somebody who comes back begins another session."""
-_UNDECIDED = 3600.0
-"""Seconds for which somebody who has not agreed yet holds a place."""
+_UNDER_WAY = 3600.0
+"""Seconds without a word after which somebody without a place is no longer counted where cells are filled."""
+_INVITED = "invited.json"
+_FULL = "This study has all the people that it needs. Thank you for coming."
 _DEVICES, _CODES = 5, 20
 """Browsers of one person that are known, and codes that they are given, at most."""
 WITHDRAWN = "withdrawn"
@@ -33,6 +36,10 @@ WITHDRAWN = "withdrawn"
 
 class StudyRefused(StoreError):
     """What somebody asks of a study that it cannot do now, in a sentence for them."""
+
+
+class NotInvited(StudyRefused):
+    """A study names the ids of those who may take part, and this is none of them."""
 
 
 class ReportedProblem(msgspec.Struct, frozen=True):
@@ -50,6 +57,8 @@ class StudyPerson(msgspec.Struct):
     hash of the id that their link had; "" for none. done: step → what was answered. tries: step → how often.
     games: step → numbers of the run's games, the last one counts. tables: step → the table of it. visits:
     when each session began. seen: when they last sent something. left: why they have left; "" where not.
+    place: whether they have taken one of the study's places; None in files of older versions. erase: what
+    they said is still to be erased, for they have withdrawn.
     """
 
     name: str
@@ -67,6 +76,8 @@ class StudyPerson(msgspec.Struct):
     seen: float = 0.0
     left: str = ""
     reports: list[ReportedProblem] = []
+    place: bool | None = None
+    erase: bool = False
 
     @property
     def gone(self) -> bool:
@@ -95,6 +106,13 @@ def steps_of(study: StudyPlan) -> list[str]:
     return [*steps, "debrief"]
 
 
+def place_step(study: StudyPlan) -> str:
+    """With which step somebody takes one of the places."""
+    before = get_args(PlaceFrom)
+    allowed = before[: before.index(study.place_from) + 1]
+    return [step for step in steps_of(study) if step in allowed][-1]
+
+
 def step_of(study: StudyPlan, person: StudyPerson) -> str:
     """Where somebody is; "" for somebody who is through."""
     return next((step for step in steps_of(study) if step not in person.done), "")
@@ -108,37 +126,67 @@ class StudyPeople:
         self.study = study
         self._salt = _salt(folder)
         self.people = kept_people(folder)
+        self._place_step = place_step(study)
+        for person in self.people.values():
+            if person.place is None:
+                person.place = self._place_step in person.done
+        self._invited = _invited(self.folder / _INVITED)
+
+    def invite(self, ids: Sequence[str] | None) -> None:
+        """From now on those with these ids alone may begin; None: whoever comes. Kept are the hashes."""
+        self._invited = None if ids is None else frozenset(map(self._hash, ids))
+        if self._invited is not None:
+            write(self.folder / _INVITED, msgspec.json.encode(sorted(self._invited)))
+        else:
+            (self.folder / _INVITED).unlink(missing_ok=True)
 
     def arrive(self, outside: str = "") -> tuple[StudyPerson, str]:
-        """Somebody new, and the secret that lets them in. outside: the id that a recruiter gave them; only
-        its hash is kept. StudyRefused where the study is full.
+        """Somebody new, and the secret that lets them in; or whoever has come with that id before. outside:
+        the id that a recruiter gave them; only its hash is kept. StudyRefused where the study is full, and
+        NotInvited for an id that it does not name.
         """
-        if outside and (known := self.by_outside(outside)) is not None:
-            key = secrets.token_urlsafe(16)  # the same person, perhaps at another device
-            known.keys = [*known.keys, self._hash(key)][-_DEVICES:]
+        key = secrets.token_urlsafe(16)
+        if outside and (known := self.by_outside(outside)) is not None and not self.begins_again(outside):
+            known.keys = [*known.keys, self._hash(key)][-_DEVICES:]  # perhaps at another device
             self.keep(known)
             return known, key
-        if sum(map(self._holds_place, self.people.values())) >= self.study.people:
-            raise StudyRefused("This study has all the people that it needs. Thank you for coming.")
+        if self._invited is not None and self._hash(outside) not in self._invited:
+            raise NotInvited(
+                "This study is for people who were invited, and this link is none of theirs. Open the whole "
+                "link that you were sent."
+            )
+        if not self._free():
+            raise StudyRefused(_FULL)
         number = max((person.number for person in self.people.values()), default=-1) + 1
-        key = secrets.token_urlsafe(16)
-        cell = self._emptiest()
+        cell = self._emptiest(list(self.study.all_cells), self._under_way())
         person = StudyPerson(
             name=f"p{number + 1:02d}",
             number=number,
             cell=cell,
-            row=self._emptiest_row(cell),
+            row=self._emptiest_row(cell, self._under_way()),
             keys=[self._hash(key)],
             outside=self._hash(outside) if outside else "",
+            place=False,
         )
         self.people[person.name] = person
         self.seen(person)
         return person, key
 
     def by_outside(self, outside: str) -> StudyPerson | None:
-        """Whoever came with that id."""
+        """Whoever came with that id last."""
+        return next(reversed(self._all_by_outside(outside)), None)
+
+    def _all_by_outside(self, outside: str) -> list[StudyPerson]:
         wanted = self._hash(outside)
-        return next((person for person in self.people.values() if person.outside == wanted), None)
+        return [person for person in self.people.values() if person.outside == wanted]
+
+    def begins_again(self, outside: str) -> bool:
+        """Whether whoever comes with that id is somebody new, though it was here before: the study's file
+        says so, and all who came with it are through or have left.
+        """
+        before = self._all_by_outside(outside)
+        over = all(one.gone or not step_of(self.study, one) for one in before)
+        return over and 0 < len(before) <= self.study.again.count(outside)
 
     def by_key(self, key: str) -> StudyPerson | None:
         """Whoever holds that secret."""
@@ -159,14 +207,20 @@ class StudyPeople:
         now = time.time()
         if not person.visits or now - person.seen > _VISIT:
             person.visits = [*person.visits, now]
+        person.place = self.holds_place(person)
         person.seen = now
         self.keep(person)
 
     def finish(self, person: StudyPerson, step: str, answers: Mapping[str, str]) -> None:
-        """A step is done. What was sent first counts: a second window changes nothing."""
-        if step == step_of(self.study, person):
-            person.done = {**person.done, step: dict(answers)}
+        """A step is done. What was sent first counts: a second window changes nothing. StudyRefused where a
+        place is taken with it, and none is free.
+        """
         self.seen(person)
+        if step == step_of(self.study, person):
+            if step == self._place_step:
+                self._take_place(person)
+            person.done = {**person.done, step: dict(answers)}
+            self.keep(person)
 
     def keep_withdrawal(self, person: StudyPerson, code: str) -> None:
         """Somebody can withdraw by that code from now on. Earlier ones hold too: StudyRefused after many."""
@@ -176,15 +230,27 @@ class StudyPeople:
         self.keep(person)
 
     def withdraw(self, person: StudyPerson) -> None:
-        """What they have answered is forgotten; their words in games are erased by whoever holds the run."""
+        """What they have answered is forgotten, and it is on file that what they said is to be erased, also
+        where the machine stops now. Whoever holds the run erases it, and says so by `erased`.
+        """
         person.done = {step: {} for step in person.done}
         person.reports = []
-        person.left, person.outside = WITHDRAWN, ""
+        person.left, person.erase = WITHDRAWN, True
+        self.keep(person)
+
+    def erased(self, person: StudyPerson) -> None:
+        """Nothing of what they said is left."""
+        for half in self.folder.glob(f".{person.name}.json.*.part"):  # of a process that was killed as it wrote
+            half.unlink()
+        person.erase = False
         self.keep(person)
 
     def keep(self, person: StudyPerson) -> None:
         """Write somebody down, now."""
-        write(self.folder / f"{person.name}.json", msgspec.json.format(msgspec.json.encode(person)))
+        write(self._file(person), msgspec.json.format(msgspec.json.encode(person)))
+
+    def _file(self, person: StudyPerson) -> Path:
+        return self.folder / f"{person.name}.json"
 
     # -- games ----------------------------------------------------------------------------
 
@@ -230,23 +296,67 @@ class StudyPeople:
         """The code that says to a recruiter that somebody is through: the same for all."""
         return self._hash("completion")[:10].upper()
 
-    def _emptiest(self) -> str:
-        """The cell in which the fewest people hold a place; the first of these."""
-        here = [person.cell for person in self.people.values() if self._holds_place(person)]
-        return min(self.study.all_cells, key=here.count)
+    # -- places ---------------------------------------------------------------------------
 
-    def _emptiest_row(self, cell: str) -> int:
-        """The row of the Latin square that the fewest of a cell's people have; the first of these."""
-        here = [
-            person.row for person in self.people.values() if person.cell == cell and self._holds_place(person)
+    def must_have_place(self, person: StudyPerson) -> None:
+        """Somebody goes on behind the step at which places are taken. Who has not come back for long takes
+        one again; StudyRefused where none is free.
+        """
+        if self._place_step in person.done and step_of(self.study, person) and not self.holds_place(person):
+            self.seen(person)
+            self._take_place(person)
+            self.keep(person)
+
+    def _take_place(self, person: StudyPerson) -> None:
+        """One of the places is theirs, and before their first game the cell and the row that need somebody
+        most; once they have read rules, of the cells with the same ones. StudyRefused where none is free.
+        """
+        if not self._free():
+            raise StudyRefused(_FULL)
+        if not person.games:
+            holders = [one for one in self.people.values() if one is not person and self.holds_place(one)]
+            cells, played = self.study.all_cells, self.study.played
+            rules = played.ruleset(self.cell(person).condition)
+            same = [
+                name
+                for name, cell in cells.items()
+                if "rules" not in person.done or played.ruleset(cell.condition) == rules
+            ]
+            person.cell = self._emptiest(same, holders, person.cell)
+            person.row = self._emptiest_row(person.cell, holders, person.row)
+        person.place = True
+
+    def _emptiest(self, cells: Sequence[str], people: Sequence[StudyPerson], usual: str = "") -> str:
+        """Of the cells, that in which the fewest of these people are: `usual` where it is one of several,
+        else the first.
+        """
+        here = [person.cell for person in people]
+        return min(cells, key=lambda cell: (here.count(cell), cell != usual))
+
+    def _emptiest_row(self, cell: str, people: Sequence[StudyPerson], usual: int = -1) -> int:
+        """The row of the cell's Latin square, likewise."""
+        here = [person.row for person in people if person.cell == cell]
+        rows = range(self.study.rows(self.study.all_cells[cell]))
+        return min(rows, key=lambda row: (here.count(row), row != usual))
+
+    def _under_way(self) -> list[StudyPerson]:
+        """All who hold a place, or have sent something not long ago and may take one."""
+        since = time.time() - _UNDER_WAY
+        return [
+            person
+            for person in self.people.values()
+            if self.holds_place(person) or (not person.gone and person.seen > since)
         ]
-        return min(range(self.study.rows(self.study.all_cells[cell])), key=here.count)
 
-    def _holds_place(self, person: StudyPerson) -> bool:
-        if person.gone:
+    def _free(self) -> int:
+        """How many places nobody holds."""
+        return self.study.people - sum(map(self.holds_place, self.people.values()))
+
+    def holds_place(self, person: StudyPerson) -> bool:
+        """Whether one of the places is theirs."""
+        if person.gone or not person.place:
             return False
-        kept = 86_400 * self.study.place_kept if "consent" in person.done else _UNDECIDED
-        waits = time.time() - person.seen < kept
+        waits = time.time() - person.seen < 86_400 * self.study.place_kept
         return waits or not step_of(self.study, person)
 
     def _hash(self, text: str) -> str:
@@ -292,3 +402,8 @@ def _salt(folder: Path) -> bytes:
 
 def _read(file: Path) -> StudyPerson:
     return read_json(file, StudyPerson, "copy it back")
+
+
+def _invited(file: Path) -> frozenset[str] | None:
+    """Hashes of the ids that may begin; None where whoever comes may."""
+    return read_json(file, frozenset[str], "copy it back") if file.is_file() else None

@@ -16,6 +16,7 @@ from pydantic import Field, model_validator
 
 from ...errors import ExperimentError
 from ...fields import Part
+from ...files import reading_file
 from ...match import DealtCards, Draws, dealt
 from ...models.catalog import BUILT_IN
 from ...rules import ROLES
@@ -34,6 +35,8 @@ BLANK = "…"
 _LOOKED = 100_000
 """Deals that are looked through for one that gives a person the wanted card."""
 StudySide = Literal["village", "werewolves"]
+PlaceFrom = Literal["consent", "about", "rules", "quiz", "training"]
+_Id = Annotated[str, Field(min_length=1, max_length=200)]
 _Words = Annotated[str, Field(min_length=1, max_length=4000)]
 
 
@@ -123,8 +126,18 @@ class StudyPlan(Part):
     together, the built-in player plays on for them, and the game counts."""
     people: Annotated[int, Field(ge=1, le=10_000)] = 8
     """How many are wanted. Whoever comes later is told that the study is full."""
+    ids: Annotated[list[_Id], Field(min_length=1)] | None = None
+    """Who may take part: the ids that their links have. In a file, also the name of a file beside it, with an
+    id on each line. None: whoever has the link."""
+    again: list[_Id] = Field(default_factory=list)
+    """Ids that may begin once more after they are through, have stopped or withdrawn, or were screened out:
+    once for each time that one stands here. All others take part one time."""
+    place_from: PlaceFrom = "training"
+    """The step after which somebody holds one of the places; where the study has no such step, the one before
+    it. Until then the study may fill."""
     place_kept: Annotated[float, Field(gt=0, le=3650)] = 14
-    """Days after which somebody who has not come back no longer counts among these. They may still go on."""
+    """Days after which somebody who has not come back no longer holds their place. They may go on where one
+    is free."""
     games: Annotated[int, Field(ge=1, le=100)] = 5
     """Consecutive games of each person."""
     cells: dict[str, StudyCell] = Field(default_factory=dict)
@@ -192,6 +205,11 @@ class StudyPlan(Part):
         if self.people < len(self.seats):
             raise ValueError(f"people: {len(self.seats)} sit at a table; write so many, or more")
         return self
+
+    def kept(self) -> str:
+        """The study's file for the folder of its run, where nobody is to find ids."""
+        shown = self.model_dump(mode="json", exclude_unset=True, exclude={"ids", "again"})
+        return StudyPlan(**shown).written()
 
     @property
     def seats(self) -> list[str]:
@@ -268,6 +286,13 @@ class StudyPlan(Part):
             nth -= fits
         raise ExperimentError(f"{cell.condition}: none of {_LOOKED:,} deals gives {self.seat} that place")
 
+    def training_seeds(self, person: int) -> tuple[int, int]:
+        """The seeds of the training game of the person of that number: as earlier versions had it, which
+        dealt the first person the cards of deal 0, and as it is now: of no game of the run.
+        """
+        seed = self.played.seed
+        return seed + person, Draws(f"{seed}/training").below(1 << 62, str(person)) + (1 << 62)
+
     def _cards(self, condition: str, deal: int) -> DealtCards:
         key, _ = keys(self.played, Place(condition, deal, 0))
         return dealt(self.played.ruleset(condition), Draws(key))
@@ -289,7 +314,18 @@ def _without_people(data: Any) -> Any:
 def load_study(source: str | Path) -> StudyPlan:
     """A study's file, or the name of a shipped one; ExperimentError in a sentence for one that is none."""
     data, where = read_fields(source, "study", "studies")
+    if isinstance(named := data.get("ids"), str):
+        data = {**data, "ids": _ids_in(Path(source).parent / named)}
     return study_of(data, where)
+
+
+def _ids_in(file: Path) -> list[str]:
+    with reading_file(file):
+        text = file.read_bytes()
+    try:
+        return [line.strip() for line in text.decode("utf-8-sig").splitlines() if line.strip()]
+    except UnicodeDecodeError:
+        raise ExperimentError(f"{file}: not a text in UTF-8; write an id on each line") from None
 
 
 def study_of(data: Mapping[str, Any], where: str) -> StudyPlan:

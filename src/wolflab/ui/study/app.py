@@ -14,7 +14,14 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from ...errors import WolflabError
-from ...lab.studies.people import WITHDRAWN, ReportedProblem, StudyPerson, StudyRefused, step_of
+from ...lab.studies.people import (
+    WITHDRAWN,
+    NotInvited,
+    ReportedProblem,
+    StudyPerson,
+    StudyRefused,
+    step_of,
+)
 from ...lab.studies.plan import StudyQuestion
 from ...lab.studies.quoting import QUOTE
 from ...rules import Ruleset
@@ -58,6 +65,9 @@ class StudyDoors:
     def person(self, request: Request) -> StudyPerson | None:
         """Whoever holds this browser's secret."""
         self.doors.limits.take(UNKNOWN, address(request))
+        return self._holder(request)
+
+    def _holder(self, request: Request) -> StudyPerson | None:
         return self.house.people.by_key(request.cookies.get(self.doors.cookie("study"), ""))
 
     def must(self, request: Request, left: bool = False) -> StudyPerson:
@@ -73,24 +83,30 @@ class StudyDoors:
 
     async def welcome(self, request: Request) -> Response:
         """GET /study/: whoever has begun goes on; others are asked to begin."""
-        person = self.person(request)
-        if person is not None and not person.gone:
+        person, outside = self.person(request), request.query_params.get("id", "")[:_ID_LIMIT]
+        if person is not None and not (person.gone and outside):
             return RedirectResponse(_HERE, 303)
-        outside = request.query_params.get("id", "")[:_ID_LIMIT]
         carried = f'<input type="hidden" name="id" value="{escape(outside)}">'
         inner = "<p>Thank you for your interest. On the next page you are told what the study is about.</p>"
         return self._page(forms.step_form("", inner + carried, "Go on", "/study/"), None)
 
     async def begin(self, request: Request) -> Response:
-        """POST /study/: somebody new, or somebody who comes back by their link."""
-        given = await _form(request)
+        """POST /study/: somebody new, or somebody who comes back by their link. Without an id a browser is
+        one person, who takes part one time.
+        """
+        given, people, where = await _form(request), self.house.people, address(request)
         outside, here = given.get("id", "")[:_ID_LIMIT], self.person(request)
-        known = self.house.people.by_outside(outside) if outside else None
-        if here is not None and not here.gone and known in (None, here) and not (outside and known is None):
+        known = people.by_outside(outside) if outside else here
+        if known is here is not None and not people.begins_again(outside):
             return RedirectResponse(_HERE, 303)
         if known is None:
-            self.doors.limits.take(_ARRIVALS, address(request))
-        _, key = self.house.people.arrive(outside)
+            self.doors.limits.check(GUESSES, where)
+            self.doors.limits.take(_ARRIVALS, where)
+        try:
+            _, key = people.arrive(outside)
+        except NotInvited:
+            self.doors.limits.count(GUESSES, where)
+            raise
         answer = RedirectResponse(_HERE, 303)
         self.doors.set_cookie(request, answer, "study", key, "/study/")
         return answer
@@ -104,7 +120,7 @@ class StudyDoors:
 
     async def take(self, request: Request) -> Response:
         """POST /study/now: a step. What belongs to another step (a second window) changes nothing."""
-        person, given = self.must(request), await _form(request)
+        given, person = await _form(request), self.must(request)  # they may withdraw while it comes
         step = self.house.advance(person)
         taken = self._steps[step.partition("/")[0]].take
         if given.get("step") == step and taken is not None:
@@ -140,7 +156,7 @@ class StudyDoors:
 
     async def report(self, request: Request) -> Response:
         """POST /study/report"""
-        person, given = self.must(request, left=True), await _form(request)
+        given, person = await _form(request), self.must(request, left=True)
         text = given.get("text", "").strip()[: forms.TEXT_LIMIT]
         if text:
             self.house.people.seen(person)
@@ -171,7 +187,19 @@ class StudyDoors:
         if person is None:
             self.doors.limits.count(GUESSES, address(request))
             return self._page(_WITHDRAW, None, "There is no such code; look at it again.", 403)
-        await self.house.erase(person)
+        try:
+            await self.house.withdraw(person)
+            for table, seat in self.house.tables_of(person):
+                self.doors.wires.end(table, seat, "You have left this study.")
+        except WolflabError as error:
+            _, sentence = sentence_of(error)
+            return self._page(
+                "<p>That you withdraw is on file, and you have left this study. Not all that you have typed "
+                "could be erased now. It is tried again every minute, and before anything else when the "
+                f"server is started; or send your code again.</p><p>{escape(sentence)}</p>",
+                None,
+                status=503,
+            )
         receivers = self.study.receivers()
         sent = f" It had been sent to {', '.join(receivers)} before." if receivers else ""
         return self._page(f"<p>All that you have typed is erased from this study.{escape(sent)}</p>", None)
@@ -355,7 +383,10 @@ class StudyDoors:
                 try:
                     return await handler(request)
                 except StudyRefused as refused:
-                    return self._page("", None, str(refused), 409)
+                    person = self._holder(request)
+                    return self._page(
+                        "", None if person is None or person.gone else person, str(refused), 409
+                    )
                 except WolflabError as error:
                     status, sentence = sentence_of(error)
                     return self._page("", None, sentence, status)
@@ -402,7 +433,11 @@ _WITHDRAW = forms.step_form(
 
 def study_application(house: StudyHouse, hosts: Sequence[str]) -> Starlette:
     """The server of a study as an ASGI application; hosts: see `web.guard.Guard`."""
-    return application(house.tables, hosts, lambda doors: StudyDoors(house, doors).routes(), _CLOSED)
+
+    def routes(doors: Doors) -> Sequence[BaseRoute]:
+        return StudyDoors(house, doors).routes()
+
+    return application(house.tables, hosts, routes, _CLOSED, house.serving)
 
 
 async def _form(request: Request) -> dict[str, str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
+from ...lab.studies.people import place_step
 from ...lab.studies.plan import StudyPlan, StudyQuestion
 from ...lab.studies.quoting import QUOTE
 from ...record import GameRecord
@@ -34,6 +35,13 @@ CODE_FORM = (
     '<form method="post" action="/study/code"><button type="submit">Give me a withdrawal code</button> '
     "<small>You alone have it. With it, all that you have typed can be erased.</small></form>"
 )
+_PLACE = "A limited number of people is wanted. A place is yours once you have"
+_PLACES = {
+    "about": "answered the questions about you.",
+    "rules": "read the rules.",
+    "quiz": "answered the questions on the rules.",
+    "training": "played the training game.",
+}
 TEXT_LIMIT = 2000
 """Characters of an answer in words."""
 REPORT_FORM = (
@@ -115,6 +123,7 @@ def consent_body(study: StudyPlan) -> str:
         ("Where it is kept, and for how long", told.kept),
         ("Until when you can have it erased", told.erasable_until),
         *([("What is kept of how you type", SIGNALS)] if study.signals else []),
+        *([("Your place", f"{_PLACE} {place}")] if (place := _PLACES.get(place_step(study))) else []),
         ("Please note", told.warning),
     ]
     facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(words)}</dd>" for name, words in rows)

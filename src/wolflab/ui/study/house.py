@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +17,13 @@ from ...files import write
 from ...lab.plans.specs import PERSON, PlayerSpec, with_meanings
 from ...lab.runs.erasing import Erased, erase_said, remove_made
 from ...lab.storage.store import GameRow, Store
-from ...lab.studies.people import StudyPeople, StudyPerson, given_up, step_of
+from ...lab.studies.people import WITHDRAWN, StudyPeople, StudyPerson, given_up, step_of
 from ...lab.studies.plan import STUDY, StudyPlan, load_study
 from ...record import GameRecord
 from ...wwqa.building import build_items
 from ...wwqa.items import NO, YES, Item
 from ...wwqa.kinds import KINDS
-from ..web.desk import DESKS, Desk
+from ..web.desk import DESKS
 from ..web.house import House
 from ..web.plan import GRACE, TablePlan, TableSeat, Times, new_code, new_secret, secret_hash
 from ..web.table import TABLE, WebTable, read_plan
@@ -29,6 +32,11 @@ TABLES = "tables"
 _WAY = "/study/now"
 _PLAYED = {"experiment"}
 """Compared with the run's own: a folder's copy also says what recipes' names mean."""
+_WHO_COMES = {"ids", "again", "place_from", "place_kept"}
+"""What may change while a study goes on."""
+_TRY_AGAIN = 60.0
+"""Seconds after which what could not be erased is tried again."""
+_log = logging.getLogger("wolflab")
 _WAITS = 20.0
 """Seconds after which somebody whose page has not asked again no longer waits for the others."""
 _GATHER = 1.0
@@ -53,6 +61,7 @@ class StudyHouse:
         self._quizzes: dict[tuple[str, int], list[Item]] = {}
         self._waiting: dict[str, float] = {}
         """Who waits for others, and when their page last said so; in the order in which they came."""
+        self._erasing = asyncio.Lock()
         self._came: dict[str, set[int]] = {}
         """Table → the seats whose people have opened it."""
         if study.together:
@@ -69,11 +78,14 @@ class StudyHouse:
         study = ready_study(source)
         if not (folder / "run.sqlite").exists():
             agreed(study, None, True)
-            store = Store.create(folder, study.played, {STUDY: study.written()})
-            return cls(folder, study, store, guarded)
+            store = Store.create(folder, study.played, {STUDY: study.kept()})
+            house = cls(folder, study, store, guarded)
+            house.people.invite(study.ids)
+            return house
         kept, store = load_study(folder / STUDY), Store.resume(folder)
         try:
-            same = kept.model_dump(exclude=_PLAYED) == study.model_dump(exclude=_PLAYED)
+            apart = _PLAYED | _WHO_COMES
+            same = kept.model_dump(exclude=apart) == study.model_dump(exclude=apart)
             same &= store.experiment.conditions.keys() == study.played.conditions.keys()
             if not same or store.decided_otherwise(study.played):
                 raise StoreError(
@@ -82,17 +94,33 @@ class StudyHouse:
                 )
             changed = not (kept.played == store.experiment == study.played)
             agreed(study, store, changed)
+            if changed or kept.kept() != study.kept():
+                write(folder / STUDY, with_meanings(study.kept()).encode())
             if changed:
-                write(folder / STUDY, with_meanings(study.written()).encode())
                 store.change(study.played)
+            house = cls(folder, study, store, guarded)
+            if Path(source).resolve() != (folder / STUDY).resolve():  # the folder's copy names nobody
+                house.people.invite(study.ids)
         except BaseException:
             store.close()
             raise
-        return cls(folder, study, store, guarded)
+        return house
 
     def close(self) -> None:
         """Stop; everything is kept."""
         self.store.close()
+
+    @asynccontextmanager
+    async def serving(self) -> AsyncIterator[None]:
+        """While the study is served. Before anything else, who has withdrawn is erased; what cannot be erased
+        now is tried again, and the log says why.
+        """
+        await self._erase_withdrawn()
+        again = asyncio.create_task(self._keep_erasing())
+        try:
+            yield
+        finally:
+            again.cancel()
 
     # -- games ----------------------------------------------------------------------------
 
@@ -105,7 +133,7 @@ class StudyHouse:
             table = self._made_for(person, step)
             person.tables = {**person.tables, step: table.plan.code}
             self.people.keep(person)
-        seat = self._seat_at(table, person)
+        seat = self.seat_at(table, person)
         secret = new_secret()
         table.plan.seats[seat].secret = secret_hash(secret)
         if table.plan.state == "lobby":
@@ -122,7 +150,9 @@ class StudyHouse:
         return table, seat, secret
 
     def advance(self, person: StudyPerson) -> str:
-        """Where somebody is now; a game that is over is a step that is done."""
+        """Where somebody is now; a game that is over is a step that is done. StudyRefused where they need a
+        place to go on, and none is free.
+        """
         step = step_of(self.study, person)
         if step == "training" or step.startswith("game/"):
             table = self._table_of(person, step)
@@ -131,6 +161,7 @@ class StudyHouse:
                 person.seen = max(person.seen, answered.stat().st_mtime if answered.exists() else 0.0)
                 self.people.finish(person, step, {})
                 step = step_of(self.study, person)
+        self.people.must_have_place(person)
         return step
 
     def record_of(self, person: StudyPerson, place: int) -> GameRecord | None:
@@ -182,7 +213,8 @@ class StudyHouse:
         abandoned = table is not None and table.plan.state == "over" and not self._played(table)
         return None if abandoned else table
 
-    def _seat_at(self, table: WebTable, person: StudyPerson) -> int:
+    def seat_at(self, table: WebTable, person: StudyPerson) -> int:
+        """The seat at which somebody sits at a table."""
         return self.seat_of(person, table.plan.game) if table.plan.game else table.plan.people[0]
 
     def new_withdrawal(self, person: StudyPerson) -> str:
@@ -199,36 +231,70 @@ class StudyHouse:
             if table is not None and table.plan.state != "over" and table.plan.vanish == "void":
                 table.give_up("the person has left the study")
 
-    async def erase(self, person: StudyPerson) -> None:
-        """All that somebody has typed goes: answers, words in games, what lies on their desks. StoreError
-        where something cannot be erased, or while another program reads the run: nobody is told then that it
-        was, and it has to be done again; the answers stay until then.
+    async def withdraw(self, person: StudyPerson) -> None:
+        """All that somebody has typed goes: answers, words in games, what lies on their desks. That they want
+        it is on file first: it is carried out before anything else, whenever the server stops.
+
+        StoreError where something cannot be erased now, as while another program reads the run: nobody is
+        told then that it was. It is tried again.
         """
-        await self.erase_played(person)
-        remove_made(self.folder)  # data tables hold answers, too
-        self.people.withdraw(person)
+        if person.left != WITHDRAWN:
+            self.people.withdraw(person)
+        await self._erase(person)
+
+    async def _erase(self, person: StudyPerson) -> None:
+        async with self._erasing:
+            if person.erase:
+                await self.erase_played(person)
+                remove_made(self.folder)  # data tables hold answers, too
+                self.people.erased(person)
+
+    async def _erase_withdrawn(self) -> None:
+        for person in [one for one in self.people.people.values() if one.erase]:
+            try:
+                await self._erase(person)
+            except WolflabError as error:
+                _log.error("%s has withdrawn, and is not erased yet: %s", person.name, error)
+
+    async def _keep_erasing(self) -> None:
+        while True:
+            await asyncio.sleep(_TRY_AGAIN)
+            await self._erase_withdrawn()
 
     async def erase_played(self, person: StudyPerson, also: Sequence[Path] = ()) -> Erased:
-        """What somebody said goes, in games and in training, and what is on their desks. See `erase_said`."""
-        self.give_up(person)
-        trained = 0
-        for code in person.tables.values():
-            if not (self.tables.folder / code).is_dir():
-                continue
-            table = self.tables.table(code)
+        """What somebody said goes, in games and in training, and what is on their desks. See `erase_said`. A
+        game that goes on holds their words: it ends here for all who sit there, and is planned again for the
+        others.
+        """
+        self._waiting.pop(person.name, None)
+        tables = self.tables_of(person)
+        for table, seat in tables:
+            table.shut(seat)
+            if table.plan.state != "over":
+                table.give_up("somebody has withdrawn from the study, and their words are erased")
+        for table, _ in tables:
             await table.stopped()
-            seat = self._seat_at(table, person)
+        trained = 0
+        for table, seat in tables:
             if not table.plan.game and (table.folder / "run.sqlite").exists():
                 with Store.resume(table.folder) as own:
                     trained += own.erase_words(own.game(1), seat)
                     own.scrub()
-            table.desks[seat] = Desk()
-            table.plan.seats[seat].nick = ""
-            table.save()
-        rows: list[GameRow] = [self.store.game(n) for numbers in person.games.values() for n in numbers]
-        done = erase_said(self.store, [(row, self.seat_of(person, row.id)) for row in rows], also)
+        sat = [(one.game, one.seat) for one in self.store.sittings() if one.person == person.name]
+        done = erase_said(self.store, [(self.store.game(game), seat) for game, seat in sat], also)
+        for table, _ in tables:
+            table.show_again()
         done.statements += trained
         return done
+
+    def tables_of(self, person: StudyPerson) -> list[tuple[WebTable, int]]:
+        """All tables at which somebody has sat, those of games that were abandoned too, and where."""
+        sat = {one.game: one.seat for one in self.store.sittings() if one.person == person.name}
+        seeds = self.study.training_seeds(person.number)
+        plans = [read_plan(file.parent) for file in sorted(self.tables.folder.glob(f"*/{TABLE}"))]
+        seats = {plan.code: sat[plan.game] for plan in plans if plan.game in sat}
+        seats |= {plan.code: plan.people[0] for plan in plans if not plan.game and plan.seed in seeds}
+        return [(self.tables.table(code), seat) for code, seat in seats.items()]
 
     def _known(self, code: str) -> WebTable | None:
         try:
@@ -268,13 +334,14 @@ class StudyHouse:
         number = self.study.number(condition)
         seats = [TableSeat("agent") for _ in self.study.played.ruleset(condition).names]
         seats[number] = TableSeat("person")
-        return self._table(condition, seats, [number], person.number, 0)
+        return self._table(condition, seats, [number], self.study.training_seeds(person.number)[-1], 0)
 
     def _made(self, row: GameRow) -> WebTable:
         """The table of a game of the run."""
         rules, cast = self.study.played.ruleset(row.condition), self.study.played.cast(row.condition)
         seats = [_seat(name, cast) for name in rules.names]
-        return self._table(row.condition, seats, self.study.numbers(row.condition), row.id, row.id)
+        seed = self.study.played.seed + row.id  # a label: the run draws the game
+        return self._table(row.condition, seats, self.study.numbers(row.condition), seed, row.id)
 
     def _table(
         self, condition: str, seats: list[TableSeat], people: Sequence[int], seed: int, game: int
@@ -291,12 +358,12 @@ class StudyHouse:
                 rules=written if isinstance(written, str) else written.get("preset", "sheriff"),
                 switches=experiment.ruleset(condition).as_dict(),
                 seats=seats,
-                seed=experiment.seed + seed,
+                seed=seed,
                 made=time.time(),
                 keeper="",
                 listed=False,
                 times=msgspec.structs.replace(check_times(study), wait=_GATHER if len(people) > 1 else 0),
-                vanish=study.vanish,
+                vanish=study.vanish if len(people) > 1 else "void",
                 marked=study.blind is None,
                 measure=bool(experiment.straw_polls or experiment.asked),
                 game=game,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from importlib.resources import files
 from typing import Annotated
 
@@ -230,8 +230,8 @@ def _seated(request: Request, doors: Doors) -> tuple[WebTable, int]:
 
 async def _take_answer(request: Request, doors: Doors) -> Response:
     """POST /t/CODE/s/N/answer. Sent twice, it counts once."""
-    table, seat = _seated(request, doors)
     given = await body(request, Given)
+    table, seat = _seated(request, doors)  # it may be somebody's no more while that comes
     answer = PersonAnswer(
         given.chose,
         given.said,
@@ -246,8 +246,8 @@ async def _take_answer(request: Request, doors: Doors) -> Response:
 
 async def _take_desk(request: Request, doors: Doors) -> Response:
     """POST /t/CODE/s/N/desk"""
-    table, seat = _seated(request, doors)
     given = await body(request, OnDesk)
+    table, seat = _seated(request, doors)  # it may be somebody's no more while that comes
     kept = table.desks[seat].kept
     kept.draft = kept.draft if given.draft is None else given.draft
     kept.notes = kept.notes if given.notes is None else given.notes
@@ -257,8 +257,9 @@ async def _take_desk(request: Request, doors: Doors) -> Response:
 
 async def _take_rest(request: Request, doors: Doors) -> Response:
     """POST /t/CODE/s/N/rest"""
+    given = await body(request, Ready)
     table, seat = _seated(request, doors)
-    table.rest(seat, (await body(request, Ready)).round, request.headers.get("x-ticket", ""))
+    table.rest(seat, given.round, request.headers.get("x-ticket", ""))
     return JSONResponse({})
 
 
@@ -271,8 +272,9 @@ async def _take_back(request: Request, doors: Doors) -> Response:
 
 async def _take_rename(request: Request, doors: Doors) -> Response:
     """POST /t/CODE/s/N/name"""
+    given = await body(request, Joining)
     table, seat = _seated(request, doors)
-    table.rename(seat, (await body(request, Joining)).name)
+    table.rename(seat, given.name)
     return JSONResponse({})
 
 
@@ -377,9 +379,10 @@ def application(
     hosts: Sequence[str],
     further: FurtherRoutes = lambda doors: (),
     closed: Collection[str] = (),
+    serving: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
 ) -> Starlette:
     """The server as an ASGI application. hosts: see `Guard`. further: routes that come before these. closed:
-    paths that are not served.
+    paths that are not served. serving: entered before any table is taken up, left when all are put away.
     """
     doors = Doors(house, Limiter(), Wires())
 
@@ -391,9 +394,10 @@ def application(
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        house.open()
-        yield
-        house.close()
+        async with serving():
+            house.open()
+            yield
+            house.close()
 
     app = Starlette(
         routes=[

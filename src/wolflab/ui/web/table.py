@@ -251,6 +251,18 @@ class WebTable(Room):
         else:
             self._ended("over")
 
+    def shut(self, seat: int) -> None:
+        """Nobody holds this seat any more, and nothing is left of what its person typed beside the game."""
+        kept, desk = self.plan.seats[seat], self.desks[seat]
+        kept.nick, kept.secret, desk.kept = "", secret_hash(new_secret()), KeptDesk()
+        self.save()
+
+    def show_again(self) -> None:
+        """What is shown of a game that is over comes from its record alone, as that is now."""
+        if self.plan.state == "over":
+            self._read_back()
+            self.touch()
+
     async def stopped(self) -> None:
         """Come back once nothing of the game runs any more."""
         if self._game is not None:
