@@ -78,7 +78,7 @@ INNER: dict[str, set[str]] = {
     "lab/runs": {"lab/plans", "lab/storage", "lab/experience"},
     "lab/studies": {"lab/plans", "lab/storage", "lab/runs"},
     "lab/labels": {"lab/plans", "lab/storage", "lab/runs"},
-    "lab/results": {"lab/plans", "lab/storage", "lab/experience", "lab/runs"},
+    "lab/results": {"lab/plans", "lab/storage", "lab/experience", "lab/runs", "lab/studies"},
     "lab/training": {"lab/plans", "lab/storage", "lab/runs"},
     "lab/data": {"lab/plans", "lab/storage", "lab/runs", "lab/studies", "lab/labels"},
     "lab/transcripts": {"lab/plans", "lab/storage", "lab/runs", "lab/data"},

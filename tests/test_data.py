@@ -532,7 +532,7 @@ def test_what_somebody_typed_in_a_study_is_told_on_request_and_who_they_are_neve
     assert "recruit-1" not in written
     people = [json.loads(file.read_text()) for file in (study.path / "people").glob("p*.json")]
     kept = {one for person in people for one in (*person["keys"], *person["withdrawals"], person["outside"])}
-    assert len(kept - {""}) == 6
+    assert len(kept - {""}) == 7
     assert not [one for one in kept - {""} if one in written]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -11,25 +12,32 @@ from typing import Any
 import msgspec
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
 from study_helpers import FILE, SECRET, Arrivals, Visitor, holding, in_study, people_answer, written
 from web_helpers import now, played
+from wolflab.cli import app
 from wolflab.errors import ExperimentError, StoreError
 from wolflab.lab.plans.sources import shipped_files
+from wolflab.lab.results.extras import extras
+from wolflab.lab.results.summaries import summary
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.store import Store
 from wolflab.lab.studies.people import StudyPeople, StudyRefused, step_of, steps_of
-from wolflab.lab.studies.plan import BLANK, StudyCell, StudyPlan, load_study, study_of
+from wolflab.lab.studies.plan import BLANK, StudyCell, StudyPlan, load_study, study_of, training_seeds
 from wolflab.lab.studies.quoting import WITHHELD
+from wolflab.lab.studies.training import TrainedGame, trained_games
 from wolflab.rules import ROLES
 from wolflab.text.people import PersonAnswer
 from wolflab.ui.erasing import erase_words
 from wolflab.ui.exporting import export_as
 from wolflab.ui.notebook import open_run
 from wolflab.ui.replay.writing import replay_of
+from wolflab.ui.study import house as houses
 from wolflab.ui.study.house import StudyHouse
 from wolflab.ui.web.desk import OpenAsk
 from wolflab.ui.web.table import WebTable
+from wolflab.ui.wording import trained_in_words
 
 # -- the way through -----------------------------------------------------------------------------------
 
@@ -563,6 +571,55 @@ def test_exports_go_with_somebody_who_has_answered_and_said_nothing(tmp_path: Pa
     assert [row["left"] for row in open_run(run).people.rows()] == ["withdrawn"]
 
 
+# -- cards to train with --------------------------------------------------------------------------------
+
+
+def dealt_to(house: StudyHouse, one: Visitor) -> tuple[str, str]:
+    """What the draws of somebody's training, and of their first game, are named by."""
+    house.tables.tables[one.person.tables["training"]].drop()
+    with Store.open_for_reading(house.tables.folder / training(one)) as trained:
+        return trained.record(1).header["deal"], house.store.record(1).header["deal"]
+
+
+@pytest.mark.parametrize("deals", ["shared", "roles"])
+def test_training_has_cards_of_its_own(deals: str, tmp_path: Path) -> None:
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        one = await visitor("after/1")
+        trained, played = dealt_to(house, one)
+        assert trained != played
+        assert not trained_games(house.store)
+
+    in_study(tmp_path, work, deals=deals, games=1)
+    assert [row["trained"] for row in open_run(tmp_path / "run").games.rows()] == [False]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_games_whose_cards_were_trained_with_are_marked(
+    there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As earlier versions dealt them."""
+    run = tmp_path / "run"
+
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        trained, played = dealt_to(house, await visitor("after/1"))
+        assert trained == played
+        await visitor("after/1")
+
+    with monkeypatch.context() as earlier:
+        earlier.setattr(houses, "training_seeds", lambda seed, person: (seed + person, seed + person))
+        in_study(tmp_path, work, games=1)
+    if not there:
+        shutil.rmtree(run / "tables")
+    with Store.open_for_reading(run) as store:
+        assert trained_games(store) == [TrainedGame(1, "p01", there)]
+        told = trained_in_words(extras(store, summary(store)).trained)
+    assert told.startswith(f"Game 1 (p01{'' if there else ', perhaps'}) had the cards")
+    assert [row["trained"] for row in open_run(run).games.rows()] == [True if there else None, False]
+    report = CliRunner().invoke(app, ["report", str(run)], env={"COLUMNS": "400"})
+    assert told in report.output
+    assert "had the cards with which" in (run / "report.html").read_text()
+
+
 # -- what is kept of typing ----------------------------------------------------------------------------
 
 
@@ -700,6 +757,25 @@ def test_shipped_studies_are_drafts_with_blanks_and_whole_otherwise(name: str) -
 
 def filled(**changes: Any) -> StudyPlan:
     return study_of({**FILE, **changes}, "tiny.yaml")
+
+
+@pytest.mark.parametrize("name", shipped_files("studies"))
+def test_nobody_trains_with_the_cards_of_a_shipped_study(name: str) -> None:
+    study = load_study(name)
+    seed, people = study.played.seed, range(study.people)
+    deals = (
+        {f"{seed}/{deal}" for deal in range(1_000_000)}
+        if study.deals == "chosen"
+        else {
+            f"{seed}/{study.deal(cell, person, place)}"
+            for cell in study.all_cells.values()
+            for person in range(study.rows(cell))
+            for place in range(1, study.games + 1)
+        }
+    )
+    trained = [f"{training_seeds(seed, person)[-1]}/0" for person in people]
+    assert len(set(trained)) == len(people)
+    assert deals.isdisjoint(trained)
 
 
 def test_roles_are_a_latin_square() -> None:

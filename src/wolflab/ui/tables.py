@@ -44,6 +44,7 @@ from .wording import (
     marked,
     player_in_words,
     settings_in_words,
+    trained_in_words,
     trouble_in_words,
     trouble_marks,
     uncompared_in_words,
@@ -108,6 +109,8 @@ def print_top(console: Console, extras: Extras) -> None:
         say(console, f"Look at them with: {errors_command(run)}", "yellow")
     for became in extras.became:
         say(console, became_in_words(became), "yellow")
+    if trained := trained_in_words(extras.trained):
+        say(console, trained, "yellow")
     if extras.players:
         say(console, "Who plays:")
     for player in extras.players:

@@ -16,6 +16,7 @@ from ..lab.results.extras import Extras, Uncompared
 from ..lab.results.players import PlacePlayer, RulesPlayed
 from ..lab.results.trouble import Troubled
 from ..lab.storage.call_store import Begun
+from ..lab.studies.training import TrainedGame
 from ..metrics.shapes import Summary
 from ..metrics.tournament import Standings
 from ..text.asking.sentences import listed
@@ -145,6 +146,17 @@ def rules_played_in_words(rules: RulesPlayed) -> str:
     changed = "".join(f", {name} {value}" for name, value in told.items())
     where = f" of {listed(rules.conditions)}" if rules.conditions else ""
     return f"Rules{where}: {rules.preset}{changed}."
+
+
+def trained_in_words(trained: Sequence[TrainedGame]) -> str:
+    """Which games of a study were dealt cards that were trained with, in a sentence; "" for none."""
+    told = [f"{each.game} ({each.person}{'' if each.sure else ', perhaps'})" for each in trained]
+    if not told:
+        return ""
+    return (
+        f"{'Game' if len(told) == 1 else 'Games'} {listed(told)} had the cards with which that person had "
+        "trained before: look at the results without them too (column trained of games)."
+    )
 
 
 def became_in_words(became: Became) -> str:

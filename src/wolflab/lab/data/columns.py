@@ -86,6 +86,11 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         *_USED,
         Column("latency", "number", "how long all calls took together", "seconds"),
         *_SITTING,
+        Column(
+            "trained",
+            "yes or no",
+            "whether that person had trained with these cards; empty for no study, or where it is not known",
+        ),
     ),
     "players": (
         *PLACE,

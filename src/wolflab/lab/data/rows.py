@@ -33,6 +33,7 @@ from ..runs.game import StoredGame
 from ..runs.prompts import answered_by_person
 from ..storage.call_store import CallStore, StoredAttempt
 from ..storage.store import GameRow, Store, StudySitting, asker
+from ..studies.training import trained_games
 from .answers import GivenAnswer, StudyAnswers
 from .columns import DataRow, DataValue
 
@@ -68,6 +69,12 @@ class _Run:
     def sittings(self) -> Mapping[tuple[int, int], StudySitting]:
         """By game and seat, who of a study sat there."""
         return {(sitting.game, sitting.seat): sitting for sitting in self.store.sittings()}
+
+    @cached_property
+    def trained(self) -> Mapping[int, bool | None]:
+        """Of a study's games, whether somebody there had trained with their cards; None: it is not known."""
+        found = {one.game: one.sure or None for one in trained_games(self.store)}
+        return {game: found.get(game, False) for game, _ in self.sittings}
 
     @cached_property
     def study(self) -> StudyAnswers:
@@ -161,6 +168,7 @@ def _games(game: _Game) -> Iterator[DataRow]:
         "estimated": any(model in game.run.uncounted for model in totals),
         "latency": spent.latency,
         **game.sitting(),
+        "trained": game.run.trained.get(row.id),
     }
 
 

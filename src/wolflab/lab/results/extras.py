@@ -19,6 +19,7 @@ from ..plans.specs import Became
 from ..runs.counting import rows_of
 from ..storage.call_store import Begun
 from ..storage.store import Store
+from ..studies.training import TrainedGame, trained_games
 from .differences import Arm, Differs, baseline_of, differences, sources
 from .players import PlacePlayer, RulesPlayed, players_of, rules_played
 from .studies import studied
@@ -42,7 +43,8 @@ class Extras:
 
     begun: when and with which version. players, rules: who plays, and by which rules. became: conditions that
     `-o` gave another name, or made of several. estimated: a sentence for each model whose tokens no server
-    counted. attempts: those of calls that brought no reply.
+    counted. attempts: those of calls that brought no reply. trained: of a study, games with whose cards
+    somebody had trained.
     """
 
     sources: tuple[str, ...] = ()
@@ -59,6 +61,7 @@ class Extras:
     estimated: tuple[str, ...] = ()
     attempts: AttemptTotals = field(default_factory=AttemptTotals)
     begun: tuple[Begun, ...] = ()
+    trained: tuple[TrainedGame, ...] = ()
 
 
 def extras(store: Store, summary: Summary) -> Extras:
@@ -123,7 +126,7 @@ def extras_of_tournament(store: Store) -> Extras:
     )
 
 
-_READ = ("sources", "interviews", "growth", "troubled", "choices", "diversity", "estimated")
+_READ = ("sources", "interviews", "growth", "troubled", "choices", "diversity", "estimated", "trained")
 """What is read of each run by itself."""
 
 
@@ -137,6 +140,7 @@ def _read(store: Store) -> Extras:
         troubled=troubled_in(store),
         estimated=tuple(dict.fromkeys(store.uncounted().values())),
         attempts=store.attempt_totals(),
+        trained=tuple(trained_games(store)),
         choices=chosen,
         diversity=diverse,
     )

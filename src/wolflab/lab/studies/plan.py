@@ -286,13 +286,6 @@ class StudyPlan(Part):
             nth -= fits
         raise ExperimentError(f"{cell.condition}: none of {_LOOKED:,} deals gives {self.seat} that place")
 
-    def training_seeds(self, person: int) -> tuple[int, int]:
-        """The seeds of the training game of the person of that number: as earlier versions had it, which
-        dealt the first person the cards of deal 0, and as it is now: of no game of the run.
-        """
-        seed = self.played.seed
-        return seed + person, Draws(f"{seed}/training").below(1 << 62, str(person)) + (1 << 62)
-
     def _cards(self, condition: str, deal: int) -> DealtCards:
         key, _ = keys(self.played, Place(condition, deal, 0))
         return dealt(self.played.ruleset(condition), Draws(key))
@@ -300,6 +293,14 @@ class StudyPlan(Part):
     def receivers(self) -> list[str]:
         """Who is sent what people type: each model and embedder behind a server, with its host."""
         return [f"{name} at {host}" if host else name for name, host in servers_of(self.played).items()]
+
+
+def training_seeds(seed: int, person: int) -> tuple[int, int]:
+    """The seeds of the training game of the person of that number, in a study of that seed: as earlier
+    versions had it, which dealt the first person the cards of deal 0, and as it is now: of no game of the
+    study.
+    """
+    return seed + person, Draws(f"{seed}/training").below(1 << 62, str(person)) + (1 << 62)
 
 
 def _without_people(data: Any) -> Any:

@@ -21,6 +21,7 @@ from ..wording import (
     player_settings,
     rules_played_in_words,
     settings_in_words,
+    trained_in_words,
     trouble_in_words,
     uncompared_in_words,
     where_it_plays,
@@ -50,6 +51,7 @@ def who_plays(extras: Extras, instrument: bool) -> PagePart:
         *map(begun_in_words, extras.begun),
         *map(rules_played_in_words, extras.rules),
         *map(became_in_words, extras.became),
+        trained_in_words(extras.trained),
     )
     said = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences if sentence)
     if not extras.players:

@@ -18,7 +18,7 @@ from ...lab.plans.specs import PERSON, PlayerSpec, with_meanings
 from ...lab.runs.erasing import Erased, erase_said, remove_made
 from ...lab.storage.store import GameRow, Store
 from ...lab.studies.people import WITHDRAWN, StudyPeople, StudyPerson, given_up, step_of
-from ...lab.studies.plan import STUDY, StudyPlan, load_study
+from ...lab.studies.plan import STUDY, StudyPlan, load_study, training_seeds
 from ...record import GameRecord
 from ...wwqa.building import build_items
 from ...wwqa.items import NO, YES, Item
@@ -290,7 +290,7 @@ class StudyHouse:
     def tables_of(self, person: StudyPerson) -> list[tuple[WebTable, int]]:
         """All tables at which somebody has sat, those of games that were abandoned too, and where."""
         sat = {one.game: one.seat for one in self.store.sittings() if one.person == person.name}
-        seeds = self.study.training_seeds(person.number)
+        seeds = training_seeds(self.study.played.seed, person.number)
         plans = [read_plan(file.parent) for file in sorted(self.tables.folder.glob(f"*/{TABLE}"))]
         seats = {plan.code: sat[plan.game] for plan in plans if plan.game in sat}
         seats |= {plan.code: plan.people[0] for plan in plans if not plan.game and plan.seed in seeds}
@@ -334,7 +334,9 @@ class StudyHouse:
         number = self.study.number(condition)
         seats = [TableSeat("agent") for _ in self.study.played.ruleset(condition).names]
         seats[number] = TableSeat("person")
-        return self._table(condition, seats, [number], self.study.training_seeds(person.number)[-1], 0)
+        return self._table(
+            condition, seats, [number], training_seeds(self.study.played.seed, person.number)[-1], 0
+        )
 
     def _made(self, row: GameRow) -> WebTable:
         """The table of a game of the run."""

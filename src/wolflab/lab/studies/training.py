@@ -1,0 +1,59 @@
+"""Which games of a study were dealt the very cards with which somebody there had trained before.
+
+Earlier versions dealt the first person's training game as deal 0 of the study (`plan.training_seeds`). What
+is known of it stands in the table of the training game, in the study's folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from ...files import read_json
+from ..runs.game import keys
+from ..storage.store import Place, Store
+from .people import StudyPerson, kept_people
+from .plan import training_seeds
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedGame:
+    """A game, and the person who had trained with its cards. sure: the table of the training game says so;
+    else it is not there any more, and they may have.
+    """
+
+    game: int
+    person: str
+    sure: bool
+
+
+class _Table(msgspec.Struct):
+    seed: int
+
+
+def trained_games(store: Store) -> list[TrainedGame]:
+    """All of them, in order; none of a run that is no study."""
+    sat = store.sittings()
+    return list(_found(store, kept_people(store.path))) if sat else []
+
+
+def _found(store: Store, people: dict[str, StudyPerson]) -> Iterator[TrainedGame]:
+    for one in store.sittings():
+        person = people.get(one.person)
+        if person is None or "training" not in person.tables:
+            continue
+        deal, _ = keys(store.experiment, Place.of(store.game(one.game)))
+        earlier, _ = training_seeds(store.experiment.seed, person.number)
+        if deal != f"{earlier}/0":
+            continue
+        seed = _trained_with(store.path / "tables" / person.tables["training"] / "table.json")
+        if seed in (None, earlier):
+            yield TrainedGame(one.game, one.person, seed is not None)
+
+
+def _trained_with(file: Path) -> int | None:
+    """The seed of a training game; None where its table is gone."""
+    return read_json(file, _Table, "copy it back").seed if file.is_file() else None
