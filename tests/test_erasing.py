@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +19,22 @@ from typer.testing import CliRunner
 import http_server
 from experience_helpers import HASHING, experience, made_of
 from marks import slow_except
-from random_study import holding_word
+from random_study import bytes_of, holding_word
 from wolflab.cli import app
 from wolflab.errors import StoreError
 from wolflab.lab.experience.erasing import erase_in_pool
 from wolflab.lab.experience.growing import Growing, open_pool
 from wolflab.lab.experience.pool_file import write_pool
+from wolflab.lab.labels.annotate import read_key, sampled_moments
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import erasing, runner
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.embedding_cache import EmbeddingCache, text_hash
 from wolflab.lab.storage.quotes import Quotes
 from wolflab.lab.storage.store import Store, StudySitting
+from wolflab.record.chain import ROOT, hash_of
 from wolflab.record.sealed import ERASED
+from wolflab.text.digest import FORGOTTEN
 from wolflab.ui.erasing import erase_words
 
 SECRET = "My mother once told me that Zebedee's owls lie at noon"
@@ -111,7 +115,9 @@ def test_no_byte_of_a_run_holds_the_words(home: Path) -> None:
     assert "1 vector removed from the run's cache" in told
     assert "of fewer than five words" in told
     assert ERASED in (run / "labels" / "items.csv").read_text()
-    assert "no rater" not in typed("annotate", "agree", run / "labels"), "the label set can still be used"
+    for labels in (run / "labels", home / "beside" / "labels"):
+        with Store.open_for_reading(run) as store:
+            assert sampled_moments(read_key(labels), store), "label sets know the game, named or not"
     verified = typed("verify", run)
     assert "1 of 1 record holds" in verified
     assert re.search(
@@ -183,6 +189,58 @@ def test_whoever_is_killed_in_the_middle_runs_the_same_command_again(
     assert held_in(run) == []
     assert "sent to wolf-1 at 127.0.0.1" in told
     assert "1 of 1 record holds" in typed("verify", run)
+
+
+def test_no_hash_is_left_by_which_a_guess_at_the_words_could_be_confirmed(home: Path) -> None:
+    """Of the requests that held them, and of lines that were chained to such a hash; what does not depend on
+    them stays as it was, and label sets still know their games.
+    """
+    run = home / "run"
+    with Store.open_for_reading(run) as store:
+        before = store.record(1)
+        calls = [call for call in store.whole_calls(1) if call["model"] == "wolf-1"]
+    hashes = {call["request"] for call in calls} | {hash_of(before.lines[-1])}
+    assert len(hashes) > 20
+    chained = {hash_of(line) for line in before.lines if hash_of(line) != ROOT}
+    first = next(at for at, line in enumerate(before.lines) if b'"request":' in line)
+    hashes |= {hash_of(line) for line in before.lines[first:]}
+    assert hashes & chained
+    assert all(held_in(run, words=found) for found in (*hashes,)[:3])
+    typed("erase", run, "--seat", "1", "--also", home / "beside" / "labels")
+    for folder in (run, home / "beside" / "labels"):
+        held = b"".join(
+            data for file in sorted(folder.rglob("*")) if file.is_file() for data in bytes_of(file)
+        )
+        assert not [found for found in hashes if found.encode() in held or bytes.fromhex(found) in held]
+    with Store.open_for_reading(run) as store:
+        after = store.record(1)
+        assert {call["request"] for call in store.whole_calls(1)} == {FORGOTTEN}
+    assert [replace(turn, calls=[]) for turn in after.turns if turn.kind != "statement"] == [
+        replace(turn, calls=[]) for turn in before.turns if turn.kind != "statement"
+    ]
+    assert "1 of 1 record holds" in typed("verify", run)
+    for labels in (run / "labels", home / "beside" / "labels"):
+        with Store.open_for_reading(run) as store:
+            assert sampled_moments(read_key(labels), store)
+
+
+def test_polls_are_chained_to_the_lines_as_they_are_now(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    typed(
+        *("play", "--human", "1", "--out", run, "--pace", "0", "--as", "Villager", "--rules", "sheriff"),
+        *("-o", "straw_polls=1"),
+        lines="1\n" * 400,
+    )
+    with Store.open_for_reading(run) as store:
+        before = store.record(1)
+    assert before.probes
+    typed("erase", run, "--seat", "1")
+    assert "1 of 1 record holds" in typed("verify", run)
+    with Store.open_for_reading(run) as store:
+        after = store.record(1)
+    assert [(turn.ask, turn.at, turn.action) for turn in after.probes] == [
+        (turn.ask, turn.at, turn.action) for turn in before.probes
+    ]
 
 
 # -- what left the machine -----------------------------------------------------------------------------

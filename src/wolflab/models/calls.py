@@ -14,6 +14,7 @@ from hashlib import blake2b
 from typing import Any, Protocol
 
 from ..errors import CassetteMismatch, ModelError, NotFiled
+from ..text.digest import FORGOTTEN
 from ..text.replies.finish import FinishReason
 from ..usage import Usage
 from .base import Model, Request, Response
@@ -210,7 +211,7 @@ async def answer(file: File, model: Model | None, request: Request) -> tuple[str
     digest = request.digest(model.typed)
     filed = file.get(request)
     if filed is not None:
-        if filed.request != digest:
+        if filed.request not in (digest, FORGOTTEN):
             raise CassetteMismatch(
                 f"call {request.key}: the request differs from the recorded one (another version, recipe or "
                 "prompt, or an agent of your own whose code has changed); use what made the run, or start a "

@@ -25,6 +25,10 @@ from .identity import ByIdentity
 from .notes import UNCERTAIN, Belief
 from .questions import Exchange, Line, Question, Situation, Task
 
+FORGOTTEN = "0" * 32
+"""What stands for the hash of a request that held words which were erased: by the hash itself a guess at them
+could be confirmed."""
+
 Corrections = tuple[tuple[str, str], ...]
 """(reply, what was wrong with it) of each failed attempt."""
 

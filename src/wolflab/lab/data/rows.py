@@ -425,7 +425,9 @@ def _judged(run: _Run, judge: Path) -> Iterator[tuple[str, DataRow]]:
 def _game_of(run: _Run, item: KeyRow, judge: Path) -> _Game:
     """The game that a judged reply is from. StoreError where the reply was drawn from another run."""
     game = _Game(run.store, run.store.game(item.game), run)
-    if game.record is None or item.head not in ("", hash_of(game.record.lines[-1])):
+    if game.record is None or (
+        item.head not in ("", hash_of(game.record.lines[-1])) and not game.record.erased
+    ):
         raise StoreError(
             f"{judge}: the replies that it judges are not from {run.store.path}; name the run of their sample"
         )

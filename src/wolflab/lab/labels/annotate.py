@@ -43,7 +43,8 @@ _ID_LETTERS = 9
 class KeyRow:
     """Where an item comes from. variant: the condition; who: model and recipe; ask: as in the record.
 
-    head: the last hash of its game's chain, which no other game has, also not the same one played anew.
+    head: the last hash of its game's chain, which no other game has, also not the same one played anew;
+    another one since words were erased from it, which a label set elsewhere does not know.
     """
 
     id: str
@@ -249,7 +250,7 @@ def sampled_moments(key: AnswerKey, store: Store) -> dict[str, Moment]:
                 "name the right one with --run"
             )
         record = store.record(game)
-        if first.head not in ("", hash_of(record.lines[-1])):
+        if first.head not in ("", hash_of(record.lines[-1])) and not record.erased:
             raise StoreError(
                 f"{store.path} is not the run that this sample was drawn from: its game {game} was played "
                 "otherwise (the same experiment, run anew?); name the right one with --run"

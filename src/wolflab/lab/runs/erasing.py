@@ -100,18 +100,27 @@ def erase_said(store: Store, found: Found, also: Sequence[Path] = ()) -> Erased:
         games = {asker(row.id) for row, _ in found}
         sent = _Sent(store)
         sent.keep(store.sent(quotes, games) | store.embedded())
-        folders = _Folders(done, quotes, {seal for _, _, words in said for seal in words}, sent)
+        seals = {seal for _, _, words in said for seal in words}
+        hearers = _hearers(store, [row for row, _ in found])
+        folders = _Folders(done, quotes, seals, _heads(store, found, quotes, hearers), sent)
         done.removed |= remove_made(store.path)
         for folder in (store.path, *also):
             folders.look_through(folder, store.path)
         done.repeated = _repeated(store, found, quotes)
-        prompts, replies = store.forget_quotes(quotes, _hearers(store, [row for row, _ in found]))
+        prompts, replies = store.forget_quotes(quotes, hearers)
         done.prompts, done.replies = done.prompts + prompts, done.replies + replies
         done.vectors += store.forget_vectors()
     done.statements = sum(store.erase_words(row, seat) for row, seat in found)
     store.scrub()
     done.sent = sent_before(store)
     return done
+
+
+def _heads(store: Store, found: Found, quotes: Quotes, hearers: set[str]) -> dict[str, str]:
+    """The last hashes of records, and what they will be once no request's hash tells of the words."""
+    forgets: dict[int, set[str] | None] = {**store.requests_holding(quotes, hearers)}
+    forgets |= {row.id: None for row, _ in found}
+    return dict(pair for game, hashes in forgets.items() if (pair := store.heads(game, hashes)) is not None)
 
 
 # -- what left the machine --------------------------------------------------------------------
@@ -196,10 +205,13 @@ def remove_made(run: Path) -> dict[Path, str]:
 
 
 class _Folders:
-    """What lies in folders. seals: of the words."""
+    """What lies in folders. seals: of the words. heads: last hash of a record →
+    what it will be; label sets name games by it."""
 
-    def __init__(self, done: Erased, quotes: Quotes, seals: set[str], sent: _Sent) -> None:
-        self.done, self.quotes, self.seals, self.sent = done, quotes, seals, sent
+    def __init__(
+        self, done: Erased, quotes: Quotes, seals: set[str], heads: Mapping[str, str], sent: _Sent
+    ) -> None:
+        self.done, self.quotes, self.seals, self.heads, self.sent = done, quotes, seals, heads, sent
 
     def look_through(self, folder: Path, run: Path) -> None:
         """Take the words out of every file in a folder. run: the one whose words they are. Runs within it are
@@ -281,6 +293,9 @@ class _Folders:
             lines = after.splitlines(keepends=True)
             after = "".join(line for line in lines if not any(seal in line for seal in self.seals))
             places = max(places, len(lines) - after.count("\n"))
+        for head, now in self.heads.items():
+            places += after.count(head)
+            after = after.replace(head, now)
         if after != text:
             write(path, after.encode(encoding))
             self.done.replaced[path] = places

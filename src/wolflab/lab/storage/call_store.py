@@ -36,6 +36,7 @@ from ...models.base import Model, Request, Response
 from ...models.calls import Filed, LostAttempt
 from ...models.estimates import UNCOUNTED
 from ...models.person import PersonModel
+from ...text.digest import FORGOTTEN
 from ...text.replies.finish import Finish, FinishReason
 from ...usage import AttemptTotals, CallTotals, Spent, Usage
 from .packing import CallRow, totals_by_model
@@ -608,28 +609,34 @@ class CallStore:
         return found
 
     def forget_quotes(self, quotes: Quotes, askers: Collection[str] | None = None) -> tuple[int, int]:
-        """Drop every prompt that holds words of these, and take the words out of models' replies: of these
-        askers alone, unless None, for agents cannot be run again without their replies. Returns how many
-        prompts and replies it were.
+        """Drop every prompt that holds words of these. Of these askers (None: of all) alone the words go from
+        models' replies, and the hashes of these requests: agents cannot be run again without them. Returns how
+        many prompts and replies it were.
         """
-        holding = {name for name, text in self._blocks() if text in quotes}
-        query = (
-            "SELECT rowid, asker, key, blocks, text FROM calls WHERE model != ?"  # people have their seals
-        )
+        query = "SELECT rowid, asker, key, text FROM calls WHERE model != ?"  # people have their seals
         rows = self._db.execute(query, (PersonModel.name,)).fetchall()
-        prompts = [(row[0],) for row in rows if row[3] and not holding.isdisjoint(_names(row[3]))]
+        held = self._holding(quotes)
         replies = [
             (quotes.without(text), row, who, key)
-            for row, who, key, _, text in rows
+            for row, who, key, text in rows
             if (askers is None or who in askers) and text in quotes
         ]
         with self._transaction():
-            self._db.executemany("UPDATE calls SET blocks = NULL WHERE rowid = ?", prompts)
+            for row, who, request in held:
+                hash = FORGOTTEN if askers is None or who in askers else request
+                self._db.execute("UPDATE calls SET blocks = NULL, request = ? WHERE rowid = ?", (hash, row))
             for text, row, who, key in replies:
                 self._db.execute("UPDATE calls SET text = ? WHERE rowid = ?", (text, row))
                 self._db.execute("DELETE FROM likeliest WHERE asker = ? AND key = ?", (who, key))
             self._drop_blocks()
-        return len(prompts), len(replies)
+        return len(held), len(replies)
+
+    def _holding(self, quotes: Quotes) -> list[tuple[int, str, str]]:
+        """Row, asker and request's hash of models' calls whose prompt is kept and holds words of these."""
+        holding = {name for name, text in self._blocks() if text in quotes}
+        query = "SELECT rowid, asker, request, blocks FROM calls WHERE model != ? AND blocks IS NOT NULL"
+        rows = self._db.execute(query, (PersonModel.name,))
+        return [(row, who, hash) for row, who, hash, blocks in rows if not holding.isdisjoint(_names(blocks))]
 
     def _blocks(self) -> Iterator[tuple[str, str]]:
         for name, data in self._db.execute("SELECT hash, text FROM blocks"):

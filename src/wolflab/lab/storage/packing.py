@@ -17,8 +17,8 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import msgspec
@@ -28,6 +28,7 @@ from ...files import LARGEST
 from ...models.base import Response
 from ...models.calls import response_digest
 from ...record.chain import ROOT, Chain, begins_with, hash_of
+from ...text.digest import FORGOTTEN
 from ...text.replies.finish import Finish
 from ...usage import CallTotals, Usage
 
@@ -163,6 +164,11 @@ class Unpacked:
     _texts: dict[str, str]
     """Of responses, by their hashes."""
 
+    def without_requests(self, requests: Collection[str] | None = None) -> Packed:
+        """The blob without the hashes of these requests; see `forgotten`."""
+        calls = [replace(call, request=_forgotten(call.request, requests)) for call in self.calls().values()]
+        return pack(*forgotten(self.lines, self.probes, requests), calls)
+
     def calls(self) -> dict[str, CallRow]:
         """The calls by key. A row's call is among them when one of these had the same reply.
 
@@ -187,6 +193,37 @@ class Unpacked:
 def _play(lines: Sequence[bytes]) -> str:
     """What the keys of a game's calls begin with."""
     return _header(lines[0]).play if lines else ""
+
+
+# -- erasing ----------------------------------------------------------------------------------
+
+
+def forgotten(
+    lines: Sequence[bytes], probes: Sequence[bytes], requests: Collection[str] | None = None
+) -> tuple[list[bytes], list[bytes]]:
+    """Both chains, without the hashes of these requests (None: of all), chained anew. Nothing else is
+    changed: what is read of the lines and checked by the rules stays.
+    """
+    game, polls = Chain(), Chain()
+    now: dict[str, str] = {}
+    for line in lines:
+        body = b"{" + line[_HEAD:]
+        if begins_with(line, "call"):
+            value = msgspec.json.decode(body)
+            value["request"] = _forgotten(value["request"], requests)
+            body = msgspec.json.encode(value)
+        game.add_encoded(body)
+        now[hash_of(line)] = game.last
+    for line in probes:
+        value = msgspec.json.decode(b"{" + line[_HEAD:])
+        value["after"] = now[value["after"]]
+        value["calls"] = [(*call[:2], _forgotten(call[2], requests), *call[3:]) for call in value["calls"]]
+        polls.add(value)
+    return game.lines, polls.lines
+
+
+def _forgotten(request: str, requests: Collection[str] | None) -> str:
+    return FORGOTTEN if requests is None or request in requests else request
 
 
 # -- packing ----------------------------------------------------------------------------------

@@ -26,7 +26,9 @@ from ...files import make_folder, write
 from ...metrics.rows import Status
 from ...models.calls import Filed
 from ...record import GameRecord, read_record
+from ...record.chain import hash_of
 from ...record.sealed import NO_WORDS, SealedWords, WordsBySeal
+from ...text.digest import FORGOTTEN
 from ...text.people import decode_answer
 from ...text.replies.parse import READING
 from ...usage import CallTotals, Spent, Usage
@@ -36,7 +38,7 @@ from ..plans.numbering import NumberOf
 from ..plans.specs import PERSON, with_meanings
 from .call_store import CallStore
 from .embedding_cache import spent_on_vectors
-from .packing import Packed, Unpacked, pack, together, totals_by_model, unpack
+from .packing import Packed, Unpacked, forgotten, pack, together, totals_by_model, unpack
 from .quotes import Quotes
 from .run_files import has_table, locked, must_be_new, transaction, unlocked, writer
 
@@ -400,11 +402,40 @@ class Store(CallStore):
                 self._db.execute(
                     "UPDATE games SET status = 'failed', error = ? WHERE id = ?", (GIVEN_UP, row.id)
                 )
-            if gone or brought:
-                self._db.execute("UPDATE calls SET blocks = NULL WHERE asker = ?", (who,))
+            if gone or brought or (row.over and self.record(row.id).erased):  # an earlier version left hashes
+                query = "UPDATE calls SET blocks = NULL, request = ? WHERE asker = ?"
+                self._db.execute(query, (FORGOTTEN, who))
+                self._keep_without_requests(row.id)
                 self._db.execute("DELETE FROM rows WHERE game = ?", (row.id,))  # counted with the words
                 self._drop_blocks()
         return max(gone, brought)
+
+    def _keep_without_requests(self, game: int, requests: Collection[str] | None = None) -> None:
+        """The record without the hashes of these requests, or (None) of all. See `packing.forgotten`."""
+        unpacked = self._unpacked(game)
+        if unpacked is not None:
+            data = unpacked.without_requests(requests).data
+            self._db.execute("UPDATE records SET data = ? WHERE game = ?", (data, game))
+
+    def requests_holding(self, quotes: Quotes, askers: Collection[str] | None = None) -> dict[int, set[str]]:
+        """Game → hashes of its requests whose prompts are kept and hold words of these. askers: see
+        `forget_quotes`.
+        """
+        games: dict[int, set[str]] = {}
+        for _, who, request in self._holding(quotes):
+            if who.startswith(_ASKER) and (askers is None or who in askers):
+                games.setdefault(int(who.removeprefix(_ASKER)), set()).add(request)
+        return games
+
+    def heads(self, game: int, requests: Collection[str] | None) -> tuple[str, str] | None:
+        """The last hash of a game's record, and what it is once these hashes (None: all) are gone from it;
+        None where it has no record.
+        """
+        unpacked = self._unpacked(game)
+        if unpacked is None:
+            return None
+        after, _ = forgotten(unpacked.lines, unpacked.probes, requests)
+        return hash_of(unpacked.lines[-1]), hash_of(after[-1])
 
     @cached_property
     def erased(self) -> bool:
@@ -415,6 +446,9 @@ class Store(CallStore):
 
     def forget_quotes(self, quotes: Quotes, askers: Collection[str] | None = None) -> tuple[int, int]:
         """See `CallStore.forget_quotes`; of replies that are packed with a game, all of such a one goes."""
+        with self._transaction():
+            for game, requests in self.requests_holding(quotes, askers).items():
+                self._keep_without_requests(game, requests)
         prompts, replies = super().forget_quotes(quotes, askers)
         for (game,) in self._db.execute("SELECT game FROM records").fetchall():
             unpacked = self._unpacked(game) if askers is None or asker(game) in askers else None
