@@ -1,10 +1,11 @@
-"""Studies whose people come, play, leave, withdraw and come back at random, while the server is stopped and killed.
+"""Studies whose people come, play, leave, withdraw and come back at random, while the server is killed.
 
     python benchmarks/withdrawals.py                 # 20 studies of 20 people
     python benchmarks/withdrawals.py --studies 3 --people 6 --first 40
 
-At every answer to a withdrawal, and at every start, no byte of the study's folder may hold that person's words; at
-every step, each place and each person is there once (`tests/random_study.py`). Exits with 1 where one does not hold.
+At every answer to a withdrawal, and at every start, no byte of the study's folder may hold that person's
+words; at every step, each place and each person is there once (`tests/random_study.py`). Exits with 1 where
+one does not hold.
 """
 
 from __future__ import annotations
@@ -49,9 +50,9 @@ def told(found: list[Found]) -> str:
     games = sum((one.games for one in found), Counter())
     played = ", ".join(f"{n} {status}" for status, n in sorted(games.items()))
     return (
-        f"{sum(len(one.faults) for one in found)} faults; {total('withdrawn')} withdrew ({total('in_games')} in "
-        f"mid-game), {total('through')} are through, {total('refused')} times it was full; games: {played}; "
-        f"{total('restarts')} starts, {total('killed')} after a kill"
+        f"{sum(len(one.faults) for one in found)} faults; {total('withdrawn')} withdrew "
+        f"({total('in_games')} in mid-game), {total('through')} are through, {total('refused')} times it was "
+        f"full; games: {played}; {total('restarts')} starts, {total('killed')} after a kill"
     )
 
 

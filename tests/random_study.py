@@ -218,7 +218,7 @@ class _Run:
         table = self.house.tables.table(code)
         if table.plan.state == "over":
             return
-        seats = {self.house.seat_at(table, each.visitor.person): each for each in self._at(code)}
+        seats = {self.house.seat_at(table, at.person): each for each, at in self._at(code)}
         for seat, each in seats.items():
             if not table.desks[seat].connections:
                 table.connected(seat)
@@ -235,10 +235,10 @@ class _Run:
                 return
             await asyncio.sleep(0.5)
 
-    def _at(self, code: str) -> list[_Someone]:
+    def _at(self, code: str) -> list[tuple[_Someone, Visitor]]:
         """Who sits at a table, and has the study open."""
         return [
-            each
+            (each, each.visitor)
             for each in self.everybody
             if each.visitor is not None and not each.gone and code in each.visitor.person.tables.values()
         ]

@@ -79,7 +79,7 @@ def client(*roots: Path, access: str = "", **more: Any) -> TestClient:
 
 def address(browser: TestClient, name: str) -> str:
     """The address of a run by its folder's name."""
-    return next(link for link in links(browser.get("/").text) if link.startswith(f"/r/{name}-"))
+    return "/" + next(link for link in links(browser.get("/").text) if link.startswith(f"r/{name}-"))
 
 
 def links(text: str) -> list[str]:
@@ -434,7 +434,7 @@ def test_hostile_names_are_names(runs: Path) -> None:
     assert f"{len(names) + 3} runs" in text
     assert "<script>alert" not in text
     assert not re.search("[\x1b\u202e]", text)
-    found = [link for link in links(text) if link.startswith("/r/")]
+    found = [link for link in links(text) if link.startswith("r/")]
     assert len(set(found)) == len(names) + 3
     for link in found:
         assert len(link) < 100

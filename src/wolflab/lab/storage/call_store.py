@@ -610,8 +610,8 @@ class CallStore:
 
     def forget_quotes(self, quotes: Quotes, askers: Collection[str] | None = None) -> tuple[int, int]:
         """Drop every prompt that holds words of these. Of these askers (None: of all) alone the words go from
-        models' replies, and the hashes of these requests: agents cannot be run again without them. Returns how
-        many prompts and replies it were.
+        models' replies, and the hashes of these requests: agents cannot be run again without them. Returns
+        how many prompts and replies it were.
         """
         query = "SELECT rowid, asker, key, text FROM calls WHERE model != ?"  # people have their seals
         rows = self._db.execute(query, (PersonModel.name,)).fetchall()

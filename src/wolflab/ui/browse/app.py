@@ -24,7 +24,7 @@ from ...errors import WolflabError
 from ...files import read_file
 from ..replay.writing import replay_of
 from ..report.links import awake
-from ..web.doors import address
+from ..web.doors import address, up
 from ..web.guard import GUESSES, Guard, Limiter
 from ..web.refusals import Refused
 from ..wording import counted
@@ -40,7 +40,7 @@ from .frame import (
     sentence_told,
 )
 from .games import GamesAsked, address_number, games_form, games_page, known_fields
-from .lists import PAGES, page_time, run_address, run_page, runs_page
+from .lists import PAGES, page_time, run_page, runs_page
 from .shelf import (
     RunShelf,
     ShelvedRun,
@@ -85,9 +85,9 @@ def runs_application(shelf: RunShelf, hosts: Sequence[str], access: str = "") ->
             raise Refused(
                 403, "this link's access token is not this server's; it has a new one at every start"
             )
-        answer = RedirectResponse("/", 303)
+        answer = RedirectResponse("./", 303)
         secure = request.url.scheme == "https"
-        answer.set_cookie(cookie, access, httponly=True, samesite="strict", secure=secure)
+        answer.set_cookie(cookie, access, path=None, httponly=True, samesite="strict", secure=secure)
         return answer
 
     return Starlette(
@@ -185,8 +185,9 @@ def _take_replay(request: Request, shelf: RunShelf) -> Response:
     words += " Its page is there when it is over."
     place = f"<bdi>{escape(game.condition)}</bdi>, deal {game.deal}, repeat {game.repeat}"
     body = headed(f"Game {number}", place) + refreshed(sentence_told(words), True)
-    way = [("/", "All runs"), (run_address(run), run.name), (f"{run_address(run)}games", "Games")]
-    return _html(browse_page(f"Game {number}", body, way, live=True), HTTPStatus.NOT_FOUND)
+    way = [("../../../", "All runs"), ("../", run.name), ("../games", "Games")]
+    page = browse_page(f"Game {number}", body, way, live=True, top="../../../")
+    return _html(page, HTTPStatus.NOT_FOUND)
 
 
 def _take_file(name: str) -> Callable[[Request, RunShelf], Response]:
@@ -215,27 +216,30 @@ def _take_file(name: str) -> Callable[[Request, RunShelf], Response]:
 _TITLES = {404: "Not here", 405: "Not taken", 409: "It cannot be read", 422: "Not understood"}
 
 
-def _wrong(sentence: str, status: int) -> Response:
-    title = _TITLES.get(status, HTTPStatus(status).phrase)
-    return _html(browse_page(title, headed(title) + sentence_told(sentence), [("/", "All runs")]), status)
+def _wrong(request: Request, sentence: str, status: int) -> Response:
+    title, top = _TITLES.get(status, HTTPStatus(status).phrase), up(request)
+    page = browse_page(title, headed(title) + sentence_told(sentence), [(top, "All runs")], top=top)
+    return _html(page, status)
 
 
 def _refused(request: Request, error: Exception) -> Response:
     """Whatever cannot be read is told as on the command line; only this machine's people are let in."""
     if isinstance(error, Refused):
-        return _wrong(str(error), error.status)
+        return _wrong(request, str(error), error.status)
     if isinstance(error, OSError):
-        return _wrong(f"this cannot be read now ({error.strerror or error}); it may have been moved", 404)
-    return _wrong(str(error), 409)
+        return _wrong(
+            request, f"this cannot be read now ({error.strerror or error}); it may have been moved", 404
+        )
+    return _wrong(request, str(error), 409)
 
 
 def _no_such_thing(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     words = {404: "there is no such page", 405: "nothing is taken here: this server only shows runs"}
-    answer = _wrong(words.get(error.status_code, str(error.detail)), error.status_code)
+    answer = _wrong(request, words.get(error.status_code, str(error.detail)), error.status_code)
     answer.headers.update(error.headers or {})
     return answer
 
 
 def _fault(request: Request, error: Exception) -> Response:
-    return _wrong("the server has failed; its log says how", 500)
+    return _wrong(request, "the server has failed; its log says how", 500)

@@ -24,7 +24,6 @@ from ..web.refusals import Refused
 from ..wording import counted
 from .frame import browse_page, headed, leading_table, sentence_told
 from .games import address_number, known_fields
-from .lists import run_address
 from .shelf import ShelvedRun, game_in, looking, opened_store
 
 _SAME_DEAL = 200
@@ -106,7 +105,7 @@ def _end(game: _Told) -> str:
 
 
 def _way(run: ShelvedRun) -> list[tuple[str, str]]:
-    return [("/", "All runs"), (run_address(run), run.name), ("games", "Games")]
+    return [("../../", "All runs"), ("./", run.name), ("games", "Games")]
 
 
 def _told_of(store: Store, number: int) -> _Told:

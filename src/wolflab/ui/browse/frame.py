@@ -27,16 +27,22 @@ REFRESHED = 3.0
 """Seconds between two looks at a run that is not over."""
 
 
-def browse_page(title: str, body: str, way: Sequence[tuple[str, str]] = (), live: bool = False) -> str:
+def browse_page(
+    title: str,
+    body: str,
+    way: Sequence[tuple[str, str]] = (),
+    live: bool = False,
+    top: str = "../../",
+) -> str:
     """A whole page. body: HTML. way: where it stands, (address, words) each. live: it asks for itself
-    again.
+    again. top: from it to the server's first page; else it is one of a run's own.
     """
     steps = "".join(f'<a href="{escape(to)}"><bdi>{escape(words)}</bdi></a>' for to, words in way)
     crumbs = f'<nav class="crumbs" aria-label="Way back">{steps}</nav>' if way else ""
-    script = '<script type="module" src="/static/live.js"></script>' if live else ""
+    script = f'<script type="module" src="{top}static/live.js"></script>' if live else ""
     return page(
         f"{title} – Wolflab",
-        f'<link rel="stylesheet" href="/static/browse.css">{crumbs}{body}{script}\n',
+        f'<link rel="stylesheet" href="{top}static/browse.css">{crumbs}{body}{script}\n',
         policy="",
     )
 

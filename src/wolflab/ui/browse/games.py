@@ -26,7 +26,7 @@ from ..report.table import Cell, TableRow
 from ..web.refusals import Refused
 from ..wording import counted, cut
 from .frame import browse_page, choices, headed, leading_table, refreshed, sentence_told
-from .lists import PAGE, pager, run_address
+from .lists import PAGE, pager
 from .shelf import RunShelf, ShelvedRun, in_command, looking
 
 WON: Mapping[EndedBy, str] = {"village": "the village", "werewolves": "the Werewolves", "nobody": "nobody"}
@@ -196,7 +196,7 @@ def games_page(shelf: RunShelf, run: ShelvedRun, asked: GamesAsked) -> str:
     steps = pager(page, pages, lambda n: asked.address(page=n))
     live = not counts.finished
     body = headed("Games", _chosen(asked)) + form + unknown + refreshed(table, live) + steps
-    return browse_page(f"Games of {run.name}", body, [("/", "All runs"), (run_address(run), run.name)], live)
+    return browse_page(f"Games of {run.name}", body, [("../../", "All runs"), ("./", run.name)], live)
 
 
 def _chosen(asked: GamesAsked) -> str:

@@ -62,15 +62,15 @@ def runs_page(shelf: RunShelf, page: int) -> str:
         for root in shelf.roots
         if not root.is_dir()
     )
-    steps = pager(page, pages, lambda n: f"/?page={n}")
+    steps = pager(page, pages, lambda n: f"?page={n}")
     body = headed("Runs", f"<bdi>{escape(where)}</bdi>") + refreshed(gone + inner + steps, True, _SLOWER)
-    return browse_page("Runs", body, live=True)
+    return browse_page("Runs", body, live=True, top="./")
 
 
 def _row(shelf: RunShelf, run: ShelvedRun) -> TableRow:
     """A line of the list. What is wrong with a run stands in its line."""
     title = shelf.title(run.path).title
-    name = Cell(run.name, under=(title,) if title else (), to=run_address(run))
+    name = Cell(run.name, under=(title,) if title else (), to=f"r/{quote(run.slug)}/")
     kind = KIND_NAMES[run.kind]
     try:
         if run.kind == "training":
@@ -123,11 +123,6 @@ def _trained(folder: Path) -> tuple[str, Cell]:
     return "", Cell(words, under=(counted(looks, "look"),))
 
 
-def run_address(run: ShelvedRun) -> str:
-    """The address of a run's page."""
-    return f"/r/{quote(run.slug)}/"
-
-
 def pager(page: int, pages: int, to: Callable[[int], str]) -> str:
     """Links to the pages before and after. to: the address of a page."""
     if pages < 2:
@@ -153,7 +148,7 @@ def run_page(shelf: RunShelf, run: ShelvedRun, form: str = "") -> str:
     pages = _pages(run)
     games = f'<section id="games"><h2>Games</h2>{form}</section>' if form else ""
     inner = refreshed(body, live)
-    return browse_page(title or run.name, f"{head}{pages}{inner}{games}", [("/", "All runs")], live)
+    return browse_page(title or run.name, f"{head}{pages}{inner}{games}", [("../../", "All runs")], live)
 
 
 def _games(shelf: RunShelf, run: ShelvedRun) -> tuple[str, bool]:

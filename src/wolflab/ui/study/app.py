@@ -33,12 +33,13 @@ from ..web.refusals import Refused, sentence_of
 from . import forms
 from .house import LOOKS_AGAIN, StudyHouse
 
-_HERE = "/study/now"
+_NOW = "now"
+"""The page of the next step, from any other: a proxy may have put a path before all."""
 _ID_LIMIT = 200
 _ARRIVALS = Allowance(300, 3600, "new people of this study from your address")
 _REPORTS = 50
 """Of one person, at most."""
-_GO_ON = '<p><a class="button" href="/study/now">Go on</a></p>'
+_GO_ON = '<p><a class="button" href="now">Go on</a></p>'
 _WAIT = "<p>Leave this page open: it looks by itself whether the others have come.</p>"
 _Handler = Callable[[Request], Awaitable[Response]]
 _OfStep = Callable[[StudyPerson, str, Mapping[str, str]], str]
@@ -85,10 +86,10 @@ class StudyDoors:
         """GET /study/: whoever has begun goes on; others are asked to begin."""
         person, outside = self.person(request), request.query_params.get("id", "")[:_ID_LIMIT]
         if person is not None and not (person.gone and outside):
-            return RedirectResponse(_HERE, 303)
+            return RedirectResponse(_NOW, 303)
         carried = f'<input type="hidden" name="id" value="{escape(outside)}">'
         inner = "<p>Thank you for your interest. On the next page you are told what the study is about.</p>"
-        return self._page(forms.step_form("", inner + carried, "Go on", "/study/"), None)
+        return self._page(forms.step_form("", inner + carried, "Go on", "./"), None)
 
     async def begin(self, request: Request) -> Response:
         """POST /study/: somebody new, or somebody who comes back by their link. Without an id a browser is
@@ -98,7 +99,7 @@ class StudyDoors:
         outside, here = given.get("id", "")[:_ID_LIMIT], self.person(request)
         known = people.by_outside(outside) if outside else here
         if known is here is not None and not people.begins_again(outside):
-            return RedirectResponse(_HERE, 303)
+            return RedirectResponse(_NOW, 303)
         if known is None:
             self.doors.limits.check(GUESSES, where)
             self.doors.limits.take(_ARRIVALS, where)
@@ -107,7 +108,7 @@ class StudyDoors:
         except NotInvited:
             self.doors.limits.count(GUESSES, where)
             raise
-        answer = RedirectResponse(_HERE, 303)
+        answer = RedirectResponse(_NOW, 303)
         self.doors.set_cookie(request, answer, "study", key, "/study/")
         return answer
 
@@ -115,7 +116,7 @@ class StudyDoors:
         """GET /study/now: the page of the step that comes next."""
         person = self.person(request)
         if person is None:
-            return RedirectResponse("/study/", 303)
+            return RedirectResponse("./", 303)
         return self._step(person)
 
     async def take(self, request: Request) -> Response:
@@ -127,20 +128,20 @@ class StudyDoors:
             wrong = taken(person, step, given)
             if wrong:
                 return self._step(person, given, wrong)
-        return RedirectResponse(_HERE, 303)
+        return RedirectResponse(_NOW, 303)
 
     async def play(self, request: Request) -> Response:
         """POST /study/table: to the table of the game that comes next."""
         person = self.must(request)
         step = self.house.advance(person)
         if step != "training" and not step.startswith("game/"):
-            return RedirectResponse(_HERE, 303)
+            return RedirectResponse(_NOW, 303)
         self.house.people.seen(person)
         if self.house.waiting(person, step, sits=True):
-            return RedirectResponse(_HERE, 303)
+            return RedirectResponse(_NOW, 303)
         table, seat, secret = self.house.table_for(person, step)
         path = f"/t/{table.plan.code}/s/{seat}/"
-        answer = RedirectResponse(path, 303)
+        answer = RedirectResponse(f"..{path}", 303)
         self.doors.set_cookie(request, answer, "seat", secret, path)
         return answer
 
@@ -148,11 +149,11 @@ class StudyDoors:
         """POST /study/stop"""
         person = self.must(request)
         if not step_of(self.study, person):  # whoever is through has nothing to stop
-            return RedirectResponse(_HERE, 303)
+            return RedirectResponse(_NOW, 303)
         self.house.give_up(person)
         person.left = f"stopped at {step_of(self.study, person)}"
         self.house.people.seen(person)
-        return RedirectResponse(_HERE, 303)
+        return RedirectResponse(_NOW, 303)
 
     async def report(self, request: Request) -> Response:
         """POST /study/report"""
@@ -393,10 +394,10 @@ class StudyDoors:
 
             return handled
 
-        gets = {"/study/": self.welcome, _HERE: self.now, "/study/withdraw": self.ask_withdrawal}
+        gets = {"/study/": self.welcome, "/study/now": self.now, "/study/withdraw": self.ask_withdrawal}
         posts = {
             "/study/": self.begin,
-            _HERE: self.take,
+            "/study/now": self.take,
             "/study/table": self.play,
             "/study/stop": self.stop,
             "/study/report": self.report,
@@ -427,7 +428,7 @@ _WITHDRAW = forms.step_form(
     "This cannot be undone.</p>"
     '<label>Your withdrawal code <input name="code" autocomplete="off" required></label>',
     "Erase all that I have typed",
-    "/study/withdraw",
+    "withdraw",
 )
 
 

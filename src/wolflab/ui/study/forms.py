@@ -32,7 +32,7 @@ HALLUCINATIONS = {
 }
 """Kinds of hallucination (002, Table 18), and one for the rest."""
 CODE_FORM = (
-    '<form method="post" action="/study/code"><button type="submit">Give me a withdrawal code</button> '
+    '<form method="post" action="code"><button type="submit">Give me a withdrawal code</button> '
     "<small>You alone have it. With it, all that you have typed can be erased.</small></form>"
 )
 _PLACE = "A limited number of people is wanted. A place is yours once you have"
@@ -45,7 +45,7 @@ _PLACES = {
 TEXT_LIMIT = 2000
 """Characters of an answer in words."""
 REPORT_FORM = (
-    '<form method="post" action="/study/report"><label>What is wrong? '
+    '<form method="post" action="report"><label>What is wrong? '
     f'<textarea name="text" rows="3" maxlength="{TEXT_LIMIT}" required></textarea></label> '
     '<button type="submit">Report it</button></form>'
 )
@@ -59,13 +59,13 @@ def study_page(study: StudyPlan, body: str, wrong: str = "", foot: str = "") -> 
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<title>{title}</title><link rel="icon" href="data:,">'
-        '<link rel="stylesheet" href="/static/style.css">'
-        '<link rel="stylesheet" href="/static/study.css"></head>\n'
+        '<link rel="stylesheet" href="../static/style.css">'
+        '<link rel="stylesheet" href="../static/study.css"></head>\n'
         f'<body><main class="study"><h1>{title}</h1>{notice}{body}</main>{foot}</body></html>\n'
     )
 
 
-def step_form(step: str, inner: str, button: str, action: str = "/study/now") -> str:
+def step_form(step: str, inner: str, button: str, action: str = "now") -> str:
     """A form that sends a step."""
     return (
         f'<form method="post" action="{action}"><input type="hidden" name="step" value="{escape(step)}">'
@@ -83,7 +83,7 @@ def questions_body(
 def table_body(step: str, title: str, words: str = "") -> str:
     """A page before a game. words: what is told of it."""
     told = f"<p>{escape(words)}</p>" if words else ""
-    return step_form(step, f"<h2>{escape(title)}</h2>{told}", "To the table", "/study/table")
+    return step_form(step, f"<h2>{escape(title)}</h2>{told}", "To the table", "table")
 
 
 def paragraphs(text: str) -> str:
@@ -94,14 +94,14 @@ def paragraphs(text: str) -> str:
 def foot(person: bool) -> str:
     """What may be done at any time. person: whether somebody takes part."""
     if not person:
-        return '<footer class="study-foot"><a href="/study/withdraw">Withdraw with my code</a></footer>'
+        return '<footer class="study-foot"><a href="withdraw">Withdraw with my code</a></footer>'
     return (
         '<footer class="study-foot"><details><summary>Stop, withdraw, or report something</summary>'
         f"{CODE_FORM}"
         f"{REPORT_FORM}"
-        '<form method="post" action="/study/stop"><button type="submit">Stop here</button> '
+        '<form method="post" action="stop"><button type="submit">Stop here</button> '
         "<small>You need give no reason. What you have done so far is kept, unless you withdraw.</small>"
-        '</form><a href="/study/withdraw">Withdraw with my code</a></details></footer>'
+        '</form><a href="withdraw">Withdraw with my code</a></details></footer>'
     )
 
 

@@ -13,14 +13,14 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 
 from ...errors import WolflabError
 from ...text.people import PersonAnswer
 from .desk import DRAFT_LIMIT, NOTES_LIMIT
-from .doors import Doors, Wires, address, is_token, seat_number
+from .doors import Doors, Wires, address, below, is_token, seat_number, up
 from .guard import GUESSES, PINS, TABLES, Guard, Limiter, body
 from .house import House
 from .live import live_host, live_nowhere, live_public, live_seat
@@ -92,7 +92,9 @@ class Empty(msgspec.Struct, forbid_unknown_fields=True):
 
 async def _take_page(request: Request) -> Response:
     """The one page; what it shows it asks for."""
-    return FileResponse(str(_STATIC / "index.html"), media_type="text/html")
+    return HTMLResponse(
+        (_STATIC / "index.html").read_text("utf-8").replace('"/static/', f'"{up(request)}static/')
+    )
 
 
 async def _take_list(request: Request, doors: Doors) -> Response:
@@ -287,7 +289,7 @@ async def _take_leave(request: Request, doors: Doors) -> Response:
     table.save()
     doors.wires.end(table, seat, "You have left this seat.")
     answer = JSONResponse({})
-    answer.delete_cookie(doors.cookie("sits"), _host_path(table))
+    answer.delete_cookie(doors.cookie("sits"), below(request, _host_path(table)))
     return answer
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import hmac
 import ipaddress
+import re
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
@@ -18,6 +20,8 @@ from .refusals import Refused
 from .table import WebTable
 
 _YEAR = 365 * 86_400
+_PAGE = re.compile(r"(/(?:[\w.~%-]+/)*?)(?:t/\w+/(?:d/|host/|s/\d+/)?|study/\w*)?", re.ASCII)
+"""The path of a page; first, what stands before the server's own."""
 
 
 @dataclass(eq=False)
@@ -152,11 +156,27 @@ class Doors:
             self.cookie(what),
             value,
             max_age=_YEAR,
-            path=path,
+            path=below(visit, path),
             httponly=True,
             samesite="strict",
             secure=visit.url.scheme == "https",
         )
+
+
+def up(visit: HTTPConnection) -> str:
+    """From the address of a request to the first page of the server, as a link: right also where a proxy
+    has put a path before both.
+    """
+    path: str = visit.scope["path"].removeprefix(visit.scope.get("root_path", ""))
+    return "../" * (path.count("/") - 1) or "./"
+
+
+def below(visit: HTTPConnection, path: str) -> str:
+    """A path of the server as browsers see it: they say from which page they come, and so what a proxy
+    has put before it.
+    """
+    came = _PAGE.fullmatch(urlsplit(visit.headers.get("referer", "")).path)
+    return (came[1] if came else "/") + path.removeprefix("/")
 
 
 def address(visit: HTTPConnection) -> str:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
+from urllib.parse import quote
 
 import msgspec
 from starlette.datastructures import Headers, MutableHeaders
@@ -121,7 +122,7 @@ class Guard:
         if sentence:
             await JSONResponse({"error": sentence}, status, HEADERS)(scope, receive, send)
         else:
-            await self.app(scope, receive, _with_headers(send))
+            await self.app(scope, receive, _with_headers(send, scope["path"]))
 
     def _refusal(self, headers: Mapping[str, str]) -> str:
         host = headers.get("host", "").lower()
@@ -138,13 +139,15 @@ class Guard:
         return ""
 
 
-def _with_headers(send: Send) -> Send:
+def _with_headers(send: Send, path: str) -> Send:
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             for name, value in HEADERS.items():
                 headers.setdefault(name, value)
             headers.setdefault("cache-control", "no-store")
+            if message["status"] == 307:  # an address without its last "/": the proxy's path stays before it
+                headers["location"] = f"{quote(path.rpartition('/')[2])}/"
         await send(message)
 
     return sent

@@ -7,6 +7,7 @@ import { Bar } from "./frame.js";
 import { HousePage } from "./house.js";
 import { SeatPage, WatchPage } from "./game.js";
 import { DevicePage } from "./device.js";
+import { at, here } from "./place.js";
 
 const root = document.getElementById("app");
 
@@ -43,11 +44,11 @@ function page(secrets, code, rest, number) {
 
 async function start() {
   const secrets = takeSecrets();
-  const [, code, rest, number] = /^\/t\/([^/]+)\/(d\/|host\/|s\/(\d+)\/)?$/.exec(location.pathname) || [];
+  const [, code, rest, number] = /^\/t\/([^/]+)\/(d\/|host\/|s\/(\d+)\/)?$/.exec(here()) || [];
   const wrong = await enter(secrets, code, number);
   root.replaceChildren();
   render(wrong ? html`<${Bar} title="Wolflab" /><main class="plain"><p role="alert">${wrong}</p><p>
-    <a class="button" href="/">All tables</a></p></main>`
+    <a class="button" href=${at("/")}>All tables</a></p></main>`
     : page(secrets, code, rest, number), root);
 }
 

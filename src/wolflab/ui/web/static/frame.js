@@ -1,10 +1,11 @@
 // What every page has around it: the bar at the top, the rules, and what is said about the connection.
 
 import { Dialog, Icon, capital, html } from "./parts.js";
+import { at, here } from "./place.js";
 
 /** The bar at the top, with the page's one main heading. */
 export function Bar({ title, children }) {
-  return html`<header class="bar"><a class="brand" href="/" aria-label="Wolflab: all tables">
+  return html`<header class="bar"><a class="brand" href=${at("/")} aria-label="Wolflab: all tables">
     <${Icon} name="Werewolf" /></a>
     <h1><bdi>${title}</bdi></h1>${children}</header>`;
 }
@@ -25,9 +26,9 @@ export function Waiting({ live }) {
   const text = {
     opening: "Going to the table …", lost: "The table cannot be reached. Trying again every few seconds …",
   }[live.link] || live.sentence;
-  const table = /^\/t\/[^/]+\//.exec(location.pathname)?.[0];
+  const table = /^\/t\/[^/]+\//.exec(here())?.[0];
   return html`<${Bar} title="Wolflab" /><main class="plain"><p role="status">${capital(text)}</p>
-    <p class="row">${table && table !== location.pathname && html`<a class="button" href=${table}>The table's page</a>`}
-    <a class="button" href="/">All tables</a></p></main>`;
+    <p class="row">${table && table !== here() && html`<a class="button" href=${at(table)}>The table's page</a>`}
+    <a class="button" href=${at("/")}>All tables</a></p></main>`;
 }
 

@@ -9,6 +9,7 @@ import { Log, inWords } from "./log.js";
 import { Bar, Connection, Rules, Waiting } from "./frame.js";
 import { Lobby } from "./lobby.js";
 import { WaysBack, forget, held, notOurs, remember } from "./ways.js";
+import { at } from "./place.js";
 
 // -- the head
 
@@ -131,7 +132,7 @@ function Again({ now, first }) {
   const { code, next } = now.table;
   const [wrong, setWrong] = useState("");
   const [busy, setBusy] = useState(false);
-  const lobby = (table, shared) => `/t/${table}/${shared ? "d/" : ""}`;
+  const lobby = (table, shared) => at(`/t/${table}/${shared ? "d/" : ""}`);
   async function make() {
     setBusy(true);
     const answer = await post(`/t/${code}/again`);
@@ -145,7 +146,7 @@ function Again({ now, first }) {
   }
   if (first.keeper) return html`<${Notice} text=${wrong} />
     <button type="button" class="main" disabled=${busy} onClick=${make}>Play again</button>`;
-  return html`<a class="button" href="/">All tables</a>`;
+  return html`<a class="button" href=${at("/")}>All tables</a>`;
 }
 
 /** Whether a seat has won; "" where nobody has, and for who held none. */
@@ -159,14 +160,14 @@ function Over({ now, first, log, host, handOver }) {
   const { you } = now;
   if (now.table.way) return html`<section class="desk over" aria-label="After the game"><h2>${result(you, end)}
     <bdi>${end ? end.text : now.table.why || "The game is over."}</bdi></h2>
-    <a class="button main" href=${now.table.way}>Go on with the study</a></section>`;
+    <a class="button main" href=${at(now.table.way)}>Go on with the study</a></section>`;
   const revealed = log.some((item) => item.kind === "reveal"); // not where the game was ended before its end
   return html`<section class="desk over" aria-label="After the game"><h2>${result(you, end)}
     <bdi>${end ? end.text : now.table.why || "The game is over."}</bdi></h2>
     <p class="soft">${you?.role && `Your role was ${you.role}. `}${revealed && "Everybody's role stands in the log. "}
       ${!now.table.next && !first.keeper && "Whoever made the table can start the next game."}</p>
     <div class="actions">${!host && now.round > 0 && html`<a class="button" target="_blank" rel="noopener"
-      href=${`/t/${now.table.code}/host/`}>What everybody did and thought</a>`}
+      href=${at(`/t/${now.table.code}/host/`)}>What everybody did and thought</a>`}
       ${handOver ? html`<button type="button" class="main" onClick=${handOver}>Hand over</button>`
         : html`<${Again} now=${now} first=${first} />`}</div></section>`;
 }
@@ -214,11 +215,11 @@ export function Table({ live, watch, host = false, seat = null, notes = null, li
   const { state } = now.table;
   const over = state === "over";
   const base = `/t/${now.table.code}/`;
-  const ways = now.you ? null : host ? html`<a class="button" href=${base}>Back to the table</a>
+  const ways = now.you ? null : host ? html`<a class="button" href=${at(base)}>Back to the table</a>
     ${log.some((item) => item.kind === "thought") && html`<button type="button"
       onClick=${() => showThoughts(!thoughts)}>${thoughts ? "Close" : "Open"} all thoughts</button>`}`
     : html`<${WaysBack} code=${now.table.code} seats=${now.seats} />
-    ${first.host && !over && html`<a class="button" href=${`${base}host/`}>The moderator's view</a>`}`;
+    ${first.host && !over && html`<a class="button" href=${at(`${base}host/`)}>The moderator's view</a>`}`;
   return html`<div class="table">
     <${Bar} title=${now.table.name}><${Phase} now=${now} /></${Bar}>
     ${now.you ? html`<${RoleBar} now=${now} hidden=${hidden} setHidden=${setHidden} open=${open} />`
@@ -256,7 +257,7 @@ function Keeper({ code }) {
 /** The server has ended the connection for good; what was there stays readable. */
 function Closed({ live }) {
   return live.link === "closed" ? html`<p class="banner closed" role="alert">
-    <${Icon} name="out" />${live.sentence} <a href="/">All tables</a></p>` : null;
+    <${Icon} name="out" />${live.sentence} <a href=${at("/")}>All tables</a></p>` : null;
 }
 
 /** A seat that plays. It is mounted once and lives as long as the page: what is typed outlives every reconnection. */
@@ -282,7 +283,7 @@ export function SeatPage({ code, number, secret = "", ticket = "", handOver = nu
   const base = `/t/${code}/s/${number}/`;
   const [seat] = useState(() => makeSeat(base, ticket));
   const live = useLive(`${base}live`, ticket);
-  const link = secret ? `${location.origin}${base}#secret=${secret}` : "";
+  const link = secret ? `${location.origin}${at(base)}#secret=${secret}` : "";
   const state = live.now?.table.state;
   const waited = useRef(false); // whether this page has shown the lobby
   if (state === "lobby") waited.current = true;

@@ -5,6 +5,7 @@ import { post, request } from "./live.js";
 import { BUDGET, Icon, Notice, Numbers, capital, count, filled, html } from "./parts.js";
 import { Bar } from "./frame.js";
 import { held, wayTo } from "./ways.js";
+import { at } from "./place.js";
 
 const STATES = { lobby: "waits for players", playing: "is being played", paused: "is paused" };
 
@@ -21,7 +22,7 @@ function Table({ table }) {
   const free = table.state === "lobby" && table.open;
   const what = mine.includes("device") ? "your device" : mine.length > 1 ? "your seats" : mine.length ? "your seat"
     : free ? count(table.open, "open seat") : over ? "look" : "watch";
-  return html`<li><a class="card" href=${mine.length === 1 ? wayTo(table.code, mine[0]) : `/t/${table.code}/`}>
+  return html`<li><a class="card" href=${mine.length === 1 ? wayTo(table.code, mine[0]) : at(`/t/${table.code}/`)}>
     <b><bdi>${table.name}</bdi></b>
     <span class="soft">${[table.rules, count(table.players, "player"), !over && STATES[table.state],
       table.made && `made ${ago(table.made)}`].filter(Boolean).join(" · ")}</span>
@@ -46,7 +47,7 @@ function ByCode() {
     if (!plain) return setWrong("Write the code of a table first.");
     const answer = await post(`/t/${plain}/enter`); // it asks for nothing but whether there is such a table
     if (!answer.ok) return setWrong(answer.error);
-    return location.assign(`/t/${plain}/`);
+    return location.assign(at(`/t/${plain}/`));
   }
   return html`<form class="row" onSubmit=${go}>
     <label>Code<input value=${code} autocapitalize="characters" autocomplete="off" spellcheck=${false} maxlength="12"
@@ -122,7 +123,7 @@ function NewTable({ house }) {
     });
     setBusy(false);
     if (!answer.ok) return setWrong(answer.error);
-    return location.assign(`/t/${answer.data.code}/${seats.some((seat) => seat.kind === "shared") ? "d/" : ""}`);
+    return location.assign(at(`/t/${answer.data.code}/${seats.some((seat) => seat.kind === "shared") ? "d/" : ""}`));
   }
 
   return html`<form class="new-table" onSubmit=${make}>

@@ -1,6 +1,7 @@
 // What goes to the server and comes from it: requests, the live connection, and texts that must not be lost.
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "./vendor/hooks.module.js";
+import { at } from "./place.js";
 
 export const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
@@ -11,7 +12,8 @@ export async function request(method, path, body, { ticket, keepalive = false } 
   const limit = new AbortController();
   const clock = setTimeout(() => limit.abort(), 12000);
   try {
-    const answer = await fetch(path, {
+    const answer = await fetch(at(path), {
+      referrerPolicy: "same-origin", // it says below which path this page lies: cookies are for there
       method, headers, keepalive, credentials: "same-origin", cache: "no-store", signal: limit.signal,
       body: body === undefined ? undefined : JSON.stringify(body),
     });
@@ -92,7 +94,7 @@ function connect(path, ticket, show) {
     clearTimeout(timer);
     if (ended || socket) return;
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-    const mine = new WebSocket(`${scheme}//${location.host}${path}?since=${state.log.length}`);
+    const mine = new WebSocket(`${scheme}//${location.host}${at(path)}?since=${state.log.length}`);
     socket = mine;
     heard = performance.now();
     mine.onopen = () => ticket && mine.send(JSON.stringify({ ticket }));

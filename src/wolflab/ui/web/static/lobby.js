@@ -5,6 +5,7 @@ import { post } from "./live.js";
 import { Careful, CopyLink, Icon, Mark, Notice, Who, count, html, minutes, say, useLeft } from "./parts.js";
 import { Bar, Connection, Rules } from "./frame.js";
 import { WaysBack, forget } from "./ways.js";
+import { at } from "./place.js";
 
 const NAME = "my name"; // remembered in this tab, so that a second table does not ask again
 
@@ -71,7 +72,7 @@ function Mine({ seat, now, link, handOver }) {
     const answer = await seat.send("leave");
     if (answer.ok) forget(now.table.code, String(now.you.seat));
     if (answer.ok && handOver) handOver();
-    else if (answer.ok) location.assign(`/t/${now.table.code}/`);
+    else if (answer.ok) location.assign(at(`/t/${now.table.code}/`));
     else setTold({ text: answer.error });
   }
   return html`<section class="card" aria-label="Your seat"><h2>You sit as <bdi>${now.seats[now.you.seat].name}</bdi></h2>
@@ -102,7 +103,7 @@ export function Lobby({ live, seat = null, link = "", device = null, handOver = 
   const joins = !you && !device; // whoever holds a shared device takes one of its seats
   const access = sessionStorage.getItem("access");
   const onlyHere = /^(localhost|127\..*|\[::1\])$/.test(location.hostname);
-  const invite = `${location.origin}/t/${table.code}/${access ? `#access=${encodeURIComponent(access)}` : ""}`;
+  const invite = `${location.origin}${at(`/t/${table.code}/`)}${access ? `#access=${encodeURIComponent(access)}` : ""}`;
   useEffect(() => { document.title = `${table.name} – Wolflab`; }, [table.name]);
   useEffect(() => { say(open ? `${count(open, "seat")} open` : "Every seat is taken"); }, [open]);
 
@@ -111,7 +112,7 @@ export function Lobby({ live, seat = null, link = "", device = null, handOver = 
     const answer = await post(`/t/${table.code}/join`, { name: name.trim(), seat: number });
     if (!answer.ok) return setWrong(answer.error);
     const secret = encodeURIComponent(answer.data.secret);
-    return location.assign(`/t/${table.code}/s/${answer.data.seat}/#secret=${secret}`);
+    return location.assign(at(`/t/${table.code}/s/${answer.data.seat}/#secret=${secret}`));
   }
 
   const sits = (one) => (device ? device(one)

@@ -1,6 +1,7 @@
 // The way back: which seats this browser has opened. It keeps no secrets: only tables' codes and seats' numbers.
 
 import { html } from "./parts.js";
+import { at } from "./place.js";
 
 const KEY = "my seats";
 const MOST = 100; // tables; older ones are forgotten
@@ -32,7 +33,7 @@ export const forget = (code, seat) => change(code, (seats) => seats.filter((one)
 /** Whether an answer's status says that what it was asked for is not, or no longer, this browser's. */
 export const notOurs = (status) => status === 401 || status === 404;
 
-export const wayTo = (code, seat) => `/t/${code}/${seat === "device" ? "d/" : `s/${seat}/`}`;
+export const wayTo = (code, seat) => at(`/t/${code}/${seat === "device" ? "d/" : `s/${seat}/`}`);
 
 /** Buttons that lead back to what this browser holds at this table. `seats`: as the server tells of them. */
 export function WaysBack({ code, seats }) {
