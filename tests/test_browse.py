@@ -582,7 +582,7 @@ def test_where_a_token_is_needed_nobody_sees_anything_without_it(made: Path) -> 
     assert browser.get("/enter?access=another").status_code == 403
     assert browser.get("/enter").status_code == 403
     entered = browser.get("/enter?access=the+token")
-    assert (entered.status_code, entered.headers["location"]) == (303, "/")
+    assert (entered.status_code, entered.headers["location"]) == (303, "./")
     assert "HttpOnly" in entered.headers["set-cookie"]
     browser.cookies.set(*re.match(r"([^=]+)=\"?([^;\"]+)", entered.headers["set-cookie"]).groups())  # type: ignore[union-attr]
     assert browser.get("/").status_code == 200

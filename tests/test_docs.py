@@ -164,7 +164,7 @@ def test_yaml_examples_can_be_built(block: Block) -> None:
     if set(given) == {"model"}:
         resolve(given["model"])
         return
-    if "together" in given:  # of a study
+    if not {"together", "ids"}.isdisjoint(given):  # of a study
         study_of({**read_fields("strategic-group", "study", "studies")[0], **given}, block.where)
         return
     base = {"name": "example", "players": {"others": {"recipe": "random"}}}

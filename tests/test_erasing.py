@@ -224,6 +224,26 @@ def test_no_hash_is_left_by_which_a_guess_at_the_words_could_be_confirmed(home: 
             assert sampled_moments(read_key(labels), store)
 
 
+def test_a_run_that_an_earlier_version_has_erased_from_loses_its_hashes_too(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = home / "run"
+    with monkeypatch.context() as earlier:
+        earlier.setattr(Store, "_keep_without_requests", lambda *given: None)
+        typed("erase", run, "--seat", "1")
+    with Store.open_for_reading(run) as store:
+        before = store.record(1)
+    hashes = {call.request for turn in before.turns for call in turn.calls}
+    assert before.erased
+    assert len(hashes) > 10
+    assert "1 of 1 record holds" in typed("verify", run)
+    assert "nothing is left to erase" in typed("erase", run, "--seat", "1")
+    with Store.open_for_reading(run) as store:
+        after = store.record(1)
+    assert {call.request for turn in after.turns for call in turn.calls} == {FORGOTTEN}
+    assert "1 of 1 record holds" in typed("verify", run)
+
+
 def test_polls_are_chained_to_the_lines_as_they_are_now(tmp_path: Path) -> None:
     run = tmp_path / "run"
     typed(

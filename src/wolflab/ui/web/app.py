@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from importlib.resources import files
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import msgspec
 from starlette.applications import Starlette
@@ -21,7 +21,7 @@ from ...errors import WolflabError
 from ...text.people import PersonAnswer
 from .desk import DRAFT_LIMIT, NOTES_LIMIT
 from .doors import Doors, Wires, address, below, is_token, seat_number, up
-from .guard import GUESSES, PINS, TABLES, Guard, Limiter, body
+from .guard import GUESSES, PINS, TABLES, Guard, Limiter, body, body_bytes, parsed
 from .house import House
 from .live import live_host, live_nowhere, live_public, live_seat
 from .plan import BudgetPlan, TableSeat, TableWish, new_pin, new_secret, nickname, same_pin, same_secret
@@ -29,6 +29,7 @@ from .refusals import Refused, sentence_of
 from .table import WebTable
 from .telling import device_told
 
+T = TypeVar("T")
 _STATIC = files("wolflab.ui.web") / "static"
 
 Short = Annotated[str, msgspec.Meta(max_length=200)]
@@ -230,10 +231,16 @@ def _seated(request: Request, doors: Doors) -> tuple[WebTable, int]:
     return doors.seat(request, request.headers.get("x-ticket", ""))
 
 
+async def _seated_with(request: Request, doors: Doors, kind: type[T]) -> tuple[WebTable, int, T]:
+    """The same, and what is sent. The seat is looked at once that has come: it may be theirs no more."""
+    data = await body_bytes(request)
+    table, seat = _seated(request, doors)
+    return table, seat, parsed(request, data, kind)
+
+
 async def _take_answer(request: Request, doors: Doors) -> Response:
     """POST /t/CODE/s/N/answer. Sent twice, it counts once."""
-    given = await body(request, Given)
-    table, seat = _seated(request, doors)  # it may be somebody's no more while that comes
+    table, seat, given = await _seated_with(request, doors, Given)
     answer = PersonAnswer(
         given.chose,
         given.said,
@@ -248,8 +255,7 @@ async def _take_answer(request: Request, doors: Doors) -> Response:
 
 async def _take_desk(request: Request, doors: Doors) -> Response:
     """POST /t/CODE/s/N/desk"""
-    given = await body(request, OnDesk)
-    table, seat = _seated(request, doors)  # it may be somebody's no more while that comes
+    table, seat, given = await _seated_with(request, doors, OnDesk)
     kept = table.desks[seat].kept
     kept.draft = kept.draft if given.draft is None else given.draft
     kept.notes = kept.notes if given.notes is None else given.notes
@@ -259,8 +265,7 @@ async def _take_desk(request: Request, doors: Doors) -> Response:
 
 async def _take_rest(request: Request, doors: Doors) -> Response:
     """POST /t/CODE/s/N/rest"""
-    given = await body(request, Ready)
-    table, seat = _seated(request, doors)
+    table, seat, given = await _seated_with(request, doors, Ready)
     table.rest(seat, given.round, request.headers.get("x-ticket", ""))
     return JSONResponse({})
 
@@ -274,8 +279,7 @@ async def _take_back(request: Request, doors: Doors) -> Response:
 
 async def _take_rename(request: Request, doors: Doors) -> Response:
     """POST /t/CODE/s/N/name"""
-    given = await body(request, Joining)
-    table, seat = _seated(request, doors)
+    table, seat, given = await _seated_with(request, doors, Joining)
     table.rename(seat, given.name)
     return JSONResponse({})
 

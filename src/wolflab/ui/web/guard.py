@@ -155,9 +155,13 @@ def _with_headers(send: Send, path: str) -> Send:
 
 async def body(request: Request, kind: type[T]) -> T:
     """The request's JSON as that kind of thing; Refused for what is none, or too large."""
+    return parsed(request, await body_bytes(request), kind)
+
+
+def parsed(request: Request, data: bytes, kind: type[T]) -> T:
+    """What `body_bytes` has brought, likewise."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise Refused(415, "send application/json")
-    data = await body_bytes(request)
     try:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
