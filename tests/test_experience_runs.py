@@ -85,6 +85,24 @@ def test_every_planned_game_is_played_and_plays_back(store: Store) -> None:
         verify_game(store, row, agents=True)
 
 
+def test_conditions_keep_step_however_their_pools_let_them_begin(tmp_path: Path) -> None:
+    """What others learn from is played first; then a run that is cut off has as many games of each."""
+    begun: list[tuple[str, int, int]] = []
+
+    def watch(seen: runner.Progress) -> None:
+        if seen.last is not None:
+            begun.append((seen.last.condition, seen.last.deal, seen.last.repeat))
+
+    with Store.create(tmp_path / "run", build(copy.deepcopy(DATA))) as store:
+        assert runner.play_run(store, watch)
+    assert list(dict.fromkeys(begun)) == [
+        *[("none", 0, 0), ("growing", 0, 0), ("source", 100, 0), ("growing", 0, 1)],
+        *[("source", deal, 0) for deal in (101, 102, 103)],  # the next deal waits for all of these
+        *[("frozen", 0, 0), ("none", 0, 1), ("frozen", 0, 1)],
+        *[(name, 1, repeat) for repeat in (0, 1) for name in ("none", "frozen", "growing")],
+    ]
+
+
 def test_each_repeat_has_its_own_draw_and_the_header_names_the_pool(store: Store) -> None:
     digests: dict[int, set[str]] = {0: set(), 1: set()}
     for row in rows(store, "frozen"):

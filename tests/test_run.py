@@ -154,6 +154,52 @@ def test_conditions_meet_the_same_cards_and_workers_change_nothing(tmp_path: Pat
     assert by_arm["a"] == by_arm["b"]
 
 
+def test_games_begin_deal_by_deal_over_all_conditions(tmp_path: Path) -> None:
+    arms: dict[str, Any] = {
+        "a": {},
+        "b": {"rules": {"max_rounds": 6}, "first_deal": 100, "repeats": 2, "first_repeat": 1},
+        "c": {"deals": 1},
+    }
+    for workers in (1, 2):
+        begun: list[tuple[str, int, int]] = []
+
+        def watch(seen: runner.Progress, begun: list[tuple[str, int, int]] = begun) -> None:
+            if seen.last is not None:
+                begun.append((seen.last.condition, seen.last.deal, seen.last.repeat))
+
+        data = experiment(conditions=arms, deals=2, workers=workers)
+        with Store.create(tmp_path / str(workers), data) as store:
+            assert runner.play_run(store, watch)
+            numbers = [(row.condition, row.deal, row.repeat) for row in store.games()]
+        first = [("a", 0, 0), ("b", 100, 1), ("c", 0, 0), ("b", 100, 2)]
+        second = [("a", 1, 0), ("b", 101, 1), ("b", 101, 2)]
+        assert numbers == sorted(begun), "the games' numbers stay those of the plan"
+        assert len(begun) == 7
+        assert workers > 1 or begun == first + second
+
+
+def test_a_budget_and_a_stop_leave_all_conditions_with_about_as_many_games(tmp_path: Path) -> None:
+    arms: dict[str, Any] = {"a": {}, "b": {"rules": {"tie": "random"}}, "c": {"rules": {"max_rounds": 1}}}
+    with http_server.running() as server:
+        data = over_http(server, conditions=arms, deals=4, budget={"tokens": 200_000})
+        with Store.create(tmp_path / "budget", build(data)) as store:
+            assert not runner.play_run(store)
+            over = [row.condition for row in store.games() if row.over]
+            assert 3 <= len(over) < 12
+            counts = [over.count(name) for name in arms]
+            assert max(counts) - min(counts) <= 2, counts  # two games are played at once
+
+    def stop(seen: runner.Progress) -> None:
+        if seen.over == 7:
+            raise StoreError("stopped")
+
+    with Store.create(tmp_path / "stop", experiment(conditions=arms)) as store:
+        with pytest.raises(StoreError, match="stopped"):
+            runner.play_run(store, stop)
+        over = [row.condition for row in store.games() if row.over]
+        assert [over.count(name) for name in arms] == [3, 2, 2]
+
+
 def test_void_games_are_redrawn_until_the_planned_number_counts(tmp_path: Path) -> None:
     rules = {"preset": "sheriff", "sheriff": "assigned", "sheriff_death": "stop", "wolf_agreement": "last"}
     with Store.create(tmp_path / "r", experiment(rules=rules, deals=60)) as store:

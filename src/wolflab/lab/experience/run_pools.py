@@ -151,18 +151,35 @@ class Pools:
     # -- which games it takes -------------------------------------------------------------
 
     def ready(self, rows: Sequence[GameRow]) -> list[GameRow]:
-        """The planned games whose players have all the games that they learn from. rows: all of the run."""
+        """The planned games that can begin, in their order: deal by deal over all conditions, so that a run
+        that is cut off has about as many games of each. rows: all of the run.
+
+        A game whose players learn from games that are not over waits for them. The games behind it wait with
+        it, but for those that somebody learns from; where there are only others, these are played.
+        """
         first_open: dict[str, int] = {}
         for row in rows:
             if not row.over:
                 first_open[row.condition] = min(row.deal, first_open.get(row.condition, row.deal))
         specs = {name: self.experiment.experience(name) for name in self.experiment.conditions}
-        return [
-            row
-            for row in rows
-            if row.status == "planned"
-            and all(self._over(spec, Place.of(row), first_open) for spec in specs[row.condition])
-        ]
+        order = {name: nth for nth, name in enumerate(specs)}
+
+        def at(row: GameRow) -> tuple[int, int, int]:
+            arm = self.experiment.conditions[row.condition]
+            return row.deal - arm.first_deal, row.repeat - arm.first_repeat, order[row.condition]
+
+        planned = sorted((row for row in rows if row.status == "planned"), key=at)
+        ready: list[GameRow] = []
+        waiting: list[GameRow] = []
+        for row in planned:
+            place = Place.of(row)
+            can = all(self._over(spec, place, first_open) for spec in specs[row.condition])
+            (ready if can else waiting).append(row)
+        if not waiting:
+            return ready
+        learners = {row.condition for row in waiting}
+        learned_from = {spec.games_of or name for name in learners for spec in specs[name]}
+        return [row for row in ready if at(row) < at(waiting[0]) or row.condition in learned_from] or ready
 
     def _over(self, spec: ExperienceSpec, place: Place, first_open: Mapping[str, int]) -> bool:
         """Whether what a player learns from is over. first_open: each condition's first deal that is not."""
