@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import pickle
 import re
@@ -938,6 +939,119 @@ def test_it_travels_by_its_settings() -> None:
     table = WerewolfAEC("witch", learners=2, others="random", bank="b")
     copy = pickle.loads(pickle.dumps(table))
     assert str(finish(copy, seed=1).state()) == str(finish(table, seed=1).state())
+
+
+def now(table: Any) -> str:
+    """All that an environment tells: observations, rewards, who is done, the transcript."""
+    told: list[object] = [table.agents, table.rewards, table.terminations, table.infos, table.render()]
+    if table.agents:
+        told += [table.agent_selection, table.last(), table.state().tolist(), table.question()]
+        told += [table.observe(agent) for agent in table.possible_agents]
+    return str(told)
+
+
+def played_on(table: Any, steps: int, key: str) -> list[str]:
+    """What it tells in each of so many steps, from where it is: keyed legal actions, words among them."""
+    draws, told = Draws(key), list[str]()
+    for step in range(steps):
+        if not table.agents:
+            break
+        agent, (seen, *rest) = table.agent_selection, table.last()
+        told.append(str((agent, seen, rest)))
+        if table.terminations[agent]:
+            table.step(None)
+        elif table.infos[agent]["ask"] == "statement" and draws.below(2, f"words {step}"):
+            table.step(f"I trust nobody, and this is sentence {step}.")
+        else:
+            legal = np.flatnonzero(seen["action_mask"])
+            table.step(int(legal[draws.below(len(legal), str(step))]))
+    return [*told, now(table)]
+
+
+COPIED: list[tuple[Callable[..., Any], Ruleset, str]] = [
+    *((WerewolfAEC, rules, "all") for rules in (DOCTOR, SHERIFF)),
+    *((env, WITCH, seated) for seated in SEATED if seated != "all"),
+]
+
+
+@pytest.mark.parametrize(("make", "rules", "seated"), COPIED)
+def test_a_copy_has_the_same_state_and_goes_on_by_itself(
+    make: Callable[..., Any], rules: Ruleset, seated: str
+) -> None:
+    one = make(rules=rules, render_mode="ansi", **SEATED[seated])
+    one.reset(seed=5)
+    one.action_space(one.possible_agents[0]).seed(1)
+    for steps in (0, 9, 40):
+        played_on(one, steps, f"to {steps}")
+        here = now(one)
+        copies = [copy.deepcopy(one), pickle.loads(pickle.dumps(one))]
+        if make is WerewolfAEC:  # a wrapper's shallow copy wraps the same environment
+            copies.append(copy.copy(one))
+        copies.append(copy.deepcopy(copies[0]))
+        assert [now(each) for each in copies] == [here] * len(copies)
+        spaces = [each.action_space(one.possible_agents[0]) for each in (one, *copies)]
+        assert len({str([space.sample() for _ in range(9)]) for space in spaces}) == 1, "draws go on alike"
+        if one.agents:
+            played_on(copies.pop(), 12, "elsewhere")
+            assert now(one) == here, "a copy's steps changed it"
+        on = played_on(one, 12, "on")
+        assert [played_on(each, 12, "on") for each in copies] == [on] * len(copies)
+    for each in (one, *copies):
+        each.reset()
+    assert len({now(each) for each in (one, *copies)}) == 1, "the next deal is the same"
+
+
+def test_a_copy_before_the_first_game_and_after_close_is_without_one() -> None:
+    one = WerewolfAEC("doctor", learners=1, others="random")
+    other = copy.deepcopy(one)
+    refuses_without_a_game(other)
+    assert events(finish(one)) != events(finish(other)), "each draws a seed of its own"
+    one.reset(seed=1)
+    one.close()
+    other = copy.deepcopy(one)
+    refuses_without_a_game(other)
+    assert events(finish(other, seed=1)) == events(finish(one, seed=1))
+
+
+@pytest.mark.parametrize("recipe", ["deductive", "strategic"])
+def test_a_copy_plays_on_with_language_agents(recipe: str) -> None:
+    one = WerewolfAEC("doctor", learners=2, others=recipe, shaping=True, record=True, render_mode="ansi")
+    one.reset(seed=2)
+    played_on(one, 3, "to")
+    other = copy.deepcopy(one)
+    assert played_on(other, 200, "on") == played_on(one, 200, "on")
+    lines = []
+    for played in (one.played, other.played, copy.deepcopy(one).played):
+        assert played is not None
+        assert played.writer is not None
+        lines.append(played.writer.game.lines)
+    assert lines[0] == lines[1] == lines[2]
+
+
+def test_a_copy_asks_no_server_again_for_what_was_replied() -> None:
+    asked: list[str] = []
+
+    def heard(request: Any) -> str | None:
+        asked.append(request.key)
+        return None
+
+    one = WerewolfAEC(
+        "doctor", learners=[0], others=table_of("vanilla", Scripted(True, heard)), render_mode="ansi"
+    )
+    one.reset(seed=3)
+    while one.infos["player_0"]["ask"] != "statement":
+        played_on(one, 1, "to")
+    before = len(asked)
+    assert before > 3
+    other = copy.deepcopy(one)
+    assert now(other) == now(one)
+    assert len(asked) == before
+    other.close()
+    played_on(one, 1, "on")
+    assert len(asked) > before
+    one.close()
+    copy.deepcopy(one)
+    assert "wolflab.env" not in {thread.name for thread in enumerate_threads()}
 
 
 def test_without_the_extra_the_import_says_what_to_install() -> None:

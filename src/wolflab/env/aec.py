@@ -11,9 +11,10 @@ says what to install where it is missing.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import asdict
 from secrets import randbits
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import gymnasium
 import numpy as np
@@ -30,7 +31,7 @@ from ..text.asking.options import labels
 from ..text.replies.chosen_action import read_action
 from .actions import WORDS, ActionTable, Mask
 from .checks import checked_number, one_of, typed
-from .game import Game, Hall
+from .game import Game, Hall, SoFar
 from .seating import Learners, Others, agents_of, checked_seats
 from .told import ALPHABET, text_length, told_to_seat
 from .vector import Vector, VectorLayout, encode
@@ -119,13 +120,47 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         self.state_space = gymnasium.spaces.Box(-1.0, 1.0, (size,), np.float32)
         self.agents: list[str] = []
         self._shaping = SHAPED if shaping is True else (shaping or UNSHAPED)
-        self._seed, self._number = randbits(63), -1
+        self._seed: int | None = None
+        self._number = -1
         self._hall = Hall(self.ruleset, learners, others, record)
         self._game = Game(self.ruleset, "", UNSHAPED)
         self._seen = [0] * self.ruleset.players
         self._words: str | None = None
         self._shown: Mask | None = None
         self._printed = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The settings, as EzPickle keeps them, where the environment has come, and how to play its game up
+        to there: a game cannot be pickled as it stands, since players may wait in it.
+        """
+        now = {name: value for name, value in vars(self).items() if name not in ("_hall", "_game")}
+        return {**super().__getstate__(), "now": now, "game": self._game.so_far}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self.__dict__.update(state["now"])
+        so_far: SoFar = state["game"]
+        try:
+            if so_far.key:
+                self._game = self._hall.again(so_far, self._shaping)
+        except BaseException:
+            self.close()
+            raise
+        if not self.agents:
+            self._hall.close()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """The same state, independent of this one. What the settings name is shared: players keep nothing
+        between their turns, and models keep connections by event loop.
+        """
+        memo |= {id(given): given for given in (*self._ezpickle_args, *self._ezpickle_kwargs.values())}
+        made = type(self).__new__(type(self))
+        memo[id(self)] = made
+        made.__setstate__(deepcopy(self.__getstate__(), memo))
+        return made
+
+    def __copy__(self) -> Self:
+        return deepcopy(self)
 
     def _space(self) -> gymnasium.spaces.Dict:
         spaces: dict[str, gymnasium.spaces.Space[Any]] = {
@@ -156,9 +191,10 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         number of the deal instead. Both are whole numbers. Raises ExperimentError for any other, or another
         option, and the game goes on as if nothing had been asked.
         """
-        first, deal = (
-            (self._seed, self._number + 1) if seed is None else (checked_number("reset: seed", seed), 0)
-        )
+        if seed is not None:
+            first, deal = checked_number("reset: seed", seed), 0
+        else:  # drawn now, so that copies of an environment that was never reset differ
+            first, deal = randbits(63) if self._seed is None else self._seed, self._number + 1
         if options is not None:
             typed("reset: options", options, Mapping, "a mapping such as {'deal': 3}")
             if unknown := set(options) - {"deal", _PROBE}:

@@ -6,13 +6,15 @@ or over. What an agent observes is made elsewhere, from the views that `Game.log
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from .. import __version__
 from ..errors import ExperimentError
 from ..match import Dealing, Draws, Match, Played, Player
 from ..match.rewards import Rewards, Worth
-from ..models.base import Model
+from ..models.base import Model, Request, Response
+from ..models.calls import NO_FILE, Filed, NoFile
 from ..models.embedders.base import Embedder
 from ..record import Turn
 from ..rules import Action, Event, Log, Ruleset
@@ -35,6 +37,34 @@ class _Waits(ExperimentError):
         )
 
 
+class _Calls(NoFile):
+    """The calls of one game, for a copy of it: players that waited for a reply are not asked again."""
+
+    def __init__(self, filed: Mapping[str, Filed]) -> None:
+        self.filed = dict(filed)
+
+    def get(self, request: Request) -> Filed | None:
+        """The call, if it was made."""
+        return self.filed.get(request.key)
+
+    async def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
+        """Keep it."""
+        self.filed[request.key] = Filed(digest, response)
+
+
+class SoFar(NamedTuple):
+    """What of a game has to be known to play it again as far as it has come.
+
+    key: "seed/deal"; "" where none was begun. answers: of the learners, in their order. earned: by seat, and
+    not handed out yet. calls: to models, where players wait for them.
+    """
+
+    key: str
+    answers: tuple[Action, ...]
+    earned: tuple[float, ...]
+    calls: Mapping[str, Filed]
+
+
 class Game:
     """See the module. `come` and `answer` move it on.
 
@@ -42,7 +72,11 @@ class Game:
     learner is asked; None at the end, when `played` is set. asked: whether any learner was asked yet.
     """
 
-    def __init__(self, ruleset: Ruleset, key: str, worth: Worth) -> None:
+    def __init__(
+        self, ruleset: Ruleset, key: str, worth: Worth, calls: Mapping[str, Filed] | None = None
+    ) -> None:
+        self.calls = _Calls(calls or {})
+        self.answers: list[Action] = []
         self.ruleset, self.deal, self.draws = ruleset, Draws(key), Draws(f"{key}/0")
         self.log = Log(ruleset)
         self.rewards = Rewards(ruleset, worth)
@@ -69,6 +103,15 @@ class Game:
         else:
             self.moment, self.played = None, came
 
+    @property
+    def so_far(self) -> SoFar:
+        """For `Hall.again`."""
+        return SoFar(self.deal.key, tuple(self.answers), tuple(self._earned), dict(self.calls.filed))
+
+    def owe(self, earned: Sequence[float]) -> None:
+        """Set the rewards by seat that were not taken yet."""
+        self._earned = [*earned]
+
     def earnings(self) -> list[float]:
         """Rewards by seat since they were last taken."""
         earned, self._earned = self._earned, [0.0] * self.ruleset.players
@@ -88,8 +131,10 @@ class Hall:
         self._met: dict[int, Model | Embedder] = {}
         """What may hold connections: the models and embedders of those who played, by identity."""
 
-    def begin(self, key: str, worth: Worth) -> Game:
-        """A new game up to a learner's first question. key: "seed/deal", of its draws."""
+    def begin(self, key: str, worth: Worth, calls: Mapping[str, Filed] | None = None) -> Game:
+        """A new game up to a learner's first question. key: "seed/deal", of its draws. calls: those of it
+        that were made already.
+        """
         self.stop()
         if self._background is None:
             game = Game(self._ruleset, key, worth)
@@ -99,7 +144,7 @@ class Hall:
                 return game
             except _Waits:
                 self._background = Background()
-        game = Game(self._ruleset, key, worth)
+        game = Game(self._ruleset, key, worth, calls)
         self._driver = self._background
         game.come(self._background.start(self._match(game, self._background.put, False)))
         return game
@@ -108,6 +153,15 @@ class Hall:
         """Answer the question of `game`, and play up to the next."""
         assert self._driver is not None
         game.come(self._driver.answer(action))
+        game.answers.append(action)
+
+    def again(self, so_far: SoFar, worth: Worth) -> Game:
+        """Play a game once more, as far as it had come."""
+        game = self.begin(so_far.key, worth, so_far.calls)
+        for action in so_far.answers:
+            self.answer(game, action)
+        game.owe(so_far.earned)
+        return game
 
     def _match(self, game: Game, put: Put, instant: bool) -> Match:
         me = Player(LearnerSeat(put))
@@ -124,7 +178,17 @@ class Hall:
             return players
 
         header = {"version": __version__}
-        return Match(self._ruleset, seat, game.deal, game.draws, header, write=self._record, watch=game.watch)
+        file = NO_FILE if instant else game.calls
+        return Match(
+            self._ruleset,
+            seat,
+            game.deal,
+            game.draws,
+            header,
+            file=file,
+            write=self._record,
+            watch=game.watch,
+        )
 
     def stop(self) -> None:
         """Leave the game that is being played, if any."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from ..agents.base import Agent
@@ -20,7 +19,7 @@ class Player:
 
     agent: Agent
     model: Model | None = None
-    embedders: Mapping[str, Embedder] = field(default_factory=lambda: MappingProxyType({}))
+    embedders: Mapping[str, Embedder] = field(default_factory=dict)
 
     @property
     def instant(self) -> bool:
