@@ -62,6 +62,7 @@ from wolflab.text.questions import (
     Judge,
     Line,
     Pairs,
+    Plan,
     Question,
     Reflect,
     Situation,
@@ -154,6 +155,23 @@ def test_replies_depend_on_nothing_but_question_and_key() -> None:
     for key, question, text in asks[::23]:
         copied = replace(question, situation=replace(question.situation))
         assert Village().answer(copied, key) == text
+
+
+def test_the_same_messages_are_read_for_the_moment_of_the_question() -> None:
+    """At night or by day, with gaps or without: whatever the same seat was asked about them before."""
+    kept = [one for one in _asks("witch", count=2) if isinstance(one[1].task, AskQuestions | AnswerQuestion)]
+    for key, question, text in kept[::2]:
+        now, same = question.situation, Village()
+        then = replace(now, phase="discussion" if now.phase == "night" else "night")
+        before = same.answer(replace(question, situation=then), key)
+        assert same.answer(question, key) == text
+        assert same.answer(replace(question, situation=then), key) == before
+        whole = same.posterior(now)
+        assert same.posterior(now, recalled=True).wolf == Village().posterior(now, recalled=True).wolf
+        assert whole.wolf == Village().posterior(now).wolf
+        plan = replace(question, task=Plan(question.task.ask))  # type: ignore[union-attr]
+        same.answer(replace(plan, layout="append"), key)
+        assert same.answer(plan, key) == Village().answer(plan, key)
 
 
 def test_questions_and_answers_are_varied() -> None:

@@ -197,7 +197,8 @@ class Village:
         if self._turn_scene is not None:
             last, last_key, scene = self._turn_scene
             same = last.situation is question.situation and last.beliefs == question.beliefs
-            if same and last_key == key and last.style == question.style:
+            alike = last.style == question.style and last.layout == question.layout
+            if same and alike and last_key == key:
                 return scene
         scene = self._scene(question, key)
         self._turn_scene = question, key, scene

@@ -149,9 +149,10 @@ class Thinker:
     def __init__(self, parameters: Parameters, skill: int = 1000, heed_sheriff: bool = True) -> None:
         self.parameters, self.skill, self.heed_sheriff = parameters, skill, heed_sheriff
         self._folds: dict[Ruleset, Fold] = {}
-        self._surveys: OrderedDict[int, tuple[Situation, Survey]] = OrderedDict()
+        self._surveys: OrderedDict[tuple[int, bool], tuple[Situation, Survey]] = OrderedDict()
         self._lines: tuple[tuple[object, ...], tuple[Line, ...], Survey] | None = None
-        """The lines read last, by event and position (they are kept, so that identities stay their own)."""
+        """The lines read last, by what their reading rests on: when and by whom, event and position of each
+        (they are kept, so that identities stay their own)."""
         self._chances = lru_cache(_KEPT)(self._compute)
 
     def survey(self, situation: Situation, recalled: bool = False) -> Survey:
@@ -159,18 +160,19 @@ class Thinker:
 
         recalled: the lines are those that a reflective player has before it, with gaps (see `_read`).
         """
-        known = self._surveys.get(id(situation))
+        at = id(situation), recalled
+        known = self._surveys.get(at)
         if known is not None and known[0] is situation:
             return known[1]
         lines = situation.lines
         # The decision that follows a deduction is about the very same events, only classified anew.
         events = [(id(line.event), line.position) for line in lines]
-        moment = recalled and (situation.alive, situation.round)
-        same = (situation.ruleset, moment, situation.phase == "departure", *events)
+        moment = situation.round, situation.phase, situation.alive, situation.seat
+        same = (situation.ruleset, recalled, *moment, *events)
         if self._lines is None or self._lines[0] != same:
             self._lines = same, lines, self._read(situation, lines, recalled)
         survey = self._lines[2]
-        self._surveys[id(situation)] = (situation, survey)
+        self._surveys[at] = (situation, survey)
         if len(self._surveys) > _KEPT:
             self._surveys.popitem(last=False)
         return survey
