@@ -24,8 +24,10 @@ ADVISED, NOT_ADVISED = ACT, ""
 class Conduct:
     """One game.
 
-    behaviours: (behaviour, side) → how often. trust: a table a day. turns, unreasonable: replies, and those
-    that were unusable or showed a failure or a hallucination. votes: ballots of the village side by what a
+    told: whether enough was read to tell who showed what; where not, `behaviours`, `trust` and `unreasonable`
+    say nothing. behaviours: (behaviour, side) → how often. trust: a table a day. turns, unreasonable: replies
+    but for statements that could not be read, and those that were unusable or showed a failure or a
+    hallucination. votes: ballots of the village side by what a
     suggestion advised ("": no suggestion, or none to act or hold back) → (passed, cast or passed).
     suggested: decisions of seats that have experience → (with a suggestion, all).
     """
@@ -36,6 +38,7 @@ class Conduct:
     unreasonable: int
     votes: Mapping[str, tuple[int, int]]
     suggested: tuple[int, int]
+    told: bool = True
 
     @property
     def passed(self) -> tuple[int, int]:
@@ -54,6 +57,8 @@ def conduct_of(record: GameRecord) -> Conduct:
     seen = sightings(view)
     wrong = unreasonable(seen)
     turns = [turn for turn in record.turns if turn.seat >= 0]
+    unread = {statement.ask for statement in view.statements if statement.unread}
+    judged = [turn for turn in turns if turn.ask not in unread]
     suggestions = {turn.ask: note for turn in turns for _, note in turn.notes if isinstance(note, Suggested)}
     votes: dict[str, tuple[int, int]] = {}
     for turn in turns:
@@ -65,8 +70,9 @@ def conduct_of(record: GameRecord) -> Conduct:
     return Conduct(
         Counter((sighting.behaviour, view.side(sighting.seat)) for sighting in seen),
         trust_tables(view),
-        len(turns),
-        sum(turn.invalid is not None or turn.ask in wrong for turn in turns),
+        len(judged),
+        sum(turn.invalid is not None or turn.ask in wrong for turn in judged),
         votes,
         (sum(bool(suggestion.text) for suggestion in suggestions.values()), len(suggestions)),
+        view.told,
     )

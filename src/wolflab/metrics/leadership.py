@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from ..rules import ROLES
-from ..text.reading import Accusation, Report, Suggestion, read
+from ..text.reading import Accusation, Report, Suggestion, can_be_read, read
 from .days import Day, Rule
 
 DayMetric = Callable[[Day], float | None]
@@ -219,7 +219,7 @@ def recommended(day: Day) -> int | None:
     living, or several alike.
     """
     spoken = [text for seat, text in day.statements if seat == day.sheriff]
-    if not spoken or day.sheriff is None:
+    if not spoken or day.sheriff is None or not can_be_read(spoken[-1], day.names):
         return None
     accused: dict[int, int] = {}
     suggested: dict[int, None] = {}

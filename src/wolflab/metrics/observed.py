@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..record import GameRecord, PastTurn
+from ..rules import Said
 from ..text.notes import Proposed
+from ..text.reading import can_be_read
 from ..usage import CallTotals
 from .conduct import Conduct, conduct_of
 from .days import Day, days_of
@@ -137,6 +139,12 @@ class ObservedGame:
     def replies_by_player(self) -> Mapping[PlayerLabel, Replies]:
         """How well each player's replies could be used."""
         return replies_by_player(self.record)
+
+    @cached_property
+    def statements(self) -> tuple[int, int]:
+        """(those that could not be read, all that were no silence)."""
+        said = [event.text for event in self.record.events if isinstance(event, Said) and event.text]
+        return sum(not can_be_read(text, self.record.ruleset.names) for text in said), len(said)
 
     @cached_property
     def conduct(self) -> Conduct:

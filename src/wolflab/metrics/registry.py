@@ -738,11 +738,11 @@ def _by_confidence(game: ObservedGame, value: Callable[[RoleGuess], float]) -> P
 
 
 @measure("reasonable by rule", SHARE, "reasonable", units="replies")
-def reasonable(game: ObservedGame) -> Sums:
+def reasonable(game: ObservedGame) -> Sums | None:
     """Share of replies that no rule objects to: usable, no failure, no hallucination (003 Fig. 4 had people
-    judge).
+    judge). Statements that could not be read are left out, and games of which most could not.
     """
-    return _floats(*game.conduct.reasonable)
+    return _floats(*game.conduct.reasonable) if game.conduct.told else None
 
 
 @measure("decisions with advice", SHARE, "advice", units="decisions")
@@ -781,11 +781,12 @@ def behaviour_name(name: str) -> str:
 def _behaviour(name: str, side: SideName) -> None:
     """How often a game a side shows a behaviour, and in what share of games."""
 
-    def times(game: ObservedGame) -> Sums:
-        return float(game.conduct.behaviours.get((name, side), 0)), 1.0
+    def times(game: ObservedGame) -> Sums | None:
+        return _one(game.conduct.behaviours.get((name, side), 0)) if game.conduct.told else None
 
-    def ever(game: ObservedGame) -> Sums:
-        return float(times(game)[0] > 0), 1.0
+    def ever(game: ObservedGame) -> Sums | None:
+        shown = times(game)
+        return None if shown is None else _one(shown[0] > 0)
 
     behaviour, whose = behaviour_name(name), SIDE_NAMES[side]
     label, shows = f"{behaviour}, {whose}", "show" if side == "werewolves" else "shows"
@@ -807,14 +808,17 @@ def _trusting(
     value: Callable[[tuple[TrustTable, ...]], float | None],
     **fields: Any,
 ) -> None:
-    """Over the whole game, and by day. Games that did not reach a day, or have none, are no cases."""
+    """Over the whole game, and by day. Games that did not reach a day, or have none, or of whose statements
+    most could not be read, are no cases.
+    """
 
     def whole(game: ObservedGame) -> Sums | None:
-        tables = game.conduct.trust
+        tables = game.conduct.trust if game.conduct.told else ()
         return _one(value(tables)) if tables else None
 
     def by_day(game: ObservedGame) -> Parts:
-        days = {(table.day,): _one(value((table,))) for table in game.conduct.trust}
+        tables = game.conduct.trust if game.conduct.told else ()
+        days = {(table.day,): _one(value((table,))) for table in tables}
         return {day: sums for day, sums in days.items() if sums is not None}
 
     _enter(f"trust_{name}", label, POOLED, "trust", says, whole, **fields)
@@ -900,6 +904,15 @@ def last_taken(game: ObservedGame) -> Sums:
     retry gave a single one. They are not among the invalid replies.
     """
     return _floats(game.replies.last_taken, game.replies.attempts)
+
+
+@measure("statements not read", SHARE, "replies", unit="out_of", units="statements")
+def unread(game: ObservedGame) -> Sums | None:
+    """Share of the statements that could not be read, since they are not English. What they say is not known:
+    behaviours, trust, recommendations and replies that a rule objects to are counted without them, and not at
+    all in a game of whose statements most could not be read.
+    """
+    return _floats(*game.statements) if game.statements[1] else None
 
 
 @measure("stand-ins", EITHER, "replies", unit="out_of", units="decisions", void=True, headline=True)

@@ -32,7 +32,7 @@ from .registry import MEASURES, SPLITS
 Status = Literal["done", "void", "planned", "unfinished", "failed"]
 """What became of a planned game."""
 
-COUNTED = 5
+COUNTED = 6
 """Raise it when anything is counted otherwise under the same name (an entry, or what it reads: days, conduct,
 behaviours, what is read from statements): rows of before are then counted again.
 """

@@ -48,6 +48,7 @@ from .wording import (
     trouble_in_words,
     trouble_marks,
     uncompared_in_words,
+    unread_in_words,
 )
 
 INSTRUMENT = "Instrument check: no language model played. This says nothing about models."
@@ -76,6 +77,8 @@ def print_summary(
         console.print(main_table(replace(summary, conditions=part), console.width, extras))
     if summary.instrument:
         say(console, INSTRUMENT, "yellow")
+    if unread := unread_in_words(summary):
+        say(console, unread, "yellow")
     _print_differs(console, extras)
     for effect in summary.planted:
         found = in_line(effect.found, measure_kind(effect.measure))

@@ -346,3 +346,19 @@ def marked(summary: Summary, extras: Extras) -> tuple[Summary, Extras]:
     rows = ("differs", "interviews", "growth", "choices", "diversity")
     changed: dict[str, Any] = {name: tuple(map(shown, getattr(extras, name))) for name in rows}
     return summary, replace(extras, **changed)
+
+
+def unread_in_words(summary: Summary) -> str:
+    """How many statements could not be read, by condition; empty where all could."""
+    counts = {}
+    for condition in summary.conditions:
+        share = condition.measures.get("unread")
+        if share is not None and share.value:
+            counts[condition.name] = f"{round(share.value * share.n)} of {share.n:.0f}"
+    if not counts:
+        return ""
+    each = "; ".join(f"{name}: {count}" for name, count in counts.items())
+    return (
+        f"Statements that could not be read (not English): {each}. What they say is not known, and nothing "
+        "counts as absent from them: measures of talk leave them out."
+    )

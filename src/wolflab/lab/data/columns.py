@@ -130,6 +130,9 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         *_seat("", "who speaks"),
         Column("person", "yes or no", "whether a person said it"),
         Column("text", "text", "the words; empty for silence, and for a person's words without `texts`"),
+        Column(
+            "unread", "yes or no", "whether it could not be read, since it is not English; empty for silence"
+        ),
         Column("pasted", "yes or no", "whether a study's person pasted something; empty without `signals`"),
         Column("away", "number", "how long the page was out of sight meanwhile; likewise", "seconds"),
     ),

@@ -25,6 +25,7 @@ from ...rules import ROLES, Answer, DayBroke, Lead, Pass, Pick, Said, Say, VoteC
 from ...text.notes import Belief, Chosen, Deduced, Proposed, Rated, Thought
 from ...text.people import ASKED_ALREADY, PersonAnswer, decode_answer
 from ...text.probes import PROBES
+from ...text.reading import can_be_read
 from ...usage import CallTotals, Usage
 from ..labels.annotate import KeyRow, read_key
 from ..plans.prices import Prices, prices_of, unpriced
@@ -252,6 +253,7 @@ def _statements(game: _Game) -> Iterator[DataRow]:
                 **game.seat(event.seat),
                 "person": person,
                 "text": (event.text or None) if game.run.texts or not person else None,
+                "unread": not can_be_read(event.text, record.ruleset.names) if event.text else None,
                 "pasted": None if answer is None else answer.pasted,
                 "away": None if answer is None else answer.away,
             }

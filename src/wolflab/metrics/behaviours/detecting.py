@@ -44,7 +44,7 @@ from ...rules import (
     facts_of,
 )
 from ...text.notes import Mistake, Reflected, Thought
-from ...text.reading import Accusation, Act, Claim, Report, Suggestion, read
+from ...text.reading import Accusation, Act, Claim, Report, Suggestion, can_be_read, read
 from .signs import ME, Sign, signs_of
 
 SideName = Literal["village", "werewolves"]
@@ -64,6 +64,7 @@ SPECIAL = frozenset(name for name, role in ROLES.items() if not role.wolf and no
 class Statement:
     """One public statement that was not silence.
 
+    unread: it could not be read (it is not English), so that it has no acts and no signs, whatever it says.
     acts: what `text.reading` finds; reports: what the speaker tells of their own nights, checks without a
     result included; signs: what `signs` finds, the speaker's seat filled in. public: what all had been told
     by then. alive: who lived then, and the speaker. spoke_before: who had made a statement by then, at any
@@ -85,6 +86,7 @@ class Statement:
     spoke_before: frozenset[int]
     asked_before: frozenset[int]
     asked_today: frozenset[int]
+    unread: bool = False
 
     @property
     def own(self) -> Iterator[Act]:
@@ -219,6 +221,11 @@ class DetectorView:
         """What a seat is called."""
         return self.names[seat]
 
+    @property
+    def told(self) -> bool:
+        """Whether enough was read to tell who showed what: no more statements are unread than were read."""
+        return 2 * sum(statement.unread for statement in self.statements) <= len(self.statements)
+
     def departure(self, seat: int) -> Departure | None:
         """When and how that seat left the game; None where it did not."""
         return next((departure for departure in self.record.facts.departures if departure.seat == seat), None)
@@ -324,13 +331,15 @@ class _Walk:
         ask = f"{round}/{ASKED[event.where]}/{seat}"
         self.index[ask] = at
         if event.text:
-            signs = tuple(_with_seat(sign, seat) for sign in signs_of(event.text, view.names))
-            acts = read(event.text, view.names, seat)
+            unread = not can_be_read(event.text, view.names)
+            found = () if unread else signs_of(event.text, view.names)
+            signs = tuple(_with_seat(sign, seat) for sign in found)
+            acts = () if unread else read(event.text, view.names, seat)
             reports = _reports(acts, signs, seat)
             view.statements.append(
                 Statement(
                     at, ask, round, seat, event.where, event.text, acts, reports, signs,
-                    self.public, frozenset((*living, seat)), self.spoke, self.asked, self.asked_today,
+                    self.public, frozenset((*living, seat)), self.spoke, self.asked, self.asked_today, unread,
                 )
             )  # fmt: skip
             self.spoke |= {seat}

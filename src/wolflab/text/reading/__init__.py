@@ -1,10 +1,12 @@
 """Reading English Werewolf talk: claims, reports, accusations, defences and suggestions.
 
 This is the room's only door. `read` finds the acts of a statement; `normal` gives the form in which its
-patterns see a sentence, and the other names are what those need who write patterns of their own for it.
+patterns see a sentence, and the other names are what those need who write patterns of their own for it. A
+statement of which `can_be_read` is False tells nothing; nobody may count it as silent about something.
 """
 
 from .acts import WEREWOLF, Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
+from .language import can_be_read
 from .spelling import normal, seats_named
 from .statements import CONDITION, SENTENCE, claimed_against, claims_of, read
 from .verbs import forms
@@ -24,6 +26,7 @@ __all__ = [
     "Defence",
     "Report",
     "Suggestion",
+    "can_be_read",
     "claimed_against",
     "claims_of",
     "forms",

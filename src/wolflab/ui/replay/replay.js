@@ -152,6 +152,7 @@ function Sentence({ item, most = Infinity }) {
 function Acts({ item, known }) {
   const words = item.acts.map(([what, about, told]) => {
     if (what === "claims") return [`claims ${about}`, isLie(about, known[item.by])];
+    if (what === "unread") return ["could not be read (not English)", false];
     if (what === "tells") return [`tells of a look at ${name(about)}: ${told}`, isFalse(told, known[about])];
     return [`${what} ${name(about)}`, false];
   });
@@ -489,6 +490,8 @@ function Signs({ go }) {
     const voters = [...votes.keys()].filter((voter) => votes.get(voter) === seat);
     return `voted out by ${listed(voters.map((voter) => name(voter) + (isWolf(voter) ? " (Werewolf)" : "")))}`;
   };
+  const said = items.filter((item) => item.kind === "said" && item.text);
+  const unread = said.filter((item) => (item.acts || []).some(([what]) => what === "unread"));
   const lies = items.map((item, at) => [at, item.by, (item.acts || []).filter(([what, about, told]) =>
     (what === "claims" && isLie(about, seats[item.by].role)) || (what === "tells" && isFalse(told, seats[about].role)))]).filter(([, , acts]) => acts.length);
   const words = ([what, about, told]) => (what === "claims" ? `claimed to be ${about}` : `said that a look at ${name(about)} had shown: ${told}`);
@@ -499,6 +502,7 @@ function Signs({ go }) {
       <bdi>${name(seat)}</bdi>, ${seats[seat].role}: ${how(at, seat)}</li>`)}</ol>
     <h2>Claims that were not true, and what followed</h2>${lies.length ? html`<ol class="plain-list">${lies.map(([at, seat, acts], k) => html`<li key=${k}><${Go} at=${at} />
       <bdi>${name(seat)}</bdi>, ${seats[seat].role}, ${listed(acts.map(words))}.<${Followed} at=${at} acts=${acts} all=${all} /></li>`)}</ol>` : html`<p class="soft">None were found.</p>`}
+    ${unread.length > 0 && html`<p class="soft">${unread.length} of ${said.length} statements could not be read (not English): what they say is not known.</p>`}
     <h2>What else was seen</h2>${!kinds.length && html`<p class="soft">Nothing.</p>`}
     ${kinds.map((kind) => html`<section key=${kind}><h3>${kind}</h3><p class="soft">${game.behaviours[kind]}</p><ol class="plain-list">
       ${game.signs.filter(([, , what]) => what === kind).map(([line, seat, , why], k) => html`<li key=${k}><${Go} at=${Math.min(line, items.length - 1)} />

@@ -48,7 +48,7 @@ from ...rules import (
 from ...text.asking.rules_text import rules_for_people
 from ...text.notes import Chosen, Content, Deduced, Proposed, Rated
 from ...text.probes import WITHOUT_OPTIONS
-from ...text.reading import Accusation, Claim, Defence, Report, read
+from ...text.reading import Accusation, Claim, Defence, Report, can_be_read, read
 from ..notes import acted, note_lines
 from ..web.feed import Feed
 
@@ -168,8 +168,12 @@ def _drawn(event: Event, ruleset: Ruleset) -> _Told:
 
 
 def _acts(text: str, seat: int, ruleset: Ruleset) -> list[list[Any]]:
-    """What a statement does, as `text.reading` reads it: ["claims", role], ["accuses", seat] and so on."""
+    """What a statement does, as `text.reading` reads it: ["claims", role], ["accuses", seat] and so on;
+    ["unread"] alone where it could not be read.
+    """
     found: dict[tuple[Any, ...], None] = {}
+    if not can_be_read(text, ruleset.names):
+        return [["unread"]]
     for act in read(text, ruleset.names, seat):
         match act:
             case Claim(speaker, role, False, by) if speaker == by == seat:

@@ -180,7 +180,9 @@ def _unseen(
 ) -> str:
     """What nobody showed, and what that leaves open."""
     missed = [(b, side) for b in family for side in SIDES if (b, side) not in seen]
-    if not missed:
+    games = {each.name: each.measures[_times(family[0].name, SIDES[0])].n for each in kept}
+    kept = [condition for condition in kept if games[condition.name]]  # the others could not be read
+    if not missed or not kept:
         return ""
     names = []
     for behaviour in family:
@@ -189,7 +191,7 @@ def _unseen(
             whose = "" if len(sides) == len(SIDES) else f" ({sides[0]})"
             names.append(f"{behaviour_name(behaviour.name)}{whose}")
     counted = ", ".join(
-        f"{escape(condition.name)} {number(condition.measures['days'].n, 'count')}" for condition in kept
+        f"{escape(condition.name)} {number(games[condition.name], 'count')}" for condition in kept
     )
     return (
         f'<p class="lead">{prose.UNSEEN.format(counted)} {escape(", ".join(names))}. '

@@ -14,7 +14,7 @@ from pathlib import Path
 from ...files import write
 from ...lab.results.extras import Extras
 from ...metrics.shapes import Summary
-from ..wording import SHORT_GAMES_FIRST, counted, marked
+from ..wording import SHORT_GAMES_FIRST, counted, marked, unread_in_words
 from . import choices, prose, sections
 from . import conduct as conducted
 from . import extras as extra
@@ -119,7 +119,9 @@ def _top(summary: Summary, title: str, trouble: str, estimated: bool) -> str:
     sub = f'<p class="sub">{escape(summary.description)}</p>' if summary.description else ""
     banner = prose.BANNER if summary.instrument else ""
     head = f'<header class="top">{_MOON}<div><h1>{escape(title)}</h1>{sub}</div></header>'
-    return f"{head}\n{banner}{trouble}{_not_over(summary)}{_tiles(summary, estimated)}"
+    told = unread_in_words(summary)
+    unread = f'<div class="banner">{escape(told)}</div>\n' if told else ""
+    return f"{head}\n{banner}{trouble}{_not_over(summary)}{unread}{_tiles(summary, estimated)}"
 
 
 def _not_over(summary: Summary) -> str:

@@ -1,0 +1,61 @@
+"""Whether a statement can be read at all: what is not English is not read, and that is no silence.
+
+What is not read tells nothing, so it must not count as a statement in which nothing was claimed, trusted or
+accused. Judged by script, and by how many of its words are common in English talk; names do not count. A text
+of few words is taken for English, unless its letters say otherwise: "Player 3.", "ok", "Sus!".
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+FEW = 5
+"""A text with fewer words than this is judged by its letters alone."""
+KNOWN = 1 / 6
+"""Of so many of its words English talk has to know; see the table in ``docs/reading.md``."""
+FOREIGN = 1 / 4
+"""Where so many of its letters are of another script than the Latin, it is not English."""
+
+_WORD = re.compile(r"(?<!\w)[^\W\d_]+(?:'[^\W\d_]+)*(?!\w)")
+
+COMMON = frozenset(Path(__file__).with_name("common_words.txt").read_text("utf-8").split())
+"""Words of English talk in Werewolf that are common there and in no language beside it."""
+_SHARED = re.compile(
+    "a|am|an|as|die|do|e|he|hat|i|in|is|la|man|me|mine|n|no|o|on|or|pan|r|sin|so|son|to|u|un|was|war|y"
+)
+"""Words of other languages too ("on", "no", "was"): they tell nothing of either."""
+
+
+def can_be_read(text: str, names: Sequence[str] = ()) -> bool:
+    """Whether `text` can be read: it is English, or too short to tell. names: what the players are called."""
+    return _readable(text, tuple(names))
+
+
+@lru_cache(1 << 14)
+def _readable(text: str, names: tuple[str, ...]) -> bool:
+    foreign = sum(letter.isalpha() and not _latin(letter) for letter in text)
+    if foreign > FOREIGN * (foreign + sum(map(_latin, "".join(_words(text, names))))):
+        return False
+    known, telling = telling_words(text, names)
+    return telling < FEW or known >= KNOWN * telling
+
+
+def telling_words(text: str, names: Sequence[str] = ()) -> tuple[int, int]:
+    """How many words are common in English talk, and how many there are; names and shared words left out."""
+    words = [word for word in _words(text, names) if not _SHARED.fullmatch(word)]
+    return sum(word.partition("'")[0] in COMMON for word in words), len(words)
+
+
+def _words(text: str, names: Sequence[str] = ()) -> list[str]:
+    """Words in lower case, without those of the names."""
+    called = {word for name in names for word in _words(name)}
+    return [word for word in _WORD.findall(text.replace("’", "'").lower()) if word not in called]
+
+
+@lru_cache(1 << 12)
+def _latin(letter: str) -> bool:
+    return letter.isascii() or unicodedata.name(letter, "").startswith("LATIN")
