@@ -146,8 +146,8 @@ def simulate(number: int, deals: int, ask: int, folder: Path) -> dict[tuple[str,
                 forecasts["first games"] = told(seen_in(store))
 
         asyncio.run(runner.playing(store, watch, True, Players(experiment, store.path, models)))
-        calls, used, usd = store.called()
-    taken = {"calls": float(calls), "tokens": float(used), "usd": usd}
+        came = store.called().totals
+    taken = {"calls": float(came.calls), "tokens": float(came.usage.tokens), "usd": came.usage.cost}
     return {
         (moment, what): Outcome(getattr(made, what), taken[what])
         for moment, made in forecasts.items()

@@ -144,7 +144,8 @@ def test_calls_and_money_are_those_of_the_run(runs: Path) -> None:
     )
     browser = client(runs)
     with Store.open_for_reading(runs / "run") as store:
-        calls = sum(total.calls for by in store.spent_by().values() for total in by.values())
+        calls = store.called().totals.calls
+    assert calls == 10, "those of language models, as everywhere"
     text = plain(browser.get("/").text)
     assert re.search(rf"{calls} 1\.5 M at least \$1\.25", text)
     assert total(browser.get(address(browser, "run") + "games?model=dear").text) == 1

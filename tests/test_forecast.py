@@ -340,7 +340,8 @@ def test_a_forecast_in_the_middle_is_what_was_taken_and_what_is_left(tmp_path: P
         with Store.create(tmp_path / "r", build(data | {"deals": 3})) as store:
             assert play_run(store)
             store.change(experiment)
-            calls, tokens, usd = store.called()
+            came = store.called().totals
+            calls, tokens, usd = came.calls, came.usage.tokens, came.usage.cost
             found = forecast_in_the_middle(experiment, rehearsed, store)
             assert found is not None
             in_all, seen = found
@@ -378,7 +379,8 @@ def test_what_is_on_file_of_games_that_were_begun_is_told_apart(tmp_path: Path) 
         server.faults.extend([*[Fault("parts")] * 9, Fault("status", 401)])
         assert wolflab("run", source, "--out", "r", cwd=tmp_path).returncode == 1
         with Store.open_for_reading(tmp_path / "r") as store:
-            calls, tokens, _ = store.called()
+            came = store.called().totals
+            calls, tokens = came.calls, came.usage.tokens
         told = wolflab("run", "--resume", "r", cwd=tmp_path)
     assert told.returncode == 0, told.stderr
     assert f"Of this, {calls} calls, {tokens:,} tokens are on file" in told.stdout

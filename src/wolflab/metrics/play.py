@@ -6,7 +6,7 @@ record's header ("model" and "recipe"), so that a mixed table is split by who pl
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from ..rules import DUTIES, ROLES, Pick, Say
 from ..text.notes import Mistake
 from ..text.probes import WITHOUT_OPTIONS
 from ..text.replies.chosen_action import is_illegal
+from ..usage import CallTotals
 from .days import Day
 
 _SHOOTING = frozenset(kind for kind, duty in DUTIES.items() if duty.shoots)
@@ -49,6 +50,27 @@ class PlayerLabel:
 def is_language_model(name: str) -> bool:
     """Whether a model's name is a language model's: not the built-in player's, a person's, or none at all."""
     return name.partition("(")[0] not in ("", "village", "person")
+
+
+class ToldCalls(NamedTuple):
+    """What calls come to, as every screen and file tells it: those of language models; of all models where no
+    language model was called. speaks: whether one was.
+    """
+
+    totals: CallTotals
+    speaks: bool
+
+    @property
+    def label(self) -> str:
+        """What they are called."""
+        return "calls of language models" if self.speaks else "model calls"
+
+
+def told_calls(by_model: Iterable[tuple[str, CallTotals]]) -> ToldCalls:
+    """See `ToldCalls`. by_model: (model's name, what its calls come to)."""
+    every = list(by_model)
+    spoken = [totals for name, totals in every if is_language_model(name)]
+    return ToldCalls(sum(spoken or (totals for _, totals in every), CallTotals()), bool(spoken))
 
 
 def player_labels(record: GameRecord) -> tuple[PlayerLabel, ...]:

@@ -201,7 +201,7 @@ class _GamesShown:
         self._task = self._bar.add_task("games", total=None, spent="", left=None)
         self._experiment = store.experiment  # a tournament's is cut to what is played by now
         self._begun, self._looked = monotonic(), 0.0
-        self._had, self._over = store.called()[0], 0
+        self._had, self._over = store.called().totals.calls, 0
         self._calls: float | None = None
         """So many the run makes in all, as far as that is known."""
 
@@ -231,7 +231,8 @@ class _GamesShown:
     def look(self) -> int:
         """Show how it is now. Returns how many games are planned."""
         self._looked = monotonic()
-        rows, (calls, tokens, usd) = self._store.games(), self._store.called()
+        rows, called = self._store.games(), self._store.called().totals
+        calls, tokens, usd = called.calls, called.usage.tokens, called.usage.cost
         over, failed = sum(row.over for row in rows), sum(row.status == "failed" for row in rows)
         parts = [f"{number(calls, 'large')} calls", f"{number(tokens, 'large')} tokens"] if tokens else []
         parts += [number(usd, "usd")] if usd else []

@@ -12,7 +12,7 @@ from ..lab.runs.forecast import Limits
 from ..lab.runs.tournament_games import is_tournament
 from ..lab.runs.work import budget_needed
 from ..lab.storage.call_store import LATENESS
-from ..lab.storage.overview import RunCounts, RunOverview
+from ..lab.storage.overview import UNFINISHED, RunCounts, RunOverview
 from ..lab.storage.run_files import TRAINING, held_elsewhere, is_held
 from ..lab.storage.store import Store
 from ..lab.studies.plan import STUDY
@@ -21,7 +21,7 @@ from ..lab.training.run import opened
 from .commands import how_to_go_on
 from .console import say
 from .report.numbers import number
-from .wording import attempts_in_words, counted, duration
+from .wording import NOT_BEGUN, attempts_in_words, counted, duration
 
 _NAMED = 5
 """Calls under way, and reasons, that are named one by one."""
@@ -96,7 +96,8 @@ def _show_games(console: Console, path: Path, overview: RunOverview, counts: Run
     with Store.open_for_reading(path) as store:
         experiment, command = store.experiment, store.command.split()[1]
         command = "tournament" if is_tournament(store) else command
-        how, (calls, tokens, usd) = how_to_go_on(store, command), store.called()
+        how, called = how_to_go_on(store, command), store.called().totals
+        calls, tokens, usd = called.calls, called.usage.tokens, called.usage.cost
         prices = Limits.of(experiment).prices.values()
         free = all(price is not None and not (price.input or price.output) for price in prices)
         priced = free or not counts.costless
@@ -111,8 +112,9 @@ def _show_games(console: Console, path: Path, overview: RunOverview, counts: Run
     left = counts.of() - counts.over - given_up
     state = "over" if not left else "being played" if work.here else work.unseen or "stopped"
     say(console, f"{path}: {state}; {counts.over} of {counted(counts.of(), 'game')} over")
-    parts = {status: counts.of(status) for status in ("done", "void", "unfinished", "failed", "planned")}
-    say(console, "  " + ", ".join(f"{n:,} {status}" for status, n in parts.items() if n))
+    parts = {status: counts.of(status) for status in ("done", "void", "failed")}
+    parts |= {"unfinished": counts.of(*UNFINISHED), NOT_BEGUN: counts.of("planned")}
+    say(console, "  " + ", ".join(f"{n:,} {state}" for state, n in parts.items() if n))
     if counts.begun:
         say(console, f"  {counts.begun:,} of those that are not over have made calls, which are kept")
     budget = experiment.budget

@@ -32,6 +32,10 @@ _NAMED = 4
 """Conditions that a sentence names; tables mark them all."""
 
 
+NOT_BEGUN = "of them not begun"
+"""Unfinished games that wait. Their status is "planned"; on screens, that word is for all games of a plan."""
+
+
 def counted(n: int, one: str, many: str = "") -> str:
     """ "1 deal", "1,200 deals". many: where it is not `one` with an s."""
     return f"{n:,} {one if n == 1 else many or f'{one}s'}"

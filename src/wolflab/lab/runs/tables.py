@@ -5,6 +5,7 @@ A game that is kept is the only one of its run, or one of a study's.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -74,11 +75,12 @@ async def play_table(
         await preflight(company)
         file = CallFile(store, asker(game), {} if store is None else store.calls(game))
         match = replace(prepare(company, place, file), watch=watch, asked=asked)
+        start = time.perf_counter()
         with told_with_its_place():
             played = await play(match)
         if store is not None:
             result = finished(experiment, place.condition, played, file.held, store.came_to(game))
-            store.keep(game, *result)
+            store.keep(game, *result, time.perf_counter() - start)
         return played
     except* WolflabError as errors:
         if store is not None and not store.game(game).over:

@@ -32,6 +32,7 @@ import msgspec
 from ... import __version__
 from ...errors import NotNow, StoreError
 from ...files import decompressed, make_folder
+from ...metrics.play import ToldCalls, told_calls
 from ...models.base import Model, Request, Response
 from ...models.calls import Filed, LostAttempt
 from ...models.estimates import UNCOUNTED
@@ -527,13 +528,14 @@ class CallStore:
             _exact(lost.possible.cost),
         )
 
-    def called(self) -> tuple[int, int, float]:
-        """Calls of models that count tokens, these tokens, and USD, of all committed calls."""
-        calls, tokens, usd = self._db.execute(
-            "SELECT coalesce(sum(calls), 0), coalesce(sum(prompt_tokens + completion_tokens), 0), "
-            "coalesce(sum(cost), 0.0) FROM totals WHERE prompt_tokens > 0"
-        ).fetchone()
-        return int(calls), int(tokens), float(usd)
+    def called(self) -> ToldCalls:
+        """What all committed calls come to."""
+        columns = ("calls", "prompt_tokens", "completion_tokens", "cached_tokens", "cost", "latency")
+        sums = ", ".join(f"sum({name})" for name in columns)
+        rows = self._db.execute(f"SELECT model, {sums} FROM totals GROUP BY model")
+        return told_calls(
+            (model, CallTotals(n, Usage(*usage), latency)) for model, n, *usage, latency in rows
+        )
 
     def spent_by(self, asker: str | None = None) -> dict[str, dict[str, CallTotals]]:
         """What each asker's calls come to (None), or one's, by model."""

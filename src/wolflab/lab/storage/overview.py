@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
+from ...metrics.play import ToldCalls, is_language_model
+from ...usage import CallTotals, Usage
 from .call_store import CallStore
 from .embedding_cache import spent_on_vectors
 
@@ -83,7 +85,9 @@ class GamesWanted:
 
 
 class ListedGame(NamedTuple):
-    """One line of a list of games. calls, tokens, cost: of all its calls so far."""
+    """One line of a list of games. calls: so far, as `ToldCalls` counts them; tokens, cost: of all of them.
+    seconds: None where that is not known.
+    """
 
     id: int
     condition: str
@@ -95,6 +99,10 @@ class ListedGame(NamedTuple):
     calls: int
     tokens: int
     cost: float
+
+
+UNFINISHED = ("unfinished", "planned")
+"""The statuses of games that are unfinished, as all screens and reports count them: begun or not."""
 
 
 class WhyStopped(NamedTuple):
@@ -113,10 +121,23 @@ class RunCounts:
 
     by: dict[str, dict[str, int]]
     begun: int
-    calls: int
-    tokens: int
-    cost: float
+    called: ToldCalls
     costless: bool
+
+    @property
+    def calls(self) -> int:
+        """See `ToldCalls`."""
+        return self.called.totals.calls
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of these calls and of what was embedded."""
+        return self.called.totals.usage.tokens
+
+    @property
+    def cost(self) -> float:
+        """What that cost, in USD, as far as prices are known."""
+        return self.called.totals.usage.cost
 
     def of(self, *statuses: str) -> int:
         """Games of these statuses; of all, without one."""
@@ -154,12 +175,11 @@ class RunOverview(CallStore):
                 "SELECT count(*) FROM games WHERE status NOT IN ('done', 'void') AND EXISTS "
                 f"(SELECT 1 {_TOTALS})"
             ).fetchone()[0]
-        calls, tokens, cost, costless = self._db.execute(
-            "SELECT coalesce(sum(calls), 0), coalesce(sum(prompt_tokens + completion_tokens), 0), "
-            "coalesce(sum(cost), 0.0), coalesce(max(cost = 0 AND prompt_tokens > 0), 0) FROM totals"
-        ).fetchone()
-        more, dearer = spent_on_vectors(self._db)
-        return RunCounts(by, begun, calls, tokens + more, cost + dearer, bool(costless))
+        free = "SELECT coalesce(max(cost = 0 AND prompt_tokens > 0), 0) FROM totals"
+        (costless,) = self._db.execute(free).fetchone()
+        told, (tokens, cost) = self.called(), spent_on_vectors(self._db)
+        told = told._replace(totals=told.totals + CallTotals(0, Usage(tokens, 0, 0, cost)))
+        return RunCounts(by, begun, told, bool(costless))
 
     def reasons(self) -> list[WhyStopped]:
         """Why games stopped, the most frequent first."""
@@ -198,15 +218,17 @@ class RunOverview(CallStore):
 
     def listed(self, ids: Sequence[int]) -> list[ListedGame]:
         """What a list tells of these games, in this order; nothing of those that are not there."""
+        self._db.create_function("speaks", 1, is_language_model, deterministic=True)
+        those = "AND speaks(model)" if any(map(is_language_model, self.models())) else ""
         totals = (
-            f"(SELECT coalesce(sum(calls), 0) {_TOTALS}), "
+            f"(SELECT coalesce(sum(calls), 0) {_TOTALS} {those}), "
             f"(SELECT coalesce(sum(prompt_tokens + completion_tokens), 0) {_TOTALS}), "
             f"(SELECT coalesce(sum(cost), 0.0) {_TOTALS})"
         )
         found = (
             self._db.execute(
-                f"SELECT id, condition, deal, repeat, status, error, seconds, {totals} FROM games "
-                "WHERE id = ?",
+                f"SELECT id, condition, deal, repeat, status, error, nullif(seconds, 0.0), {totals} "
+                "FROM games WHERE id = ?",
                 (min(number, 2**63 - 1),),
             ).fetchone()
             for number in ids

@@ -23,6 +23,7 @@ from ...agents.recipes import MEANINGS
 from ...errors import StoreError
 from ...fields import LARGEST_TEXT, read_yaml
 from ...files import make_folder, write
+from ...metrics.play import ToldCalls
 from ...metrics.rows import Status
 from ...models.calls import Filed
 from ...record import GameRecord, read_record
@@ -295,9 +296,9 @@ class Store(CallStore):
         return GameRow(*row)
 
     def seconds(self, number: int) -> float | None:
-        """How long a game took to play; None for one that is not over."""
+        """How long a game took to play; None for one that is not over, or where it is not known."""
         found = self._db.execute("SELECT seconds FROM games WHERE id = ?", (number,)).fetchone()
-        return None if found is None else found[0]
+        return None if found is None else found[0] or None  # tables with people once wrote 0
 
     def keep(
         self,
@@ -306,7 +307,7 @@ class Store(CallStore):
         packed: Packed,
         row: KeptRow | None = None,
         words: WordsBySeal = NO_WORDS,
-        seconds: float = 0.0,
+        seconds: float | None = None,
     ) -> None:
         """A game is over: its record, what people said in it, the calls not committed before, and its row, in
         one transaction.
@@ -531,10 +532,10 @@ class Store(CallStore):
         more = Decimal(repr(texts.cost))
         return spent._replace(tokens=spent.tokens + texts.tokens, usd=spent.usd + more)
 
-    def called(self) -> tuple[int, int, float]:
+    def called(self) -> ToldCalls:
         """See `CallStore.called`; tokens and USD of what was embedded count as well."""
-        (calls, tokens, usd), texts = super().called(), self.spent_on_texts()
-        return calls, tokens + texts.tokens, usd + texts.cost
+        told = super().called()
+        return told._replace(totals=told.totals + CallTotals(0, self.spent_on_texts()))
 
     def spent_on_texts(self) -> Usage:
         """What embedding texts took."""

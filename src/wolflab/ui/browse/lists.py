@@ -9,13 +9,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 from ...errors import WolflabError
-from ...lab.storage.overview import RunCounts, WhyStopped
+from ...lab.storage.overview import UNFINISHED, RunCounts, WhyStopped
 from ...lab.training.files import log_of, seed_folder
 from ...lab.training.run import opened
 from ..report.links import games_address
 from ..report.numbers import number, tiles
 from ..report.table import Cell, TableRow
-from ..wording import counted, cut, duration
+from ..wording import NOT_BEGUN, counted, cut, duration
 from .frame import ago, browse_page, headed, leading_table, money, refreshed, sentence_told
 from .shelf import (
     KIND_NAMES,
@@ -155,7 +155,7 @@ def _games(shelf: RunShelf, run: ShelvedRun) -> tuple[str, bool]:
     """How far the games are, by condition, and what stopped; whether that may change."""
     counts = shelf.counts(run)
     spent = [
-        (number(counts.calls, "count"), "model calls", ""),
+        (number(counts.calls, "count"), counts.called.label, ""),
         (number(counts.tokens, "large"), "tokens", ""),
         (money(counts), "cost in USD", ""),
     ]
@@ -167,7 +167,7 @@ def _games(shelf: RunShelf, run: ShelvedRun) -> tuple[str, bool]:
     figures = [
         (number(counts.of("done"), "count"), f"games done of {number(planned, 'count')} planned", ""),
         (number(counts.of("void"), "count"), "void (not in averages)", ""),
-        (number(counts.of("planned", "unfinished"), "count"), "unfinished", ""),
+        (number(counts.of(*UNFINISHED), "count"), "unfinished", ""),
         (number(counts.of("failed"), "count"), "failed", ""),
     ]
     state = _state(run, counts)
@@ -202,17 +202,28 @@ def _reasons(run: ShelvedRun, reasons: Sequence[WhyStopped]) -> str:
     )
 
 
+_STATES: dict[str, tuple[str, ...]] = {
+    "done": ("done",),
+    "void": ("void",),
+    "unfinished": UNFINISHED,
+    NOT_BEGUN: ("planned",),
+    "failed": ("failed",),
+}
+"""What the columns of a run's conditions count, by their heads."""
+
+
 def _conditions(counts: RunCounts) -> str:
     rows: list[TableRow] = []
     for condition, by in counts.by.items():
         whose = {"condition": condition}
         cells: list[Cell | str] = [Cell(condition, to=games_address(whose))]
-        for status in ("done", "void", "planned", "unfinished", "failed"):
-            n = by.get(status, 0)
-            to = games_address({**whose, "status": status}) if n else ""
+        for states in _STATES.values():
+            there = [status for status in states if by.get(status)]
+            n = sum(by[status] for status in there)
+            to = games_address({**whose, "status": there[0]}) if len(there) == 1 else ""
             cells.append(Cell(number(n, "count"), to=to, look="" if n else "none"))
         rows.append(cells)
-    heads = ["condition", "done", "void", "planned", "unfinished", "failed"]
+    heads = ["condition", *_STATES]
     if not rows:
         return ""
     planned = (

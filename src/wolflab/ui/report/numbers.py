@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping
 from html import escape
 
 from ...metrics.measure import PartKey, Unit
-from ...metrics.play import is_language_model, label_speaks
+from ...metrics.play import label_speaks, told_calls
 from ...metrics.shapes import ConditionResult, Summary
 from ...stats.intervals import Estimate
-from ...usage import CallTotals
 from ..wording import counted_units
 from .table import Cell, ReportTable, TableRow
 
@@ -49,11 +48,10 @@ def spent(summary: Summary, estimated: bool) -> list[tuple[str, str, str]]:
     every = [each for condition in summary.conditions for each in condition.totals.items()]
     if not every:
         return []
-    spoken = [total for model, total in every if is_language_model(model)]
-    total = sum(spoken or (total for _, total in every), CallTotals())
-    calls = "calls of language models" if spoken else "model calls"
-    found = [(number(total.calls, "large"), calls, "")]
-    if spoken:
+    told = told_calls(every)
+    total = told.totals
+    found = [(number(total.calls, "count"), told.label, "")]
+    if told.speaks:
         replies = [
             estimate
             for condition in summary.conditions
