@@ -68,15 +68,20 @@ _ASKS = re.compile(
     r"not\b))\b"
 )
 SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
+LONGEST = 4000
+"""Characters of a text that is read; a longer one is not. Nothing that a game holds is as long. This bounds
+what reading costs, and no time does: the same text is read alike on every machine.
+"""
 
 
 def read(text: str, names: Sequence[str], speaker: int) -> tuple[Act, ...]:
     """What `speaker` says in `text`. `names`: what the players are called, by seat.
 
     Acts come in the order in which they are read, without repetition. A number that names nobody at
-    the table is nobody; "Player 12" is never Player 1.
+    the table is nobody; "Player 12" is never Player 1. A text of more than `LONGEST` characters is unread:
+    nothing comes of it, which does not mean that it says nothing.
     """
-    return _read(text, tuple(names), speaker)
+    return _read(text, tuple(names), speaker) if len(text) <= LONGEST else ()
 
 
 def claims_of(text: str, seat: int, ruleset: Ruleset) -> tuple[str, ...]:

@@ -266,7 +266,7 @@ def _renamed(entry: dict[str, Any], names: Mapping[str, str]) -> Mapping[str, An
     return entry
 
 
-_NUMBERED = re.compile(r"(?P<stem>.*?)[\W_]*(?P<number>\d{1,2})[\W_]*", re.DOTALL)
+_NUMBERED = re.compile(r"(?P<stem>.*?)(?P<number>\d{1,2})[\W_]*+", re.DOTALL)
 
 
 def _by_number(reply: dict[str, Any], ruleset: Ruleset) -> list[Any]:
