@@ -1,12 +1,15 @@
 """Tables in the browser under load: how soon a statement reaches the others, and whether memory grows.
 
     python benchmarks/web_tables.py [--tables 20] [--spectators 200] [--seconds 60]
+    python benchmarks/web_tables.py --hostile [--tables 4] [--seconds 60]
     python benchmarks/web_tables.py --hours 1 [--tables 20]
 
 The first plays over HTTP and WebSockets against `wolflab serve`, a process of its own: tables of seven
 people, and spectators at the first of them. It prints the time from sending a statement until each of the
-others has it, beside the time of a request that changes nothing, alone, before the load. The second plays in
-fast motion, without a network, and prints what the process holds in memory.
+others has it, beside the time of a request that changes nothing, alone, before the load. The second is the
+same with three built-in players at each table, who read what is said, and people say what is hardest to read
+(`hostile_patterns.py`). The third plays in fast motion, without a network, and prints what the process holds
+in memory.
 """
 
 from __future__ import annotations
@@ -30,8 +33,10 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 import aiohttp
 import numpy as np
+from hostile_patterns import hostile_statements, statement
 
 from web_helpers import Frames, in_no_time, now, played, seated, wish
+from wolflab.text.clean import LIMIT, clean
 from wolflab.ui.web.house import House
 
 _FAST = {"speak": 60, "vote": 60, "night": 2, "pace": 0.2, "wait": 0, "hidden": 0}
@@ -41,12 +46,13 @@ _THINKS = 0.3, 1.5
 
 @dataclass
 class Load:
-    """What all people of all tables share. sent: when which statement was sent."""
+    """What all people of all tables share. sent: when which statement was sent. hostile: what people say."""
 
     session: aiohttp.ClientSession
     url: str
     server: str
     host: str
+    hostile: tuple[str, ...] = ()
     until: float = 0.0
     sent: dict[str, float] = field(default_factory=dict)
     delays: list[float] = field(default_factory=list)
@@ -118,6 +124,8 @@ async def _answer(load: Load, path: str, secret: str, ask: dict[str, Any]) -> No
         answer["chose"] = random.choice(ask["options"])
     else:
         answer["said"] = f"statement {random.getrandbits(60)}"
+        if load.hostile:
+            answer["said"] = clean(f"{random.choice(load.hostile)} {answer['said']}")
         load.sent[answer["said"]] = time.perf_counter()
     await load.post(path + "answer", answer, secret)
 
@@ -135,9 +143,11 @@ async def _watch(load: Load, code: str) -> None:
 async def _table(load: Load, spectators: int) -> None:
     """Games at one table after another, until the time is over."""
     while time.perf_counter() < load.until:
-        wished = {"rules": "sheriff", "seats": [{"kind": "person"}] * 7, "times": _FAST}
-        code = (await load.post("/tables", wished))["code"]
-        joined = [await load.post(f"/t/{code}/join", {"name": f"Person {seat}"}) for seat in range(7)]
+        agents = 3 if load.hostile else 0
+        seats = [{"kind": "person"}] * (7 - agents) + [{"kind": "agent"}] * agents
+        code = (await load.post("/tables", {"rules": "sheriff", "seats": seats, "times": _FAST}))["code"]
+        names = [f"Person {number}" for number in range(7 - agents)]
+        joined = [await load.post(f"/t/{code}/join", {"name": name}) for name in names]
         people = [asyncio.create_task(_sit(load, code, one["seat"], one["secret"])) for one in joined]
         watching = [asyncio.create_task(_watch(load, code)) for _ in range(spectators)]
         await load.post(f"/t/{code}/start", {})
@@ -159,12 +169,12 @@ async def _reference(load: Load) -> float:
 
 
 async def _play_over_http(
-    url: str, folder: Path, tables: int, spectators: int, seconds: float, pid: int
+    url: str, folder: Path, tables: int, spectators: int, seconds: float, hostile: tuple[str, ...], pid: int
 ) -> None:
     facts = json.loads((folder / "house.json").read_text())
     connector = aiohttp.TCPConnector(limit=0)
     async with aiohttp.ClientSession(connector=connector) as session:
-        load = Load(session, url, facts["server"], facts["host"])
+        load = Load(session, url, facts["server"], facts["host"], hostile)
         reference = await _reference(load)
         load.until = time.perf_counter() + seconds
         before, used = _megabytes(pid), _processor(pid)
@@ -173,7 +183,8 @@ async def _play_over_http(
         await asyncio.gather(*load.answering)
     delays = 1000 * np.array(load.delays)
     p50, p95, most = np.percentile(delays, [50, 95, 100])
-    print(f"{tables} tables of 7 people, {spectators} spectators, {seconds:g} s: {len(load.sent)} statements")
+    who = f"4 people and 3 players, {len(hostile)} hostile texts" if hostile else "7 people"
+    print(f"{tables} tables of {who}, {spectators} spectators, {seconds:g} s: {len(load.sent)} statements")
     late = f"{load.late} of them too late for what they answer, {load.again} sent twice"
     print(f"  {load.requests} requests, {late}")
     print(f"  until another page has it: median {p50:.0f} ms, 95 % {p95:.0f} ms, longest {most:.0f} ms")
@@ -195,7 +206,7 @@ def _processor(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def over_http(tables: int, spectators: int, seconds: float) -> None:
+def over_http(tables: int, spectators: int, seconds: float, hostile: tuple[str, ...] = ()) -> None:
     """Start a server, play against it, and stop it."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "wolflab", "serve", "--port", "0", "--out", folder]
@@ -205,8 +216,8 @@ def over_http(tables: int, spectators: int, seconds: float) -> None:
                 assert server.stdout is not None
                 found = re.search(r"http://[0-9.:]+", server.stdout.readline())
                 assert found is not None, "the server did not say where it is"
-                play = _play_over_http(found[0], Path(folder), tables, spectators, seconds, server.pid)
-                asyncio.run(play)
+                load = (tables, spectators, seconds, hostile)
+                asyncio.run(_play_over_http(found[0], Path(folder), *load, server.pid))
             finally:
                 server.terminate()
 
@@ -260,9 +271,15 @@ def main() -> None:
     parser.add_argument("--spectators", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--hours", type=float)
+    parser.add_argument(
+        "--hostile", nargs="?", const="text.reading", help="against the patterns of these modules"
+    )
     given = parser.parse_args()
     if given.hours is not None:
         in_fast_motion(given.tables, given.hours)
+    elif given.hostile:
+        said = tuple(statement(text, LIMIT - 40) for text in hostile_statements(given.hostile))
+        over_http(given.tables, 0, given.seconds, said)
     else:
         over_http(given.tables, given.spectators, given.seconds)
 

@@ -36,6 +36,7 @@ TINY: dict[str, Sequence[str]] = {
     "benchmarks/finetune_speed.py": ("--shape", "tiny", "--questions", "8", "rank=2 dtype=float32"),
     "benchmarks/forecast.py": ("--runs", "1", "--deals", "6", "--ask", "6"),
     "benchmarks/growing.py": ("2",),
+    "benchmarks/hostile_patterns.py": ("--under", "text.reading.votes", "--shown", "2"),
     "benchmarks/http_client.py": shlex.split("--in-flight 1 --calls 2 --rounds 1 --games 1 --latency 0.001"),
     "benchmarks/many_games.py": ("--games", "6", "14", "--played", "4"),
     "benchmarks/people.py": ("--studies", "2"),
@@ -117,6 +118,11 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
         ("benchmarks/forecast.py", r"\| asked \| tokens \| [01] of 1 \| [+-]\d+\.\d % \|"),
         ("benchmarks/growing.py", r"2 deals in [\d.]+ s.*\ngames read for it: \d+; files: [1-9]"),
         (
+            "benchmarks/hostile_patterns.py",
+            r"(?s)\| text.reading.votes \| .*\| \d\.\d\d \|\n[1-9]\d* patterns, .* in steps: 0\n.*\n"
+            r"\| read \| .*[1-9]\d* statements of 1000 characters; the slowest takes \d+ ms",
+        ),
+        (
             "benchmarks/http_client.py",
             r"(?s)÷ openai .*\n\| 1 \| 1 \| [1-9]\d* \| [\d.]+ ms .*÷ \(chain.*\n\| 1 \| [1-9]",
         ),
@@ -145,6 +151,14 @@ def test_a_program_prints_what_it_is_for(
     monkeypatch.chdir(tmp_path)
     text = printed(program, *TINY[program])
     assert re.search(pattern, text), text
+
+
+def test_tables_where_hostile_statements_are_said() -> None:
+    words = ("--hostile", "text.reading.votes", "--tables", "1", "--seconds", "6")
+    text = printed("benchmarks/web_tables.py", *words)
+    assert re.search(
+        r"(?s)1 tables of 4 people and 3 players, [1-9]\d* hostile texts.*within 200 ms: \d", text
+    ), text
 
 
 def test_tables_in_fast_motion_print_what_they_hold() -> None:
