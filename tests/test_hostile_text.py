@@ -18,7 +18,7 @@ import package_patterns
 import wolflab
 from hostile_text import GROWTH, Program, hostile, worst
 from wolflab.rules import SHERIFF
-from wolflab.text.reading import LONGEST, WEREWOLF, Report, read
+from wolflab.text.reading import LONGEST, WEREWOLF, Report, can_be_read, read
 
 ROOMS = sorted(
     folder.name for folder in Path(wolflab.__file__).parent.iterdir() if (folder / "__init__.py").exists()
@@ -131,3 +131,4 @@ def test_a_text_that_is_too_long_is_not_read() -> None:
     filled = told + "-" * (LONGEST - len(told))
     assert any(isinstance(act, Report) and act.what == WEREWOLF for act in read(filled, SHERIFF.names, 0))
     assert read(filled + "-", SHERIFF.names, 0) == ()
+    assert (can_be_read(filled), can_be_read(filled + "-")) == (True, False)

@@ -240,7 +240,7 @@ class StudyPeople:
 
     def erased(self, person: StudyPerson) -> None:
         """Nothing of what they said is left."""
-        for half in self.folder.glob(f".{person.name}.json.*.part"):  # of a process that was killed as it wrote
+        for half in self.folder.glob(f".{person.name}.json.*.part"):  # of a process that was killed
             half.unlink()
         person.erase = False
         self.keep(person)

@@ -6,9 +6,9 @@ statement of which `can_be_read` is False tells nothing; nobody may count it as 
 """
 
 from .acts import WEREWOLF, Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
-from .language import can_be_read
+from .language import LONGEST, can_be_read
 from .spelling import normal, seats_named
-from .statements import CONDITION, LONGEST, SENTENCE, claimed_against, claims_of, read
+from .statements import CONDITION, SENTENCE, claimed_against, claims_of, read
 from .verbs import forms
 from .vocabulary import MANY, NAMED, ROLE
 

@@ -1,4 +1,4 @@
-"""Whether a statement can be read at all: what is not English is not read, and that is no silence.
+"""Whether a statement can be read at all: not where it is too long or not English, and that is no silence.
 
 What is not read tells nothing, so it must not count as a statement in which nothing was claimed, trusted or
 accused. Judged by script, and by how many of its words are common in English talk; names do not count. A text
@@ -13,6 +13,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
+LONGEST = 4000
+"""Characters of a text that is read; a longer one is not. Nothing that a game holds is as long. This bounds
+what reading costs, and no time does: the same text is read alike on every machine.
+"""
 FEW = 5
 """A text with fewer words than this is judged by its letters alone."""
 KNOWN = 1 / 6
@@ -31,8 +35,9 @@ _SHARED = re.compile(
 
 
 def can_be_read(text: str, names: Sequence[str] = ()) -> bool:
-    """Whether `text` can be read: it is English, or too short to tell. names: what the players are called."""
-    return _readable(text, tuple(names))
+    """Whether `text` can be read: it is English, or too short to tell, and has at most
+    `LONGEST` characters. names: what the players are called."""
+    return len(text) <= LONGEST and _readable(text, tuple(names))
 
 
 @lru_cache(1 << 14)

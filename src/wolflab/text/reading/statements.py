@@ -24,6 +24,7 @@ from .believed import as_results, card_told, contested, results_told
 from .checks import checks
 from .claims import free_claims, others_claims, own_claims, pretended
 from .cues import spoken_of
+from .language import LONGEST
 from .opinions import stances, states
 from .quoting import between, in_first_person, quoted
 from .references import STANDING_IN, resolved, spoken
@@ -68,10 +69,6 @@ _ASKS = re.compile(
     r"not\b))\b"
 )
 SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
-LONGEST = 4000
-"""Characters of a text that is read; a longer one is not. Nothing that a game holds is as long. This bounds
-what reading costs, and no time does: the same text is read alike on every machine.
-"""
 
 
 def read(text: str, names: Sequence[str], speaker: int) -> tuple[Act, ...]:
