@@ -247,8 +247,17 @@ class Store(CallStore):
         with self._transaction():
             self._db.executemany(
                 "INSERT OR IGNORE INTO games (id, condition, deal, repeat) SELECT "
-                "CASE WHEN EXISTS (SELECT 1 FROM games WHERE id = ?1) THEN NULL ELSE ?1 END, ?2, ?3, ?4",
-                [(None if number is None else number(*game), *game) for game in games],
+                "CASE WHEN EXISTS (SELECT 1 FROM games WHERE id = :id) THEN NULL ELSE :id END, "
+                ":condition, :deal, :repeat",
+                [
+                    {
+                        "id": None if number is None else number(condition, deal, repeat),
+                        "condition": condition,
+                        "deal": deal,
+                        "repeat": repeat,
+                    }
+                    for condition, deal, repeat in games
+                ],
             )
 
     def seat_person(self, sitting: StudySitting) -> None:
