@@ -206,8 +206,13 @@ def test_no_hash_is_left_by_which_a_guess_at_the_words_could_be_confirmed(home: 
     hashes |= {hash_of(line) for line in before.lines[first:]}
     assert hashes & chained
     assert all(held_in(run, words=found) for found in (*hashes,)[:3])
-    typed("erase", run, "--seat", "1", "--also", home / "beside" / "labels")
-    for folder in (run, home / "beside" / "labels"):
+    other = home / "beside" / "game-2.jsonl"  # its first question was the same one
+    other.write_bytes(b'{"h":"%b","request":"%b"}\n' % (b"a" * 32, calls[0]["request"].encode()))
+    kept = other.read_bytes()
+    typed("erase", run, "--seat", "1", "--also", home / "beside")
+    assert other.read_bytes() == kept, "by its hash it holds"
+    other.unlink()
+    for folder in (run, home / "beside"):
         held = b"".join(
             data for file in sorted(folder.rglob("*")) if file.is_file() for data in bytes_of(file)
         )
@@ -215,6 +220,8 @@ def test_no_hash_is_left_by_which_a_guess_at_the_words_could_be_confirmed(home: 
     with Store.open_for_reading(run) as store:
         after = store.record(1)
         assert {call["request"] for call in store.whole_calls(1)} == {FORGOTTEN}
+    exported = (home / "beside" / "game-1.jsonl").read_bytes().splitlines()
+    assert [hash_of(line) for line in exported] == [hash_of(line) for line in after.lines]
     assert [replace(turn, calls=[]) for turn in after.turns if turn.kind != "statement"] == [
         replace(turn, calls=[]) for turn in before.turns if turn.kind != "statement"
     ]

@@ -33,6 +33,8 @@ LARGEST = 1 << 28
 """Bytes of a file that is read at once."""
 _RUN = ("run.sqlite", "training.yaml", "study.yaml")
 """By which of its files a folder is a run, a training or a study."""
+_HALF = re.compile(r"\..*\.[0-9a-f]{16}\.part", re.DOTALL)
+"""The name of a file that is not whole yet (`_beside`)."""
 _SYSTEM = ("/dev", "/proc")
 """Where the system keeps devices and pipes that can be named: /dev/stdout, /dev/fd/63 of a shell."""
 _USUAL_SIGN = re.compile(rb"[\xa1-\xd7][\xa1-\xfe]")
@@ -127,6 +129,19 @@ def new_folder(path: Path) -> Iterator[Path]:
         except BaseException:
             shutil.rmtree(half, ignore_errors=True)
             raise
+
+
+def remove_halves(folder: Path) -> None:
+    """Remove what processes that were killed have left half written in a folder, and in those within it.
+    Whoever writes there at the same time has to write again.
+    """
+    for half in folder.rglob(".*.part"):
+        if _HALF.fullmatch(half.name):
+            with writing(half):
+                if half.is_dir() and not half.is_symlink():
+                    shutil.rmtree(half)
+                else:
+                    half.unlink(missing_ok=True)
 
 
 def make_folder(path: Path) -> None:

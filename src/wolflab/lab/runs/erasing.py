@@ -8,6 +8,7 @@ run, so that it can be told later too.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import zipfile
@@ -18,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from ...errors import NotNow, StoreError
-from ...files import read_file, text_in, write, writing
+from ...files import read_file, remove_halves, text_in, write, writing
 from ...models.servers.providers import host_of
 from ...rules import Say
 from ..experience.erasing import erase_in_pool, is_pool
@@ -38,6 +39,9 @@ _PACKED = {".parquet": "wolflab export RUN --as data", ".eval": "wolflab export 
 """Files that are removed if they hold the words: nothing in them can be replaced."""
 _NO_WORDS = (".png", ".pdf", ".npy", ".npz", ".safetensors", ".pt", ".lock", "experiment.yaml", "study.yaml")
 _SENT = "sent before words were erased"
+_CHAINED = '{"h":"'
+"""How a line of a record begins; its hash comes next."""
+_HASH = re.compile(r"\b[0-9a-f]{32}\b")
 _LOCAL = ("localhost", "127.", "[::1]")
 
 Found = Sequence[tuple[GameRow, int]]
@@ -89,6 +93,7 @@ def erase_said(store: Store, found: Found, also: Sequence[Path] = ()) -> Erased:
     for folder in also:
         if not folder.is_dir():
             raise StoreError(f"{folder}: there is no such folder; check its name")
+    remove_halves(store.path)
     said = [(row, seat, store.said(row.id, seat)) for row, seat in found]
     quotes = Quotes(
         (store.experiment.ruleset(row.condition).names[seat], text)
@@ -102,7 +107,7 @@ def erase_said(store: Store, found: Found, also: Sequence[Path] = ()) -> Erased:
         sent.keep(store.sent(quotes, games) | store.embedded())
         seals = {seal for _, _, words in said for seal in words}
         hearers = _hearers(store, [row for row, _ in found])
-        folders = _Folders(done, quotes, seals, _heads(store, found, quotes, hearers), sent)
+        folders = _Folders(done, quotes, seals, _hashes(store, found, quotes, hearers), sent)
         done.removed |= remove_made(store.path)
         for folder in (store.path, *also):
             folders.look_through(folder, store.path)
@@ -116,11 +121,15 @@ def erase_said(store: Store, found: Found, also: Sequence[Path] = ()) -> Erased:
     return done
 
 
-def _heads(store: Store, found: Found, quotes: Quotes, hearers: set[str]) -> dict[str, str]:
-    """The last hashes of records, and what they will be once no request's hash tells of the words."""
+def _hashes(store: Store, found: Found, quotes: Quotes, hearers: set[str]) -> dict[str, str]:
+    """Hashes in records, and what they will be once no request's hash tells of the words."""
     forgets: dict[int, set[str] | None] = {**store.requests_holding(quotes, hearers)}
     forgets |= {row.id: None for row, _ in found}
-    return dict(pair for game, hashes in forgets.items() if (pair := store.heads(game, hashes)) is not None)
+    return {
+        old: now
+        for game, requests in forgets.items()
+        for old, now in store.hashes_without(game, requests).items()
+    }
 
 
 # -- what left the machine --------------------------------------------------------------------
@@ -205,13 +214,14 @@ def remove_made(run: Path) -> dict[Path, str]:
 
 
 class _Folders:
-    """What lies in folders. seals: of the words. heads: last hash of a record →
-    what it will be; label sets name games by it."""
+    """What lies in folders. seals: of the words. hashes: see `_hashes`; exports hold them, and label sets name
+    games by them.
+    """
 
     def __init__(
-        self, done: Erased, quotes: Quotes, seals: set[str], heads: Mapping[str, str], sent: _Sent
+        self, done: Erased, quotes: Quotes, seals: set[str], hashes: Mapping[str, str], sent: _Sent
     ) -> None:
-        self.done, self.quotes, self.seals, self.heads, self.sent = done, quotes, seals, heads, sent
+        self.done, self.quotes, self.seals, self.hashes, self.sent = done, quotes, seals, hashes, sent
 
     def look_through(self, folder: Path, run: Path) -> None:
         """Take the words out of every file in a folder. run: the one whose words they are. Runs within it are
@@ -293,12 +303,29 @@ class _Folders:
             lines = after.splitlines(keepends=True)
             after = "".join(line for line in lines if not any(seal in line for seal in self.seals))
             places = max(places, len(lines) - after.count("\n"))
-        for head, now in self.heads.items():
-            places += after.count(head)
-            after = after.replace(head, now)
+        after, changed = self._hashed_anew(after)
+        places += changed
         if after != text:
             write(path, after.encode(encoding))
             self.done.replaced[path] = places
+
+    def _hashed_anew(self, text: str) -> tuple[str, int]:
+        """The text with the hashes as they will be, and how many are others. A line of a record that is none
+        of these stays: the next ones are chained to it.
+        """
+        changed = 0
+
+        def now(found: re.Match[str]) -> str:
+            nonlocal changed
+            hash = self.hashes.get(found[0], found[0])
+            changed += hash != found[0]
+            return hash
+
+        lines = text.split("\n")
+        for at, line in enumerate(lines):
+            if not line.startswith(_CHAINED) or line[len(_CHAINED) :][:32] in self.hashes:
+                lines[at] = _HASH.sub(now, line)
+        return "\n".join(lines), changed
 
 
 def _unpacked(path: Path) -> Iterator[str] | None:

@@ -166,8 +166,9 @@ class Unpacked:
 
     def without_requests(self, requests: Collection[str] | None = None) -> Packed:
         """The blob without the hashes of these requests; see `forgotten`."""
-        calls = [replace(call, request=_forgotten(call.request, requests)) for call in self.calls().values()]
-        return pack(*forgotten(self.lines, self.probes, requests), calls)
+        lines, probes, now = forgotten(self.lines, self.probes, requests)
+        calls = [replace(call, request=now.get(call.request, call.request)) for call in self.calls().values()]
+        return pack(lines, probes, calls)
 
     def calls(self) -> dict[str, CallRow]:
         """The calls by key. A row's call is among them when one of these had the same reply.
@@ -200,30 +201,35 @@ def _play(lines: Sequence[bytes]) -> str:
 
 def forgotten(
     lines: Sequence[bytes], probes: Sequence[bytes], requests: Collection[str] | None = None
-) -> tuple[list[bytes], list[bytes]]:
-    """Both chains, without the hashes of these requests (None: of all), chained anew. Nothing else is
-    changed: what is read of the lines and checked by the rules stays.
+) -> tuple[list[bytes], list[bytes], dict[str, str]]:
+    """Both chains, without the hashes of these requests (None: of all), chained anew; and each hash of a line
+    or of such a request → what it is now. Nothing else is changed: what is read of the lines and checked by
+    the rules stays.
     """
     game, polls = Chain(), Chain()
+
+    def without(request: str) -> str:
+        if requests is not None and request not in requests:
+            return request
+        now[request] = FORGOTTEN
+        return FORGOTTEN
+
     now: dict[str, str] = {}
     for line in lines:
         body = b"{" + line[_HEAD:]
         if begins_with(line, "call"):
             value = msgspec.json.decode(body)
-            value["request"] = _forgotten(value["request"], requests)
+            value["request"] = without(value["request"])
             body = msgspec.json.encode(value)
         game.add_encoded(body)
         now[hash_of(line)] = game.last
     for line in probes:
         value = msgspec.json.decode(b"{" + line[_HEAD:])
         value["after"] = now[value["after"]]
-        value["calls"] = [(*call[:2], _forgotten(call[2], requests), *call[3:]) for call in value["calls"]]
+        value["calls"] = [(*call[:2], without(call[2]), *call[3:]) for call in value["calls"]]
         polls.add(value)
-    return game.lines, polls.lines
-
-
-def _forgotten(request: str, requests: Collection[str] | None) -> str:
-    return FORGOTTEN if requests is None or request in requests else request
+        now[hash_of(line)] = polls.last
+    return game.lines, polls.lines, now
 
 
 # -- packing ----------------------------------------------------------------------------------

@@ -27,7 +27,6 @@ from ...metrics.play import ToldCalls
 from ...metrics.rows import Status
 from ...models.calls import Filed
 from ...record import GameRecord, read_record
-from ...record.chain import hash_of
 from ...record.sealed import NO_WORDS, SealedWords, WordsBySeal
 from ...text.digest import FORGOTTEN
 from ...text.people import decode_answer
@@ -437,15 +436,12 @@ class Store(CallStore):
                 games.setdefault(int(who.removeprefix(_ASKER)), set()).add(request)
         return games
 
-    def heads(self, game: int, requests: Collection[str] | None) -> tuple[str, str] | None:
-        """The last hash of a game's record, and what it is once these hashes (None: all) are gone from it;
-        None where it has no record.
+    def hashes_without(self, game: int, requests: Collection[str] | None) -> dict[str, str]:
+        """Hashes in a game's record → what they are once those of these requests (None: of all) are gone from
+        it: these, and those of lines. Empty where it has no record.
         """
         unpacked = self._unpacked(game)
-        if unpacked is None:
-            return None
-        after, _ = forgotten(unpacked.lines, unpacked.probes, requests)
-        return hash_of(unpacked.lines[-1]), hash_of(after[-1])
+        return {} if unpacked is None else forgotten(unpacked.lines, unpacked.probes, requests)[2]
 
     @cached_property
     def erased(self) -> bool:
