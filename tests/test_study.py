@@ -378,6 +378,24 @@ def test_whoever_comes_to_the_step_of_the_places_too_late_is_told(
     in_study(tmp_path, work, people=1, **changes)
 
 
+def test_who_comes_may_be_changed_while_a_study_goes_on(tmp_path: Path) -> None:
+    """Whoever holds a place keeps it, also where places are given at a later step from then on."""
+
+    async def first(house: StudyHouse, visitor: Arrivals) -> None:
+        await visitor("about", outside="a")
+        await visitor("about", outside="b")
+
+    async def then(house: StudyHouse, visitor: Arrivals) -> None:
+        one = await visitor("rules", outside="a")
+        assert one.person.place
+        for _ in range(2):  # more hold a place than there are
+            late = visitor.stranger()
+            assert (await late.post("/study/", id="late")).status_code == 409
+
+    in_study(tmp_path, first, people=2, place_from="consent")
+    in_study(tmp_path, then, people=1, place_from="about", place_kept=7)
+
+
 def after(study: StudyPlan, step: str) -> str:
     steps = steps_of(study)
     return steps[steps.index(step) + 1]
@@ -434,6 +452,31 @@ def test_whoever_runs_the_study_may_let_somebody_begin_once_more(tmp_path: Path)
     in_study(tmp_path, first)
     in_study(tmp_path, again, again=["me"])
     assert "me" not in (tmp_path / "run/study.yaml").read_text().split()
+
+
+def test_people_who_share_a_browser_are_each_led_to_their_own_page(tmp_path: Path) -> None:
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        one = await visitor("", outside="first")
+        code = house.people.completion()
+        for outside, name in (("second", "p02"), ("third", "p03"), ("second", "p02")):
+            await one.get(f"/study/?id={outside}")
+            assert code not in one.text
+            await one.post("/study/", id=outside)
+            assert one.person.name == name
+        await one.begin("first")
+        assert code not in one.text, "begins again, for the study says so"
+        assert one.person.name == "p04"
+
+    in_study(tmp_path, work, training=False, games=1, again=["first"], people=4)
+
+
+def test_a_link_without_its_last_slash_keeps_its_id(tmp_path: Path) -> None:
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        one = visitor.stranger()
+        answer = await one.get("/study?id=a%26b")
+        assert 'name="id" value="a&amp;b"' in answer.text
+
+    in_study(tmp_path, work)
 
 
 def test_a_study_that_names_ids_takes_nobody_else_and_keeps_no_id(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import AsyncIterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from random_study import random_study
 from study_helpers import FILE, SECRET, Arrivals, Visitor, holding, in_study, people_answer
 from test_study_groups import GROUP, play_together, sit
 from web_helpers import now
-from wolflab.errors import StoreError
+from wolflab.errors import NotNow, StoreError
+from wolflab.files import aside
 from wolflab.lab.runs.whole import verify_whole
 from wolflab.lab.storage.store import Store
 from wolflab.lab.studies.people import kept_person
@@ -107,8 +109,33 @@ def test_a_server_that_is_killed_before_it_has_erased_does_so_first(
     person = kept_person(left / "run", "p01")
     assert person is not None
     assert (person.left, person.erase) == ("withdrawn", True)
-    (left / "run/people/p01.json.part").write_text(SECRET)
+    killed = ExitStack()  # never closed: it was writing these
+    for file in (left / "run/people/p01.json", next(left.glob("run/tables/*/desks.json"))):
+        killed.enter_context(aside(file)).write_text(SECRET)
+    assert {".p01.json", ".desks.json"} <= {name[:-22] for name in holding(left / "run")}
     in_study(left, go_on, training=False)
+
+
+def test_whoever_withdraws_while_nothing_can_be_written_is_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*given: Any) -> None:
+        raise NotNow("the disk is full")
+
+    async def work(house: StudyHouse, arrive: Arrivals) -> None:
+        one = await arrive("about")
+        code = house.new_withdrawal(one.person)
+        with monkeypatch.context() as disk:
+            disk.setattr("wolflab.lab.studies.people.write", full)
+            assert (await one.post("/study/withdraw", code=code)).status_code == 503
+        assert "could not be written down" in one.text
+        assert not one.person.gone
+        assert (await one.post("/study/withdraw", code=code)).status_code == 200
+        kept = kept_person(tmp_path / "run", "p01")
+        assert kept is not None
+        assert (kept.left, kept.erase) == ("withdrawn", False)
+
+    in_study(tmp_path, work)
 
 
 def test_what_cannot_be_erased_is_tried_again_by_itself(

@@ -217,7 +217,7 @@ class StudyPeople:
         """
         self.seen(person)
         if step == step_of(self.study, person):
-            if step == self._place_step:
+            if step == self._place_step and not self.holds_place(person):
                 self._take_place(person)
             person.done = {**person.done, step: dict(answers)}
             self.keep(person)
@@ -231,17 +231,15 @@ class StudyPeople:
 
     def withdraw(self, person: StudyPerson) -> None:
         """What they have answered is forgotten, and it is on file that what they said is to be erased, also
-        where the machine stops now. Whoever holds the run erases it, and says so by `erased`.
+        where the machine stops now. Whoever holds the run erases it, and says so by `erased`. StoreError where
+        the file cannot be written: nothing has changed then.
         """
-        person.done = {step: {} for step in person.done}
-        person.reports = []
-        person.left, person.erase = WITHDRAWN, True
-        self.keep(person)
+        forgotten: dict[str, dict[str, str]] = {step: {} for step in person.done}
+        self.keep(msgspec.structs.replace(person, done=forgotten, reports=[], left=WITHDRAWN, erase=True))
+        person.done, person.reports, person.left, person.erase = forgotten, [], WITHDRAWN, True
 
     def erased(self, person: StudyPerson) -> None:
         """Nothing of what they said is left."""
-        for half in self.folder.glob(f".{person.name}.json.*.part"):  # of a process that was killed
-            half.unlink()
         person.erase = False
         self.keep(person)
 
@@ -348,9 +346,9 @@ class StudyPeople:
             if self.holds_place(person) or (not person.gone and person.seen > since)
         ]
 
-    def _free(self) -> int:
-        """How many places nobody holds."""
-        return self.study.people - sum(map(self.holds_place, self.people.values()))
+    def _free(self) -> bool:
+        """Whether there is a place that nobody holds."""
+        return sum(map(self.holds_place, self.people.values())) < self.study.people
 
     def holds_place(self, person: StudyPerson) -> bool:
         """Whether one of the places is theirs."""

@@ -85,7 +85,7 @@ class StudyDoors:
     async def welcome(self, request: Request) -> Response:
         """GET /study/: whoever has begun goes on; others are asked to begin."""
         person, outside = self.person(request), request.query_params.get("id", "")[:_ID_LIMIT]
-        if person is not None and not (person.gone and outside):
+        if self._goes_on(person, outside):
             return RedirectResponse(_NOW, 303)
         carried = f'<input type="hidden" name="id" value="{escape(outside)}">'
         inner = "<p>Thank you for your interest. On the next page you are told what the study is about.</p>"
@@ -97,10 +97,9 @@ class StudyDoors:
         """
         given, people, where = await _form(request), self.house.people, address(request)
         outside, here = given.get("id", "")[:_ID_LIMIT], self.person(request)
-        known = people.by_outside(outside) if outside else here
-        if known is here is not None and not people.begins_again(outside):
+        if self._goes_on(here, outside):
             return RedirectResponse(_NOW, 303)
-        if known is None:
+        if people.by_outside(outside) is None:
             self.doors.limits.check(GUESSES, where)
             self.doors.limits.take(_ARRIVALS, where)
         try:
@@ -111,6 +110,14 @@ class StudyDoors:
         answer = RedirectResponse(_NOW, 303)
         self.doors.set_cookie(request, answer, "study", key, "/study/")
         return answer
+
+    def _goes_on(self, here: StudyPerson | None, outside: str) -> bool:
+        """Whether a link with that id ("" for none) leads whom this browser knows to where they were. Another
+        person's does not: people share browsers.
+        """
+        people = self.house.people
+        known = people.by_outside(outside) if outside else here
+        return known is here is not None and not people.begins_again(outside)
 
     async def now(self, request: Request) -> Response:
         """GET /study/now: the page of the step that comes next."""
@@ -194,6 +201,8 @@ class StudyDoors:
                 self.doors.wires.end(table, seat, "You have left this study.")
         except WolflabError as error:
             _, sentence = sentence_of(error)
+            if person.left != WITHDRAWN:
+                raise Refused(503, _NOT_KEPT) from None
             return self._page(
                 "<p>That you withdraw is on file, and you have left this study. Not all that you have typed "
                 "could be erased now. It is tried again every minute, and before anything else when the "
@@ -422,6 +431,10 @@ _CLOSED = (
     "/t/{code}/s/{seat:int}/name",
 )
 """What a server of tables takes, and that of a study does not: its tables are made and begun by itself."""
+_NOT_KEPT = (
+    "That you withdraw could not be written down, and nothing is erased yet. Send your code again in some "
+    "minutes; if that does not help, tell whoever runs the study."
+)
 _WITHDRAW = forms.step_form(
     "withdraw",
     "<h2>Withdraw</h2><p>All that you have typed in this study is erased, in games too. "

@@ -32,7 +32,7 @@ TABLES = "tables"
 _WAY = "/study/now"
 _PLAYED = {"experiment"}
 """Compared with the run's own: a folder's copy also says what recipes' names mean."""
-_WHO_COMES = {"ids", "again", "place_from", "place_kept"}
+_WHO_COMES = {"ids", "people", "place_from", "place_kept", "again"}
 """What may change while a study goes on."""
 _TRY_AGAIN = 60.0
 """Seconds after which what could not be erased is tried again."""

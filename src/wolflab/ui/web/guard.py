@@ -122,7 +122,7 @@ class Guard:
         if sentence:
             await JSONResponse({"error": sentence}, status, HEADERS)(scope, receive, send)
         else:
-            await self.app(scope, receive, _with_headers(send, scope["path"]))
+            await self.app(scope, receive, _with_headers(send, scope))
 
     def _refusal(self, headers: Mapping[str, str]) -> str:
         host = headers.get("host", "").lower()
@@ -139,7 +139,7 @@ class Guard:
         return ""
 
 
-def _with_headers(send: Send, path: str) -> Send:
+def _with_headers(send: Send, scope: Scope) -> Send:
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
@@ -147,7 +147,8 @@ def _with_headers(send: Send, path: str) -> Send:
                 headers.setdefault(name, value)
             headers.setdefault("cache-control", "no-store")
             if message["status"] == 307:  # an address without its last "/": the proxy's path stays before it
-                headers["location"] = f"{quote(path.rpartition('/')[2])}/"
+                asked = f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
+                headers["location"] = f"{quote(scope['path'].rpartition('/')[2])}/{asked}"
         await send(message)
 
     return sent
