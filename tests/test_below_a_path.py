@@ -131,7 +131,7 @@ def test_no_script_of_a_table_asks_beside_the_path() -> None:
     """Every address that a script writes from "/" on goes through `place.js`, or through `request`."""
     static = Path(__file__).parent.parent / "src/wolflab/ui/web/static"
     for file in sorted(static.glob("*.js")):
-        text = re.sub(r"/\*.*?\*/|^ *//.*$", "", file.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+        text = re.sub(r"/\*[\s\S]*?\*/|^ *//.*$", "", file.read_text("utf-8"), flags=re.MULTILINE)
         for line in text.splitlines():
             led = re.search(
                 r"""(href=|location\.assign\(|location\.origin\}|fetch\(|location\.host\})""", line

@@ -214,8 +214,8 @@ def remove_made(run: Path) -> dict[Path, str]:
 
 
 class _Folders:
-    """What lies in folders. seals: of the words. hashes: see `_hashes`; exports hold them, and label sets name
-    games by them.
+    """What lies in folders. seals: of the words. hashes: see `_hashes`; exports hold them, and label sets
+    name games by them.
     """
 
     def __init__(

@@ -231,8 +231,8 @@ class StudyPeople:
 
     def withdraw(self, person: StudyPerson) -> None:
         """What they have answered is forgotten, and it is on file that what they said is to be erased, also
-        where the machine stops now. Whoever holds the run erases it, and says so by `erased`. StoreError where
-        the file cannot be written: nothing has changed then.
+        where the machine stops now. Whoever holds the run erases it, and says so by `erased`. StoreError
+        where the file cannot be written: nothing has changed then.
         """
         forgotten: dict[str, dict[str, str]] = {step: {} for step in person.done}
         self.keep(msgspec.structs.replace(person, done=forgotten, reports=[], left=WITHDRAWN, erase=True))
