@@ -21,6 +21,7 @@ from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
 from wolflab.lab.studies.people import step_of
+from wolflab.ui import serving
 from wolflab.ui.browse.app import runs_application
 from wolflab.ui.browse.shelf import RunShelf
 from wolflab.ui.study.app import study_application
@@ -125,6 +126,13 @@ def test_cookies_of_a_table_are_for_its_path_as_the_browser_sees_it(tmp_path: Pa
         with TestClient(app, base_url=SITE) as browser:
             made = browser.post("/tables", json={"rules": "doctor", "seats": seats}, headers={"referer": odd})
             assert paths(made) == [f"/t/{made.json()['code']}/"], "what is no address says nothing"
+
+
+def test_links_that_are_printed_have_the_path() -> None:
+    hosts, url = serving._called("127.0.0.1", 8000, ["lab.test/a/lab/", "lab.test:8443"], True)
+    assert url == "https://lab.test/a/lab/"
+    assert {"localhost:8000", "lab.test", "lab.test:8443"} <= {*hosts}
+    assert not any("/" in host for host in hosts)
 
 
 def test_no_script_of_a_table_asks_beside_the_path() -> None:

@@ -284,7 +284,9 @@ Listening = Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 
 Port = Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")]
 AllowHost = Annotated[
     list[str],
-    typer.Option(help="Another name of this server, as browsers show it (NAME or NAME:PORT); repeatable."),
+    typer.Option(
+        help="Another name of this server, as browsers show it (NAME, NAME:PORT or NAME/PATH); repeatable."
+    ),
 ]
 BehindProxy = Annotated[
     bool, typer.Option(help="A reverse proxy on this machine speaks for the browsers (for TLS).")

@@ -132,15 +132,17 @@ def serve_study(
 
 
 def _called(host: str, port: int, allowed: Sequence[str], behind_proxy: bool) -> tuple[list[str], str]:
-    """What a server may be called in requests, and the address to be told."""
+    """What a server may be called in requests, and the address to be told: with the path below which a proxy
+    puts it, where the first name has one.
+    """
     name = f"[{host}]" if ":" in host else host
     names = [name, "localhost", "127.0.0.1", "[::1]"] if is_loopback(host) else [name]
-    hosts = [f"{name}:{port}" for name in dict.fromkeys(names)] + list(allowed)
+    hosts = [f"{name}:{port}" for name in dict.fromkeys(names)] + [one.partition("/")[0] for one in allowed]
     if port == 80:  # browsers leave it out
         hosts += names
     url = f"http://{'localhost' if host == '0.0.0.0' else name}:{port}/"
     if allowed:
-        url = f"{'https' if behind_proxy else 'http'}://{allowed[0]}/"
+        url = f"{'https' if behind_proxy else 'http'}://{allowed[0].rstrip('/')}/"
     return hosts, url
 
 
