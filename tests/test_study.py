@@ -401,6 +401,20 @@ def after(study: StudyPlan, step: str) -> str:
     return steps[steps.index(step) + 1]
 
 
+def test_a_place_that_somebody_else_took_is_not_won_back_at_a_table(tmp_path: Path) -> None:
+    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+        one = await visitor("game/1")
+        table = await one.sit()
+        one.person.seen -= 15 * 86_400
+        other = await visitor("game/1")
+        await played(table)  # by the table's own link
+        assert (await one.get("/study/now")).status_code == 409
+        assert other.person.place
+        assert not one.person.place
+
+    in_study(tmp_path, work, people=1, training=False)
+
+
 def test_cells_are_balanced_over_those_who_take_a_place(tmp_path: Path) -> None:
     """Whoever goes before that leaves no gap: the cell is decided anew with the place."""
     cells = {name: {"condition": "all", "side": name} for name in ("village", "werewolves")}

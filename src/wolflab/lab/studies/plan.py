@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 
 from ...errors import ExperimentError
 from ...fields import Part
-from ...files import reading_file
+from ...files import read_file
 from ...match import DealtCards, Draws, dealt
 from ...models.catalog import BUILT_IN
 from ...rules import ROLES
@@ -321,12 +321,11 @@ def load_study(source: str | Path) -> StudyPlan:
 
 
 def _ids_in(file: Path) -> list[str]:
-    with reading_file(file):
-        text = file.read_bytes()
     try:
-        return [line.strip() for line in text.decode("utf-8-sig").splitlines() if line.strip()]
+        text = read_file(file).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ExperimentError(f"{file}: not a text in UTF-8; write an id on each line") from None
+    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def study_of(data: Mapping[str, Any], where: str) -> StudyPlan:

@@ -157,6 +157,7 @@ class StudyHouse:
         if step == "training" or step.startswith("game/"):
             table = self._table_of(person, step)
             if table is not None and table.plan.state == "over":
+                person.place = self.people.holds_place(person)  # another one may have taken it by now
                 answered = table.folder / DESKS  # written with every answer
                 person.seen = max(person.seen, answered.stat().st_mtime if answered.exists() else 0.0)
                 self.people.finish(person, step, {})
