@@ -46,7 +46,6 @@ class Cost(NamedTuple):
     """Steps of a text and of one with twice the repetitions; None: more than `GROWTH` times as many."""
 
     text: Text
-    times: int
     once: int
     twice: int | None
 
@@ -218,22 +217,18 @@ class Program:
 
     def steps(self, text: str, most: int) -> int | None:
         """What it takes to find every match in `text`, as `re.finditer` does; None: more than `most`."""
-        self._left = most
-        at = 0
         try:
-            while at <= len(text):
-                self._left -= 1
-                end = self._run(0, text, at)
-                at = at + 1 if end is None or end == at else end
+            self.spans(text, most)
         except TooManyStepsError:
             return None
         return most - self._left
 
-    def spans(self, text: str) -> list[tuple[int, int]]:
-        """The matches in `text` that are not empty."""
-        self._left = 10**9
+    def spans(self, text: str, most: int = 10**9) -> list[tuple[int, int]]:
+        """The matches in `text` that are not empty. Raises `TooManyStepsError`."""
+        self._left = most
         at, found = 0, []
         while at <= len(text):
+            self._left -= 1
             end = self._run(0, text, at)
             if end is not None and end > at:
                 found.append((at, end))
@@ -624,15 +619,22 @@ def cost(program: Program, text: Text) -> Cost:
     once = program.steps(text.of(times), CAP)
     while once is not None:
         twice = program.steps(text.of(2 * times), int(GROWTH * once))
-        found = Cost(text, times, once, twice)
+        found = Cost(text, once, twice)
         if twice is None or twice > CAP // 4 or found.growth < 2.4:
             return found
         times, once = 2 * times, twice
-    return Cost(text, times, CAP, None)
+    return Cost(text, CAP, None)
 
 
 def worst(pattern: re.Pattern[Any]) -> Cost | None:
-    """The text whose cost grows most when it is twice as long; None: nothing is repeated in the pattern."""
-    program = Program(pattern)
-    costs = (cost(program, text) for text in islice(hostile(program), TEXTS))
-    return max(costs, key=lambda found: found.growth, default=None)
+    """The text whose cost grows most when it is twice as long, or the first that runs away; None: nothing is
+    repeated in the pattern.
+    """
+    program, most = Program(pattern), None
+    for text in islice(hostile(program), TEXTS):
+        found = cost(program, text)
+        if most is None or found.growth > most.growth:
+            most = found
+        if most.growth > GROWTH:
+            break
+    return most

@@ -7,8 +7,10 @@ the same on every machine. `benchmarks/hostile_patterns.py` measures the times.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
+from time import process_time
 from types import ModuleType
 from typing import Any
 
@@ -17,8 +19,13 @@ import pytest
 import package_patterns
 import wolflab
 from hostile_text import GROWTH, Program, hostile, worst
+from test_reflective_replies import SPEAK, put
+from wolflab.models.servers.dialect import events_of
 from wolflab.rules import SHERIFF
+from wolflab.text.questions import Aids, Decide
 from wolflab.text.reading import LONGEST, WEREWOLF, Report, can_be_read, read
+from wolflab.text.replies.parse import parse
+from wolflab.wwqa.reply_parser import read_reply
 
 ROOMS = sorted(
     folder.name for folder in Path(wolflab.__file__).parent.iterdir() if (folder / "__init__.py").exists()
@@ -132,3 +139,22 @@ def test_a_text_that_is_too_long_is_not_read() -> None:
     assert any(isinstance(act, Report) and act.what == WEREWOLF for act in read(filled, SHERIFF.names, 0))
     assert read(filled + "-", SHERIFF.names, 0) == ()
     assert (can_be_read(filled), can_be_read(filled + "-")) == (True, False)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda: read(f"@{'3,' * (LONGEST // 2 - 3)}they", SHERIFF.names, 0),
+        lambda: read_reply("and" + 40_000 * "\n" + "12", "player_1", "open", answer_type="player"),
+        lambda: parse(
+            put(Decide(SPEAK, Aids()), "paper"), "My concise talking content: a" + 19_000 * "\n" + "b"
+        ),
+        lambda: events_of(b"data: {}" + 400_000 * b"\nx"),
+    ],
+    ids=["a list of players", "blank lines in an answer", "blank lines in a response", "a long event"],
+)
+def test_the_longest_texts_are_read_in_a_second(work: Callable[[], object]) -> None:
+    """A square is much where a text is long: these took three seconds and more."""
+    began = process_time()
+    work()
+    assert process_time() - began < 1

@@ -64,6 +64,8 @@ CORPUS: tuple[tuple[str, str], ...] = (
     ("If player_4 is the Seer, then we have a chance.", ""),
     ("I wonder whether player_3 is a Werewolf.", ""),
     ("Player 12 is a werewolf.", ""),
+    ("@12 is a werewolf. I suspect @99. What does @45 say?", ""),
+    ("@3 is a werewolf, and @player_4 is the Seer.", "5 accuses 3; 4 claims Seer"),
     ("I suspect player_2 and player_6.", "5 accuses 2; 5 accuses 6"),
     ("I suspect players 1, 3 and 7.", "5 accuses 1; 5 accuses 3; 5 accuses 7"),
     ("I am suspicious of player_7's behaviour.", "5 accuses 7"),

@@ -68,6 +68,11 @@ def test_planted_paraphrases_are_found_and_near_misses_are_not() -> None:
     assert (sum(near), sum(pair["same"] for pair in pairs), len(pairs)) == (33, 40, 90)
 
 
+def test_words_of_one_letter_are_words() -> None:
+    asked = "Can the Guard, e.g. on the first night, protect the Seer?"
+    assert [*near_pairs([asked, asked.replace("e.g.", "e. g.")])] == [(0, 1)]
+
+
 def test_nearly_equal_questions_of_a_set_have_one_answer() -> None:
     """Nobody planted these pairs; the labels were given one by one."""
     rows = [*questions("known"), *questions("unseen")]

@@ -82,7 +82,7 @@ def _stem(word: str) -> str:
         if word.endswith(end) and len(word) - len(end) > 2 and not word.endswith(("ss", "us", "is")):
             cut = word.removesuffix(end) + instead
             return cut[:-1] if cut[-2:-1] == cut[-1:] and cut[-1] in "bdgmnprt" else cut.removesuffix("e")
-    return word.removesuffix("e")
+    return word.removesuffix("e") or word  # "e" of "e.g."
 
 
 _SAME = {_stem(word): head for head, words in _SAME_WORD.items() for word in (head, *words.split())}

@@ -128,7 +128,8 @@ def _is_letter(found: re.Match[str], text: str) -> bool:
 # -- open answers -----------------------------------------------------------------------------
 
 _NOBODY = re.compile(r"(?:nobody|no[ -]?one|no players?|none|not any(?:one|body))\b", re.IGNORECASE)
-_ITEM = re.compile(r"^\s*+(?:[-*•]|\d{1,2}[.)])[^\S\n]++(?=[^\d\n])", re.MULTILINE)
+_ITEM = re.compile(r"(?<!\s)(\A|[^\S\n]*+\n)\s*+(?:[-*•]|\d{1,2}[.)])[^\S\n]++(?=[^\d\n])")
+"""The mark of a list's item, with the blank lines before it (which are looked at once)."""
 _MARKS = str.maketrans("", "", '*`"“”[]{}()')
 _NAMED = re.compile(r"(?:players?|seats?|numbers?|p)[\s_#-]*+(\d{1,3})\b", re.IGNORECASE)
 _PLAYER = re.compile(rf"{_NAMED.pattern}|#?(\d{{1,3}})\b", re.IGNORECASE)
@@ -154,7 +155,7 @@ def _open(text: str, kind: str, words: Mapping[str, str]) -> str:
         return text.strip().partition("\n")[0].strip()
     if kind == "words":
         return _last_named(text)
-    text = _ITEM.sub("", text.translate(_MARKS)).strip()
+    text = _ITEM.sub(r"\1", text.translate(_MARKS)).strip()
     if _NOBODY.match(text):
         return "0" if kind == "number" else "nobody"
     if kind == "number":

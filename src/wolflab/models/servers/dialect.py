@@ -148,15 +148,24 @@ def looks_like_stream(content: bytes) -> bool:
 
 
 def events_of(content: bytes) -> list[dict[str, Any]]:
-    """The objects that a stream's events carry. A sign of life or an end mark is none."""
-    from sseclient import SSEClient
-
-    found = []
-    for event in SSEClient(iter((content.decode("utf-8", "replace").encode(),))).events():
-        value = decoded(event.data.encode())
-        if isinstance(value, dict):
-            found.append(value)
+    """The objects that a stream's events carry: the data of each up to an empty line (HTML, §9.2.6), or to the
+    end. A sign of life or an end mark is none.
+    """
+    found: list[dict[str, Any]] = []
+    data: list[bytes] = []
+    for line in _LINE_END.split(content.decode("utf-8", "replace").encode() + b"\n\n"):
+        field, _, value = line.partition(b":")
+        if field == b"data":
+            data.append(value.removeprefix(b" "))
+        elif data and not line:
+            event = decoded(b"\n".join(data))
+            if isinstance(event, dict):
+                found.append(event)
+            data = []
     return found
+
+
+_LINE_END = re.compile(rb"\r\n?|\n")
 
 
 def joined_deltas(deltas: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

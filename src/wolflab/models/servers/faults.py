@@ -68,9 +68,9 @@ _CONTEXT = re.compile(
 _TOO_LARGE = re.compile(r"request too large for", re.IGNORECASE)
 """More tokens than this key may send in a minute, whatever is waited."""
 _LONGEST = re.compile(
-    r"max_(?:completion_)?tokens[^.]{0,60}\[1, ?(?P<range>\d+)\]"
-    r"|supports at most (?P<most>\d+) completion tokens"
-    r"|> (?P<above>\d+), which is the maximum allowed number of output tokens"
+    r"max_(?:completion_)?tokens[^.]{0,60}\[1, ?(?P<range>\d{1,9})\]"
+    r"|supports at most (?P<most>\d{1,9}) completion tokens"
+    r"|> (?P<above>\d{1,9}), which is the maximum allowed number of output tokens"
 )
 """How servers say how long a reply may be at most."""
 _SYSTEM = re.compile(
@@ -297,7 +297,7 @@ def _duration(text: str) -> float | None:
         return None
     hours, minutes, number, unit = found.groups()
     seconds = float(number or 0) * (0.001 if (unit or "").lower() == "ms" else 1)
-    return 3600 * int(hours or 0) + 60 * int(minutes or 0) + seconds or None
+    return 3600 * float(hours or 0) + 60 * float(minutes or 0) + seconds or None
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

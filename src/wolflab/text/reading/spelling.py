@@ -156,7 +156,7 @@ def _namer(names: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, int], dic
     spelt = "|".join(re.escape(name) for name in sorted(exact, key=len, reverse=True))
     pattern = re.compile(
         r"(?<!\w)(?!(?<=my )number one\b|(?<=the )number one\b|(?<=seer )number "
-        rf")(?:(?P<name>{spelt})(?!\w)|(?:players?|numbers?|seat|no\.|p|#)[ _#]?(?P<number>\d+|"
+        rf")#?(?:(?P<name>{spelt})(?!\w)|(?:players?|numbers?|seat|no\.|p|#)[ _#]?(?P<number>\d+|"
         rf"{'|'.join(_SPELT)})(?!\w))"
     )
     return pattern, exact, numbers
@@ -172,18 +172,24 @@ def normal(raw: str, names: tuple[str, ...]) -> str:
         digits = _SPELT.get(match["number"], match["number"])
         return f"@{numbers[digits]}" if digits in numbers else "somebody"
 
-    def listed(match: re.Match[str]) -> str:
-        return f"{match[1].rstrip()} " + (f"@{numbers[match[2]]}" if match[2] in numbers else "somebody")
-
     def bare(match: re.Match[str]) -> str:
         return f"@{numbers[match[0]]}" if match[0] in numbers else match[0]
 
-    text = pattern.sub(token, raw.lower().strip())
+    # "@3" is "#3" to people; a token of ours would be anybody, and of a player that there is not.
+    text = pattern.sub(token, raw.lower().replace("@", "#").strip())
     for alone in (_SUBJECT, _LONE) if _DIGIT.search(text) else ():
-        text = alone.sub(bare, text)
-        while (longer := _LISTED.sub(listed, text)) != text:
-            text = longer
+        text = _listed(alone.sub(bare, text), numbers)
     return _rewritten(text)
+
+
+def _listed(text: str, numbers: dict[str, int]) -> str:
+    """`text` with the numbers of lists that begin with a token as tokens: "@2, 4 and 5"."""
+    at = 0
+    while found := _LISTED.search(text, at):
+        before = f"{text[: found.start()]}{found[1].rstrip()} "
+        seat = f"@{numbers[found[2]]}" if found[2] in numbers else "somebody"
+        text, at = f"{before}{seat}{text[found.end() :]}", len(before)
+    return text
 
 
 def _rewritten(text: str) -> str:

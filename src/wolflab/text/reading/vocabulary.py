@@ -55,7 +55,8 @@ HINTS = (
     r"nervous)(?!\w)"
 )
 PRED = rf"(?P<pred>{ROLE}(?!')|{GOODS}|{BADS}|{HINTS})"
-MANY = r"@\d+(?:(?:, (?:and |or )?| and | or | & )@\d+)*"
+MANY = r"@\d+(?:(?:, (?:and |or )?| and | or | & )@\d+){0,11}"
+"""Players in a row; more than a table has are no list, and would be looked at over and over."""
 # No entry may be a row of other entries ("most likely" is most + likely): a text that can be read in two
 # ways at every word takes a time that doubles with each.
 FILL = (

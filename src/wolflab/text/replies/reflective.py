@@ -245,7 +245,7 @@ def _responded(question: Question, task: Decide, text: str) -> Decided | Problem
         return Problem('the reply has no "My concise talking content:"; put what you say or choose after it')
     said = text[marks[-1].end() :] if marks else text
     thought = _PROCESS.sub("", text[: marks[-1].start()]) if marks and thinks else ""
-    said = clean(re.sub(r"(?m)^\s*[-*•·]\s*", "", said).replace("<EOS>", "")).strip(" '")
+    said = clean(re.sub(r"(?m)^[^\S\n]*+[-*•·]\s*", "", said).replace("<EOS>", "")).strip(" '")
     reasoning = unechoed(clean(thought, REASONING_LIMIT))
     if task.ask.options is not None:
         ruleset = question.situation.ruleset
