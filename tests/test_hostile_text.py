@@ -145,13 +145,14 @@ def test_a_text_that_is_too_long_is_not_read() -> None:
     "work",
     [
         lambda: read(f"@{'3,' * (LONGEST // 2 - 3)}they", SHERIFF.names, 0),
+        lambda: read(f"{'p2 says ' * (LONGEST // 8 - 3)}p4 is a wolf", SHERIFF.names, 0),
         lambda: read_reply("and" + 40_000 * "\n" + "12", "player_1", "open", answer_type="player"),
         lambda: parse(
             put(Decide(SPEAK, Aids()), "paper"), "My concise talking content: a" + 19_000 * "\n" + "b"
         ),
         lambda: events_of(b"data: {}" + 400_000 * b"\nx"),
     ],
-    ids=["a list of players", "blank lines in an answer", "blank lines in a response", "a long event"],
+    ids=["players", "quotations", "lines of an answer", "lines of a response", "lines of an event"],
 )
 def test_the_longest_texts_are_read_in_a_second(work: Callable[[], object]) -> None:
     """A square is much where a text is long: these took three seconds and more."""

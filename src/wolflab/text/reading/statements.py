@@ -183,14 +183,18 @@ def _unless_planned(match: re.Match[str]) -> str:
     return match[0] if _PLAN.search(match["then"]) else ""
 
 
-def _tell(sentence: Sentence) -> None:
-    """Read a sentence by all patterns, from the most specific to the most general."""
+_DEEPEST = 3
+"""Quotations inside each other that are read: "player_2 says that player_3 says that …"."""
+
+
+def _tell(sentence: Sentence, depth: int = 0) -> None:
+    """Read a sentence by all patterns, from the most specific to the most general. depth: of a quotation."""
     sentence.text = sentence.full = _VOTE_OF.sub(r"\1's vote", sentence.text)
     pretended(sentence)
     for who, quote in quoted(sentence):
-        if quote := in_first_person(quote):
+        if depth < _DEEPEST and (quote := in_first_person(quote)):
             inner = Sentence(quote, sentence.last, me=who)
-            _tell(inner)
+            _tell(inner, depth + 1)
             sentence.acts.extend(act for act in inner.acts if act.speaker == who)
     between(sentence)
     own_claims(sentence)
