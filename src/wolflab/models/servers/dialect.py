@@ -148,8 +148,8 @@ def looks_like_stream(content: bytes) -> bool:
 
 
 def events_of(content: bytes) -> list[dict[str, Any]]:
-    """The objects that a stream's events carry: the data of each up to an empty line (HTML, §9.2.6) or the end.
-    A sign of life or an end mark is none.
+    """The objects that a stream's events carry: the data of each up to an empty line (HTML, §9.2.6) or to
+    the end. A sign of life or an end mark is none.
     """
     found: list[dict[str, Any]] = []
     data: list[bytes] = []
