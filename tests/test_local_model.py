@@ -74,7 +74,8 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def model(folder: Path, budget: Budget | None = None, **settings: Any) -> LocalModel:
-    made = resolve({"model": f"hf/{folder}", **settings}, budget)
+    """The weights in float32, in which replies are the same alone and among others (docs/models.md)."""
+    made = resolve({"model": f"hf/{folder}", "dtype": "float32", **settings}, budget)
     assert isinstance(made, LocalModel)
     return made
 
@@ -262,12 +263,12 @@ def test_the_likeliest_first_words_are_told(home: Path) -> None:
     import torch
 
     [reply] = asked(model(home / "base"), SAID[:1], Sampling(0.0, 12, top_logprobs=5))
-    loaded = load_weights(str(home / "base"))
+    loaded = load_weights(str(home / "base"), dtype="float32")
     said = [{"role": role, "content": text} for role, text in reply.prompt]
     ids = loaded.tokenizer.apply_chat_template(said, add_generation_prompt=True, return_dict=False)
     while True:  # up to the first word
         with torch.inference_mode():
-            chances = loaded.model(torch.tensor([ids])).logits[0, -1].log_softmax(-1)
+            chances = loaded.model(torch.tensor([ids]).to(loaded.model.device)).logits[0, -1].log_softmax(-1)
         taken = int(chances.argmax())
         if any(letter.isalnum() for letter in loaded.tokenizer.decode([taken])):
             break
@@ -689,7 +690,7 @@ def test_an_adapter_may_be_named_beside_its_base(
     loaded = (load_weights(str(adapter)), load_weights(base, adapter=adapter), load_weights(base))
     assert capfd.readouterr() == ("", "")
     with torch.inference_mode():
-        by_name, beside, alone = (one.model(ids).logits for one in loaded)
+        by_name, beside, alone = (one.model(ids.to(one.model.device)).logits for one in loaded)
     assert torch.equal(by_name, beside)
     assert not torch.equal(by_name, alone)
     with pytest.raises(ModelError, match="that is an adapter itself"):
@@ -759,7 +760,8 @@ def test_a_plain_folder_answers_as_the_weights_that_the_gguf_was_made_of(home: P
     made = plain_folder(write_gguf(tmp_path / "tiny.gguf", home / "base"), tmp_path / "plain")
     ids = torch.tensor([[0, 1, 40, 50, 60, 70, 300]])
     with torch.inference_mode():
-        logits = [load_weights(str(one)).model(ids).logits for one in (home / "base", made)]
+        models = [load_weights(str(one)).model for one in (home / "base", made)]
+        logits = [one(ids.to(one.device)).logits for one in models]
     assert torch.equal(*logits), "to the bit"
     assert texts(asked(model(made))) == texts(asked(model(home / "base")))
     before = weights_digest(made)

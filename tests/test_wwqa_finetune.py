@@ -326,7 +326,8 @@ def test_what_it_takes_is_told_before_the_first_step_and_what_it_took_after_the_
     assert taken["tokens"] == forecast["tokens"] * TINY.epochs
     assert taken["seconds"] > 0
     assert taken["steps"] == taken["planned"] == forecast["steps"] == 12
-    assert 2**26 < taken["memory"] < 2**34  # of a process with torch in it
+    least = 2**26 if forecast["device"] == "cpu" else 1  # a process with torch in it; tensors alone
+    assert least < taken["memory"] < 2**34
 
 
 def test_the_loss_is_that_of_trl(base: Path, examples: Examples, tmp_path: Path) -> None:

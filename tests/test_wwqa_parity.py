@@ -68,7 +68,9 @@ def says(adapter: Path, encode: Callable[[str], list[int]]) -> Callable[[str], s
     weights, render = load_weights(str(adapter)), rendering()
 
     def reply(prompt: str) -> str:
-        ids = torch.tensor([encode(render([{"role": "user", "content": prompt}]))])
+        ids = torch.tensor(
+            [encode(render([{"role": "user", "content": prompt}]))], device=weights.model.device
+        )
         with torch.inference_mode(), quiet():
             said = weights.model.generate(
                 input_ids=ids, attention_mask=torch.ones_like(ids), do_sample=False, max_new_tokens=16
