@@ -20,6 +20,7 @@ import http_server
 from experience_helpers import HASHING, experience, made_of
 from marks import slow_except
 from random_study import bytes_of, holding_word
+from wolflab import files
 from wolflab.cli import app
 from wolflab.errors import StoreError
 from wolflab.lab.experience.erasing import erase_in_pool
@@ -135,6 +136,24 @@ def test_further_folders_are_searched_in_the_same_way(home: Path) -> None:
     assert "1 of 1 record holds" in typed("verify", home / "beside" / "copy")
     again = typed("erase", home / "run", "--seat", "1", "--also", home / "beside")
     assert "nothing is left to erase" in again
+
+
+def test_what_a_killed_process_left_goes_too(home: Path) -> None:
+    """Half a text, half a pack, half a pool: nothing of them can be told by its words for certain."""
+    run = home / "run"
+    words = next((run / "exported").rglob("*.words.jsonl"))
+    halves = []
+    for file in (words, next((run / "exported").rglob("*.parquet")), run / "x.pool", run / "report.html"):
+        for folder in (run, run / "labels", home / "beside"):
+            halves.append(files._beside(folder / file.name))
+            data = file.read_bytes()
+            halves[-1].write_bytes(data[: data.find(b"Zebedee") + 9] if b"Zebedee" in data else data)
+    (halves[0].with_name(".notes.part")).write_text("mine")
+    told = typed("erase", run, "--seat", "1", "--also", home / "beside")
+    assert held_in(home) == []
+    assert not any(half.exists() for half in halves)
+    assert f"removed: {halves[0]}; it was never finished" in told
+    assert halves[0].with_name(".notes.part").read_text() == "mine", "Wolflab did not write it"
 
 
 def test_a_folder_that_is_not_there_stops_it_before_anything_is_lost(home: Path) -> None:

@@ -17,6 +17,7 @@ import secrets
 import shutil
 import stat
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
@@ -31,15 +32,15 @@ T = TypeVar("T")
 MEND_DISK = "if the disk is full or read-only, mend that, then resume or try again"
 LARGEST = 1 << 28
 """Bytes of a file that is read at once."""
-_RUN = ("run.sqlite", "training.yaml", "study.yaml")
-"""By which of its files a folder is a run, a training or a study."""
-_HALF = re.compile(r"\..*\.[0-9a-f]{16}\.part", re.DOTALL)
+_RUN = ("run.sqlite", "run.lock")
+"""By which of its files a folder is a run's, a training's or a study's. Anybody may have a training.yaml."""
+_HALF = re.compile(r"\.(.+)\.[0-9a-f]{16}\.part", re.DOTALL)
 """The name of a file that is not whole yet (`_beside`)."""
 _SYSTEM = ("/dev", "/proc")
 """Where the system keeps devices and pipes that can be named: /dev/stdout, /dev/fd/63 of a shell."""
-_USUAL_SIGN = re.compile(rb"[\xa1-\xd7][\xa1-\xfe]")
-"""In GB 18030, what nearly all Chinese text is of: punctuation and the 3,755 most usual characters (GB 2312,
-level 1)."""
+_USUAL_SIGN = re.compile(rb"[\xa1-\xa3\xb0-\xd7][\xa1-\xfe]")
+"""In GB 18030, what nearly all Chinese text is of: punctuation, wide letters and the 3,755 most usual
+characters (GB 2312, level 1); no kana, so that Japanese in EUC-JP is not taken for it."""
 _KINDS = {
     stat.S_IFIFO: "a pipe",
     stat.S_IFSOCK: "a socket",
@@ -57,7 +58,7 @@ def write(path: Path, data: bytes) -> None:
     """A file, in a directory that is made where it is not there yet. It is on the disk when this returns."""
     with aside(path) as half:
         half.write_bytes(data)
-        if half == path:  # a pipe
+        if half == path:  # of the system
             return
         on_disk(half)
     with suppress(OSError):  # some file systems cannot do it for a folder
@@ -85,12 +86,11 @@ def aside(path: Path) -> Iterator[Path]:
     of that name is replaced, and not followed.
     """
     with writing(path):
-        kind = _kind(path, follow=not _in_run(path))
-        if kind not in ("", "a link", "a folder"):  # a folder is told of when it cannot be replaced
-            if _in_run(path):
-                raise _no_file(path, kind)
-            yield path  # whoever named it wants it written to, and not replaced
+        if _of_system(path):  # it is written to, and not replaced
+            yield path
             return
+        if (kind := _kind(path)) not in ("", "a link", "a folder"):  # a folder cannot be replaced: told then
+            raise _no_file(path, kind)
         _make_folder(path.parent)
         half = _beside(path)
         os.close(os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
@@ -131,19 +131,6 @@ def new_folder(path: Path) -> Iterator[Path]:
             raise
 
 
-def remove_halves(folder: Path) -> None:
-    """Remove what processes that were killed have left half written in a folder, and in those within it.
-    Whoever writes there at the same time has to write again.
-    """
-    for half in folder.rglob(".*.part"):
-        if _HALF.fullmatch(half.name):
-            with writing(half):
-                if half.is_dir() and not half.is_symlink():
-                    shutil.rmtree(half)
-                else:
-                    half.unlink(missing_ok=True)
-
-
 def make_folder(path: Path) -> None:
     """A folder, and those that it is to lie in, where they are not there yet. Within a run none is a link."""
     with writing(path):
@@ -160,6 +147,14 @@ def _beside(path: Path) -> Path:
     finds it after the process was killed.
     """
     return path.with_name(f".{path.name[:50]}.{secrets.token_hex(8)}.part")
+
+
+def left_of(path: Path) -> str:
+    """The name (its first 50 characters) of the file of which this is a half that was never finished; "" for
+    any other file.
+    """
+    half = _HALF.fullmatch(path.name)
+    return "" if half is None else half[1]
 
 
 # -- reading ----------------------------------------------------------------------------------------
@@ -203,10 +198,12 @@ def _is_chinese(text: str) -> bool:
     """Whether a text that was read as GB 18030 is in Chinese, by most of what it has beside ASCII. Accented
     letters of Windows-1252 make pairs of bytes too (Größe, Müller), but rare signs, and amid Latin letters.
     """
-    beside = re.findall(r"[^\x00-\x7f]", text)
-    amid = re.findall(r"(?<=[A-Za-z])[^\x00-\x7f](?=[A-Za-z])", text)
-    usual = [sign for sign in beside if _USUAL_SIGN.fullmatch(sign.encode("gb18030"))]
-    return (len(usual) - len(amid)) * 2 > len(beside)
+    beside = Counter(text)
+    for sign in [sign for sign in beside if sign.isascii()]:
+        del beside[sign]
+    amid = sum(1 for _ in re.finditer(r"(?<=[A-Za-z])[^\x00-\x7f](?=[A-Za-z])", text))
+    usual = sum(n for sign, n in beside.items() if _USUAL_SIGN.fullmatch(sign.encode("gb18030")))
+    return (usual - amid) * 2 > beside.total()
 
 
 @contextmanager
@@ -253,7 +250,7 @@ def read_json(path: Path, kind: type[T], mend: str) -> T:
     """
     try:
         return msgspec.json.decode(read_file(path), type=kind)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, RecursionError) as error:  # RecursionError: brackets without end
         raise StoreError(f"{path}: it cannot be read ({error}); {mend}") from None
 
 

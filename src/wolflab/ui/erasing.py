@@ -87,7 +87,7 @@ def _erase_in_run(path: Path, person: str | None, seat: str | None, also: Sequen
 def _files(done: Erased) -> Iterator[str]:
     """What became of files, and of what stands beside the games."""
     for path, command in list(done.removed.items())[:_NAMED]:
-        yield f"removed: {path}; to make it again: {command}"
+        yield f"removed: {path}; " + (f"to make it again: {command}" if command else "it was never finished")
     for path, n in list(done.replaced.items())[:_NAMED]:
         yield f"{counted(n, 'place')} replaced in {path}"
     if more := sum(max(0, len(files) - _NAMED) for files in (done.removed, done.replaced)):

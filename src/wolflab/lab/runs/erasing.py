@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from ...errors import NotNow, StoreError
-from ...files import read_file, remove_halves, text_in, write, writing
+from ...files import left_of, read_file, text_in, write, writing
 from ...models.servers.providers import host_of
 from ...rules import Say
 from ..experience.erasing import erase_in_pool, is_pool
@@ -66,9 +66,9 @@ class SentTo(msgspec.Struct, frozen=True, array_like=True):
 @dataclass
 class Erased:
     """What was erased, and what was not. statements: of the person; short: those that are not looked for in
-    other files. removed: path → the command that writes it again. replaced: path → places. pools: path →
-    experiences. repeated: game → how many things that others said or noted repeat the words. unread: files
-    and links that were not looked into: no text, too large, damaged, or elsewhere.
+    other files. removed: path → the command that writes it again, "" for a half of a file. replaced: path →
+    places. pools: path → experiences. repeated: game → how many things that others said or noted repeat the
+    words. unread: files and links that were not looked into: no text, too large, damaged, or elsewhere.
     """
 
     statements: int = 0
@@ -93,7 +93,6 @@ def erase_said(store: Store, found: Found, also: Sequence[Path] = ()) -> Erased:
     for folder in also:
         if not folder.is_dir():
             raise StoreError(f"{folder}: there is no such folder; check its name")
-    remove_halves(store.path)
     said = [(row, seat, store.said(row.id, seat)) for row, seat in found]
     quotes = Quotes(
         (store.experiment.ruleset(row.condition).names[seat], text)
@@ -101,6 +100,8 @@ def erase_said(store: Store, found: Found, also: Sequence[Path] = ()) -> Erased:
         for text in words.values()
     )
     done = Erased(short=quotes.short)
+    for folder in (store.path, *also):
+        done.removed |= _remove_halves(folder)
     if quotes.texts:
         games = {asker(row.id) for row, _ in found}
         sent = _Sent(store)
@@ -213,6 +214,23 @@ def remove_made(run: Path) -> dict[Path, str]:
     return removed
 
 
+def _remove_halves(folder: Path) -> dict[Path, str]:
+    """Remove files and folders that were never finished, since their process was killed: words in them may
+    be cut, or packed. Whoever writes there just now has to write again.
+    """
+    removed: dict[Path, str] = {}
+    for path in sorted(folder.rglob("*.part")):
+        name = left_of(path)
+        if name and not name.endswith(_NO_WORDS):
+            with writing(path):
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink(missing_ok=True)
+            removed[path] = ""
+    return removed
+
+
 class _Folders:
     """What lies in folders. seals: of the words. hashes: see `_hashes`; exports hold them, and label sets
     name games by them.
@@ -283,7 +301,8 @@ class _Folders:
             if held is None:
                 self.done.unread.append(path)
             elif any(text in self.quotes for text in held):
-                path.unlink()
+                with writing(path):
+                    path.unlink()
                 self.done.removed[path] = _PACKED[path.suffix]
             return
         wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
