@@ -304,6 +304,18 @@ def test_verdicts_of_another_kind_never_share_a_directory(
         read_judge(store.path, drawn.key, {})
 
 
+@pytest.mark.parametrize(("name", "value"), [("criteria", "none"), ("typed", "[["), ("retries", "many")])
+def test_a_judge_whose_file_was_changed_is_a_sentence(
+    name: str, value: str, store: Store, drawn: Sample, tmp_path: Path
+) -> None:
+    path = tmp_path / "judge-x"
+    judged(drawn, store, Jury(said), path)
+    with closing(sqlite3.connect(path / "run.sqlite", isolation_level=None)) as db:
+        db.execute("UPDATE meta SET value = ? WHERE key = ?", (value, name))
+    with pytest.raises(StoreError, match="judge-x: it is damaged"):
+        read_back(path, drawn, store)
+
+
 def test_one_process_judges_at_a_time(store: Store, drawn: Sample, tmp_path: Path) -> None:
     path = tmp_path / "judge-x"
     tried: list[str] = []

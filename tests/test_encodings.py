@@ -38,6 +38,10 @@ def test_chinese_is_read_as_such(text: str, encoding: str) -> None:
     assert text_in(text.encode(encoding)) == (text, "gb18030")
 
 
+def test_japanese_makes_no_chinese() -> None:
+    assert text_in("わたしは占い師です。あの人は狼だと思います。".encode("euc_jp"))[1] != "gb18030"
+
+
 @pytest.mark.parametrize("text", WESTERN)
 def test_accents_make_no_chinese(text: str) -> None:
     assert text_in(text.encode("cp1252")) == (text, "cp1252")

@@ -9,6 +9,7 @@ import shutil
 import signal
 import sqlite3
 import zlib
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from types import FrameType
@@ -20,10 +21,17 @@ from command_line import wolflab
 from hostile_folders import COMMANDS, MANY, hostile, make_outside, told
 from test_erasing import SECRET, play, typed
 from wolflab import files
-from wolflab.errors import Interrupted, StoreError
+from wolflab.errors import Interrupted, StoreError, WolflabError
+from wolflab.lab.labels.annotate import read_key
+from wolflab.lab.labels.judging import judge_home
 from wolflab.lab.storage import packing, run_files
+from wolflab.lab.training.files import log_of
+from wolflab.record.chain import Chain, read_chain
 from wolflab.ui.console import ExitCode
+from wolflab.wwqa.finetuning import plan
+from wolflab.wwqa.finetuning.training import losses_of
 
+DEEP = b"[" * 300_000
 GUARD = 120
 """Seconds after which a command is taken to hang. Nothing is measured by it: they take a second or two."""
 
@@ -235,6 +243,74 @@ def test_a_run_reached_by_a_link_is_written_to(run: Path, tmp_path: Path) -> Non
     assert wolflab("report", str(tmp_path / "mine")).returncode == 0
     (tmp_path / "page.html").symlink_to(tmp_path / "elsewhere.html")
     assert wolflab("report", str(run), "--out", str(tmp_path / "mine" / ".." / "page.html")).returncode == 0
+
+
+def test_a_file_of_ones_own_makes_no_run(tmp_path: Path) -> None:
+    """`wolflab study NAME --draft study.yaml` writes it, and many have their runs on another disk."""
+    for name in ("study.yaml", "training.yaml"):
+        (tmp_path / name).write_text("title: mine")
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "runs").symlink_to(tmp_path / "disk")
+    files.write(tmp_path / "runs" / "new" / "report.html", b"<p>")
+    assert (tmp_path / "disk" / "new" / "report.html").exists()
+
+
+@pytest.mark.parametrize("name", ["run.sqlite", "run.lock"])
+def test_a_run_and_a_training_are_known_by_what_they_have(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).touch()
+    (tmp_path / "seed-1").symlink_to("/")
+    with pytest.raises(StoreError, match="seed-1: it is a link, and within a run none is followed"):
+        files.make_folder(tmp_path / "seed-1" / "new")
+
+
+def test_nobody_waits_at_a_pipe_to_write(tmp_path: Path) -> None:
+    """A label set is no run, and may come from anybody too."""
+    os.mkfifo(tmp_path / "agreement.json")
+    with pytest.raises(StoreError, match="it is a pipe and no file"):
+        files.write(tmp_path / "agreement.json", b"{}")
+
+
+def test_what_the_system_names_is_written_to_and_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """/dev/stdout is a link, and may lead to a file: `--out /dev/stdout >page.html`."""
+    monkeypatch.setattr(files, "_SYSTEM", (str(tmp_path),))
+    (tmp_path / "stdout").symlink_to(tmp_path / "page.html")
+    (tmp_path / "page.html").touch()
+    files.write(tmp_path / "stdout", b"<p>")
+    assert (tmp_path / "stdout").is_symlink()
+    assert (tmp_path / "page.html").read_bytes() == b"<p>"
+
+
+def test_no_judge_is_kept_behind_a_link(tmp_path: Path) -> None:
+    (tmp_path / "judge-village").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(StoreError, match="judge-village: it is a link, and none is followed there"):
+        judge_home(tmp_path, "village")
+
+
+def chained(body: bytes) -> list[bytes]:
+    chain = Chain()
+    chain.add_encoded(body)
+    return chain.lines
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("log.jsonl", log_of),
+        ("log.jsonl", losses_of),
+        ("key.json", read_key),
+        ("finetune.json", lambda folder: plan._decoded(folder / "finetune.json")),
+        ("x.json", lambda folder: files.read_json(folder / "x.json", dict[str, object], "copy it back")),
+        ("lines", lambda folder: list(read_chain(chained((folder / "lines").read_bytes())))),
+    ],
+)
+def test_brackets_without_end_are_a_sentence(
+    name: str, read: Callable[[Path], object], tmp_path: Path
+) -> None:
+    (tmp_path / name).write_bytes(b'{"x": ' + DEEP + b"\n")
+    with pytest.raises(WolflabError):
+        read(tmp_path)
 
 
 # -- a power cut ------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import shutil
 from collections import Counter
@@ -530,6 +531,12 @@ def test_a_file_of_ids_that_cannot_be_used_is_a_sentence(held: bytes | None, tmp
     if held is not None:
         (tmp_path / "ids.txt").write_bytes(held)
     with pytest.raises((ExperimentError, StoreError), match=r"ids\.txt|ids: "):
+        load_study(written(tmp_path, ids="ids.txt"))
+
+
+def test_nobody_waits_at_a_pipe_for_ids(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "ids.txt")
+    with pytest.raises(StoreError, match=r"ids\.txt: it is a pipe and no file"):
         load_study(written(tmp_path, ids="ids.txt"))
 
 

@@ -442,6 +442,11 @@ def test_a_checkpoint_that_was_cut_in_the_middle_is_thrown_away(
     half = last.with_name("checkpoint-6")
     shutil.copytree(last, half)
     (half / "trainer_state.json").write_text('{"epoch": 1.')
+    linked = last.with_name("checkpoint-7")
+    linked.symlink_to(tmp_path)
+    with pytest.raises(StoreError, match="checkpoint-7"):
+        run(folder, base, examples)
+    linked.unlink()
     run(folder, base, examples)
     assert adapter_bytes(folder) == adapter_bytes(whole)
 

@@ -55,6 +55,6 @@ def read_chain(lines: Iterable[bytes], last: str = ROOT, where: str = "record") 
             )
         try:
             value: dict[str, Any] = msgspec.json.decode(body)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             raise RecordError(f"{where}, line {number}: not JSON ({error})") from None
         yield value

@@ -299,7 +299,7 @@ def _metadata(path: Path, metadata: Mapping[str, str]) -> _Told:
         _refuse(path, "it is a safetensors file of somebody else's: it does not say what it is")
     try:
         stated = msgspec.json.decode(metadata[_KEY], type=dict[str, Any])
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         _refuse(path, f"what it says of itself cannot be read ({error})")
     if stated.get("format") != FORMAT:
         _refuse(path, f"its format is {stated.get('format')!r}, and this version reads format {FORMAT}")

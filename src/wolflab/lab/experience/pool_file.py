@@ -270,7 +270,7 @@ def readable_pool(path: Path) -> Iterator[None]:
             f"{path} is no pool of experience, or damaged ({error}); copy it back from where it is whole, or "
             "build it anew"
         ) from None
-    except (TypeError, ValueError, LookupError, OverflowError, ModelError) as error:
+    except (TypeError, ValueError, LookupError, OverflowError, RecursionError, ModelError) as error:
         raise StoreError(
             f"{path} is damaged ({error}); copy it back from where it is whole, or build it anew"
         ) from None

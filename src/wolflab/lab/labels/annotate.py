@@ -292,7 +292,7 @@ def read_key(directory: Path) -> AnswerKey:
         version = data.pop("wolflab annotation key", None)
         if version in (_UNTIED, KEY_FORMAT):
             return msgspec.convert(data, AnswerKey)
-    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+    except (msgspec.MsgspecError, RecursionError) as error:  # RecursionError: brackets without end
         raise WolflabError(f"{path}: not the key of a sample ({error}); draw the sample again") from None
     raise WolflabError(
         f"{path}: format {str(version)[:20]}, this wolflab reads up to {KEY_FORMAT}; draw the sample again"

@@ -119,9 +119,12 @@ def criteria(behaviours: bool | Collection[str] = False) -> tuple[Criterion, ...
 
 
 def judge_home(directory: Path, model: str, asked: Collection[Criterion] = (REASONABLE,)) -> Path:
-    """Where a model's judging of the sample in `directory` is kept."""
+    """Where a model's judging of the sample in `directory` is kept; StoreError for a link."""
     slug = re.sub(r"[^A-Za-z0-9._-]++", "-", model).strip("-.") or "model"
-    return directory / f"judge-{slug}{'-behaviours' if len(asked) > 1 else ''}"
+    home = directory / f"judge-{slug}{'-behaviours' if len(asked) > 1 else ''}"
+    if home.is_symlink():  # whoever sends a sample could make it lead anywhere
+        raise StoreError(f"{home}: it is a link, and none is followed there; remove it")
+    return home
 
 
 # -- judging ----------------------------------------------------------------------------------
@@ -362,12 +365,18 @@ def read_judge(path: Path, key: AnswerKey, moments: Mapping[str, Moment]) -> Jud
             raise StoreError(f"{path} is no judge's directory; move it out of the sample's")
         if meta["sample"] != key.code:
             raise StoreError(f"{path}: these are verdicts on another sample; move it to that one's directory")
-        asked = msgspec.json.decode(meta["criteria"], type=tuple[Criterion, ...])
-        silent = Silent(meta["model"], msgspec.json.decode(meta["typed"]), {})
+        try:
+            asked = msgspec.json.decode(meta["criteria"], type=tuple[Criterion, ...])
+            silent = Silent(meta["model"], msgspec.json.decode(meta["typed"], type=bool), {})
+            retries = int(meta["retries"])
+        except ValueError as error:
+            raise StoreError(
+                f"{path}: it is damaged ({error}); move it out of the sample's directory"
+            ) from None
 
         def verdict(item: str) -> JudgedItem | None:
             filed = home.filed(_ASKER + item)
-            return _from_file(item, moments[item], filed, silent, asked, int(meta["retries"]))
+            return _from_file(item, moments[item], filed, silent, asked, retries)
 
         return _found(home, meta["model"], asked, [verdict(row.id) for row in key.rows])
 

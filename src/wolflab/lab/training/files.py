@@ -52,7 +52,7 @@ def log_of(folder: Path) -> list[dict[str, float]]:
     for number, line in enumerate(whole.splitlines(), 1):
         try:
             made = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):  # RecursionError: brackets without end
             made = None
         if not isinstance(made, dict) or "update" not in made or not all(map(_number, made.values())):
             raise lost_seed_file(file, f"line {number} is not one that a training wrote")

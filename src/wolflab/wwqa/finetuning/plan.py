@@ -165,7 +165,7 @@ def begin_plan(path: Path, plan: FinetunePlan) -> None:
 def _decoded(file: Path) -> dict[str, Any]:
     try:
         there = msgspec.json.decode(read_file(file))
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         there = None
     if isinstance(there, dict) and isinstance(there.get("trainings"), list):
         return there

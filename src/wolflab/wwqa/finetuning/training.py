@@ -28,7 +28,7 @@ from statistics import median
 from typing import Any
 
 from ...errors import ModelError, StoreError
-from ...files import appending, make_folder, new_folder, read_file, write
+from ...files import appending, make_folder, new_folder, read_file, write, writing
 from ...models.local import rendered, undated
 from ...models.weights import (
     ADAPTER,
@@ -604,7 +604,7 @@ def losses_of(folder: Path) -> list[dict[str, float]]:
     for number, line in enumerate(whole.splitlines(), 1):
         try:
             made = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):  # RecursionError: brackets without end
             made = None
         numbers = isinstance(made, dict) and all(isinstance(value, int | float) for value in made.values())
         if not numbers or "step" not in made:
@@ -625,8 +625,9 @@ def _last_checkpoint(folder: Path) -> Path | None:
     for one in folder.glob("checkpoint-*"):
         try:
             json.loads(read_file(one / _STATE))
-        except (StoreError, ValueError):
-            shutil.rmtree(one)
+        except (StoreError, ValueError, RecursionError):
+            with writing(one):
+                shutil.rmtree(one)
         else:
             whole[int(one.name.rpartition("-")[2])] = one
     return whole[max(whole)] if whole else None
