@@ -58,7 +58,7 @@ def write(path: Path, data: bytes) -> None:
     """A file, in a directory that is made where it is not there yet. It is on the disk when this returns."""
     with aside(path) as half:
         half.write_bytes(data)
-        if half == path:  # of the system
+        if half == path:  # of the system, or a pipe
             return
         on_disk(half)
     with suppress(OSError):  # some file systems cannot do it for a folder
@@ -90,7 +90,9 @@ def aside(path: Path) -> Iterator[Path]:
             yield path
             return
         if (kind := _kind(path)) not in ("", "a link", "a folder"):  # a folder cannot be replaced: told then
-            raise _no_file(path, kind)
+            with _read_by_somebody(path, kind):
+                yield path
+            return
         _make_folder(path.parent)
         half = _beside(path)
         os.close(os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
@@ -100,6 +102,23 @@ def aside(path: Path) -> Iterator[Path]:
         except BaseException:
             half.unlink(missing_ok=True)
             raise
+
+
+@contextmanager
+def _read_by_somebody(path: Path, kind: str) -> Iterator[None]:
+    """Holds a pipe open that is written to; StoreError where nobody reads it, for it would be waited at, and
+    within a run.
+    """
+    if kind != "a pipe" or _in_run(path):
+        raise _no_file(path, kind)
+    try:
+        held = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError:
+        raise _no_file(path, kind) from None
+    try:
+        yield
+    finally:
+        os.close(held)
 
 
 @contextmanager
