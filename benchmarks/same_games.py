@@ -57,14 +57,14 @@ def small(data: dict[str, Any], deals: int) -> dict[str, Any]:
     return data
 
 
-def over_http(data: dict[str, Any], base_url: str) -> dict[str, Any]:
-    """The same experiment with a model of that server in place of each built-in player."""
+def over_http(data: dict[str, Any], base_url: str, **settings: Any) -> dict[str, Any]:
+    """The same experiment with a model of that server in place of each built-in player. settings: of it."""
     data.pop("planted", None)  # in the built-in player's settings
     for one in _parts(data):
         model = one.get("model")
         name = model.get("model") if isinstance(model, dict) else model
         if name == "village":
-            one["model"] = {"model": "custom/wolf-1", "base_url": base_url}
+            one["model"] = {"model": "custom/wolf-1", "base_url": base_url, **settings}
     return data
 
 

@@ -31,6 +31,7 @@ from wolflab.lab.data.columns import PLACE, TABLES, TEXTS, columns_of
 from wolflab.lab.data.frames import DataTable, write_data
 from wolflab.lab.data.rows import DataSource
 from wolflab.lab.plans.loading import build
+from wolflab.lab.results.costs import run_cost
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store, StudySitting, asker
 from wolflab.metrics.shapes import ConditionResult
@@ -49,7 +50,7 @@ from wolflab.ui.study.forms import statements_of
 from wolflab.ui.study.house import StudyHouse
 from wolflab.ui.web.desk import OpenAsk
 from wolflab.ui.web.table import WebTable
-from wolflab.usage import Usage
+from wolflab.usage import Usage, cost_of
 
 FOLDERS = ("tables", "figures")
 ROOT = Path(__file__).parent.parent
@@ -394,7 +395,7 @@ def test_a_price_of_nothing_is_a_known_cost(tmp_path: Path, price: dict[str, flo
     assert set(calls) == {0}
     assert found.unpriced == ()
     assert found.measures["cost"].value == 0
-    assert cost_in_words([found]) == ("$0.00", "")
+    assert cost_in_words(cost_of([(found.totals, found.unpriced)])) == ("$0.00", "")
 
 
 def test_a_game_with_one_unpriced_call_has_no_known_cost(tmp_path: Path) -> None:
@@ -409,7 +410,10 @@ def test_a_game_with_one_unpriced_call_has_no_known_cost(tmp_path: Path) -> None
     assert game is None
     assert calls == [None, *before[1:]]
     assert found.unpriced == ("wolf-1",)
-    assert cost_in_words([found])[0].startswith("at least $")
+    cost = cost_of([(found.totals, found.unpriced)])
+    assert cost_in_words(cost)[0].startswith("at least $")
+    with Store.open_for_reading(tmp_path / "r") as store:
+        assert run_cost(store) == cost
 
 
 def test_estimated_tokens_are_marked(run: OpenedRun, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import json
 import re
 import sqlite3
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -510,11 +511,12 @@ def test_a_cost_that_nobody_knows_is_not_nothing(tmp_path: Path) -> None:
     assert unknown.measures["cost"].value is mixed.measures["cost"].value is None
     assert (known.measures["cost"].value or 0) > 0 == village.measures["cost"].value
     assert not any(contrast.metric == "cost" for contrast in found.contrasts)
-    text, lacking = cost_in_words(found.conditions)
+    text, lacking = cost_in_words(found.cost)
     assert text.startswith("at least $")
     assert lacking == "1 of 2 models have no price"
-    assert cost_in_words([unknown]) == ("unknown", "the model has no price")
-    assert cost_in_words(nothing.conditions) == cost_in_words([village]) == ("$0.00", "")
+    assert cost_in_words(replace(found, conditions=(unknown,)).cost) == ("unknown", "the model has no price")
+    for free_of_charge in (nothing, replace(found, conditions=(village,))):
+        assert cost_in_words(free_of_charge.cost) == ("$0.00", "")
     as_data = unknown.as_dict()
     assert as_data["totals"]["wolf-1"]["cost"] is as_data["measures"]["cost"]["value"] is None
     page = render_report(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from math import isclose
@@ -48,6 +48,34 @@ class CallTotals:
 
     def __add__(self, other: CallTotals) -> CallTotals:
         return CallTotals(self.calls + other.calls, self.usage + other.usage, self.latency + other.latency)
+
+
+class Cost(NamedTuple):
+    """What calls and embedded texts cost. usd: as far as prices are known. models: how many took tokens;
+    unpriced: of how many of these some price is not known, all embedders being one.
+    """
+
+    usd: float
+    models: int
+    unpriced: int
+
+
+def cost_of(
+    parts: Iterable[tuple[Mapping[str, CallTotals], Collection[str]]],
+    embedded: Usage = Usage(),
+    embedded_unpriced: bool = False,
+) -> Cost:
+    """parts: of conditions or games, what calls come to by model, and the models whose price is not known.
+    embedded: what embedding texts took; embedded_unpriced: some of it has no known price.
+    """
+    models: dict[str, bool] = {}
+    usd = embedded.cost
+    for totals, unpriced in parts:
+        for model, made in totals.items():
+            usd += made.usage.cost
+            if made.usage.tokens or model in unpriced:  # the built-in player has nothing to be paid for
+                models[model] = models.get(model, False) or model in unpriced
+    return Cost(usd, len(models) + embedded_unpriced, sum(models.values()) + embedded_unpriced)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,4 +124,13 @@ def totals_alike(one: CallTotals, other: CallTotals) -> bool:
     return counts[0] == counts[1] and all(isclose(a, b, rel_tol=1e-9, abs_tol=1e-9) for a, b in pairs)
 
 
-__all__ = ["NOTHING_SPENT", "AttemptTotals", "CallTotals", "Spent", "Usage", "totals_alike"]
+__all__ = [
+    "NOTHING_SPENT",
+    "AttemptTotals",
+    "CallTotals",
+    "Cost",
+    "Spent",
+    "Usage",
+    "cost_of",
+    "totals_alike",
+]

@@ -66,11 +66,18 @@ class ToldCalls(NamedTuple):
         return "calls of language models" if self.speaks else "model calls"
 
 
+def told_models(names: Iterable[str]) -> frozenset[str]:
+    """The models whose calls are told, of all that were called: see `ToldCalls`."""
+    called = frozenset(names)
+    return frozenset(filter(is_language_model, called)) or called
+
+
 def told_calls(by_model: Iterable[tuple[str, CallTotals]]) -> ToldCalls:
     """See `ToldCalls`. by_model: (model's name, what its calls come to)."""
     every = list(by_model)
-    spoken = [totals for name, totals in every if is_language_model(name)]
-    return ToldCalls(sum(spoken or (totals for _, totals in every), CallTotals()), bool(spoken))
+    told = told_models(name for name, _ in every)
+    totals = sum((came for name, came in every if name in told), CallTotals())
+    return ToldCalls(totals, any(map(is_language_model, told)))
 
 
 def player_labels(record: GameRecord) -> tuple[PlayerLabel, ...]:

@@ -32,6 +32,9 @@ from .registry import MEASURES, SPLITS
 Status = Literal["done", "void", "planned", "unfinished", "failed"]
 """What became of a planned game."""
 
+UNFINISHED: tuple[Status, ...] = ("unfinished", "planned")
+"""Those of games that are unfinished, as all screens and reports count them: begun or not."""
+
 COUNTED = 6
 """Raise it when anything is counted otherwise under the same name (an entry, or what it reads: days, conduct,
 behaviours, what is read from statements): rows of before are then counted again.

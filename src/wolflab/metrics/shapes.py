@@ -12,7 +12,7 @@ from typing import Any
 
 from ..stats.intervals import Estimate
 from ..stats.resampling import SEED
-from ..usage import CallTotals, Usage
+from ..usage import CallTotals, Cost, Usage, cost_of
 from .leadership import RatioNull
 from .learning import Learning
 from .measure import PartKey
@@ -184,6 +184,12 @@ class Summary:
     def watched(self) -> tuple[str, ...]:
         """The seats whose own wins are told, of all conditions."""
         return tuple(dict.fromkeys(condition.watched for condition in self.conditions if condition.watched))
+
+    @property
+    def cost(self) -> Cost:
+        """What all calls cost, and embedding texts."""
+        parts = ((condition.totals, condition.unpriced) for condition in self.conditions)
+        return cost_of(parts, self.embedded, self.embedded_unpriced)
 
     def as_dict(self) -> dict[str, Any]:
         """JSON values (no NaN anywhere)."""

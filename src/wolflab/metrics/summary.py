@@ -27,7 +27,7 @@ from .published import (
     published_table,
 )
 from .registry import unknown_measure
-from .rows import GameResult, game_values
+from .rows import UNFINISHED, GameResult, game_values
 from .shapes import Beside, ConditionResult, Contrast, Counts, Curve, PlantedEffect, Summary
 from .tally import MeasureTally, compare_tallies
 
@@ -78,7 +78,7 @@ class _Arm:
             measures[COST] = replace(
                 NO_COST, missing=games["done"], note=f"no price is known for {', '.join(unpriced)}"
             )
-        unfinished = games["unfinished"] + games["planned"]
+        unfinished = sum(games[status] for status in UNFINISHED)
         return ConditionResult(
             name,
             tally.ruleset,

@@ -25,7 +25,7 @@ from .console import say
 from .forecasting import calls_first
 from .report.numbers import number
 from .tables import estimate_cell, in_line, noted_cell, print_fitted
-from .wording import counted
+from .wording import counted, counted_in_words
 
 TABLE, RESULT = "items.csv", "agreement.json"
 _WIDE = 120
@@ -137,7 +137,8 @@ def print_agreement(console: Console, agreement: SampleAgreement) -> None:
         _pairs(console, agreement)
     if agreement.alpha is not None:
         alpha = in_line(agreement.alpha, "plain")
-        say(console, f"Krippendorff's alpha of all people: {alpha}, n {agreement.alpha.n}")
+        words = ", ".join(counted_in_words(agreement.alpha))
+        say(console, f"Krippendorff's alpha of all people: {alpha}; {words}")
     kinds = {rater.kind for rater in agreement.raters}
     if "person" in kinds and "people" not in kinds:
         say(

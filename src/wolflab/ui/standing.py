@@ -8,20 +8,22 @@ from typing import NamedTuple
 
 from rich.console import Console
 
-from ..lab.runs.forecast import Limits
+from ..lab.results.costs import cost_without_prices, run_cost
 from ..lab.runs.tournament_games import is_tournament
 from ..lab.runs.work import budget_needed
 from ..lab.storage.call_store import LATENESS
-from ..lab.storage.overview import UNFINISHED, RunCounts, RunOverview
+from ..lab.storage.overview import RunCounts, RunOverview
 from ..lab.storage.run_files import TRAINING, held_elsewhere, is_held
 from ..lab.storage.store import Store
 from ..lab.studies.plan import STUDY
 from ..lab.training.files import log_of, seed_folder, training_result
 from ..lab.training.run import opened
+from ..metrics.rows import UNFINISHED
+from ..usage import Cost
 from .commands import how_to_go_on
 from .console import say
-from .report.numbers import number
-from .wording import NOT_BEGUN, attempts_in_words, counted, duration
+from .report.numbers import UNKNOWN, cost_in_words, number
+from .wording import NOT_BEGUN, attempts_in_words, counted, duration, status_in_words
 
 _NAMED = 5
 """Calls under way, and reasons, that are named one by one."""
@@ -40,10 +42,7 @@ def show_status(console: Console, path: Path) -> None:
             _show_games(console, path, overview, counts, work)
         else:
             _show_calls(console, path, overview.progress(), work)
-            say(
-                console,
-                f"{counted(counts.calls, 'call')}, {number(counts.tokens, 'large')} tokens{_money(counts)}",
-            )
+            say(console, _took(counts, cost_without_prices(overview)))
         lost = attempts_in_words(overview.attempt_totals())
     if lost:
         say(console, f"  {lost}", "yellow")
@@ -96,11 +95,7 @@ def _show_games(console: Console, path: Path, overview: RunOverview, counts: Run
     with Store.open_for_reading(path) as store:
         experiment, command = store.experiment, store.command.split()[1]
         command = "tournament" if is_tournament(store) else command
-        how, called = how_to_go_on(store, command), store.called().totals
-        calls, tokens, usd = called.calls, called.usage.tokens, called.usage.cost
-        prices = Limits.of(experiment).prices.values()
-        free = all(price is not None and not (price.input or price.output) for price in prices)
-        priced = free or not counts.costless
+        how, cost = how_to_go_on(store, command), run_cost(store)
         if (path / STUDY).is_file():
             again = f"wolflab study FILE --out {shlex.quote(str(path))}"
             spent = any(budget_needed(row.error) for row in store.games())
@@ -121,13 +116,7 @@ def _show_games(console: Console, path: Path, overview: RunOverview, counts: Run
     limits = [f"{budget.tokens:,} tokens"] if budget.tokens is not None else []
     limits += [f"{budget.usd:g} USD"] if budget.usd is not None else []
     of = f"; the budget is {' and '.join(limits)}" if limits else ""
-    if tokens:
-        money = (
-            number(usd, "usd") if priced else f"at least {number(usd, 'usd')}" if usd else "at no known cost"
-        )
-        say(console, f"  {counted(calls, 'call')}, {number(tokens, 'large')} tokens, {money}{of}")
-    else:
-        say(console, f"  no calls that are paid for{of}")
+    say(console, f"  {_took(counts, cost)}{of}" if counts.tokens else f"  no calls that are paid for{of}")
     if work.here and left and seconds:
         at_once = min(experiment.concurrency, left)
         each = sum(seconds) / len(seconds)
@@ -136,7 +125,11 @@ def _show_games(console: Console, path: Path, overview: RunOverview, counts: Run
             f"  about {duration(each * left / at_once)} left, by the {len(seconds):,} games that are over",
         )
     for reason in overview.reasons()[:_NAMED]:
-        say(console, f"  {counted(reason.games, 'game')} {reason.status}: {reason.error}", "yellow")
+        say(
+            console,
+            f"  {counted(reason.games, 'game')} {status_in_words(reason.status)}: {reason.error}",
+            "yellow",
+        )
     if forced := len(overview.adaptations()):
         say(
             console,
@@ -153,12 +146,11 @@ def _show_games(console: Console, path: Path, overview: RunOverview, counts: Run
         say(console, f"  If it does not, {how[0].lower()}{how[1:]}" if work.unseen else f"  {how}")
 
 
-def _money(counts: RunCounts) -> str:
-    """What calls cost, as far as that is known."""
-    if not counts.cost:
-        return ", at no known cost" if counts.costless else ""
-    least = "at least " if counts.costless else ""
-    return f", {least}{number(counts.cost, 'usd')}"
+def _took(counts: RunCounts, cost: Cost) -> str:
+    """Calls, tokens and what they cost."""
+    money = cost_in_words(cost)[0]
+    calls = f"{counted(counts.calls, 'call')}, {number(counts.tokens, 'large')} tokens"
+    return f"{calls}, {'at no known cost' if money == UNKNOWN else money}"
 
 
 def _tell_under_way(console: Console, calls: list[tuple[str, str, str]], work: _Work) -> None:

@@ -40,6 +40,7 @@ from .wording import (
     attempts_in_words,
     became_in_words,
     counted,
+    counted_in_words,
     errors_command,
     marked,
     player_in_words,
@@ -95,7 +96,7 @@ def print_summary(
         for error, n in row.errors:
             head = f"[red]{escape(row.name)}, {counted(n, 'game')}:[/]"
             console.print(f"{head} {escape(error)}", highlight=False)
-    cost, lacking = cost_in_words(summary.conditions, summary.embedded.cost, summary.embedded_unpriced)
+    cost, lacking = cost_in_words(summary.cost)
     if lacking:
         say(console, f"Cost: {cost}; {lacking} (give it with -o ….model.price=…).", "yellow")
     for uncounted in extras.estimated:
@@ -176,7 +177,8 @@ def main_table(
     that nothing is cut.
     """
     measures = [*headlines(summary), *costs(summary)]
-    caption = "\n".join(filter(None, ("value, 95 % interval, n", legend(summary, measures), PER_DEAL)))
+    lines = ("value, 95 % interval, what was counted", legend(summary, measures), PER_DEAL)
+    caption = "\n".join(filter(None, lines))
     table = framed(summary.title, summary.instrument, caption)
     heads = ["games", *(escape(called(measure, summary)) for measure in measures)]
     columns = [
@@ -236,11 +238,10 @@ def in_red(marks: Sequence[str]) -> list[str]:
 
 
 def estimate_cell(estimate: Estimate | None, kind: Unit) -> str:
-    """Value, interval and n on three short lines."""
+    """Value, interval and what was counted, on short lines."""
     if estimate is None:
         return "–"
-    of = f"n {estimate.n}" if kind != "out_of" else f"{estimate.units}, {counted(estimate.deals, 'deal')}"
-    under = f"[dim]{of}" + (f" ({estimate.missing} missing)" if estimate.missing else "") + "[/]"
+    under = "\n".join(f"[dim]{words}[/]" for words in counted_in_words(estimate))
     if estimate.value is None:
         return f"{UNKNOWN if kind == 'usd' else '–'}\n{under}"
     return f"{value_of(estimate, kind)}\n[dim]{interval(estimate, kind)}[/]\n{under}"

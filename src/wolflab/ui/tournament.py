@@ -38,7 +38,7 @@ from .report.links import Links
 from .report.numbers import interval, number, spent
 from .report.tournament import PART_NAMES, standings_page
 from .tables import INSTRUMENT, framed, in_red, print_fitted, print_top
-from .wording import OPPONENTS_DIFFER, counted, name_shown, page_numbers, trouble_marks
+from .wording import OPPONENTS_DIFFER, counted, counted_in_words, name_shown, page_numbers, trouble_marks
 
 
 def chosen_tournament(
@@ -169,7 +169,8 @@ def matrix_table(
 ) -> Table:
     """The village's win rate: rows are who plays the village, columns who plays the Werewolves."""
     kind = "confidence sequence" if standings.level is not None else "95 % interval"
-    table = framed(f"{standings.title}: village win rate", standings.instrument, f"value, {kind}, games")
+    caption = f"value, {kind}, what was counted"
+    table = framed(f"{standings.title}: village win rate", standings.instrument, caption)
     table.add_column("village ↓  Werewolves →", style="bold")
     for name in standings.werewolves:
         table.add_column(escape(name_shown(extras, name)), justify="right", overflow="fold")
@@ -190,7 +191,7 @@ def _shown(estimate: Estimate | None, kind: Unit, counted: bool = False) -> str:
     if estimate is None or estimate.value is None:
         return "–"
     text = f"{number(estimate.value, kind)}\n{interval(estimate, kind)}"
-    return f"{text}\n{estimate.n}" if counted else text
+    return "\n".join([text, *counted_in_words(estimate)] if counted else [text])
 
 
 def _print_scores(console: Console, standings: Standings, extras: Extras) -> None:

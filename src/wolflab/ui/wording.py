@@ -19,6 +19,7 @@ from ..lab.storage.call_store import Begun
 from ..lab.studies.training import TrainedGame
 from ..metrics.shapes import Summary
 from ..metrics.tournament import Standings
+from ..stats.intervals import Estimate
 from ..text.asking.sentences import listed
 from ..usage import AttemptTotals
 
@@ -34,6 +35,12 @@ _NAMED = 4
 
 NOT_BEGUN = "of them not begun"
 """Unfinished games that wait. Their status is "planned"; on screens, that word is for all games of a plan."""
+_STATUSES = {"unfinished": "unfinished, begun", "planned": "unfinished, not begun"}
+
+
+def status_in_words(status: str) -> str:
+    """What became of a game, on a screen."""
+    return _STATUSES.get(status, status)
 
 
 def counted(n: int, one: str, many: str = "") -> str:
@@ -46,6 +53,20 @@ def counted_units(n: int, units: str) -> str:
     first, space, rest = units.partition(" ")
     one = {"replies": "reply"}.get(first, first.removesuffix("s"))
     return f"{n:,} {one if n == 1 else first}{space}{rest}"
+
+
+def counted_in_words(estimate: Estimate, cluster: str = "deal") -> list[str]:
+    """What an estimate counts: its n by its units, the deals and draws that these come from, what is missing.
+    cluster: what is resampled.
+    """
+    words = [counted_units(estimate.n, estimate.units)]
+    if estimate.deals and estimate.deals != estimate.n:
+        words.append(counted_units(estimate.deals, f"{cluster}s"))
+    if estimate.draws:
+        words.append(f"{estimate.draws:,} {'people' if estimate.people else 'draws'}")
+    if estimate.missing:
+        words.append(f"{estimate.missing:,} missing")
+    return words
 
 
 def cut(text: str, most: int) -> str:

@@ -82,9 +82,11 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         Column("alive", "integer", "how many live at the end", "players"),
         Column("seconds", "number", "how long it took to play", "seconds"),
         Column("erased", "yes or no", "whether words of people were erased"),
-        Column("calls", "integer", "how many were made to models", "calls"),
+        Column(
+            "calls", "integer", "how many were made to language models; of a run of none, to all", "calls"
+        ),
         *_USED,
-        Column("latency", "number", "how long all calls took together", "seconds"),
+        Column("latency", "number", "how long these calls took together", "seconds"),
         *_SITTING,
         Column(
             "trained",

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...errors import StoreError
-from ...metrics.play import label_of, last_taken_in, mistakes_in, player_label
+from ...metrics.play import label_of, last_taken_in, mistakes_in, player_label, told_models
 from ...record import GameRecord, PastTurn
 from ...record.chain import hash_of
 from ...rules import ROLES, Answer, DayBroke, Lead, Pass, Pick, Said, Say, VoteCounted, Voted, told
@@ -60,6 +60,11 @@ class _Run:
     def prices(self) -> Mapping[str, Prices]:
         """What each condition says that its models cost."""
         return {name: prices_of(self.store.experiment, name) for name in self.store.experiment.conditions}
+
+    @cached_property
+    def told(self) -> Collection[str]:
+        """The models whose calls a game's row tells."""
+        return told_models(self.store.models())
 
     @cached_property
     def uncounted(self) -> Collection[str]:
@@ -151,7 +156,7 @@ def data_rows(source: DataSource, tables: Sequence[str]) -> Iterator[tuple[str, 
 
 def _games(game: _Game) -> Iterator[DataRow]:
     row, record = game.row, game.record
-    totals = game.store.came_to(row.id)
+    totals = {name: came for name, came in game.store.came_to(row.id).items() if name in game.run.told}
     spent = sum(totals.values(), CallTotals())
     outcome = None if record is None else record.outcome
     yield game.place | {
@@ -165,7 +170,7 @@ def _games(game: _Game) -> Iterator[DataRow]:
         "seconds": game.store.seconds(row.id),
         "erased": None if record is None else record.erased,
         "calls": spent.calls,
-        **_used(spent.usage, not unpriced(game.store.costless(row.id), game.prices)),
+        **_used(spent.usage, not unpriced(game.store.costless_calls(row.id), game.prices)),
         "estimated": any(model in game.run.uncounted for model in totals),
         "latency": spent.latency,
         **game.sitting(),

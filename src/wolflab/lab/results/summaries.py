@@ -15,10 +15,9 @@ from ..experience.run_pools import draw_of
 from ..plans.experiment import Experiment
 from ..plans.matching import alike_rows
 from ..plans.prices import prices_of, unpriced
-from ..plans.served import is_served
 from ..runs.counting import rows_of
-from ..runs.forecast import Limits
 from ..storage.store import Store, StudySitting
+from .costs import unpriced_texts
 from .differences import baseline_of, sources
 
 
@@ -46,7 +45,7 @@ def games(store: Store) -> Iterator[GameResult]:
             calls,
             0 if spec is None else draw_of(spec, game.repeat),
             experiment.watched or "",
-            unpriced(store.costless(game.id), prices[game.condition]),
+            unpriced(store.costless_calls(game.id), prices[game.condition]),
             "+".join(sitting.person for sitting in sorted(sat.get(game.id, ()), key=lambda one: one.person)),
             max((sitting.place for sitting in sat.get(game.id, ())), default=0),
         )
@@ -146,13 +145,7 @@ def compared(stores: Sequence[Store], contrasts: Sequence[str] = ()) -> Summary:
 def _with_texts(found: Summary, stores: Sequence[Store]) -> Summary:
     """With what embedding texts took."""
     embedded = sum((store.spent_on_texts() for store in stores), Usage())
-    lacking = any(
-        price is None and is_served(name)
-        for store in stores
-        if store.spent_on_texts().tokens
-        for name, price in Limits.of(store.experiment).texts.items()
-    )
-    return replace(found, embedded=embedded, embedded_unpriced=lacking)
+    return replace(found, embedded=embedded, embedded_unpriced=any(map(unpriced_texts, stores)))
 
 
 def _cards(store: Store) -> tuple[int, list[tuple[str, int]]]:

@@ -40,6 +40,7 @@ from ...models.person import PersonModel
 from ...text.digest import FORGOTTEN
 from ...text.replies.finish import Finish, FinishReason
 from ...usage import AttemptTotals, CallTotals, Spent, Usage
+from .embedding_cache import spent_on_vectors
 from .packing import CallRow, totals_by_model
 from .quotes import Quotes
 from .run_files import (
@@ -528,14 +529,24 @@ class CallStore:
             _exact(lost.possible.cost),
         )
 
+    def models(self) -> list[str]:
+        """The models that were called."""
+        return [name for (name,) in self._db.execute("SELECT DISTINCT model FROM totals ORDER BY model")]
+
     def called(self) -> ToldCalls:
-        """What all committed calls come to."""
+        """What all committed calls come to; tokens and USD of what was embedded count as well."""
         columns = ("calls", "prompt_tokens", "completion_tokens", "cached_tokens", "cost", "latency")
         sums = ", ".join(f"sum({name})" for name in columns)
         rows = self._db.execute(f"SELECT model, {sums} FROM totals GROUP BY model")
-        return told_calls(
+        told = told_calls(
             (model, CallTotals(n, Usage(*usage), latency)) for model, n, *usage, latency in rows
         )
+        return told._replace(totals=told.totals + CallTotals(0, self.spent_on_texts()))
+
+    def spent_on_texts(self) -> Usage:
+        """What embedding texts took."""
+        tokens, usd = spent_on_vectors(self._db)
+        return Usage(tokens, 0, 0, usd)
 
     def spent_by(self, asker: str | None = None) -> dict[str, dict[str, CallTotals]]:
         """What each asker's calls come to (None), or one's, by model."""
@@ -579,18 +590,24 @@ class CallStore:
         found += [f"the part {name} of prompts is missing" for name in sorted(named - held)]
         return found
 
-    def costless_of(self, asker: str) -> dict[str, Usage]:
-        """What those calls of an asker took that cost nothing, by model."""
-        totals = self.spent_by(asker).get(asker, {})
-        costless = {model: total.usage for model, total in totals.items() if not total.usage.cost}
-        if len(costless) == len(totals):
-            return costless
+    def costless(self, asker: str | None = None) -> dict[str, dict[str, Usage]]:
+        """What those calls of each asker (None), or of one, took that cost nothing, by model."""
+        found: dict[str, dict[str, Usage]] = {}
+        mixed = False
+        for who, by in self.spent_by(asker).items():
+            found[who] = {model: total.usage for model, total in by.items() if not total.usage.cost}
+            mixed = mixed or len(found[who]) < len(by)
+        if not mixed:
+            return found
+        one, values = ("", ()) if asker is None else ("AND asker = ?", (asker,))
         rows = self._db.execute(
-            "SELECT model, sum(prompt_tokens), sum(completion_tokens), sum(cached_tokens) FROM calls "
-            "WHERE asker = ? AND cost = 0 GROUP BY model",
-            (asker,),
+            "SELECT asker, model, sum(prompt_tokens), sum(completion_tokens), sum(cached_tokens) FROM calls "
+            f"WHERE cost = 0 {one} GROUP BY asker, model",
+            values,
         )
-        return {model: Usage(*used) for model, *used in rows} | costless
+        for who, model, *used in rows:
+            found.setdefault(who, {}).setdefault(model, Usage(*used))
+        return found
 
     def usage(self) -> Usage:
         """What all committed calls come to."""

@@ -9,10 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
-from ...metrics.play import ToldCalls, is_language_model
-from ...usage import CallTotals, Usage
+from ...metrics.play import ToldCalls, told_models
 from .call_store import CallStore
-from .embedding_cache import spent_on_vectors
 
 GameSort = Literal["game", "condition", "deal", "status", "rounds", "seconds", "tokens"]
 EndedBy = Literal["village", "werewolves", "nobody"]
@@ -101,10 +99,6 @@ class ListedGame(NamedTuple):
     cost: float
 
 
-UNFINISHED = ("unfinished", "planned")
-"""The statuses of games that are unfinished, as all screens and reports count them: begun or not."""
-
-
 class WhyStopped(NamedTuple):
     """Why games stopped, and how many."""
 
@@ -116,13 +110,12 @@ class WhyStopped(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class RunCounts:
     """How far a run is. by: games of each condition, by status. begun: games that are not over and have made
-    calls that are kept. costless: whether some of the tokens cost nothing, or nothing that is known.
+    calls that are kept.
     """
 
     by: dict[str, dict[str, int]]
     begun: int
     called: ToldCalls
-    costless: bool
 
     @property
     def calls(self) -> int:
@@ -133,11 +126,6 @@ class RunCounts:
     def tokens(self) -> int:
         """Tokens of these calls and of what was embedded."""
         return self.called.totals.usage.tokens
-
-    @property
-    def cost(self) -> float:
-        """What that cost, in USD, as far as prices are known."""
-        return self.called.totals.usage.cost
 
     def of(self, *statuses: str) -> int:
         """Games of these statuses; of all, without one."""
@@ -175,11 +163,7 @@ class RunOverview(CallStore):
                 "SELECT count(*) FROM games WHERE status NOT IN ('done', 'void') AND EXISTS "
                 f"(SELECT 1 {_TOTALS})"
             ).fetchone()[0]
-        free = "SELECT coalesce(max(cost = 0 AND prompt_tokens > 0), 0) FROM totals"
-        (costless,) = self._db.execute(free).fetchone()
-        told, (tokens, cost) = self.called(), spent_on_vectors(self._db)
-        told = told._replace(totals=told.totals + CallTotals(0, Usage(tokens, 0, 0, cost)))
-        return RunCounts(by, begun, told, bool(costless))
+        return RunCounts(by, begun, self.called())
 
     def reasons(self) -> list[WhyStopped]:
         """Why games stopped, the most frequent first."""
@@ -188,10 +172,6 @@ class RunOverview(CallStore):
             f"GROUP BY status, error ORDER BY n DESC, min(id) LIMIT {_REASONS}"
         )
         return [WhyStopped(*row) for row in rows]
-
-    def models(self) -> list[str]:
-        """The models that were called."""
-        return [name for (name,) in self._db.execute("SELECT DISTINCT model FROM totals ORDER BY model")]
 
     def count(self, wanted: GamesWanted, end_of: EndOf) -> int:
         """How many games are wanted."""
@@ -218,10 +198,10 @@ class RunOverview(CallStore):
 
     def listed(self, ids: Sequence[int]) -> list[ListedGame]:
         """What a list tells of these games, in this order; nothing of those that are not there."""
-        self._db.create_function("speaks", 1, is_language_model, deterministic=True)
-        those = "AND speaks(model)" if any(map(is_language_model, self.models())) else ""
+        told = sorted(told_models(self.models()))
+        those = ", ".join("?" * len(told))
         totals = (
-            f"(SELECT coalesce(sum(calls), 0) {_TOTALS} {those}), "
+            f"(SELECT coalesce(sum(calls), 0) {_TOTALS} AND model IN ({those})), "
             f"(SELECT coalesce(sum(prompt_tokens + completion_tokens), 0) {_TOTALS}), "
             f"(SELECT coalesce(sum(cost), 0.0) {_TOTALS})"
         )
@@ -229,7 +209,7 @@ class RunOverview(CallStore):
             self._db.execute(
                 f"SELECT id, condition, deal, repeat, status, error, nullif(seconds, 0.0), {totals} "
                 "FROM games WHERE id = ?",
-                (min(number, 2**63 - 1),),
+                (*told, min(number, 2**63 - 1)),
             ).fetchone()
             for number in ids
         )

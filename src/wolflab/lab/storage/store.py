@@ -23,7 +23,6 @@ from ...agents.recipes import MEANINGS
 from ...errors import StoreError
 from ...fields import LARGEST_TEXT, read_yaml
 from ...files import make_folder, write
-from ...metrics.play import ToldCalls
 from ...metrics.rows import Status
 from ...models.calls import Filed
 from ...record import GameRecord, read_record
@@ -37,7 +36,6 @@ from ..plans.loading import load_experiment
 from ..plans.numbering import NumberOf
 from ..plans.specs import PERSON, with_meanings
 from .call_store import CallStore
-from .embedding_cache import spent_on_vectors
 from .packing import Packed, Unpacked, forgotten, pack, together, totals_by_model, unpack
 from .quotes import Quotes
 from .run_files import has_table, locked, must_be_new, transaction, unlocked, writer
@@ -537,16 +535,6 @@ class Store(CallStore):
         more = Decimal(repr(texts.cost))
         return spent._replace(tokens=spent.tokens + texts.tokens, usd=spent.usd + more)
 
-    def called(self) -> ToldCalls:
-        """See `CallStore.called`; tokens and USD of what was embedded count as well."""
-        told = super().called()
-        return told._replace(totals=told.totals + CallTotals(0, self.spent_on_texts()))
-
-    def spent_on_texts(self) -> Usage:
-        """What embedding texts took."""
-        tokens, usd = spent_on_vectors(self._db)
-        return Usage(tokens, 0, 0, usd)
-
     def came_to(self, game: int) -> dict[str, CallTotals]:
         """What a game's calls come to, by model."""
         return self.spent_by(asker(game)).get(asker(game), {})
@@ -559,9 +547,9 @@ class Store(CallStore):
         held = (call for key, call in packed.items() if key not in alone)
         return together(self.recounted_of(asker(game)), totals_by_model(held))
 
-    def costless(self, game: int) -> dict[str, Usage]:
+    def costless_calls(self, game: int) -> dict[str, Usage]:
         """What those calls of a game took that cost nothing, by model."""
-        return self.costless_of(asker(game))
+        return self.costless(asker(game)).get(asker(game), {})
 
 
 def _answers(game: int, seat: int) -> tuple[str, str]:

@@ -15,9 +15,7 @@ from hashlib import sha256
 from html import escape
 from importlib.resources import files
 
-from ...lab.storage.overview import RunCounts
 from ..policy import written_policy
-from ..report.numbers import UNKNOWN, number
 from ..report.page import page
 from ..report.table import ReportTable, TableRow
 
@@ -77,13 +75,6 @@ def choices(label: str, name: str, values: Iterable[tuple[str, str]], chosen: st
         for value, words in values
     )
     return f'<label>{escape(label)} <select name="{escape(name)}">{options}</select></label>'
-
-
-def money(counts: RunCounts) -> str:
-    """What calls cost, as far as prices are known."""
-    if not counts.costless:
-        return number(counts.cost, "usd")
-    return f"at least {number(counts.cost, 'usd')}" if counts.cost else UNKNOWN
 
 
 def ago(when: float) -> str:

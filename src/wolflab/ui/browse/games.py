@@ -24,7 +24,7 @@ from ...lab.storage.overview import (
 from ..report.numbers import number
 from ..report.table import Cell, TableRow
 from ..web.refusals import Refused
-from ..wording import counted, cut
+from ..wording import counted, cut, status_in_words
 from .frame import browse_page, choices, headed, leading_table, refreshed, sentence_told
 from .lists import PAGE, pager
 from .shelf import RunShelf, ShelvedRun, in_command, looking
@@ -143,7 +143,7 @@ def games_form(overview: RunOverview, conditions: Mapping[str, object], asked: G
         return [("", "any"), *names.items()]
 
     models = named({name: name for name in overview.models()})
-    statuses = named({**dict(zip(STATUSES, STATUSES, strict=True)), STOPPED: "stopped, with a reason"})
+    statuses = named({**{one: status_in_words(one) for one in STATUSES}, STOPPED: "stopped, with a reason"})
     fields = [
         choices("Condition", "condition", named({name: name for name in conditions}), wanted.condition or ""),
         choices("Status", "status", statuses, wanted.status or ""),
@@ -206,7 +206,7 @@ def _chosen(asked: GamesAsked) -> str:
         value = getattr(asked.wanted, name)
         if value is not None:
             lift = escape(asked.address(**{name: None}))
-            shown = escape(cut(str(WON.get(value, value)), _ERROR))
+            shown = escape(cut(str(WON.get(value, status_in_words(value))), _ERROR))
             said.append(
                 f"{words} <b><bdi>{shown}</bdi></b> "
                 f'(<a href="{lift}">any<span class="unseen"> {words}</span></a>)'
@@ -237,7 +237,7 @@ def _row(game: ListedGame, end: object) -> TableRow:
         Cell(game.condition, to=f"games?{urlencode({'condition': game.condition})}"),
         Cell(str(game.deal), to=f"games?{urlencode({'deal': game.deal})}"),
         str(game.repeat),
-        Cell(game.status, under=error, look="yes" if error else ""),
+        Cell(status_in_words(game.status), under=error, look="yes" if error else ""),
         WON[by] if by is not None else "–",
         str(rounds) if rounds is not None else "–",
         f"{game.seconds:.1f}" if game.seconds is not None else "–",

@@ -9,14 +9,15 @@ from pathlib import Path
 from urllib.parse import quote
 
 from ...errors import WolflabError
-from ...lab.storage.overview import UNFINISHED, RunCounts, WhyStopped
+from ...lab.storage.overview import RunCounts, WhyStopped
 from ...lab.training.files import log_of, seed_folder
 from ...lab.training.run import opened
+from ...metrics.rows import UNFINISHED
 from ..report.links import games_address
-from ..report.numbers import number, tiles
+from ..report.numbers import cost_in_words, number, tiles
 from ..report.table import Cell, TableRow
-from ..wording import NOT_BEGUN, counted, cut, duration
-from .frame import ago, browse_page, headed, leading_table, money, refreshed, sentence_told
+from ..wording import NOT_BEGUN, counted, cut, duration, status_in_words
+from .frame import ago, browse_page, headed, leading_table, refreshed, sentence_told
 from .shelf import (
     KIND_NAMES,
     RunShelf,
@@ -86,14 +87,14 @@ def _row(shelf: RunShelf, run: ShelvedRun) -> TableRow:
         _state(run, counts),
         number(counts.calls, "count"),
         number(counts.tokens, "large"),
-        money(counts),
+        cost_in_words(shelf.cost(run))[0],
         ago(run.written),
     ]
 
 
 def _done(counts: RunCounts) -> Cell:
-    words = {"void": "void", "unfinished": "unfinished", "failed": "failed"}
-    lost = [f"{number(n, 'count')} {word}" for status, word in words.items() if (n := counts.of(status))]
+    states = {"void": ("void",), "unfinished": UNFINISHED, "failed": ("failed",)}
+    lost = [f"{number(n, 'count')} {word}" for word, those in states.items() if (n := counts.of(*those))]
     return Cell(f"{number(counts.of('done'), 'count')} of {number(counts.of(), 'count')}", under=tuple(lost))
 
 
@@ -153,11 +154,11 @@ def run_page(shelf: RunShelf, run: ShelvedRun, form: str = "") -> str:
 
 def _games(shelf: RunShelf, run: ShelvedRun) -> tuple[str, bool]:
     """How far the games are, by condition, and what stopped; whether that may change."""
-    counts = shelf.counts(run)
+    counts, (cost, lacking) = shelf.counts(run), cost_in_words(shelf.cost(run))
     spent = [
         (number(counts.calls, "count"), counts.called.label, ""),
         (number(counts.tokens, "large"), "tokens", ""),
-        (money(counts), "cost in USD", ""),
+        (cost, "cost in USD", lacking),
     ]
     if run.kind == "calls":
         return tiles(spent), not counts.finished
@@ -189,7 +190,7 @@ def _reasons(run: ShelvedRun, reasons: Sequence[WhyStopped]) -> str:
         return ""
     rows: list[TableRow] = [
         [
-            Cell(reason.status),
+            Cell(status_in_words(reason.status)),
             Cell(number(reason.games, "count"), to=games_address({"why": reason.error})),
             cut(reason.error, _REASON),
         ]

@@ -24,10 +24,12 @@ from ...fields import read_yaml
 from ...files import opened_file
 from ...lab.plans.specs import PERSON
 from ...lab.plans.tournament import FILE as TOURNAMENT
+from ...lab.results.costs import cost_without_prices, run_cost
 from ...lab.runs.ends import GameEnds
 from ...lab.storage.overview import RunCounts, RunOverview
 from ...lab.storage.run_files import TRAINING, held_elsewhere, is_held, unusable
 from ...lab.storage.store import GameRow, Store
+from ...usage import Cost
 from ..console import visible
 from ..web.refusals import Refused
 from ..web.table import TABLE
@@ -80,7 +82,7 @@ class RunShelf:
 
     roots: Sequence[Path]
     _paths: dict[str, Path] = field(default_factory=dict)
-    _counts: dict[Path, tuple[object, RunCounts]] = field(default_factory=dict)
+    _counts: dict[Path, tuple[object, tuple[RunCounts, Cost]]] = field(default_factory=dict)
     _titles: dict[Path, tuple[object, RunTitle]] = field(default_factory=dict)
     _ends: dict[Path, tuple[object, GameEnds]] = field(default_factory=dict)
     _watched: dict[Path, tuple[float, int]] = field(default_factory=dict)
@@ -146,7 +148,15 @@ class RunShelf:
         return RunTitle()
 
     def counts(self, run: ShelvedRun) -> RunCounts:
-        """How far a run is; worked out again when its file was written to since."""
+        """How far a run is."""
+        return self._looked(run)[0]
+
+    def cost(self, run: ShelvedRun) -> Cost:
+        """What its calls cost, as its report says; without prices where its file cannot be read."""
+        return self._looked(run)[1]
+
+    def _looked(self, run: ShelvedRun) -> tuple[RunCounts, Cost]:
+        """Both, worked out again when the run's file was written to since."""
         stamp = _stamp(run.path / _DATABASE), _stamp(run.path / _LOG)
         settled = time.time() - run.written > _SETTLED
         kept = self._counts.get(run.path)
@@ -154,8 +164,12 @@ class RunShelf:
             return kept[1]
         with looking(run) as overview:
             counts = overview.counts()
-        self._counts[run.path] = (stamp, counts)
-        return counts
+            cost = cost_without_prices(overview)
+        if cost.models and run.kind != "calls":
+            with suppress(WolflabError), opened_store(run) as store:
+                cost = run_cost(store)
+        self._counts[run.path] = (stamp, (counts, cost))
+        return counts, cost
 
     def seconds_left(self, run: ShelvedRun, counts: RunCounts) -> float | None:
         """How long a run still takes, at the pace of the games since this server first saw it played; None

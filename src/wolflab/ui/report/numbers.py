@@ -9,36 +9,21 @@ from ...metrics.measure import PartKey, Unit
 from ...metrics.play import label_speaks, told_calls
 from ...metrics.shapes import ConditionResult, Summary
 from ...stats.intervals import Estimate
-from ..wording import counted_units
+from ...usage import Cost
+from ..wording import counted_in_words
 from .table import Cell, ReportTable, TableRow
 
 UNKNOWN = "unknown"
 """What a cost is where no price is known."""
 
 
-def cost_in_words(
-    conditions: Iterable[ConditionResult], embedded: float = 0.0, unpriced_texts: bool = False
-) -> tuple[str, str]:
-    """What all calls cost, and what that leaves out: ("at least $1.20", "3 of 5 models have no price").
-    embedded: USD of embedding texts, in no condition; unpriced_texts: some of that has no known price.
-    """
-    models: dict[str, bool] = {}
-    known = embedded
-    for condition in conditions:
-        for model, made in condition.totals.items():
-            if not made.usage.tokens and model not in condition.unpriced:
-                continue  # the built-in player has nothing to be paid for
-            models[model] = models.get(model, False) or model in condition.unpriced
-            known += made.usage.cost
-    if unpriced_texts:
-        models["an embedder"] = True
-    unpriced = sum(models.values())
-    if not unpriced:
-        return number(known, "usd"), ""
-    lacking = (
-        f"{unpriced} of {len(models)} models have no price" if len(models) > 1 else "the model has no price"
-    )
-    return (f"at least {number(known, 'usd')}" if known else UNKNOWN), lacking
+def cost_in_words(cost: Cost) -> tuple[str, str]:
+    """What all calls cost, and what that leaves out: ("at least $1.20", "3 of 5 models have no price")."""
+    known = number(cost.usd, "usd")
+    if not cost.unpriced:
+        return known, ""
+    of = f"{cost.unpriced} of {cost.models} models have" if cost.models > 1 else "the model has"
+    return (f"at least {known}" if cost.usd else UNKNOWN), f"{of} no price"
 
 
 def spent(summary: Summary, estimated: bool) -> list[tuple[str, str, str]]:
@@ -61,7 +46,7 @@ def spent(summary: Summary, estimated: bool) -> list[tuple[str, str, str]]:
         unusable = sum(round(estimate.n * (estimate.value or 0.0)) for estimate in replies)
         of = f"{unusable:,} of {sum(estimate.n for estimate in replies):,}"
         found.append((of, "replies that could not be used", ""))
-    cost, lacking = cost_in_words(summary.conditions, summary.embedded.cost, summary.embedded_unpriced)
+    cost, lacking = cost_in_words(summary.cost)
     tokens = "tokens, estimated in part" if estimated else "tokens"
     return [
         *found,
@@ -128,14 +113,7 @@ def shown(
     """
     if estimate is None:
         return NO_NUMBER
-    counted = counted_units(estimate.n, estimate.units).replace(",", "\u202f")
-    if estimate.deals and estimate.deals != estimate.n:
-        counted += f", {counted_units(estimate.deals, f'{cluster}s')}"
-    crossed = "people" if estimate.people else "draws"
-    if estimate.draws:
-        counted += f", {estimate.draws} {crossed}"
-    if estimate.missing:
-        counted += f", {estimate.missing} missing"
+    counted = ", ".join(words.replace(",", "\u202f") for words in counted_in_words(estimate, cluster))
     plain = plain_numbers(estimate, cluster)
     if estimate.value is None:
         none = UNKNOWN if kind == "usd" else "–"
@@ -224,7 +202,7 @@ def _heat_cell(estimate: Estimate | None) -> Cell:
     return Cell(
         f"{estimate.value:.2f}",
         ends,
-        (f"n {number(estimate.n, 'count')}",),
+        (counted_in_words(estimate)[0],),
         plain_numbers(estimate),
         estimate.note,
         shade=max(-1.0, min(1.0, (estimate.value - 5.5) / 4.5)),

@@ -55,7 +55,8 @@ def main_section(summary: Summary, extras: Extras, links: Links = NO_LINKS) -> P
             ]
         )
     words = legend(summary, kept)
-    caption = "One row per condition. Under each number: 95 % interval, n" + (f"; {words}" if words else "")
+    caption = "One row per condition. Under each number: 95 % interval, what was counted (n)"
+    caption += f"; {words}" if words else ""
     caption += f". {PER_DEAL}"
     heads = ["condition", "games", *(called(measure, summary) for measure in kept)]
     tables = Passage() + ReportTable(caption, heads, rows, instrument=summary.instrument)

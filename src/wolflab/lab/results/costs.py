@@ -1,0 +1,40 @@
+"""What all calls of a run cost, as its report says, added up without reading its games."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ...usage import CallTotals, Cost, cost_of
+from ..plans.prices import prices_of, unpriced
+from ..plans.served import is_served
+from ..runs.forecast import Limits
+from ..storage.call_store import CallStore
+from ..storage.store import Store, asker
+
+
+def run_cost(store: Store) -> Cost:
+    """Of a run of games."""
+    prices = {name: prices_of(store.experiment, name) for name in store.experiment.conditions}
+    spent, costless = store.spent_by(), store.costless()
+
+    def games() -> Iterator[tuple[Mapping[str, CallTotals], frozenset[str]]]:
+        for row in store.games():
+            who = asker(row.id)
+            yield spent.get(who, {}), unpriced(costless.get(who, {}), prices[row.condition])
+
+    return cost_of(games(), store.spent_on_texts(), unpriced_texts(store))
+
+
+def cost_without_prices(calls: CallStore) -> Cost:
+    """Of calls alone, or of a run whose file cannot be read: what cost nothing has no known price."""
+    costless = calls.costless()
+    parts = ((by, unpriced(costless[who], {})) for who, by in calls.spent_by().items())
+    texts = calls.spent_on_texts()
+    return cost_of(parts, texts, bool(texts.tokens and not texts.cost))
+
+
+def unpriced_texts(store: Store) -> bool:
+    """Whether texts were embedded by a server whose price is not known."""
+    return bool(store.spent_on_texts().tokens) and any(
+        price is None and is_served(name) for name, price in Limits.of(store.experiment).texts.items()
+    )
