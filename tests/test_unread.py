@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from wolflab.lab.results.extras import extras
 from wolflab.lab.results.summaries import summary
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
+from wolflab.metrics.behaviours import sightings
 from wolflab.metrics.observed import MeasuringOptions
 from wolflab.metrics.registry import MEASURES
 from wolflab.metrics.rows import row_of
@@ -110,7 +112,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         "name": "talk",
         "rules": {"preset": "sheriff", "sheriff": "drawn", "max_rounds": 2},
         "players": {"others": {"recipe": f"{__name__}:Speaker"}},
-        "conditions": {name: {"players": {"others": agents[name]}} for name in SAID},
+        "conditions": {
+            **{name: {"players": {"others": agents[name]}} for name in SAID},
+            "one side": {"players": {"Werewolf": agents["chinese"]}},
+            "one of many": {"players": {"Seer": agents["chinese"]}},
+        },
         "deals": 3,
         "behaviours": True,
         "straw_polls": 1,
@@ -138,6 +144,33 @@ def test_what_was_not_read_is_missing_from_every_measure_of_talk(run: Store) -> 
         assert measures["dc"].n == read["dc"].n, "votes are counted as ever"
 
 
+def test_what_a_side_showed_is_missing_where_it_alone_was_not_read(run: Store) -> None:
+    found = {condition.name: condition.measures for condition in summary(run).conditions}["one side"]
+    village = [name for name in found if name.endswith(("_village", "_village_seen"))]
+    village = [name for name in village if MEASURES[name].section == "behaviours"]
+    assert found["leadership_village"].value
+    for name in village:
+        other = found[name.replace("_village", "_werewolves")]
+        assert (found[name].n, other.n, other.missing) == (3, 0, 3), name
+    for name in ("trust_relations", "trust_established", "reasonable"):
+        assert found[name].n == 0, name
+    page = render_report(summary(run), extras=extras(run, summary(run)))
+    lacking = re.findall(r"Not seen in any game \(games: (.*?)\): (.*?)\. ", page)
+    assert lacking
+    for games, names in lacking:
+        assert "one side" not in games or "(the Werewolves)" not in names
+
+
+def test_nothing_follows_from_what_an_unread_statement_may_have_said(run: Store) -> None:
+    """It may have uncovered a role, or said what others cite of it."""
+    for row in run.games():
+        seen = sightings(run.record(row.id))
+        by_words = [one for one in seen if one.by == "words" and run.record(row.id).roles[one.seat] == "Seer"]
+        if row.condition in ("chinese", "german", "one of many"):
+            assert by_words == []
+    assert any(one.behaviour == "concealment" for one in sightings(run.record(1)))
+
+
 def test_page_and_terminal_say_so_and_call_nothing_absent(run: Store) -> None:
     found = summary(run)
     told = extras(run, found)
@@ -149,21 +182,22 @@ def test_page_and_terminal_say_so_and_call_nothing_absent(run: Store) -> None:
         assert f"chinese: {n:.0f} of {n:.0f}" in text
         assert "could not be read" in text
         assert "english: 0 of" not in text
-    assert "Not seen in any game (games: english 3)" in page
+    assert "Not seen in any game (games: english 3, one of many 3" in page
 
 
 def test_data_and_replay_say_so(run: Store) -> None:
     rows = [row for row in wolflab.open_run(run.path).statements.with_texts().rows() if row["text"]]
     assert {(row["condition"], row["unread"]) for row in rows} == {
-        ("english", False),
-        ("chinese", True),
-        ("german", True),
+        *((name, False) for name in ("english", "one side", "one of many")),
+        *((name, True) for name in ("chinese", "german", "one side", "one of many")),
     }
     for row in run.games():
         items = story_of(run.record(row.id), "x")["items"]
         acts = [item["acts"] for item in items if item.get("act") == "said" and item["text"]]
         assert acts
-        assert all((one == [["unread"]]) is (row.condition != "english") for one in acts)
+        unread = {one == [["unread"]] for one in acts}
+        told = {"english": {False}, "chinese": {True}, "german": {True}}
+        assert unread == told.get(row.condition, {True, False})
 
 
 def test_a_game_of_which_half_was_read_counts_what_was_read(run: Store) -> None:

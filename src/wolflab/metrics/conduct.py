@@ -13,7 +13,7 @@ from ..record import GameRecord
 from ..rules import PASS
 from ..text.advice import ACT, advised
 from ..text.notes import Suggested
-from .behaviours import SideName, TrustTable, sightings, trust_tables, unreasonable
+from .behaviours import SIDES, SideName, TrustTable, sightings, trust_tables, unreasonable
 from .behaviours.detecting import DetectorView
 
 ADVISED, NOT_ADVISED = ACT, ""
@@ -24,11 +24,11 @@ ADVISED, NOT_ADVISED = ACT, ""
 class Conduct:
     """One game.
 
-    told: whether enough was read to tell who showed what; where not, `behaviours`, `trust` and `unreasonable`
-    say nothing. behaviours: (behaviour, side) → how often. trust: a table a day. turns, unreasonable: replies
-    but for statements that could not be read, and those that were unusable or showed a failure or a
-    hallucination. votes: ballots of the village side by what a
-    suggestion advised ("": no suggestion, or none to act or hold back) → (passed, cast or passed).
+    told: the sides of which enough was read; of the others `behaviours` say nothing, and unless both are told
+    `trust` and `unreasonable` neither. behaviours: (behaviour, side) → how often. trust: a table a day.
+    turns, unreasonable: replies but for statements that could not be read, and those that were unusable or
+    showed a failure or a hallucination. votes: ballots of the village side by what a suggestion advised ("":
+    no suggestion, or none to act or hold back) → (passed, cast or passed).
     suggested: decisions of seats that have experience → (with a suggestion, all).
     """
 
@@ -38,7 +38,7 @@ class Conduct:
     unreasonable: int
     votes: Mapping[str, tuple[int, int]]
     suggested: tuple[int, int]
-    told: bool = True
+    told: frozenset[SideName] = frozenset(SIDES)
 
     @property
     def passed(self) -> tuple[int, int]:

@@ -737,12 +737,17 @@ def _by_confidence(game: ObservedGame, value: Callable[[RoleGuess], float]) -> P
 # -- conduct ----------------------------------------------------------------------------------------
 
 
+def _all_told(game: ObservedGame) -> bool:
+    """Whether enough of what either side said was read."""
+    return all(side in game.conduct.told for side in SIDES)
+
+
 @measure("reasonable by rule", SHARE, "reasonable", units="replies")
 def reasonable(game: ObservedGame) -> Sums | None:
     """Share of replies that no rule objects to: usable, no failure, no hallucination (003 Fig. 4 had people
-    judge). Statements that could not be read are left out, and games of which most could not.
+    judge). Statements that could not be read are left out, and games in which most of a side's could not.
     """
-    return _floats(*game.conduct.reasonable) if game.conduct.told else None
+    return _floats(*game.conduct.reasonable) if _all_told(game) else None
 
 
 @measure("decisions with advice", SHARE, "advice", units="decisions")
@@ -782,7 +787,7 @@ def _behaviour(name: str, side: SideName) -> None:
     """How often a game a side shows a behaviour, and in what share of games."""
 
     def times(game: ObservedGame) -> Sums | None:
-        return _one(game.conduct.behaviours.get((name, side), 0)) if game.conduct.told else None
+        return _one(game.conduct.behaviours.get((name, side), 0)) if side in game.conduct.told else None
 
     def ever(game: ObservedGame) -> Sums | None:
         shown = times(game)
@@ -808,16 +813,16 @@ def _trusting(
     value: Callable[[tuple[TrustTable, ...]], float | None],
     **fields: Any,
 ) -> None:
-    """Over the whole game, and by day. Games that did not reach a day, or have none, or of whose statements
-    most could not be read, are no cases.
+    """Over the whole game, and by day. Games that did not reach a day, or have none, or in which most of a
+    side's statements could not be read, are no cases.
     """
 
     def whole(game: ObservedGame) -> Sums | None:
-        tables = game.conduct.trust if game.conduct.told else ()
+        tables = game.conduct.trust if _all_told(game) else ()
         return _one(value(tables)) if tables else None
 
     def by_day(game: ObservedGame) -> Parts:
-        tables = game.conduct.trust if game.conduct.told else ()
+        tables = game.conduct.trust if _all_told(game) else ()
         days = {(table.day,): _one(value((table,))) for table in tables}
         return {day: sums for day, sums in days.items() if sums is not None}
 
@@ -909,8 +914,9 @@ def last_taken(game: ObservedGame) -> Sums:
 @measure("statements not read", SHARE, "replies", unit="out_of", units="statements")
 def unread(game: ObservedGame) -> Sums | None:
     """Share of the statements that could not be read, since they are not English. What they say is not known:
-    behaviours, trust, recommendations and replies that a rule objects to are counted without them, and not at
-    all in a game of whose statements most could not be read.
+    behaviours, trust, recommendations and replies that a rule objects to are counted without them. Where most
+    of a side's statements in a game could not be read, its behaviours there are missing, and so are the
+    game's trust and its replies that a rule objects to.
     """
     return _floats(*game.statements) if game.statements[1] else None
 

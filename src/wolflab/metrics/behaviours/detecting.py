@@ -8,6 +8,7 @@ behaviour: they are marked as not `meant`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, assert_never
@@ -222,9 +223,14 @@ class DetectorView:
         return self.names[seat]
 
     @property
-    def told(self) -> bool:
-        """Whether enough was read to tell who showed what: no more statements are unread than were read."""
-        return 2 * sum(statement.unread for statement in self.statements) <= len(self.statements)
+    def told(self) -> frozenset[SideName]:
+        """The sides of which enough was read to tell what they showed: no more of their statements are unread
+        than were read.
+        """
+        unread = Counter[SideName]()
+        for statement in self.statements:
+            unread[self.side(statement.seat)] += 1 if statement.unread else -1
+        return frozenset(side for side in SIDES if unread[side] <= 0)
 
     def departure(self, seat: int) -> Departure | None:
         """When and how that seat left the game; None where it did not."""

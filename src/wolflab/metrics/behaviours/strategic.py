@@ -24,8 +24,8 @@ def find_concealment(view: DetectorView) -> Iterator[Evidence]:
                 yield Evidence(statement, "poses as a Villager, being a Werewolf")
         elif own in SPECIAL:
             revealed = any(own in HOLDERS[report.kind] for report in statement.reports)
-            if revealed or own in statement.roles_claimed:
-                out.add(statement.seat)
+            if revealed or own in statement.roles_claimed or statement.unread:
+                out.add(statement.seat)  # what was not read may have uncovered it
             elif statement.seat not in out and statement.where == "discussion":
                 yield Evidence(statement, f"speaks without uncovering that it is the {own}")
     for ballot in view.ballots:

@@ -205,8 +205,12 @@ def _words_of(act: Act) -> str:
 
 
 def _uttered(view: DetectorView, statement: Statement, act: Act) -> bool:
-    """Whether the quoted player said anything like that before: the role's word, or the name, is enough."""
+    """Whether the quoted player said anything like that before: the role's word, or the name, is enough. What
+    was not read may have said it.
+    """
     earlier = [uttered for uttered in view.before(statement.at) if uttered.seat == act.speaker]
+    if any(uttered.unread for uttered in earlier):
+        return True
     match act:
         case Claim(_, role):
             if not CLAIMS_A_ROLE.search(statement.text):

@@ -85,7 +85,7 @@ def along(summary: Summary) -> PagePart:
         cells = (shown(level.measures.get(key), measure_kind(key)) for key in kept)
         rows.insert(0, [Cell(level.name, under=("baseline, dashed",)), *cells])
     return on_page(drawn, f"{prose.ALONG_FIGURE} {dashed} {prose.ALONG_SHARED}") + ReportTable(
-        f"Along {curve.x}. Under each number: 95 % interval, n.",
+        f"Along {curve.x}. Under each number: 95 % interval, what was counted (n).",
         [curve.x, *(measure_name(key) for key in kept)],
         rows,
         instrument=summary.instrument,
@@ -178,24 +178,31 @@ def _cell(condition: ConditionResult, behaviour: Behaviour, side: SideName) -> C
 def _unseen(
     family: Sequence[Behaviour], seen: Sequence[tuple[Behaviour, SideName]], kept: Sequence[ConditionResult]
 ) -> str:
-    """What nobody showed, and what that leaves open."""
-    missed = [(b, side) for b in family for side in SIDES if (b, side) not in seen]
-    games = {each.name: each.measures[_times(family[0].name, SIDES[0])].n for each in kept}
-    kept = [condition for condition in kept if games[condition.name]]  # the others could not be read
-    if not missed or not kept:
-        return ""
-    names = []
-    for behaviour in family:
-        sides = [SIDE_NAMES[side] for b, side in missed if b is behaviour]
-        if sides:
-            whose = "" if len(sides) == len(SIDES) else f" ({sides[0]})"
-            names.append(f"{behaviour_name(behaviour.name)}{whose}")
+    """What nobody showed, and what that leaves open: of the games in which enough of that side was read."""
+    groups: dict[tuple[str, ...], list[tuple[Behaviour, SideName]]] = {}
+    for behaviour, side in ((b, side) for b in family for side in SIDES if (b, side) not in seen):
+        told = tuple(each.name for each in kept if each.measures[_times(behaviour.name, side)].n)
+        groups.setdefault(told, []).append((behaviour, side))
+    return "".join(
+        _missed(missed, [condition for condition in kept if condition.name in told])
+        for told, missed in groups.items()
+        if told
+    )
+
+
+def _missed(missed: Sequence[tuple[Behaviour, SideName]], told: Sequence[ConditionResult]) -> str:
+    """One sentence on what nobody showed in these conditions."""
+    whose: dict[str, list[str]] = {}
+    for behaviour, side in missed:
+        whose.setdefault(behaviour_name(behaviour.name), []).append(SIDE_NAMES[side])
+    names = [name if len(sides) == len(SIDES) else f"{name} ({sides[0]})" for name, sides in whose.items()]
+    first, side = missed[0]
     counted = ", ".join(
-        f"{escape(condition.name)} {number(games[condition.name], 'count')}" for condition in kept
+        f"{escape(each.name)} {number(each.measures[_times(first.name, side)].n, 'count')}" for each in told
     )
     return (
         f'<p class="lead">{prose.UNSEEN.format(counted)} {escape(", ".join(names))}. '
-        f"{_at_most(missed, kept)}</p>"
+        f"{_at_most(missed, told)}</p>"
     )
 
 
