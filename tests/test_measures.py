@@ -120,7 +120,7 @@ def test_every_headline_stands_in_the_terminal(marked: Summary) -> None:
     assert {"ratio", "dc", "village_win", "invalid", "own_win"} <= set(shown)
     told = {name: one.measures[name] for name in shown}
     words = [
-        f"of {estimate.n:,}" if MEASURES[name].unit == "out_of" else f"n {estimate.n}"
+        f"of {estimate.n:,}" if MEASURES[name].unit == "out_of" else f"{estimate.n:,} "
         for name, estimate in told.items()
     ]
     assert not [word for word in words if word not in out.getvalue()]

@@ -113,7 +113,7 @@ def shown(
     """
     if estimate is None:
         return NO_NUMBER
-    counted = ", ".join(words.replace(",", "\u202f") for words in counted_in_words(estimate, cluster))
+    counted = ", ".join(_counted(estimate, cluster))
     plain = plain_numbers(estimate, cluster)
     if estimate.value is None:
         none = UNKNOWN if kind == "usd" else "–"
@@ -122,6 +122,11 @@ def shown(
     if signed and estimate.value > 0:
         value = "+" + value
     return Cell(value, interval(estimate, kind), (counted,), plain, estimate.note)
+
+
+def _counted(estimate: Estimate, cluster: str = "deal") -> list[str]:
+    """See `counted_in_words`; numbers as `number` writes them."""
+    return [words.replace(",", "\u202f") for words in counted_in_words(estimate, cluster)]
 
 
 def plain_numbers(estimate: Estimate, cluster: str = "deal") -> dict[str, float | int | None]:
@@ -202,7 +207,7 @@ def _heat_cell(estimate: Estimate | None) -> Cell:
     return Cell(
         f"{estimate.value:.2f}",
         ends,
-        (counted_in_words(estimate)[0],),
+        (_counted(estimate)[0],),
         plain_numbers(estimate),
         estimate.note,
         shade=max(-1.0, min(1.0, (estimate.value - 5.5) / 4.5)),
