@@ -300,3 +300,27 @@ def test_a_game_of_which_nothing_is_known_says_so(
     assert "Nothing has happened" in page.inner_text("#page")
     assert wrong == []
     page.close()
+
+
+@pytest.mark.parametrize("share", [1, 2])
+def test_statements_that_could_not_be_read_are_no_statements_without_a_lie(
+    share: int, window: BrowserContext, replays: dict[str, Path], tmp_path: Path
+) -> None:
+    """share: of which each statement is unread: all, or every second."""
+    story = story_in(replays["doctor"])
+    said = [item for item in story["items"] if item["kind"] == "said" and item["text"]]
+    for item in said:
+        item["acts"] = []
+    for item in said[::share]:
+        item |= {"text": "我相信你是好人。", "acts": [["unread"]]}
+    (tmp_path / "unread.html").write_text(replay_page(story, packed_prompts(())[0]))
+    page, wrong = opened(window, tmp_path / "unread.html", "#line=9999&as=moderator&tab=signs")
+    told = page.inner_text("#panel")
+    assert f"{len(said[::share])} of {len(said)} statements could not be read (not English)" in told
+    assert ("None were found in what was read." in told) is (share > 1)
+    assert ("None were found" in told) is (share > 1)
+    page.goto(f"{(tmp_path / 'unread.html').as_uri()}#line=9999&as=moderator&tab=log")
+    page.wait_for_selector(".log-box")
+    assert page.inner_text(".log-box").count("could not be read (not English)") == len(said[::share])
+    assert wrong == []
+    page.close()

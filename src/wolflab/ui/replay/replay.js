@@ -501,7 +501,7 @@ function Signs({ go }) {
     <h2>Who left the game</h2><ol class="plain-list">${out.map(([at, seat]) => html`<li key=${at + seat}><${Go} at=${at} />
       <bdi>${name(seat)}</bdi>, ${seats[seat].role}: ${how(at, seat)}</li>`)}</ol>
     <h2>Claims that were not true, and what followed</h2>${lies.length ? html`<ol class="plain-list">${lies.map(([at, seat, acts], k) => html`<li key=${k}><${Go} at=${at} />
-      <bdi>${name(seat)}</bdi>, ${seats[seat].role}, ${listed(acts.map(words))}.<${Followed} at=${at} acts=${acts} all=${all} /></li>`)}</ol>` : html`<p class="soft">None were found.</p>`}
+      <bdi>${name(seat)}</bdi>, ${seats[seat].role}, ${listed(acts.map(words))}.<${Followed} at=${at} acts=${acts} all=${all} /></li>`)}</ol>` : unread.length < said.length || !said.length ? html`<p class="soft">None were found${unread.length > 0 && " in what was read"}.</p>` : null}
     ${unread.length > 0 && html`<p class="soft">${unread.length} of ${said.length} statements could not be read (not English): what they say is not known.</p>`}
     <h2>What else was seen</h2>${!kinds.length && html`<p class="soft">Nothing.</p>`}
     ${kinds.map((kind) => html`<section key=${kind}><h3>${kind}</h3><p class="soft">${game.behaviours[kind]}</p><ol class="plain-list">
