@@ -109,6 +109,8 @@ def test_a_persons_call_has_no_prompt_and_erased_words_leave_none(tmp_path: Path
     typed(["erase", str(out), "--seat", "1"])
     with Store.open_for_reading(out) as store, pytest.raises(RecordError, match="erased on request"):
         list(prompts_of(store, 1))
+    words = ["ask-again", str(out), "--model", "village", "-o", str(tmp_path / "again")]
+    assert "words of all of them were erased" in str(CliRunner().invoke(app, words).exception)
 
 
 def test_a_game_that_is_not_there_is_a_sentence(mixed: Store) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from command_line import wolflab
 from tiny_models import tiny_adapter, tiny_base
 from wolflab.errors import WolflabError
+from wolflab.files import new_folder
 from wolflab.wwqa import adapters
 from wolflab.wwqa.adapters import read_adapter, save_gguf, save_merged, serving_lines
 
@@ -74,9 +76,8 @@ def test_a_merge_that_breaks_off_leaves_nothing(
     def broken(known: object) -> str:
         raise KeyboardInterrupt
 
-    left = tmp_path / "merged.part" / "of a killed one"
-    left.parent.mkdir()
-    left.write_text("")
+    killed = ExitStack()  # never closed: it was writing this
+    (killed.enter_context(new_folder(tmp_path / "merged")) / "weights").write_text("")
     monkeypatch.setattr(adapters, "merged_card", broken)
     with pytest.raises(KeyboardInterrupt):
         save_merged(read_adapter(adapter), tmp_path / "merged")
@@ -124,7 +125,9 @@ def test_a_converter_makes_the_file(adapter: Path, tmp_path: Path) -> None:
     for at, folder in enumerate((source, inner, inner / "vendor" / "llama.cpp")):
         out = tmp_path / f"{at}.gguf"
         save_gguf(known, out, folder)
-        assert out.read_text() == f"{adapter} --base {adapter.parent / 'base'} --outfile {out}.part"
+        told, _, half = out.read_text().rpartition(" ")
+        assert told == f"{adapter} --base {adapter.parent / 'base'} --outfile"
+        assert Path(half).parent == tmp_path
     save_gguf(known, tmp_path / "whole.gguf", source, whole=True)
     merged = (tmp_path / "whole.gguf").read_text().split()[0]
     assert not Path(merged).exists()

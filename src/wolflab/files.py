@@ -134,12 +134,15 @@ def appending(path: Path) -> Iterator[BinaryIO]:
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
     """Where to put the files of a folder that takes its name once it is whole; what is broken off leaves
-    nothing. What is there already is a StoreError.
+    nothing, and what a killed process left of it goes. What is there already is a StoreError.
     """
     if os.path.lexists(path):
         raise StoreError(f"{path}: there is something already; name a new folder")
     with writing(path):
         _make_folder(path.parent)
+        for left in path.parent.glob(".*.part"):
+            if left_of(left) == path.name[:50]:
+                shutil.rmtree(left)
         half = _beside(path)
         half.mkdir()
         try:

@@ -198,7 +198,7 @@ def _convert(program: Path, *words: object) -> None:
         command, env=quietly, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
     out = Path(str(words[words.index("--outfile") + 1]))
-    if done.returncode == 0 and out.is_file():
+    if done.returncode == 0 and out.is_file() and out.stat().st_size:
         return
     last = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()][-_LINES:]
     missing = next((line.split("'")[1] for line in last if line.startswith("ModuleNotFoundError")), None)

@@ -43,7 +43,7 @@ from ...usage import CallTotals
 from ..storage.call_store import CallStore
 from ..storage.store import GameRow, Store
 from .one_call import OneCall, Watch, keep_settings, resolve_each, work_through
-from .replay import requests
+from .replay import forgotten, requests
 from .work import check_models
 
 Fate = Literal["legal", "illegal", "unreadable", "none"]
@@ -182,11 +182,14 @@ def _in_turn(groups: Sequence[Sequence[RecordedPrompt]]) -> list[RecordedPrompt]
 
 
 def _prompts(store: Store, row: GameRow) -> list[RecordedPrompt]:
-    """The first attempts of a game's requests, in the order in which they were made."""
+    """The first attempts of a game's requests, in the order in which they were made, without those that held
+    words which were erased.
+    """
+    gone = forgotten(store, row)
     return [
         RecordedPrompt(row.id, _task(request.asked), request.asked, request)
         for request in requests(store, row)
-        if isinstance(request.asked, Question) and not request.corrections
+        if isinstance(request.asked, Question) and not request.corrections and request.key not in gone
     ]
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ...errors import RecordError, WolflabError
 from ...models.person import PersonModel
 from ..storage.store import GameRow, Store
-from .replay import requests
+from .replay import forgotten, requests
 
 WordsSent = tuple[tuple[str, str], ...]
 """(role, text) each."""
@@ -79,14 +79,18 @@ def answered_by_person(call: Mapping[str, Any]) -> bool:
 def _played_again(store: Store, row: GameRow) -> dict[str, WordsSent]:
     """Every prompt of a finished game by the call's key, in the order in which they were made."""
     try:
-        return {request.key: request.words.messages for request in requests(store, row)}
+        played, gone = requests(store, row), forgotten(store, row)
+        sent = {one.key: () if one.key in gone else one.words.messages for one in played}
     except WolflabError:
-        if store.record(row.id).erased:
-            raise RecordError(
-                f"{store.path.name}, game {row.id}: words were erased on request, and its prompts with them; "
-                "what the agents replied is in the record"
-            ) from None
-        raise
+        if not store.record(row.id).erased:
+            raise
+        sent = {}
+    if not any(sent.values()) and store.record(row.id).erased:
+        raise RecordError(
+            f"{store.path.name}, game {row.id}: words were erased on request, and its prompts with them; "
+            "what the agents replied is in the record"
+        )
+    return sent
 
 
 def _by_ask(keys: Iterable[str]) -> Iterator[str]:

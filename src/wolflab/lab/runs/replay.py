@@ -21,6 +21,7 @@ from ...models.embedders.base import Vectors
 from ...models.servers.chat_completions import CHAT_COMPLETIONS
 from ...models.servers.messages import MESSAGES
 from ...record import GameRecord, verify
+from ...text.digest import FORGOTTEN
 from ...usage import CallTotals, totals_alike
 from ..experience.run_pools import Pools
 from ..plans.experiment import Experiment
@@ -129,6 +130,13 @@ def requests(store: Store, row: GameRow) -> list[Request]:
         for request, call in made
         if call is not None and call.request in (request.digest(False), request.digest(True))
     ]
+
+
+def forgotten(store: Store, row: GameRow) -> set[str]:
+    """Keys of a game's calls whose requests held words that were erased. What is played again makes others in
+    their places.
+    """
+    return {key for key, call in store.calls(row.id).items() if call.request == FORGOTTEN}
 
 
 def _check_place(store: Store, row: GameRow, record: GameRecord, where: str) -> None:
