@@ -223,10 +223,12 @@ def test_a_server_that_refuses_logprobs_answers_without(terse):
         {"logprobs": {"content": [None, {"token": 3}, {"token": "**", "logprob": -1.0}]}},
         {"logprobs": {"content": [{"token": "Yes", "logprob": "high"}]}},
         {"logprobs": {"content": [{"token": "Yes", "logprob": -math.inf}]}},
+        {"logprobs": {"content": [{"token": "Yes", "logprob": math.nan}]}},
+        {"logprobs": {"content": [{"token": "Yes", "logprob": -(10**400)}]}},
     ],
 )
 def test_logprobs_that_make_no_sense_are_none(odd):
-    assert likeliest_tokens({"choices": [odd]}) == ()
+    assert likeliest_tokens(odd) == ()
 
 
 def test_llamacpp_is_asked_in_its_own_form():

@@ -98,9 +98,9 @@ class StudyAnswers:
         if kind == "number":
             return GivenAnswer(person, row | {"what": "number", "question": None, "answer": answer})
         at = question.removeprefix(_FLAG)
-        if kind == "after" and at != question and at.isdecimal():
+        if kind == "after" and at != question and (marks := _counted(at)) is not None:
             row |= {"what": "flag", "question": None, "answer": answer}
-            return GivenAnswer(person, row, int(at))
+            return GivenAnswer(person, row, marks)
         told = self.texts or answer in self._choices(kind, question)
         row |= {"what": "question", "question": question, "answer": answer if told else None}
         return GivenAnswer(person, row)
@@ -117,5 +117,10 @@ def _tries(person: StudyPerson) -> int | None:
     """How often somebody has answered the quiz; those before the last were wrong."""
     if person.left == WITHDRAWN:
         return None
-    right = person.done.get("quiz", {}).get("tries")
-    return int(right) if right is not None else person.tries.get("quiz")
+    right = _counted(person.done.get("quiz", {}).get("tries", ""))
+    return person.tries.get("quiz") if right is None else right
+
+
+def _counted(text: str) -> int | None:
+    """The number that a file has as a text; None for anything else."""
+    return int(text) if text.isdecimal() and len(text) < 10 else None

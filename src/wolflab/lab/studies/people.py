@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from itertools import count
 from pathlib import Path
-from typing import get_args
+from typing import Annotated, get_args
 
 import msgspec
 
@@ -30,6 +30,8 @@ _INVITED = "invited.json"
 _FULL = "This study has all the people that it needs. Thank you for coming."
 _DEVICES, _CODES = 5, 20
 """Browsers of one person that are known, and codes that they are given, at most."""
+_SALT = 32
+"""Bytes of the study's own secret."""
 WITHDRAWN = "withdrawn"
 """Why somebody has left, who has withdrawn."""
 
@@ -49,6 +51,10 @@ class ReportedProblem(msgspec.Struct, frozen=True):
     text: str
 
 
+StepName = Annotated[str, msgspec.Meta(pattern=r"^[a-z]+(/[1-9][0-9]{0,5})?$")]
+"""A step of a study: "consent", "game/1"."""
+
+
 class StudyPerson(msgspec.Struct):
     """One person, as they are kept.
 
@@ -61,17 +67,17 @@ class StudyPerson(msgspec.Struct):
     they said is still to be erased, for they have withdrawn.
     """
 
-    name: str
-    number: int
+    name: Annotated[str, msgspec.Meta(pattern="^p[0-9]{2,9}$")]
+    number: Annotated[int, msgspec.Meta(ge=0)]
     cell: str
-    row: int = 0
+    row: Annotated[int, msgspec.Meta(ge=0)] = 0
     keys: list[str] = []
     withdrawals: list[str] = []
     outside: str = ""
-    done: dict[str, dict[str, str]] = {}
-    tries: dict[str, int] = {}
-    games: dict[str, list[int]] = {}
-    tables: dict[str, str] = {}
+    done: dict[StepName, dict[str, str]] = {}
+    tries: dict[StepName, int] = {}
+    games: dict[StepName, list[int]] = {}
+    tables: dict[StepName, str] = {}
     visits: list[float] = []
     seen: float = 0.0
     left: str = ""
@@ -128,6 +134,10 @@ class StudyPeople:
         self.people = kept_people(folder)
         self._place_step = place_step(study)
         for person in self.people.values():
+            if person.cell not in study.all_cells:
+                raise StoreError(
+                    f"{self._file(person)}: the study has no cell {person.cell!r}; copy the file back"
+                )
             if person.place is None:
                 person.place = self._place_step in person.done
         self._invited = _invited(self.folder / _INVITED)
@@ -393,13 +403,21 @@ def _salt(folder: Path) -> bytes:
             raise StoreError(
                 f"{file} is missing: no link and no code of these people would hold; copy it back"
             )
-        write(file, secrets.token_bytes(32))
+        write(file, secrets.token_bytes(_SALT))
         file.chmod(0o600)
-    return read_file(file)
+    salt = read_file(file)
+    if len(salt) != _SALT:
+        raise StoreError(
+            f"{file} is not what was made: no link and no code of these people would hold; copy it back"
+        )
+    return salt
 
 
 def _read(file: Path) -> StudyPerson:
-    return read_json(file, StudyPerson, "copy it back")
+    person = read_json(file, StudyPerson, "copy it back")
+    if person.name != file.stem:  # it would be written to another place than it was read from
+        raise StoreError(f"{file}: it is the file of {person.name}; copy it back")
+    return person
 
 
 def _invited(file: Path) -> frozenset[str] | None:

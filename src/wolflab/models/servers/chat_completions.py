@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from math import isfinite
 from typing import Any
 
 from ...text.replies.finish import ANSWERED, Finish, FinishReason
@@ -203,6 +202,8 @@ def _elsewhere(message: Mapping[str, Any], thoughts: str) -> str:
 
 _LISTED = 20
 """Tokens in one place, at most; OpenAI's protocol knows no more."""
+_LARGEST = 1e9
+"""A log-probability beyond is none; nor is NaN."""
 
 
 def likeliest_tokens(choice: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:
@@ -224,7 +225,7 @@ def likeliest_tokens(choice: Mapping[str, Any]) -> tuple[tuple[str, float], ...]
 def _token(entry: object) -> tuple[str, float] | None:
     token = entry.get("token") if isinstance(entry, dict) else None
     logprob = entry.get("logprob") if isinstance(entry, dict) else None
-    if not isinstance(token, str) or not isinstance(logprob, int | float) or not isfinite(logprob):
+    if not isinstance(token, str) or not isinstance(logprob, int | float) or not abs(logprob) < _LARGEST:
         return None
     return token.encode("utf-8", "replace").decode(), float(logprob)
 

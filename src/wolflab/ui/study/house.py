@@ -294,8 +294,13 @@ class StudyHouse:
         seeds = training_seeds(self.study.played.seed, person.number)
         plans = [read_plan(file.parent) for file in sorted(self.tables.folder.glob(f"*/{TABLE}"))]
         seats = {plan.code: sat[plan.game] for plan in plans if plan.game in sat}
-        seats |= {plan.code: plan.people[0] for plan in plans if not plan.game and plan.seed in seeds}
-        return [(self.tables.table(code), seat) for code, seat in seats.items()]
+        trained = [plan for plan in plans if not plan.game and plan.seed in seeds]
+        seats |= {plan.code: plan.people[0] for plan in trained if plan.people}
+        tables = [(self.tables.table(code), seat) for code, seat in seats.items()]
+        for table, seat in tables:
+            if seat not in table.plan.people:
+                raise StoreError(f"{table.folder}: nobody sits at seat {seat} there; copy the run back")
+        return tables
 
     def _known(self, code: str) -> WebTable | None:
         try:

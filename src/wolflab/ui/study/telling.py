@@ -41,7 +41,8 @@ def show_study(console: Console, folder: Path) -> None:
         for head in ("person", "cell", "sessions", "step", "games over", "abandoned", "reports"):
             table.add_column(head)
         for person in people:
-            rows = [status[number] for numbers in person.games.values() for number in numbers]
+            numbers = (number for given in person.games.values() for number in given)
+            rows = [status[number] for number in numbers if number in status]
             table.add_row(
                 person.name,
                 person.cell,

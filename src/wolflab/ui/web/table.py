@@ -17,14 +17,14 @@ from typing import Literal
 
 import msgspec
 
-from ...errors import ServerError, WolflabError
+from ...errors import ServerError, StoreError, WolflabError
 from ...files import read_json, write
 from ...lab.runs.tables import RunAtTables, only_place, play_table
 from ...lab.runs.work import error_sentence
 from ...lab.storage.run_files import held
 from ...lab.storage.store import Store
 from ...record import GameRecord, PastTurn, Turn
-from ...rules import EVERYONE, Ask, Event, Log, NightFell, Said
+from ...rules import EVERYONE, PRESETS, Ask, Event, Log, NightFell, Said
 from ...text.notes import Content, StoodIn
 from ...text.people import PersonAnswer, TimedAnswer
 from ...text.questions import Question
@@ -634,7 +634,11 @@ class WebTable(Room):
 
 def read_plan(folder: Path) -> TablePlan:
     """What a table is; StoreError where it cannot be read."""
-    return read_json(folder / TABLE, TablePlan, f"copy it back, or remove {folder}")
+    mend = f"copy it back, or remove {folder}"
+    plan = read_json(folder / TABLE, TablePlan, mend)
+    if plan.rules not in PRESETS or len(plan.seats) != plan.ruleset.players:
+        raise StoreError(f"{folder / TABLE}: its seats are not those of its rules; {mend}")
+    return plan
 
 
 def nicknames(folder: Path) -> dict[int, str]:
