@@ -28,6 +28,8 @@ import msgspec
 import pytest
 import uvicorn
 import websockets.asyncio.client
+from starlette.requests import HTTPConnection
+from starlette.types import Receive, Scope, Send
 from typer.testing import CliRunner
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
@@ -322,6 +324,24 @@ def test_a_seats_cookie_is_for_its_path_alone_and_for_no_script(browser: Browser
         assert cookie["httponly"] is True
         assert cookie["samesite"] == "strict"
         assert cookie["domain"] == ""
+
+
+def test_cookies_of_others_and_quoted_ones_are_not_read() -> None:
+    asked: list[Scope] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        asked.append(scope)
+
+    sent = b'a=1; wolflab_1_seat=s; wolflab_x="' + b'\\"' * 60_000 + b'"; wolflab_1_host=h'
+    scope = {"type": "http", "path": "/", "headers": [(b"host", b"here"), (b"cookie", sent)]}
+    asyncio.run(guard.Guard(app, ["here"])(scope, None, None))  # type: ignore[arg-type]  # nothing is sent
+    assert HTTPConnection(asked[0]).cookies == {"wolflab_1_seat": "s", "wolflab_1_host": "h"}
+
+
+def test_a_referer_that_is_no_address_is_none(browser: Browser) -> None:
+    response = browser.post("/tables", json=_a_wish(), headers={"referer": "http://[x/"})
+    assert response.status_code == 201
+    assert {cookie["path"] for cookie in cookies_of(response).values()} == {f"/t/{response.json()['code']}/"}
 
 
 def test_two_servers_on_one_host_have_cookies_of_different_names(site: Site, tmp_path: Path) -> None:

@@ -175,7 +175,11 @@ def below(visit: HTTPConnection, path: str) -> str:
     """A path of the server as browsers see it: they say from which page they come, and so what a proxy
     has put before it.
     """
-    came = _PAGE.fullmatch(urlsplit(visit.headers.get("referer", "")).path)
+    try:
+        page = urlsplit(visit.headers.get("referer", "")).path
+    except ValueError:  # it is no address
+        page = ""
+    came = _PAGE.fullmatch(page)
     return (came[1] if came else "/") + path.removeprefix("/")
 
 
