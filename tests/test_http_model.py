@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import math
+import threading
 from collections import deque
 from collections.abc import Coroutine
 from dataclasses import fields, replace
@@ -22,7 +23,8 @@ from wolflab.lab.plans.experiment import REACHED_BY
 from wolflab.models.base import Chat, Request, Response, Sampling
 from wolflab.models.budget import Budget, Price
 from wolflab.models.catalog import check_model, listing, resolve
-from wolflab.models.servers.chat import HttpSettings, ServerModel
+from wolflab.models.servers import served
+from wolflab.models.servers.chat import LONGEST_TEXT, HttpSettings, ServerModel
 from wolflab.models.servers.chat_completions import (
     is_strict,
     likeliest_tokens,
@@ -1822,6 +1824,25 @@ def test_a_reply_without_an_end_is_read_no_further_than_its_cap(status: int) -> 
         "custom/wolf-1: the server sent a reply of more than 3,145,728 bytes; its tokens are estimated"
     ]
     assert not any("wolflab" in name for headers in server.headers for name in headers)
+
+
+def test_a_text_that_no_model_writes_is_not_read() -> None:
+    [response], *_ = ask([Fault("text", body="x" * (LONGEST_TEXT + 1))])
+    assert response.text == ""
+    assert response.finish == Finish(FinishReason.UNREAD, "the reply is longer than 1,048,576 characters")
+
+
+@pytest.mark.parametrize(("size", "aside"), [(2, False), (2**20, True)])
+def test_a_long_body_is_read_beside_the_loop(size: int, aside: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = set()
+
+    def read(content: bytes) -> Any:
+        threads.add(threading.current_thread())
+        return decoded(content)
+
+    monkeypatch.setattr(served, "decoded", read)
+    ask([Fault("text", body="x" * size)])
+    assert (threads != {threading.current_thread()}) == aside
 
 
 def test_a_cap_is_a_setting_and_never_hides_a_reply_below_it() -> None:

@@ -60,6 +60,8 @@ DIALECTS: Mapping[DialectName, Dialect] = {"chat-completions": CHAT_COMPLETIONS,
 
 FLEX_TIMEOUT = 900.0
 """Seconds for one attempt in a tier that is named, at least: cheaper ones take their time."""
+LONGEST_TEXT = 2**20
+"""Characters of a reply that is read: no model writes so many, and whoever else plays waits meanwhile."""
 _NO_REPLY = "an answer without choices, which holds no reply"
 _LONG, _CUT = 1500, 0.5
 """Estimated tokens of a prompt, and the share of them that a server has to count at least."""
@@ -425,6 +427,9 @@ class ServerModel(Served[HttpSettings]):
             fault = Fault("retry", words, possibly_paid=spent is None and lost)
             return Failed(fault, spent, reason=FinishReason.EMPTY if said.empty else FinishReason.LOST)
         usage = self._spend(self._counted(said, call), call.size, said.tier)
+        if len(said.text) > LONGEST_TEXT:
+            words = f"the reply is longer than {LONGEST_TEXT:,} characters"
+            said, finish = said._replace(text=""), Finish(FinishReason.UNREAD, words)
         if seconds > self.settings.timeout:
             self._quirks.seconds = max(self._quirks.seconds, seconds)
         whole = finish.reason is FinishReason.ANSWERED

@@ -153,7 +153,7 @@ def events_of(content: bytes) -> list[dict[str, Any]]:
     """
     found: list[dict[str, Any]] = []
     data: list[bytes] = []
-    for line in _LINE_END.split(content.decode("utf-8", "replace").encode() + b"\n\n"):
+    for line in _lines(content.decode("utf-8", "replace").encode() + b"\n\n"):
         field, _, value = line.partition(b":")
         if field == b"data":
             data.append(value.removeprefix(b" "))
@@ -165,7 +165,12 @@ def events_of(content: bytes) -> list[dict[str, Any]]:
     return found
 
 
-_LINE_END = re.compile(rb"\r\n?|\n")
+def _lines(content: bytes) -> Iterator[bytes]:
+    """Line by line, so that others have their turn between: there may be millions."""
+    text, at = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n"), 0
+    while (end := text.find(b"\n", at)) >= 0:
+        yield text[at:end]
+        at = end + 1
 
 
 def joined_deltas(deltas: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

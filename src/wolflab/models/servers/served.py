@@ -47,6 +47,10 @@ _CHANGES = 20
 
 _JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 _NO_HEADERS: Mapping[str, str] = {}
+_LONG = 2**19
+"""Bytes of a body that is read in a thread of its own, so that others have their turn: millions of events can
+stand in one.
+"""
 
 
 _UNBOUND = Budget()
@@ -369,11 +373,12 @@ class Served(Generic[Settings]):
             None if dialect is None else dialect.end_mark,
         )
         reply = await connection.client.request(request, seconds)
-        read = (
-            _missing(reply)
-            if isinstance(reply, NoReply)
-            else self._answer_in(connection, reply, classify, wanted, dialect)
-        )
+        if isinstance(reply, NoReply):
+            read: HttpAnswer | Fault = _missing(reply)
+        elif len(reply.body) > _LONG:
+            read = await asyncio.to_thread(self._answer_in, connection, reply, classify, wanted, dialect)
+        else:
+            read = self._answer_in(connection, reply, classify, wanted, dialect)
         return masked_fault(read, connection) if isinstance(read, Fault) else read
 
     def _answer_in(
