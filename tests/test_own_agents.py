@@ -385,12 +385,51 @@ class Cancels(OwnAgent):
 class Interrupts(OwnAgent):
     async def reply(self, view, ask, io):
         raise KeyboardInterrupt
+
+
+class End(BaseException):
+    pass
+
+
+class Ends(OwnAgent):
+    async def reply(self, view, ask, io):
+        raise End("all")
+
+
+class Groups(OwnAgent):
+    async def reply(self, view, ask, io):
+        raise BaseExceptionGroup("two", [KeyboardInterrupt(), ValueError()])
+
+
+class Unsayable(Exception):
+    def __str__(self):
+        return 1 / 0
+
+
+class Stammers(OwnAgent):
+    async def reply(self, view, ask, io):
+        raise Unsayable
+
+
+class Shouts(OwnAgent):
+    async def reply(self, view, ask, io):
+        raise ValueError("a" * 10_000_000)
+
+
+class Floods(OwnAgent):
+    async def reply(self, view, ask, io):
+        return "a" * 10_000_000
 """
 SAID = {
     "Leaves": "in Leaves.reply: SystemExit (0), which would end more than its game; raise another error",
     "GathersAndLeaves": "in left: SystemExit, which would end more than its game",
     "Cancels": "Cancels.reply: CancelledError (enough), which would end more than its game",
     "Interrupts": "Interrupts.reply: KeyboardInterrupt, which would end more than its game",
+    "Ends": "Ends.reply: End (all), which would end more than its game",
+    "Groups": "Groups.reply: BaseExceptionGroup (two (2 sub-exceptions)), which would end more than its game",
+    "Stammers": "in Stammers.reply: Unsayable: (it cannot be printed)",
+    "Shouts": f"in Shouts.reply: ValueError: {'a' * 2000}…",
+    "Floods": f"Floods.reply gave '{'a' * 1999}… at 1/kill/",
     "Helped": "NAME.py, line 23, in Helped.reply: KeyError: 'kill'",
     "Gathers": "NAME.py, line 27, in Gathers.reply: ZeroDivisionError: division by zero",
     "Mute": "Mute.reply gave None at 1/kill/",
@@ -421,7 +460,7 @@ def test_a_mistake_in_a_reply_fails_its_game_and_is_told(workers: int, here: Pat
             assert "Traceback" not in told(played)
 
 
-ENDS = ("Leaves", "GathersAndLeaves", "Cancels", "Interrupts")
+ENDS = ("Leaves", "GathersAndLeaves", "Cancels", "Interrupts", "Ends", "Groups")
 
 
 def test_what_ends_a_program_fails_its_game_among_players_who_wait(here: Path) -> None:

@@ -13,7 +13,7 @@ import signal
 import sys
 from abc import ABC, abstractmethod
 from asyncio import CancelledError, current_task
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import is_dataclass
 from functools import cache
@@ -31,6 +31,8 @@ from .base import IO, Reply
 
 GROUP = "wolflab.recipes"
 """The entry points by which an installed package gives its agents short names."""
+_PAGE = 2000
+"""Characters of what an error of somebody else's code says."""
 
 
 class OwnAgent(ABC):
@@ -146,11 +148,12 @@ def ending_nothing() -> Iterator[None]:
     """
     try:
         yield
-    except (SystemExit, KeyboardInterrupt, CancelledError) as error:
+    except BaseException as error:
         place = place_of(error)
-        if not place or _ended_by_others(error):
+        if isinstance(error, Exception | GeneratorExit) or not place or _ended_by_others(error):
             raise
-        kind, said = type(error).__name__, f" ({error})" if str(error) else ""
+        words = said_by(error)
+        kind, said = type(error).__name__, f" ({words})" if words else ""
         raise AgentError(
             f"{place}: {kind}{said}, which would end more than its game; raise another error, or return a "
             "Reply"
@@ -172,10 +175,19 @@ def _ended_by_others(error: BaseException) -> bool:
 
 
 def _told(error: BaseException, home: str) -> str:
-    at, said = place_of(error, home.partition(".")[0]), str(error).partition("\n")[0]
+    at, said = place_of(error, home.partition(".")[0]), said_by(error).partition("\n")[0]
     if isinstance(error, SyntaxError):
         at, said = f"{os.path.basename(error.filename or home)}, line {error.lineno}", error.msg
     return f"{at + ': ' if at else ''}{type(error).__name__}: {said}"
+
+
+def said_by(thing: object, written: Callable[[object], str] = str) -> str:
+    """What somebody else's error or value says of itself, of no more than a page; it may be unable to."""
+    try:
+        said = written(thing)
+    except Exception:  # noqa: BLE001 (it may raise anything)
+        return "(it cannot be printed)"
+    return said if len(said) <= _PAGE else f"{said[:_PAGE]}…"
 
 
 def place_of(error: BaseException, home: str = "") -> str:

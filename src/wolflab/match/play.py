@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..agents.base import Agent, Invalid, Reply, is_reply
-from ..agents.own import ending_nothing
+from ..agents.own import ending_nothing, said_by
 from ..errors import AgentError
 from ..models.calls import NO_FILE, File
 from ..record import Turn, Writer
@@ -151,8 +151,8 @@ class _Game:
             reply = await player.agent.reply(self.log.view(ask.seat), ask, io)
         if not is_reply(reply):
             raise AgentError(
-                f"{type(player.agent).__qualname__}.reply gave {reply!r} at {ask.id}; return Reply(action), "
-                "or Reply(action, notes), the notes a tuple of (step, a note of wolflab.text.notes)"
+                f"{type(player.agent).__qualname__}.reply gave {said_by(reply, repr)} at {ask.id}; return "
+                "Reply(action), or Reply(action, notes), the notes a tuple of (step, a note of wolflab.text.notes)"
             )
         action, invalid = as_applied(ask, reply)
         turn = Turn(ask, action, invalid, reply.notes, tuple(io.calls), salt=reply.salt)

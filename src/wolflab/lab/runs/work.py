@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Literal, Protocol
 
-from ...agents.own import place_of, places_in
+from ...agents.own import place_of, places_in, said_by
 from ...errors import (
     AgentError,
     BudgetExceeded,
@@ -164,7 +164,7 @@ def error_sentence(error: BaseException) -> str:
     if isinstance(first, WolflabError):
         return str(first)
     place = place or next((at for at, _ in reversed([*places_in(first, {"wolflab"})])), "")
-    return f"{place + ': ' if place else ''}{type(first).__name__}: {first}"
+    return f"{place + ': ' if place else ''}{type(first).__name__}: {said_by(first)}"
 
 
 def _first(error: BaseException) -> tuple[BaseException, str]:
