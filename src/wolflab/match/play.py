@@ -152,7 +152,8 @@ class _Game:
         if not is_reply(reply):
             raise AgentError(
                 f"{type(player.agent).__qualname__}.reply gave {said_by(reply, repr)} at {ask.id}; return "
-                "Reply(action), or Reply(action, notes), the notes a tuple of (step, a note of wolflab.text.notes)"
+                "Reply(action), or Reply(action, notes), the notes a tuple of (step, a note of "
+                "wolflab.text.notes)"
             )
         action, invalid = as_applied(ask, reply)
         turn = Turn(ask, action, invalid, reply.notes, tuple(io.calls), salt=reply.salt)
