@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from study_helpers import FILE, SECRET, Arrivals, Visitor, holding, in_study, people_answer, written
 from web_helpers import now, played
 from wolflab.cli import app
-from wolflab.errors import ExperimentError, StoreError
+from wolflab.errors import ExperimentError, NotNow, StoreError
 from wolflab.lab.plans.sources import shipped_files
 from wolflab.lab.results.extras import extras
 from wolflab.lab.results.summaries import summary
@@ -898,3 +898,23 @@ def test_cells_are_filled_evenly_by_those_who_stay(tmp_path: Path) -> None:
     here = Counter(person.cell for person in people.people.values() if not person.gone)
     assert here == {"village": 4, "werewolves": 4}
     assert all(step_of(study, person) == "consent" for person in people.people.values())
+
+
+def test_a_game_that_cannot_be_kept_with_its_person_is_not_planned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*given: object) -> None:
+        raise NotNow("the disk is full")
+
+    async def work(house: StudyHouse, arrive: Arrivals) -> None:
+        one = await arrive("game/1")
+        with monkeypatch.context() as patch:
+            patch.setattr(Store, "_seat", full)
+            for _ in range(2):
+                answer = await one.client.post("/study/table", follow_redirects=False)
+                assert answer.status_code == 500
+        assert house.store.games() == []
+        await one.go_to("debrief")
+        assert [(row.deal, row.repeat) for row in house.store.games()] == [(0, 0), (1, 0)]
+
+    in_study(tmp_path, work)

@@ -257,12 +257,29 @@ class Store(CallStore):
                 ],
             )
 
-    def seat_person(self, sitting: StudySitting) -> None:
-        """Keep who sits at a game's seat. It is said before the game begins, and again where it is begun in
-        another session.
+    def plan_seated(self, condition: str, deal: int, people: Sequence[StudySitting]) -> int:
+        """Plan one more game of a deal for people who sit down, and keep where they sit: both, or neither
+        where it cannot be written. people: the number of their game is filled in. Returns that number.
         """
         with self._transaction():
-            self._db.execute("INSERT OR REPLACE INTO sittings VALUES (?, ?, ?, ?, ?)", sitting)
+            asked = "SELECT max(repeat) FROM games WHERE condition = ? AND deal = ?"
+            last = self._db.execute(asked, (condition, deal)).fetchone()[0]
+            game = self._db.execute(
+                "INSERT INTO games (condition, deal, repeat) VALUES (?, ?, ?)",
+                (condition, deal, 0 if last is None else last + 1),
+            ).lastrowid
+            assert game is not None
+            for sitting in people:
+                self._seat(sitting._replace(game=game))
+        return game
+
+    def seat_person(self, sitting: StudySitting) -> None:
+        """Keep who sits at a seat of a game that is planned already."""
+        with self._transaction():
+            self._seat(sitting)
+
+    def _seat(self, sitting: StudySitting) -> None:
+        self._db.execute("INSERT OR REPLACE INTO sittings VALUES (?, ?, ?, ?, ?)", sitting)
 
     def sittings(self) -> list[StudySitting]:
         """Who sat where in a study's games, game by game; empty for a run that is no study."""

@@ -276,10 +276,9 @@ class StudyPeople:
         cell = self.cell(person)
         chosen = person.done.get(f"number/{place}", {}).get("number")
         deal = self.study.deal(cell, person.row, place, None if chosen is None else int(chosen))
-        number = plan_further(store, cell.condition, deal)
-        store.seat_person(
-            StudySitting(number, self.study.number(cell.condition), person.name, len(person.visits), place)
-        )
+        seat = self.study.number(cell.condition)
+        sits = StudySitting(0, seat, person.name, len(person.visits), place)
+        number = store.plan_seated(cell.condition, deal, [sits])
         person.games = {**person.games, step: [*numbers, number]}
         self.keep(person)
         return store.game(number)
@@ -290,12 +289,17 @@ class StudyPeople:
         """
         condition = self.cell(group[0]).condition
         met = {store.game(n).deal for one in group for numbers in one.games.values() for n in numbers}
-        number = plan_further(store, condition, next(deal for deal in count() if deal not in met))
         places = [int(step_of(self.study, person).partition("/")[2]) for person in group]
         seats = self.study.numbers(condition)
-        for at, (person, place) in enumerate(zip(group, places, strict=True)):
-            step, seat = f"game/{place}", seats[(at + places[0] - 1) % len(group)]
-            store.seat_person(StudySitting(number, seat, person.name, len(person.visits), place))
+        sit = [
+            StudySitting(
+                0, seats[(at + places[0] - 1) % len(group)], person.name, len(person.visits), places[at]
+            )
+            for at, person in enumerate(group)
+        ]
+        number = store.plan_seated(condition, next(deal for deal in count() if deal not in met), sit)
+        for person, place in zip(group, places, strict=True):
+            step = f"game/{place}"
             person.games = {**person.games, step: [*person.games.get(step, []), number]}
             self.keep(person)
         return store.game(number)
@@ -386,13 +390,6 @@ def kept_person(folder: Path, name: str) -> StudyPerson | None:
 def given_up(row: GameRow) -> bool:
     """Whether a game was abandoned: it was begun, and is not to be gone on with."""
     return row.status == "failed"
-
-
-def plan_further(store: Store, condition: str, deal: int) -> int:
-    """Plan one more game of a deal; its number."""
-    same = [row.repeat for row in store.games() if (row.condition, row.deal) == (condition, deal)]
-    store.plan([(condition, deal, max(same, default=-1) + 1)])
-    return store.games()[-1].id
 
 
 def _salt(folder: Path) -> bytes:
