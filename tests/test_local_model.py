@@ -468,6 +468,11 @@ def broken_config(at: Path) -> Path:
     return at / "adapter"
 
 
+def nested_config(at: Path) -> Path:
+    (at / "adapter" / "adapter_config.json").write_text("[" * 300_000, encoding="utf-8")
+    return at / "adapter"
+
+
 def no_template(at: Path) -> Path:
     return without(at / "base", "chat_template.jinja")
 
@@ -487,6 +492,7 @@ def no_tokenizer(at: Path) -> Path:
         (base_gone, "its base is .*gone .*there is no folder"),
         (no_base_named, "names no base; write its folder or hub name there"),
         (broken_config, "adapter_config.json: it is not a JSON object"),
+        (nested_config, "adapter_config.json: it is not a JSON object"),
         (no_template, "no chat template.*put chat_template.jinja into its folder"),
         (no_tokenizer, "the tokenizer cannot be loaded"),
     ],

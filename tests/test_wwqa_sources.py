@@ -196,6 +196,8 @@ def test_unusable_rows_of_json_are_listed(tmp_path: Path) -> None:
         '{"question": "a", "answer": "perhaps", "form": "yes_no", "kind": "x"}',
         '{"question": "a", "answer": "c", "form": "choice", "choices": ["b"]}',
         '{"question": "a", "answer": "c", "difficulty": "x"}',
+        '{"question": "a", "answer": "c", "kind": "\\ud800"}',
+        '{"question": "a", "answer": "c", "derivation": "\\ud800"}',
     )
     expected = (
         "lone surrogate",
@@ -204,13 +206,21 @@ def test_unusable_rows_of_json_are_listed(tmp_path: Path) -> None:
         "'true' and no text",
         "no entry 'answer'",
     )
-    expected += ("no object", "no JSON object", "write Yes or No", "none of its choices", "no item")
+    expected += (
+        "no object",
+        "no JSON object",
+        "write Yes or No",
+        "none of its choices",
+        "no item",
+        "half of",
+        "half of",
+    )
     for data, line in (("\n".join(rows), 2), ("[" + ",\n".join(rows[:7]) + "]", 2)):
         file = read(tmp_path, data)
         assert [row.line for row in file.problems] == list(range(line, line + len(file.problems)))
         for problem, words in zip(file.problems, expected, strict=False):
             assert words in problem.why
-        assert len(file.problems) == (10 if data.startswith("{") else 6)
+        assert len(file.problems) == (12 if data.startswith("{") else 6)
         assert file.rewritten([0]).decode()  # the other column's half of a character is written as it was
 
 

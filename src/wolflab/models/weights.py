@@ -411,7 +411,7 @@ def _reading(folder: Path) -> Iterator[None]:
 def _json(path: Path) -> dict[str, Any]:
     try:
         read = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
+    except (ValueError, RecursionError):  # RecursionError: brackets without end
         read = None
     if not isinstance(read, dict):
         raise ModelError(f"{path}: it is not a JSON object; get the folder anew")

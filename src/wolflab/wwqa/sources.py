@@ -330,6 +330,8 @@ def _answered(row: _Row) -> _Row:
 
 def _own(value: dict[str, Any]) -> Item | str:
     """An item of ours, as far as it holds together; its answer may be empty."""
+    if not _whole(json.dumps(value, ensure_ascii=False)):
+        return "it holds half of a character (a lone surrogate); write the whole character"
     try:
         item = msgspec.convert(value, Item)
     except msgspec.ValidationError as error:
