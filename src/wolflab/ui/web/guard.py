@@ -145,7 +145,7 @@ def _own_cookies(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, by
     ones, for which Python before 3.11.10 takes a time that grows with the square of their length.
     """
     return [
-        (name, b";".join(filter(_is_own, value.split(b";"))) if name == b"cookie" else value)
+        (name, b";".join(one for one in value.split(b";") if _is_own(one)) if name == b"cookie" else value)
         for name, value in headers
     ]
 
