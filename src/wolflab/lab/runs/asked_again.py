@@ -43,7 +43,7 @@ from ...usage import CallTotals
 from ..storage.call_store import CallStore
 from ..storage.store import GameRow, Store
 from .one_call import OneCall, Watch, keep_settings, resolve_each, work_through
-from .replay import forgotten, requests
+from .replay import erased_requests, requests
 from .work import check_models
 
 Fate = Literal["legal", "illegal", "unreadable", "none"]
@@ -185,7 +185,7 @@ def _prompts(store: Store, row: GameRow) -> list[RecordedPrompt]:
     """The first attempts of a game's requests, in the order in which they were made, without those that held
     words which were erased.
     """
-    gone = forgotten(store, row)
+    gone = erased_requests(store, row)
     return [
         RecordedPrompt(row.id, _task(request.asked), request.asked, request)
         for request in requests(store, row)

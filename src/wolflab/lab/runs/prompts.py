@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ...errors import RecordError, WolflabError
 from ...models.person import PersonModel
 from ..storage.store import GameRow, Store
-from .replay import forgotten, requests
+from .replay import erased_requests, requests
 
 WordsSent = tuple[tuple[str, str], ...]
 """(role, text) each."""
@@ -79,7 +79,7 @@ def answered_by_person(call: Mapping[str, Any]) -> bool:
 def _played_again(store: Store, row: GameRow) -> dict[str, WordsSent]:
     """Every prompt of a finished game by the call's key, in the order in which they were made."""
     try:
-        played, gone = requests(store, row), forgotten(store, row)
+        played, gone = requests(store, row), erased_requests(store, row)
         sent = {one.key: () if one.key in gone else one.words.messages for one in played}
     except WolflabError:
         if not store.record(row.id).erased:

@@ -132,7 +132,7 @@ def requests(store: Store, row: GameRow) -> list[Request]:
     ]
 
 
-def forgotten(store: Store, row: GameRow) -> set[str]:
+def erased_requests(store: Store, row: GameRow) -> set[str]:
     """Keys of a game's calls whose requests held words that were erased. What is played again makes others in
     their places.
     """
