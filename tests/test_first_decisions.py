@@ -102,7 +102,7 @@ def test_it_stops_between_two_games_and_says_who_why_and_how_to_go_on(
     assert f"Some games are not over. {again}" in text
     status = quiet()
     show_status(status, path)
-    assert f"{len(left)} games planned: n{why}" in printed(status)
+    assert f"{len(left)} games unfinished, not begun: n{why}" in printed(status)
     assert again in printed(status)
 
 

@@ -544,7 +544,7 @@ def test_status_of_a_run_that_is_over_and_of_one_that_its_server_stopped(tmp_pat
         assert wolflab("run", source, "--out", "s", cwd=tmp_path).returncode == 1
         stopped = wolflab("status", "s", cwd=tmp_path).stdout
     assert "s: stopped; 0 of 3 games over" in stopped
-    assert "3 games unfinished: " in stopped
+    assert "3 games unfinished, begun: " in stopped
     assert "Go on with: wolflab run --resume s" in stopped
     assert "r: over; 3 of 3 games over" in over
     assert re.search(r"\d+ calls, [\d.]+\s?[kM] tokens, at no known cost", over)
