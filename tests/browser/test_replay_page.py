@@ -304,10 +304,10 @@ def test_a_game_of_which_nothing_is_known_says_so(
 
 @pytest.mark.parametrize("share", [1, 2])
 def test_statements_that_could_not_be_read_are_no_statements_without_a_lie(
-    share: int, window: BrowserContext, replays: dict[str, Path], tmp_path: Path
+    share: int, window: BrowserContext, replay_of: Callable[[str], Path], tmp_path: Path
 ) -> None:
     """share: of which each statement is unread: all, or every second."""
-    story = story_in(replays["doctor"])
+    story = story_in(replay_of("doctor"))
     said = [item for item in story["items"] if item["kind"] == "said" and item["text"]]
     for item in said:
         item["acts"] = []
