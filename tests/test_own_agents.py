@@ -452,8 +452,9 @@ def test_a_mistake_in_a_reply_fails_its_game_and_is_told(workers: int, here: Pat
     for kind, words in SAID.items():
         assert words.replace("NAME", name) in str(rows[kind].error)
     if workers == 2:
-        said = told(wolf(here, "errors", "run"))
-        assert all(words.replace("NAME", name)[:60] in said for words in SAID.values())
+        said = "".join(told(wolf(here, "errors", "run")).split())  # long words are broken anywhere
+        for words in SAID.values():
+            assert "".join(words.replace("NAME", name).split()) in said
         for kind in ("Helped", "Gathers", "Mute", "Cancels"):
             played = wolf(here, "play", "--rules", "doctor", "--recipe", f"{name}:{kind}", "--pace", "0")
             assert re.search(rf"wolflab: .{{,40}}{re.escape(SAID[kind].replace('NAME', name))}", told(played))

@@ -42,7 +42,7 @@ class StoreError(WolflabError):
 
 
 class NotNow(StoreError):
-    """A file or directory that could be used if somebody else did not use it, had room, or let it be."""
+    """A file or directory that cannot be used now: it is in use, the disk is full, or access is denied."""
 
 
 class ModelError(WolflabError):
@@ -70,7 +70,7 @@ class Stopped(ModelError):
 class Interrupted(KeyboardInterrupt):
     """Somebody stopped the process, by Ctrl-C or a signal of this number; what it began is put away.
 
-    last: the number that was heard last, for where the exception itself does not come through (SQLite).
+    last: the number of the last signal, for code that the exception cannot pass through (SQLite).
     """
 
     last: ClassVar[int] = signal.SIGINT

@@ -11,6 +11,7 @@ file could not be written stands there still.
 from __future__ import annotations
 
 import codecs
+import json
 import os
 import re
 import secrets
@@ -21,7 +22,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
@@ -34,7 +35,7 @@ LARGEST = 1 << 28
 """Bytes of a file that is read at once."""
 _RUN = ("run.sqlite", "run.lock")
 """By which of its files a folder is a run's, a training's or a study's. Anybody may have a training.yaml."""
-_HALF = re.compile(r"\.(.+)\.[0-9a-f]{16}\.part", re.DOTALL)
+_PART = re.compile(r"\.(.+)\.[0-9a-f]{16}\.part", re.DOTALL)
 """The name of a file that is not whole yet (`_beside`)."""
 _SYSTEM = ("/dev", "/proc")
 """Where the system keeps devices and pipes that can be named: /dev/stdout, /dev/fd/63 of a shell."""
@@ -106,8 +107,8 @@ def aside(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _read_by_somebody(path: Path, kind: str) -> Iterator[None]:
-    """Holds a pipe open that is written to; StoreError where nobody reads it, for it would be waited at, and
-    within a run.
+    """Keeps a pipe open while it is written to. StoreError within a run, and where nobody reads the pipe:
+    writing would never end.
     """
     if kind != "a pipe" or _in_run(path):
         raise _no_file(path, kind)
@@ -121,14 +122,17 @@ def _read_by_somebody(path: Path, kind: str) -> Iterator[None]:
         os.close(held)
 
 
-@contextmanager
-def appending(path: Path) -> Iterator[BinaryIO]:
-    """A file to which something is added, made where it is not there yet."""
+def append_json(path: Path, value: object) -> None:
+    """One line of JSON more in a file, which is made where it is not there yet. It is on the disk when this
+    returns.
+    """
     with writing(path):
         through_no_link(path)
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK
         with _checked(os.open(path, flags, 0o666), path, "ab") as file:
-            yield file
+            file.write(f"{json.dumps(value)}\n".encode())
+            file.flush()
+            os.fsync(file.fileno())
 
 
 @contextmanager
@@ -140,9 +144,9 @@ def new_folder(path: Path) -> Iterator[Path]:
         raise StoreError(f"{path}: there is something already; name a new folder")
     with writing(path):
         _make_folder(path.parent)
-        for left in path.parent.glob(".*.part"):
-            if left_of(left) == path.name[:50]:
-                shutil.rmtree(left)
+        for part in path.parent.glob(".*.part"):
+            if target_name(part) == path.name[:50]:
+                _remove(part)
         half = _beside(path)
         half.mkdir()
         try:
@@ -151,6 +155,19 @@ def new_folder(path: Path) -> Iterator[Path]:
         except BaseException:
             shutil.rmtree(half, ignore_errors=True)
             raise
+
+
+def remove(path: Path) -> None:
+    """Remove a file, a folder with all that is in it, or a link itself."""
+    with writing(path):
+        _remove(path)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def make_folder(path: Path) -> None:
@@ -171,12 +188,12 @@ def _beside(path: Path) -> Path:
     return path.with_name(f".{path.name[:50]}.{secrets.token_hex(8)}.part")
 
 
-def left_of(path: Path) -> str:
-    """The name (its first 50 characters) of the file of which this is a half that was never finished; "" for
-    any other file.
+def target_name(part: Path) -> str:
+    """The name (its first 50 characters) of the file that an unfinished one was to become; "" for any other
+    file.
     """
-    half = _HALF.fullmatch(path.name)
-    return "" if half is None else half[1]
+    found = _PART.fullmatch(part.name)
+    return "" if found is None else found[1]
 
 
 # -- reading ----------------------------------------------------------------------------------------
@@ -252,8 +269,23 @@ def _checked(descriptor: int, path: Path, mode: str) -> BinaryIO:
     return os.fdopen(descriptor, mode)  # type: ignore[return-value]  # of bytes, by its mode
 
 
+def json_lines(path: Path) -> list[Any]:
+    """The values in a file of lines of JSON; None for a line that is none. A last line that is cut short does
+    not count yet.
+    """
+    values: list[Any] = []
+    for line in read_file(path).rpartition(b"\n")[0].splitlines():
+        try:
+            values.append(json.loads(line))
+        except (ValueError, RecursionError):  # RecursionError: brackets without end
+            values.append(None)
+    return values
+
+
 def decompressed(data: object) -> bytes:
-    """What zlib packed; ValueError for what is cut short, or more than `LARGEST` bytes, or no such pack."""
+    """What zlib compressed. ValueError for other data, for data that is cut short, and for more than
+    `LARGEST` bytes.
+    """
     if not isinstance(data, bytes):
         raise ValueError("it is no pack of bytes")
     reader = zlib.decompressobj()

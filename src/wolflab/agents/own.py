@@ -142,7 +142,7 @@ def _telling(name: str, home: str) -> Iterator[None]:
 
 
 @contextmanager
-def ending_nothing() -> Iterator[None]:
+def contain_exits() -> Iterator[None]:
     """What an agent's code raises to end a program or a task is its mistake, an AgentError: `sys.exit()` is
     not to end a run. What somebody else ended, by Ctrl-C or by cancelling the task, is let through.
     """

@@ -31,7 +31,7 @@ from ..text.asking.options import labels
 from ..text.replies.chosen_action import read_action
 from .actions import WORDS, ActionTable, Mask
 from .checks import checked_number, one_of, typed
-from .game import Game, Hall, SoFar
+from .game import Game, GameProgress, Hall
 from .seating import Learners, Others, agents_of, checked_seats
 from .told import ALPHABET, text_length, told_to_seat
 from .vector import Vector, VectorLayout, encode
@@ -134,15 +134,15 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         to there: a game cannot be pickled as it stands, since players may wait in it.
         """
         now = {name: value for name, value in vars(self).items() if name not in ("_hall", "_game")}
-        return {**super().__getstate__(), "now": now, "game": self._game.so_far}
+        return {**super().__getstate__(), "now": now, "game": self._game.progress}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         self.__dict__.update(state["now"])
-        so_far: SoFar = state["game"]
+        progress: GameProgress = state["game"]
         try:
-            if so_far.key:
-                self._game = self._hall.again(so_far, self._shaping)
+            if progress.key:
+                self._game = self._hall.restore(progress, self._shaping)
         except BaseException:
             self.close()
             raise

@@ -52,7 +52,7 @@ class _Calls(NoFile):
         self.filed[request.key] = Filed(digest, response)
 
 
-class SoFar(NamedTuple):
+class GameProgress(NamedTuple):
     """What of a game has to be known to play it again as far as it has come.
 
     key: "seed/deal"; "" where none was begun. answers: of the learners, in their order. earned: by seat, and
@@ -104,11 +104,11 @@ class Game:
             self.moment, self.played = None, came
 
     @property
-    def so_far(self) -> SoFar:
-        """For `Hall.again`."""
-        return SoFar(self.deal.key, tuple(self.answers), tuple(self._earned), dict(self.calls.filed))
+    def progress(self) -> GameProgress:
+        """For `Hall.restore`."""
+        return GameProgress(self.deal.key, tuple(self.answers), tuple(self._earned), dict(self.calls.filed))
 
-    def owe(self, earned: Sequence[float]) -> None:
+    def set_earnings(self, earned: Sequence[float]) -> None:
         """Set the rewards by seat that were not taken yet."""
         self._earned = [*earned]
 
@@ -155,12 +155,12 @@ class Hall:
         game.come(self._driver.answer(action))
         game.answers.append(action)
 
-    def again(self, so_far: SoFar, worth: Worth) -> Game:
+    def restore(self, progress: GameProgress, worth: Worth) -> Game:
         """Play a game once more, as far as it had come."""
-        game = self.begin(so_far.key, worth, so_far.calls)
-        for action in so_far.answers:
+        game = self.begin(progress.key, worth, progress.calls)
+        for action in progress.answers:
             self.answer(game, action)
-        game.owe(so_far.earned)
+        game.set_earnings(progress.earned)
         return game
 
     def _match(self, game: Game, put: Put, instant: bool) -> Match:

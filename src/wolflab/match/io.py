@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from ..agents.own import ending_nothing
+from ..agents.own import contain_exits
 from ..errors import ModelError
 from ..models.base import Model, Request, Response, Sampling
 from ..models.calls import File, NoFile, answer, response_digest
@@ -87,10 +87,10 @@ class LiveIO:
 
     async def gather(self, calls: Iterable[Awaitable[T]]) -> list[T]:
         """See `agents.base.IO.gather`."""
-        results: list[T] = await self._together(_ending_nothing(call) for call in calls)
+        results: list[T] = await self._together(_contained(call) for call in calls)
         return results
 
 
-async def _ending_nothing(call: Awaitable[T]) -> T:
-    with ending_nothing():  # here, for each may be a task, and what ends a program passes by whoever waits
+async def _contained(call: Awaitable[T]) -> T:
+    with contain_exits():  # here, for each may be a task, and what ends a program passes by whoever waits
         return await call

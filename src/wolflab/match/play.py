@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..agents.base import Agent, Invalid, Reply, is_reply
-from ..agents.own import ending_nothing, said_by
+from ..agents.own import contain_exits, said_by
 from ..errors import AgentError
 from ..models.calls import NO_FILE, File
 from ..record import Turn, Writer
@@ -147,7 +147,7 @@ class _Game:
         player = self.players[ask.seat]
         match = self.match
         io = LiveIO(ask, player.model, match.file, match.play, self.together, player.embedders)
-        with ending_nothing():
+        with contain_exits():
             reply = await player.agent.reply(self.log.view(ask.seat), ask, io)
         if not is_reply(reply):
             raise AgentError(

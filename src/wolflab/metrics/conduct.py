@@ -24,12 +24,12 @@ ADVISED, NOT_ADVISED = ACT, ""
 class Conduct:
     """One game.
 
-    told: the sides of which enough was read; of the others `behaviours` say nothing, and unless both are told
-    `trust` and `unreasonable` neither. behaviours: (behaviour, side) → how often. trust: a table a day.
-    turns, unreasonable: replies but for statements that could not be read, and those that were unusable or
-    showed a failure or a hallucination. votes: ballots of the village side by what a suggestion advised ("":
-    no suggestion, or none to act or hold back) → (passed, cast or passed).
-    suggested: decisions of seats that have experience → (with a suggestion, all).
+    read_sides: the sides of which enough was read; `behaviours` say nothing of the others, and `trust` and
+    `unreasonable` say nothing unless both were read. behaviours: (behaviour, side) → how often. trust: a
+    table a day. turns, unreasonable: replies but for statements that could not be read, and those that were
+    unusable or showed a failure or a hallucination. votes: ballots of the village side by what a suggestion
+    advised ("": no suggestion, or none to act or hold back) → (passed, cast or passed). suggested: decisions
+    of seats that have experience → (with a suggestion, all).
     """
 
     behaviours: Mapping[tuple[str, SideName], int]
@@ -38,7 +38,7 @@ class Conduct:
     unreasonable: int
     votes: Mapping[str, tuple[int, int]]
     suggested: tuple[int, int]
-    told: frozenset[SideName] = frozenset(SIDES)
+    read_sides: frozenset[SideName] = frozenset(SIDES)
 
     @property
     def passed(self) -> tuple[int, int]:
@@ -74,5 +74,5 @@ def conduct_of(record: GameRecord) -> Conduct:
         sum(turn.invalid is not None or turn.ask in wrong for turn in judged),
         votes,
         (sum(bool(suggestion.text) for suggestion in suggestions.values()), len(suggestions)),
-        view.told,
+        view.read_sides,
     )

@@ -737,9 +737,9 @@ def _by_confidence(game: ObservedGame, value: Callable[[RoleGuess], float]) -> P
 # -- conduct ----------------------------------------------------------------------------------------
 
 
-def _all_told(game: ObservedGame) -> bool:
+def _both_read(game: ObservedGame) -> bool:
     """Whether enough of what either side said was read."""
-    return all(side in game.conduct.told for side in SIDES)
+    return all(side in game.conduct.read_sides for side in SIDES)
 
 
 @measure("reasonable by rule", SHARE, "reasonable", units="replies")
@@ -747,7 +747,7 @@ def reasonable(game: ObservedGame) -> Sums | None:
     """Share of replies that no rule objects to: usable, no failure, no hallucination (003 Fig. 4 had people
     judge). Statements that could not be read are left out, and games in which most of a side's could not.
     """
-    return _floats(*game.conduct.reasonable) if _all_told(game) else None
+    return _floats(*game.conduct.reasonable) if _both_read(game) else None
 
 
 @measure("decisions with advice", SHARE, "advice", units="decisions")
@@ -787,7 +787,7 @@ def _behaviour(name: str, side: SideName) -> None:
     """How often a game a side shows a behaviour, and in what share of games."""
 
     def times(game: ObservedGame) -> Sums | None:
-        return _one(game.conduct.behaviours.get((name, side), 0)) if side in game.conduct.told else None
+        return _one(game.conduct.behaviours.get((name, side), 0)) if side in game.conduct.read_sides else None
 
     def ever(game: ObservedGame) -> Sums | None:
         shown = times(game)
@@ -818,11 +818,11 @@ def _trusting(
     """
 
     def whole(game: ObservedGame) -> Sums | None:
-        tables = game.conduct.trust if _all_told(game) else ()
+        tables = game.conduct.trust if _both_read(game) else ()
         return _one(value(tables)) if tables else None
 
     def by_day(game: ObservedGame) -> Parts:
-        tables = game.conduct.trust if _all_told(game) else ()
+        tables = game.conduct.trust if _both_read(game) else ()
         days = {(table.day,): _one(value((table,))) for table in tables}
         return {day: sums for day, sums in days.items() if sums is not None}
 

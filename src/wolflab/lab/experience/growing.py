@@ -24,7 +24,7 @@ from ...agents.experience import Nearness, Pool
 from ...agents.experience_block import Experience
 from ...errors import NotNow, StoreError
 from ...models.embedders import Vectors, embedder_digest
-from ..storage.run_files import connect, error_kind, reader
+from ..storage.run_files import connect, raise_if_interrupted, reader
 from .from_games import shuffled
 from .pool_file import FORMAT_GROWING, MadePool, check_format, format_of, fresh_file, open_file, readable_pool
 
@@ -338,7 +338,7 @@ def _writable(path: Path) -> Iterator[sqlite3.Connection]:
             yield db
             db.execute("COMMIT")
     except sqlite3.Error as error:
-        error_kind(error)
+        raise_if_interrupted(error)
         raise NotNow(
             f"{path}: the pool cannot be written there ({error}); if the disk is full or read-only, mend "
             "that and resume the run"

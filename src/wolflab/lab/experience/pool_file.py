@@ -22,7 +22,7 @@ from ...agents.experience_block import Block, DecisionKey, Experience
 from ...errors import ModelError, NotNow, StoreError
 from ...files import aside, on_disk
 from ...models.embedders import embedder_digest
-from ..storage.run_files import check_tables, connect, error_kind
+from ..storage.run_files import check_tables, connect, error_kind, raise_if_interrupted
 
 FORMAT = 1
 """Raised whenever a reader of the old one would misread the new."""
@@ -99,7 +99,7 @@ def fresh_file(path: Path, version: int) -> Iterator[sqlite3.Connection]:
                 yield db
             on_disk(fresh)
     except sqlite3.Error as error:
-        error_kind(error)
+        raise_if_interrupted(error)
         raise NotNow(
             f"{path}: the pool cannot be written there ({error}); name a file in a directory that exists and "
             "has room"

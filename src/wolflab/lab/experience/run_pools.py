@@ -154,8 +154,8 @@ class Pools:
         """The planned games that can begin, in their order: deal by deal over all conditions, so that a run
         that is cut off has about as many games of each. rows: all of the run.
 
-        A game whose players learn from games that are not over waits for them. The games behind it wait with
-        it, but for those that somebody learns from; where there are only others, these are played.
+        A game whose players learn from games that are not over waits for them. The games after it
+        wait too, except for those that others learn from. If only other games can begin, these are played.
         """
         first_open: dict[str, int] = {}
         for row in rows:

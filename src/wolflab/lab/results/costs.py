@@ -13,7 +13,7 @@ from ..storage.store import Store, asker
 
 
 def run_cost(store: Store) -> Cost:
-    """Of a run of games."""
+    """What all calls of a run of games cost."""
     prices = {name: prices_of(store.experiment, name) for name in store.experiment.conditions}
     spent, costless = store.spent_by(), store.costless()
 
@@ -26,7 +26,9 @@ def run_cost(store: Store) -> Cost:
 
 
 def cost_without_prices(calls: CallStore) -> Cost:
-    """Of calls alone, or of a run whose file cannot be read: what cost nothing has no known price."""
+    """What calls cost where no prices can be read, as of calls without games: what cost nothing has no known
+    price.
+    """
     costless = calls.costless()
     parts = ((by, unpriced(costless[who], {})) for who, by in calls.spent_by().items())
     texts = calls.spent_on_texts()

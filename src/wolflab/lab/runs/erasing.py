@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from ...errors import NotNow, StoreError
-from ...files import left_of, read_file, text_in, write, writing
+from ...files import read_file, remove, target_name, text_in, write
 from ...models.servers.providers import host_of
 from ...rules import Say
 from ..experience.erasing import erase_in_pool, is_pool
@@ -66,9 +65,10 @@ class SentTo(msgspec.Struct, frozen=True, array_like=True):
 @dataclass
 class Erased:
     """What was erased, and what was not. statements: of the person; short: those that are not looked for in
-    other files. removed: path → the command that writes it again, "" for a half of a file. replaced: path →
-    places. pools: path → experiences. repeated: game → how many things that others said or noted repeat the
-    words. unread: files and links that were not looked into: no text, too large, damaged, or elsewhere.
+    other files. removed: path → the command that writes it again, "" for a file that was never finished.
+    replaced: path → places. pools: path → experiences. repeated: game → how many things that others said or
+    noted repeat the words. unread: files and links that were not looked into: no text, too large, damaged, or
+    elsewhere.
     """
 
     statements: int = 0
@@ -101,7 +101,7 @@ def erase_said(store: Store, found: Found, also: Sequence[Path] = ()) -> Erased:
     )
     done = Erased(short=quotes.short)
     for folder in (store.path, *also):
-        done.removed |= _remove_halves(folder)
+        done.removed |= _remove_unfinished(folder)
     if quotes.texts:
         games = {asker(row.id) for row, _ in found}
         sent = _Sent(store)
@@ -205,28 +205,20 @@ def remove_made(run: Path) -> dict[Path, str]:
         path = run / name
         if not os.path.lexists(path):
             continue
-        with writing(path):
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path)
-            else:
-                path.unlink()
+        remove(path)
         removed[path] = command.format(shlex.quote(str(run)))
     return removed
 
 
-def _remove_halves(folder: Path) -> dict[Path, str]:
+def _remove_unfinished(folder: Path) -> dict[Path, str]:
     """Remove files and folders that were never finished, since their process was killed: words in them may
-    be cut, or packed. Whoever writes there just now has to write again.
+    be cut, or packed. Whoever writes there at this moment has to write again.
     """
     removed: dict[Path, str] = {}
     for path in sorted(folder.rglob("*.part")):
-        name = left_of(path)
+        name = target_name(path)
         if name and not name.endswith(_NO_WORDS):
-            with writing(path):
-                if path.is_dir() and not path.is_symlink():
-                    shutil.rmtree(path)
-                else:
-                    path.unlink(missing_ok=True)
+            remove(path)
             removed[path] = ""
     return removed
 
@@ -301,8 +293,7 @@ class _Folders:
             if held is None:
                 self.done.unread.append(path)
             elif any(text in self.quotes for text in held):
-                with writing(path):
-                    path.unlink()
+                remove(path)
                 self.done.removed[path] = _PACKED[path.suffix]
             return
         wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))

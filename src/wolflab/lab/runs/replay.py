@@ -133,8 +133,8 @@ def requests(store: Store, row: GameRow) -> list[Request]:
 
 
 def erased_requests(store: Store, row: GameRow) -> set[str]:
-    """Keys of a game's calls whose requests held words that were erased. What is played again makes others in
-    their places.
+    """Keys of a game's calls whose requests held words that were erased. A game that is played again makes
+    other requests in their places.
     """
     return {key for key, call in store.calls(row.id).items() if call.request == FORGOTTEN}
 

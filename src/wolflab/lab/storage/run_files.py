@@ -203,7 +203,8 @@ def reader(path: Path) -> sqlite3.Connection:
                 raise
             db.close()
             db = connect(path, "ro&immutable=1")
-            check_tables(db, path)
+            with kept_open(db):
+                check_tables(db, path)
     return db
 
 
@@ -280,14 +281,18 @@ def _busy(error: sqlite3.Error) -> bool:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
 
 
-def error_kind(error: sqlite3.Error) -> type[StoreError]:
-    """What an error of SQLite's is among ours. Where it broke off because somebody stopped the process,
-    Interrupted is raised: SQLite does not let it through itself.
+def raise_if_interrupted(error: sqlite3.Error) -> None:
+    """Interrupted where SQLite broke off because somebody stopped the process: it does not let that through
+    itself.
     """
-    code = getattr(error, "sqlite_errorcode", 0)
-    if code == sqlite3.SQLITE_INTERRUPT:
+    if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
         raise Interrupted(Interrupted.last) from None
-    return NotNow if code & 0xFF in _NOT_NOW else StoreError
+
+
+def error_kind(error: sqlite3.Error) -> type[StoreError]:
+    """What an error of SQLite's is among ours. Raises what `raise_if_interrupted` does."""
+    raise_if_interrupted(error)
+    return NotNow if getattr(error, "sqlite_errorcode", 0) & 0xFF in _NOT_NOW else StoreError
 
 
 def unusable(path: Path, error: sqlite3.Error) -> StoreError:

@@ -113,7 +113,7 @@ def steps_of(study: StudyPlan) -> list[str]:
 
 
 def place_step(study: StudyPlan) -> str:
-    """With which step somebody takes one of the places."""
+    """The step with which a person takes one of the study's places."""
     before = get_args(PlaceFrom)
     allowed = before[: before.index(study.place_from) + 1]
     return [step for step in steps_of(study) if step in allowed][-1]
@@ -311,8 +311,8 @@ class StudyPeople:
     # -- places ---------------------------------------------------------------------------
 
     def must_have_place(self, person: StudyPerson) -> None:
-        """Somebody goes on behind the step at which places are taken. Who has not come back for long takes
-        one again; StudyRefused where none is free.
+        """Whoever is past the step at which places are taken needs one to go on. Who was away for too long
+        takes one again; StudyRefused where none is free.
         """
         if self._place_step in person.done and step_of(self.study, person) and not self.holds_place(person):
             self.seen(person)
@@ -320,8 +320,9 @@ class StudyPeople:
             self.keep(person)
 
     def _take_place(self, person: StudyPerson) -> None:
-        """One of the places is theirs, and before their first game the cell and the row that need somebody
-        most; once they have read rules, of the cells with the same ones. StudyRefused where none is free.
+        """Give a person one of the places. Before their first game they also get the cell and the row with
+        the fewest people; once they have read the rules, of the cells with the same rules. StudyRefused where
+        no place is free.
         """
         if not self._free():
             raise StudyRefused(_FULL)

@@ -296,9 +296,8 @@ class StudyPlan(Part):
 
 
 def training_seeds(seed: int, person: int) -> tuple[int, int]:
-    """The seeds of the training game of the person of that number, in a study of that seed: as earlier
-    versions had it, which dealt the first person the cards of deal 0, and as it is now: of no game of the
-    study.
+    """The seeds of a person's training game: that of earlier versions, which dealt the first person the cards
+    of deal 0, and that of now, which no game of the study has. seed: the study's. person: their number.
     """
     return seed + person, Draws(f"{seed}/training").below(1 << 62, str(person)) + (1 << 62)
 

@@ -11,7 +11,6 @@ a line of the log is on the disk before the state that follows from it.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,7 +21,7 @@ import numpy as np
 
 from ...agents.policy.checkpoint import SUFFIX
 from ...errors import StoreError
-from ...files import appending, make_folder, only_files, read_file, reading_file, write
+from ...files import append_json, json_lines, make_folder, only_files, read_file, reading_file, write
 from ...metrics.behaviours import SideName
 from ..plans import policies as kept
 from .plan import TrainingSpec
@@ -47,16 +46,10 @@ def log_of(folder: Path) -> list[dict[str, float]]:
         if (folder / STATE).exists():
             raise lost_seed_file(file, "it is missing, although updates have been made")
         return []
-    whole = read_file(file).rpartition(b"\n")[0]
-    log = []
-    for number, line in enumerate(whole.splitlines(), 1):
-        try:
-            made = json.loads(line)
-        except (ValueError, RecursionError):  # RecursionError: brackets without end
-            made = None
+    log = json_lines(file)
+    for number, made in enumerate(log, 1):
         if not isinstance(made, dict) or "update" not in made or not all(map(_number, made.values())):
             raise lost_seed_file(file, f"line {number} is not one that a training wrote")
-        log.append(made)
     return log
 
 
@@ -66,12 +59,7 @@ def _number(value: object) -> bool:
 
 def append_log_line(folder: Path, line: CurveLine) -> None:
     """One line more."""
-    text = json.dumps({name: round(value, 6) for name, value in line.items()})
-    file = folder / LOG
-    with appending(file) as log:
-        log.write(f"{text}\n".encode())
-        log.flush()
-        os.fsync(log.fileno())
+    append_json(folder / LOG, {name: round(value, 6) for name, value in line.items()})
 
 
 def updates_up_to(folder: Path, last: int) -> list[dict[str, float]]:

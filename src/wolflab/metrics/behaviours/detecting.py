@@ -223,7 +223,7 @@ class DetectorView:
         return self.names[seat]
 
     @property
-    def told(self) -> frozenset[SideName]:
+    def read_sides(self) -> frozenset[SideName]:
         """The sides of which enough was read to tell what they showed: no more of their statements are unread
         than were read.
         """

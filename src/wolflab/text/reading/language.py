@@ -20,9 +20,9 @@ what reading costs, and no time does: the same text is read alike on every machi
 FEW = 5
 """A text with fewer words than this is judged by its letters alone."""
 KNOWN = 1 / 6
-"""Of so many of its words English talk has to know; see the table in ``docs/reading.md``."""
+"""The share of its words that have to be common in English talk; see the table in ``docs/reading.md``."""
 FOREIGN = 1 / 4
-"""Where so many of its letters are of another script than the Latin, it is not English."""
+"""A text with a greater share of letters that are not Latin is not English."""
 
 _WORD = re.compile(r"(?<!\w)[^\W\d_]+(?:'[^\W\d_]+)*(?!\w)")
 
@@ -31,12 +31,13 @@ COMMON = frozenset(Path(__file__).with_name("common_words.txt").read_text("utf-8
 _SHARED = re.compile(
     "a|am|an|as|die|do|e|he|hat|i|in|is|la|man|me|mine|n|no|o|on|or|pan|r|sin|so|son|to|u|un|was|war|y"
 )
-"""Words of other languages too ("on", "no", "was"): they tell nothing of either."""
+"""Words of English and of other languages ("on", "no", "was"): they do not tell which one it is."""
 
 
 def can_be_read(text: str, names: Sequence[str] = ()) -> bool:
-    """Whether `text` can be read: it is English, or too short to tell, and has at most
-    `LONGEST` characters. names: what the players are called."""
+    """Whether `text` can be read: it is English, or too short to tell, and has at most `LONGEST` characters.
+    names: what the players are called.
+    """
     return len(text) <= LONGEST and _readable(text, tuple(names))
 
 

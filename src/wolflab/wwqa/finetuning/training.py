@@ -28,7 +28,7 @@ from statistics import median
 from typing import Any
 
 from ...errors import ModelError, StoreError
-from ...files import appending, make_folder, new_folder, read_file, write, writing
+from ...files import append_json, json_lines, make_folder, new_folder, read_file, write, writing
 from ...models.local import rendered, undated
 from ...models.weights import (
     ADAPTER,
@@ -560,7 +560,7 @@ def _follower(folder: Path, trainer: Any, begin: Callable[[], None], watch: Fine
             told = {name: round(float(logs[name]), 6) for name in wanted if name in logs}
             if "loss" in told or "eval_loss" in told:
                 line = {"step": state.global_step, **told}
-                _append(folder / LOG, line)
+                append_json(folder / LOG, line)
                 self.lines.append(line)
             if not all(math.isfinite(value) for value in told.values()):
                 raise ModelError(
@@ -585,13 +585,6 @@ def _follower(folder: Path, trainer: Any, begin: Callable[[], None], watch: Fine
     return Follower()
 
 
-def _append(file: Path, line: LogLine) -> None:
-    with appending(file) as log:
-        log.write(f"{json.dumps(line)}\n".encode())
-        log.flush()
-        os.fsync(log.fileno())
-
-
 def losses_of(folder: Path) -> list[dict[str, float]]:
     """The lines of a training's log. A last line cut short is none yet; StoreError for one that is no line of
     a log.
@@ -599,17 +592,11 @@ def losses_of(folder: Path) -> list[dict[str, float]]:
     file = folder / LOG
     if not file.exists():
         return []
-    whole = read_file(file).rpartition(b"\n")[0]
-    lines = []
-    for number, line in enumerate(whole.splitlines(), 1):
-        try:
-            made = json.loads(line)
-        except (ValueError, RecursionError):  # RecursionError: brackets without end
-            made = None
+    lines = json_lines(file)
+    for number, made in enumerate(lines, 1):
         numbers = isinstance(made, dict) and all(isinstance(value, int | float) for value in made.values())
         if not numbers or "step" not in made:
             raise StoreError(f"{file}, line {number}: it is no line of a training's log; delete that line")
-        lines.append(made)
     return lines
 
 
