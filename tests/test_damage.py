@@ -55,7 +55,7 @@ def run(tmp_path: Path) -> Path:
 
 
 def change(path: Path, sql: str, *values: object) -> None:
-    with sqlite3.connect(path / "run.sqlite") as db:
+    with closing(sqlite3.connect(path / "run.sqlite")) as db, db:
         db.execute(sql, values)
 
 

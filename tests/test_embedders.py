@@ -883,7 +883,7 @@ def test_files_that_are_no_cache_are_said_so(tmp_path: Path):
     whole = tmp_path / "whole.sqlite"
     with EmbeddingCache.open(whole) as cache:
         run_now(CachedEmbedder(Counting(), cache).embed(["a"]))
-        with sqlite3.connect(whole) as db:
+        with closing(sqlite3.connect(whole)) as db, db:
             db.execute("UPDATE embeddings SET vector = x'0000'")
         db.close()
         with pytest.raises(StoreError, match=r"whole\.sqlite is damaged: a stored vector is cut"):

@@ -11,6 +11,7 @@ import json
 import re
 import sqlite3
 from collections import Counter
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,7 @@ def printed(console: Console) -> str:
 
 
 def filed(path: Path) -> int:
-    with sqlite3.connect(path / "run.sqlite") as db:
+    with closing(sqlite3.connect(path / "run.sqlite")) as db, db:
         return int(db.execute("SELECT count(*) FROM calls").fetchone()[0])
 
 
@@ -263,7 +264,7 @@ def test_games_that_failed_for_reasons_of_their_own_are_named(tmp_path: Path) ->
 
 def test_calls_of_another_version_are_said_to_be_unread(tmp_path: Path) -> None:
     stopped(tmp_path / "r", 2)
-    with sqlite3.connect(tmp_path / "r" / "run.sqlite") as db:
+    with closing(sqlite3.connect(tmp_path / "r" / "run.sqlite")) as db, db:
         db.execute("UPDATE calls SET request = 'ffffffff'")
     with Store.open_for_reading(tmp_path / "r") as store:
         console = quiet()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from decimal import Decimal
 from hashlib import blake2b
 from pathlib import Path
@@ -152,7 +153,7 @@ def village(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def stored(path: Path) -> tuple[Packed, Unpacked]:
     """The first game's blob as stored, and what is in it."""
-    with sqlite3.connect(path / "run.sqlite") as db:
+    with closing(sqlite3.connect(path / "run.sqlite")) as db, db:
         data = db.execute("SELECT data FROM records WHERE game = 1").fetchone()[0]
     return Packed(data, (), ()), unpack(data)
 
@@ -178,7 +179,7 @@ def test_a_built_in_game_is_small_and_has_no_rows(village: Path) -> None:
     texts = sum(len(call.response.text) for call in whole.calls().values())
     plain = sum(map(len, whole.lines)) + sum(map(len, whole.probes)) + texts
     assert len(packed.data) < plain / 9
-    with sqlite3.connect(village / "run.sqlite") as db:
+    with closing(sqlite3.connect(village / "run.sqlite")) as db, db:
         assert db.execute("SELECT count(*) FROM calls").fetchone() == (0,)
     with Store.open_for_reading(village) as store:
         for row in store.games():
@@ -196,7 +197,7 @@ def test_sums_need_no_unpacking(village: Path, tmp_path: Path) -> None:
         text = (village / "run.sqlite").read_bytes()
     (tmp_path / "run.sqlite").write_bytes(text)
     (tmp_path / "experiment.yaml").write_bytes((village / "experiment.yaml").read_bytes())
-    with sqlite3.connect(tmp_path / "run.sqlite") as db:
+    with closing(sqlite3.connect(tmp_path / "run.sqlite")) as db, db:
         db.execute("UPDATE records SET data = 'gone'")
     with Store.open_for_reading(tmp_path) as store:
         assert [store.came_to(row.id) for row in store.games()] == totals
@@ -262,11 +263,11 @@ def test_a_run_of_another_version_is_refused_and_left_alone(village: Path, tmp_p
     old = tmp_path / "old"
     old.mkdir()
     (old / "experiment.yaml").write_bytes((village / "experiment.yaml").read_bytes())
-    with sqlite3.connect(old / "run.sqlite") as db:
+    with closing(sqlite3.connect(old / "run.sqlite")) as db, db:
         db.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
         db.execute("INSERT INTO meta VALUES ('version', '1')")
     for opens in (Store.open_for_reading, Store.resume):
         with pytest.raises(StoreError, match=r"begun by wolflab 0.1.0.* version 1; .* use wolflab 0.1.0"):
             opens(old)
-    with sqlite3.connect(old / "run.sqlite") as db:
+    with closing(sqlite3.connect(old / "run.sqlite")) as db, db:
         assert db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall() == [("meta",)]

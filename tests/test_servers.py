@@ -7,6 +7,7 @@ import json
 import sqlite3
 from collections import deque
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -378,7 +379,7 @@ def test_what_was_under_way_at_a_kill_is_counted_as_possibly_paid(tmp_path: Path
 
 def test_what_an_older_version_left_under_way_at_a_kill_is_of_unknown_cost(tmp_path: Path) -> None:
     CallStore.begin(tmp_path / "calls", {}).close()
-    with sqlite3.connect(tmp_path / "calls" / "run.sqlite") as db:
+    with closing(sqlite3.connect(tmp_path / "calls" / "run.sqlite")) as db, db:
         db.execute("CREATE TABLE under_way (asker TEXT, key TEXT, model TEXT, UNIQUE(asker, key))")
         db.execute("INSERT INTO under_way VALUES ('game/1', 'k', 'm')")
     db.close()

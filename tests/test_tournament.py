@@ -9,6 +9,7 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import product
@@ -95,7 +96,7 @@ def test_a_tournament_is_not_run_as_an_experiment(
 
 def test_what_an_older_run_does_not_say_is_left_out(tmp_path: Path) -> None:
     played(tmp_path / "old")
-    with sqlite3.connect(tmp_path / "old/run.sqlite") as db:
+    with closing(sqlite3.connect(tmp_path / "old/run.sqlite")) as db, db:
         db.execute("DELETE FROM meta WHERE key = 'begun'")
     with Store.open_for_reading(tmp_path / "old") as store:
         assert begun_in_words(store.begun) == f"Begun with Wolflab {__version__}."
