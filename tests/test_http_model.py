@@ -1431,8 +1431,14 @@ def test_a_key_across_the_cut_of_a_long_message_is_not_half_shown(monkeypatch):
 
 def test_a_reply_with_half_a_surrogate_pair_is_a_reply():
     (reply,), server, *_ = ask([Fault("text", body="a \ud800 b")])
-    assert reply.text.startswith("a ")
+    assert reply.text == "a ? b"
     assert server.calls == 1
+
+
+def test_half_a_surrogate_pair_in_an_error_can_be_told():
+    with pytest.raises(ModelError) as caught:
+        ask([Fault("error", 402, body={"error": {"message": "a \ud800 b"}})])
+    assert "a ? b" in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -131,13 +131,15 @@ NOT_JSON = object()
 
 
 def decoded(content: bytes) -> Any:
-    """A body's JSON, or NOT_JSON. What a strict reader refuses (half a surrogate pair, NaN) is read too."""
+    """A body's JSON, or NOT_JSON. What a strict reader refuses (NaN, half a surrogate pair) is read too; half a
+    pair is no text, and becomes a question mark.
+    """
     try:
         return msgspec.json.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
     try:
-        return json.loads(content)
+        return json.loads(json.dumps(json.loads(content), ensure_ascii=False).encode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return NOT_JSON
 
