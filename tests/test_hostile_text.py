@@ -24,6 +24,7 @@ from wolflab.models.servers.dialect import events_of
 from wolflab.rules import SHERIFF
 from wolflab.text.questions import Aids, Decide
 from wolflab.text.reading import LONGEST, WEREWOLF, Report, can_be_read, read
+from wolflab.text.replies.extract import READ, objects_in
 from wolflab.text.replies.parse import parse
 from wolflab.wwqa.reply_parser import read_reply
 
@@ -151,11 +152,19 @@ def test_a_text_that_is_too_long_is_not_read() -> None:
             put(Decide(SPEAK, Aids()), "paper"), "My concise talking content: a" + 19_000 * "\n" + "b"
         ),
         lambda: events_of(b"data: {}" + 400_000 * b"\nx"),
+        lambda: [objects_in(text) for text in 3 * (READ // 5 * '{"a":', READ * "{")],
     ],
-    ids=["players", "quotations", "lines of an answer", "lines of a response", "lines of an event"],
+    ids=[
+        "players",
+        "quotations",
+        "lines of an answer",
+        "lines of a response",
+        "lines of an event",
+        "brackets",
+    ],
 )
 def test_the_longest_texts_are_read_in_a_second(work: Callable[[], object]) -> None:
-    """A square is much where a text is long: these took three seconds and more."""
+    """A square is much where a text is long: these took two seconds and more."""
     began = process_time()
     work()
     assert process_time() - began < 1

@@ -552,6 +552,12 @@ def test_all_objects_of_a_text_are_found(text: str, found: list[dict[str, Any]])
     assert find_object(text) == (found[0] if found else None)
 
 
+def test_a_search_for_objects_ends_where_brackets_are_too_deep():
+    deep = 5_000 * '{"a":' + "1" + 5_000 * "}"
+    assert objects_in('vote: {"b": 2} ' + deep + '{"c": 3}') == [{"b": 2}]
+    assert objects_in(f"vote: {deep}") == []
+
+
 @pytest.mark.parametrize("unit", ['("b"', ';"', '-"', "='", "*.(}", "(", '"'])
 def test_no_reply_takes_long_to_parse(unit: str) -> None:
     """The repair of broken JSON takes a time that grows with the square of what it is given."""

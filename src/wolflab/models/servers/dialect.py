@@ -131,8 +131,8 @@ NOT_JSON = object()
 
 
 def decoded(content: bytes) -> Any:
-    """A body's JSON, or NOT_JSON. What a strict reader refuses (NaN, half a surrogate pair) is read too; half a
-    pair is no text, and becomes a question mark.
+    """A body's JSON, or NOT_JSON. What a strict reader refuses (NaN, half a surrogate pair) is read too; half
+    a pair is no text, and becomes a question mark.
     """
     try:
         return msgspec.json.decode(content)

@@ -20,8 +20,12 @@ _REPAIRED = 4_000
 """Characters of a broken object that are repaired: the repair takes a time that grows with their square."""
 _BRACKETS = 200
 """Brackets of a broken object, beyond which it is not repaired."""
+_DEEPEST = 200
+"""Brackets within each other, beyond which a search ends before them: each object in them would be read
+again. (How many Python can read depends on its version and on who calls.)"""
 _BEGINS = re.compile(r"\{\s*[\"'}]")
 """How an object begins, whole or broken; "{Player 3} lies" is none."""
+_BRACKET = re.compile(r"[\[\]{}]")
 _VALUE = re.compile(r"(?:[\"']\s{0,9}:|[\[,])\s{0,9}\Z")
 """What stands before an object within another one."""
 
@@ -40,7 +44,7 @@ def objects_in(text: str) -> list[dict[str, Any]]:
     """
     if text[:1] == "{" and len(text) < READ and (whole := _load(text)):
         return [whole]
-    return _Search(text[:READ]).objects()
+    return _Search(_until_too_deep(text[:READ])).objects()
 
 
 def whole_object(text: str, start: int) -> int | None:
@@ -49,6 +53,16 @@ def whole_object(text: str, start: int) -> int | None:
         return _DECODER.raw_decode(text, start)[1]
     except (ValueError, RecursionError):  # no JSON, a number of thousands of digits, or too deep
         return None
+
+
+def _until_too_deep(text: str) -> str:
+    depth = begun = 0
+    for bracket in _BRACKET.finditer(text):
+        begun = begun if depth else bracket.start()
+        depth = depth + 1 if bracket[0] in "{[" else max(0, depth - 1)
+        if depth > _DEEPEST:
+            return text[:begun]
+    return text
 
 
 class _Search:
@@ -75,10 +89,12 @@ class _Search:
 
     def _look(self, start: int) -> int:
         """Take in what opens here. Returns where to go on."""
+        if not _BEGINS.match(self.text, start):
+            return start + 1
         try:
             value, end = _DECODER.raw_decode(self.text, start)
         except (ValueError, RecursionError):  # no JSON, a number of thousands of digits, or too deep
-            if self.broken is None and _BEGINS.match(self.text, start):
+            if self.broken is None:
                 self.broken = start
             return start + 1
         if value and self.broken is not None and _VALUE.search(self.text, max(0, start - 20), start):
