@@ -468,6 +468,7 @@ def test_files_that_are_no_tables_are_refused(drawn: Sample, tmp_path: Path) -> 
         (b"", "no column 'id'"),
         (b"a,b\n1,2\n", "no column 'id'"),
         (b"id,reply\nx,y\n", "no column 'reasonable'"),
+        (b"id,reasonable,Reasonable\nx,yes,no\n", "column 'reasonable' stands 2 times"),
         (b'id,reasonable\n"x,yes\n', "not a table"),
         (b"\xff\xfe\x00", "not a text file"),
     ):

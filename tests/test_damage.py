@@ -388,6 +388,8 @@ def test_values_are_counted_as_they_are_read(monkeypatch: pytest.MonkeyPatch) ->
         (b"seed: " + b"1" * 5000, "number at line 1 has too many digits"),
         (b"seed: " + b"1:" * 5000 + b"1", "number at line 1 has too many digits"),
         (b"name: t\nseed: 0x" + b"f" * 5000, "number at line 2 has too many digits"),
+        (b"name: t\ndeals: 010", "number 010 at line 2 is one of base 8 or 60 in YAML"),
+        (b"deals: 1:30", "number 1:30 at line 1 is one of base 8 or 60 in YAML"),
         (b"conditions: &a {x: *a}", "value at line 1 holds itself"),
         (b"name: t\nvillage: &a [{x: *a}]", "value at line 2 holds itself"),
         (b"[" * 5000, "nested too deeply at line 1: more than 64 levels"),

@@ -9,6 +9,7 @@ files in YAML: what is too large for a file that people write is refused before 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
 from difflib import get_close_matches
@@ -114,6 +115,8 @@ MOST_VALUES = 100_000
 """Values in it, with those that `*` repeats counted each time."""
 DEEPEST = 64
 """Values inside each other."""
+_OTHER_BASE = re.compile(r"[-+]?0[0-7_]+\Z|[^:]+:")
+"""YAML 1.1 reads 010 as 8, and 1:30 as 90."""
 _LONGEST_NUMBER = 1000
 """Characters."""
 
@@ -179,6 +182,11 @@ class _Loader(yaml.SafeLoader):
         number = node.tag in ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
         if number and len(node.value) > _LONGEST_NUMBER:  # what it is worth takes long to work out
             raise ExperimentError(f"the number at line {line} has too many digits; use a smaller one")
+        if number and _OTHER_BASE.match(node.value):
+            raise ExperimentError(
+                f"the number {node.value} at line {line} is one of base 8 or 60 in YAML; write it without "
+                "leading zeros and colons, or a text in quotes"
+            )
         return super().construct_object(node, deep=True)  # what is deep is whole before it is used again
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:

@@ -179,7 +179,9 @@ def _rows(path: Path, needed: Sequence[str]) -> list[tuple[int, dict[str, str]]]
         raise WolflabError(f"{path}: not a table ({error}); save it as CSV") from None
     names = [name.strip().casefold() for name in table[0]] if table else []
     for column in needed:
-        if names.count(column) != 1:
+        if (times := names.count(column)) > 1:
+            raise WolflabError(f"{path}: column {column!r} stands {times} times in its first row; keep one")
+        if not times:
             raise WolflabError(
                 f"{path}: no column {column!r} in its first row; use the table or the page made for raters"
             )
