@@ -1,0 +1,153 @@
+"""Roles that break what shipped roles keep: whoever lives has one vote and speaks once a day, and whoever
+is out stays out.
+
+Texts of files for a copy of the package: an Idiot (voted out, it stays, without a vote from then on), a
+Phoenix (comes back once), an Orator (speaks once more, before all others) and a Mayor (may show its card; its
+vote counts twice from then on). What a role's file cannot say, `ENGINE` adds to the copy's engine.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import wolflab
+
+_HEAD = '''
+"""A role of the tests."""
+
+from ..actions import NO, YES
+from ..duties import Duty
+from ..events import EVERYONE, Revealed
+from ..outcome import Side
+from . import Role
+
+'''
+
+IDIOT = """
+ROLE = Role("Idiot", "Idiots", Side.VILLAGE, lambda rules: "an Idiot who is voted out stays without a vote")
+"""
+
+PHOENIX = """
+def options(state, seat):
+    return () if state.memory.get((seat, "rose")) else (YES, NO)
+
+
+def act(state, seat, action):
+    state.remember(seat, "rose", True)
+    if action == YES:
+        state.alive |= 1 << seat
+    return ()
+
+
+DUTY = Duty("rise", "come back", "came back", options, act, when="departure")
+ROLE = Role("Phoenix", "Phoenixes", Side.VILLAGE, lambda rules: "the Phoenix may come back once", (DUTY,))
+"""
+
+ORATOR = """
+ROLE = Role("Orator", "Orators", Side.VILLAGE, lambda rules: "the Orator also speaks before all others")
+"""
+
+MAYOR = """
+def options(state, seat):
+    return () if state.memory.get((seat, "votes")) else (YES, NO)
+
+
+def act(state, seat, action):
+    if action == NO:
+        return ()
+    state.remember(seat, "votes", 2)
+    return (Revealed(seat, "Mayor", EVERYONE),)
+
+
+DUTY = Duty("show", "show your card", "showed the card", options, act, when="day")
+ROLE = Role("Mayor", "Mayors", Side.VILLAGE, lambda rules: "a Mayor may show its card to vote twice", (DUTY,))
+"""
+
+ROLES: Mapping[str, str] = {
+    name: _HEAD.lstrip() + text
+    for name, text in {"idiot": IDIOT, "phoenix": PHOENIX, "orator": ORATOR, "mayor": MAYOR}.items()
+}
+
+ENGINE = '''
+
+# -- what the tests add ---------------------------------------------------------------------
+
+_counted_usually, _fix_order_usually = _counted, _fix_order
+
+
+def votes_of(s: State, seat: int) -> int:
+    """How many votes that seat has."""
+    if not s.alive >> seat & 1 or s.memory.get((seat, "spared")):
+        return 0
+    return 2 if s.memory.get((seat, "votes")) else 1
+
+
+def _counted(s, events, seat, tied):
+    """An Idiot who is voted out for the first time stays, and everybody sees its card."""
+    if seat is None or s.roles[seat].name != "Idiot" or s.memory.get((seat, "spared")):
+        return _counted_usually(s, events, seat, tied)
+    s.remember(seat, "spared", True)
+    events.append(vote_counted(None, ()))
+    events.append(Revealed(seat, "Idiot", EVERYONE))
+    s.doomed, s.tied = None, ()
+    _voted_out(s, events)
+
+
+def _fix_order(s, others):
+    """Orators speak before all others, and in their turn."""
+    _fix_order_usually(s, others)
+    s.queue = (*(seat for seat in s.queue if s.roles[seat].name == "Orator"), *s.queue)
+
+
+def _open_discussion_of_orators(s, events):
+    """The second ask of one seat has an id of its own."""
+    _open_discussion(s, events)
+    if s.asks and s.roles[s.asks[0].seat].name == "Orator" and s.asks[0].seat not in s.queue[1:]:
+        s.asks = (s.table.ask("statement", "discussion", s.round, s.queue[0], None, None, f"{s.queue[0]}/2"),)
+
+
+def _open_voting_by_votes(s, events):
+    _open_voting(s, events)
+    s.queue = tuple(seat for seat in s.queue if votes_of(s, seat))
+    if s.queue:
+        asks = s.table.vote_asks("vote", "voting", s.round, s.alive, s.alive)
+        s.asks = tuple(ask for ask in asks if ask.seat == s.queue[0])
+    s.asks = tuple(ask for ask in s.asks if votes_of(s, ask.seat))
+
+
+def _take_voting_by_votes(s, events, replies, asks):
+    """As usual, but a ballot counts as often as its voter has votes."""
+    if asks[0].kind != "vote":
+        return _take_voting(s, events, replies, asks)
+    _announce_votes(events, asks, replies, "eliminate")
+    cast = [(ask.seat, reply) for ask, reply in zip(asks, replies, strict=True)]
+    if s.table.ruleset.votes == "open":
+        s.choices = (*s.choices, ("vote", asks[0].seat, replies[0]))
+        s.queue = s.queue[1:]
+        if s.queue:
+            return
+        cast, s.choices = [(seat, reply) for _, seat, reply in s.choices], ()
+    counted = [reply for seat, reply in cast for _ in range(votes_of(s, seat))]
+    leaders = _leaders(counted, s.table.ruleset.pass_competes)
+    if len(leaders) > 1 and s.table.ruleset.tie == "random":
+        s.asks, s.tied = (_chance(s, "tie", s.table.picks(only(*leaders), False)),), leaders
+    else:
+        _counted(s, events, leaders[0] if len(leaders) == 1 else None, leaders if len(leaders) > 1 else ())
+
+
+PHASES["discussion"] = _Phase(_open_discussion_of_orators, _take_discussion)
+PHASES["voting"] = _Phase(_open_voting_by_votes, _take_voting_by_votes)
+'''
+
+
+def package_with_unusual_roles(root: Path) -> Path:
+    """A copy of the package that has these roles, below `root`; what stands in PYTHONPATH for it."""
+    package = root / "wolflab"
+    shutil.copytree(Path(wolflab.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    for name, text in ROLES.items():
+        (package / "rules" / "roles" / f"{name}.py").write_text(text, encoding="utf-8")
+    engine = package / "rules" / "engine.py"
+    engine.write_text(engine.read_text(encoding="utf-8") + ENGINE, encoding="utf-8")
+    return root
