@@ -35,6 +35,7 @@ from wolflab.metrics.registry import MEASURES, SPLITS
 from wolflab.record import GameRecord, verify
 from wolflab.rules import (
     ROLES,
+    DayBroke,
     Pick,
     Revealed,
     Ruleset,
@@ -61,12 +62,12 @@ watched: player_3
 rules: {preset: sheriff, sheriff_death: succession}
 players: {others: {model: village, recipe: deductive}}
 conditions:
-  idiot: {deals: 4, rules: {preset: sheriff, roles: {Werewolf: 2, Villager: 1, Seer: 1, Idiot: 3}}}
-  phoenix: {deals: 4, rules: {preset: sheriff, roles: {Werewolf: 2, Villager: 2, Seer: 1, Phoenix: 2}}}
+  idiot: {rules: {preset: sheriff, roles: {Werewolf: 2, Villager: 1, Seer: 1, Idiot: 5}}}
+  phoenix: {rules: {preset: sheriff, roles: {Werewolf: 2, Villager: 1, Seer: 1, Phoenix: 5}}}
   orator: {deals: 1, rules: {preset: sheriff, roles: {Werewolf: 2, Villager: 1, Seer: 1, Orator: 3}}}
-  mayor: {deals: 3, rules: {preset: sheriff, roles: {Werewolf: 2, Villager: 1, Seer: 1, Mayor: 3}}}
+  mayor: {deals: 2, rules: {preset: sheriff, roles: {Werewolf: 2, Villager: 1, Seer: 1, Mayor: 3}}}
   rated:
-    rules: {preset: sheriff, roles: {Werewolf: 2, Villager: 1, Seer: 1, Idiot: 3}}
+    rules: {preset: sheriff, roles: {Werewolf: 2, Villager: 1, Seer: 1, Idiot: 5}}
     players: {others: {recipe: vanilla}}
   all:
     rules:
@@ -198,6 +199,26 @@ def who_lives(game: TrueGame) -> Iterator[str]:
 def ids_of_asks(game: TrueGame) -> Iterator[str]:
     ids = Counter(turn.ask for turn in (*game.record.turns, *game.record.probes))
     yield from (f"{n} asks are called {ask}" for ask, n in ids.items() if n > 1)
+
+
+@check
+def who_votes(game: TrueGame) -> Iterator[str]:
+    """The facts know who is asked for a vote, and how often it counts."""
+    history = told(game.record.ruleset, game.record.events)
+    for vote in game.votes:
+        facts = history[vote.place - 1][1]
+        if sorted(vote.asked) != list(facts.voters):
+            yield f"round {vote.round}: {facts.voters} are taken for voters, not {vote.asked}"
+        if [facts.votes[seat] for seat in vote.asked] != [_votes_of(game, s, vote.place) for s in vote.asked]:
+            yield f"round {vote.round}: their votes count {facts.votes} times"
+        sums: Counter[int | None] = Counter()
+        for seat, target in vote.votes.items():
+            sums[target] += _votes_of(game, seat, vote.place)
+        del sums[None]
+        leaders = [seat for seat, n in sums.items() if n == max(sums.values())]
+        leader = leaders[0] if len(leaders) == 1 else None
+        if vote.out != leader and (vote.out is not None or leader is None or game.roles[leader] != "Idiot"):
+            yield f"round {vote.round}: {vote.out} is out by {sums}"
 
 
 # -- days, polls, judgements -------------------------------------------------------------------------
@@ -479,16 +500,10 @@ def rows_left_out(run: Path, games: list[TrueGame]) -> Iterator[str]:
             v.out is not None for v in game.votes
         ):
             yield "days: who was voted out"
-        at_dawn = {
-            turn.round: mask
-            for turn in game.record.turns
-            for mask in [_mask_before(game, turn.at)]
-            if turn.kind == "statement"
-        }
-        for row in of["days"]:
-            if row["round"] in at_dawn and row["alive"] != at_dawn[row["round"]].bit_count():
-                n = at_dawn[row["round"]].bit_count()
-                yield f"days: {row['alive']} live in round {row['round']}, not {n}"
+        dawns = [(at, event) for at, event in enumerate(game.record.events) if isinstance(event, DayBroke)]
+        at_dawn = [_mask_before(game, at).bit_count() - len(event.deaths) for at, event in dawns]
+        if [row["alive"] for row in of["days"]] != at_dawn:
+            yield f"days: {[row['alive'] for row in of['days']]} live, not {at_dawn}"
         ballots = sum(len(vote.votes) for vote in game.votes)
         if sum(row["what"] == "vote" for row in of["votes"]) != ballots:
             yield f"votes: {sum(row['what'] == 'vote' for row in of['votes'])} of {ballots}"

@@ -36,9 +36,7 @@ def options(state, seat):
 
 def act(state, seat, action):
     state.remember(seat, "rose", True)
-    if action == YES:
-        state.alive |= 1 << seat
-    return ()
+    return (state.bring_back(seat),) if action == YES else ()
 
 
 DUTY = Duty("rise", "come back", "came back", options, act, when="departure")
@@ -51,14 +49,14 @@ ROLE = Role("Orator", "Orators", Side.VILLAGE, lambda rules: "the Orator also sp
 
 MAYOR = """
 def options(state, seat):
-    return () if state.memory.get((seat, "votes")) else (YES, NO)
+    return () if state.memory.get((seat, "shown")) else (YES, NO)
 
 
 def act(state, seat, action):
     if action == NO:
         return ()
-    state.remember(seat, "votes", 2)
-    return (Revealed(seat, "Mayor", EVERYONE),)
+    state.remember(seat, "shown", True)
+    return (Revealed(seat, "Mayor", EVERYONE), state.set_votes(seat, 2))
 
 
 DUTY = Duty("show", "show your card", "showed the card", options, act, when="day")
@@ -77,20 +75,13 @@ ENGINE = '''
 _counted_usually, _fix_order_usually = _counted, _fix_order
 
 
-def votes_of(s: State, seat: int) -> int:
-    """How many votes that seat has."""
-    if not s.alive >> seat & 1 or s.memory.get((seat, "spared")):
-        return 0
-    return 2 if s.memory.get((seat, "votes")) else 1
-
-
 def _counted(s, events, seat, tied):
     """An Idiot who is voted out for the first time stays, and everybody sees its card."""
     if seat is None or s.roles[seat].name != "Idiot" or s.memory.get((seat, "spared")):
         return _counted_usually(s, events, seat, tied)
     s.remember(seat, "spared", True)
     events.append(vote_counted(None, ()))
-    events.append(Revealed(seat, "Idiot", EVERYONE))
+    events += [Revealed(seat, "Idiot", EVERYONE), s.set_votes(seat, 0)]
     s.doomed, s.tied = None, ()
     _voted_out(s, events)
 
@@ -108,37 +99,7 @@ def _open_discussion_of_orators(s, events):
         s.asks = (s.table.ask("statement", "discussion", s.round, s.queue[0], None, None, f"{s.queue[0]}/2"),)
 
 
-def _open_voting_by_votes(s, events):
-    _open_voting(s, events)
-    s.queue = tuple(seat for seat in s.queue if votes_of(s, seat))
-    if s.queue:
-        asks = s.table.vote_asks("vote", "voting", s.round, s.alive, s.alive)
-        s.asks = tuple(ask for ask in asks if ask.seat == s.queue[0])
-    s.asks = tuple(ask for ask in s.asks if votes_of(s, ask.seat))
-
-
-def _take_voting_by_votes(s, events, replies, asks):
-    """As usual, but a ballot counts as often as its voter has votes."""
-    if asks[0].kind != "vote":
-        return _take_voting(s, events, replies, asks)
-    _announce_votes(events, asks, replies, "eliminate")
-    cast = [(ask.seat, reply) for ask, reply in zip(asks, replies, strict=True)]
-    if s.table.ruleset.votes == "open":
-        s.choices = (*s.choices, ("vote", asks[0].seat, replies[0]))
-        s.queue = s.queue[1:]
-        if s.queue:
-            return
-        cast, s.choices = [(seat, reply) for _, seat, reply in s.choices], ()
-    counted = [reply for seat, reply in cast for _ in range(votes_of(s, seat))]
-    leaders = _leaders(counted, s.table.ruleset.pass_competes)
-    if len(leaders) > 1 and s.table.ruleset.tie == "random":
-        s.asks, s.tied = (_chance(s, "tie", s.table.picks(only(*leaders), False)),), leaders
-    else:
-        _counted(s, events, leaders[0] if len(leaders) == 1 else None, leaders if len(leaders) > 1 else ())
-
-
 PHASES["discussion"] = _Phase(_open_discussion_of_orators, _take_discussion)
-PHASES["voting"] = _Phase(_open_voting_by_votes, _take_voting_by_votes)
 '''
 
 

@@ -32,6 +32,7 @@ from ..rules import (
     NightFell,
     PackMet,
     Pick,
+    Returned,
     Revealed,
     Ruleset,
     Said,
@@ -43,6 +44,7 @@ from ..rules import (
     View,
     VoteCounted,
     Voted,
+    VotesSet,
 )
 from ..text.reading import Accusation, Claim, Defence, Report, Suggestion, read
 
@@ -203,6 +205,8 @@ class _Fold:
                 | PackMet()
                 | Learned()
                 | Revealed()
+                | Returned()
+                | VotesSet()
                 | Shot()
                 | DayBroke()
                 | SheriffNamed()

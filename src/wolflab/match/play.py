@@ -24,7 +24,7 @@ from ..text.clean import clean
 from .draws import Draws, draw_option
 from .io import LiveIO, Together, at_once, one_by_one
 from .player import Casting, Dealing, Player
-from .probes import BY_NOTE, Probe, occasion_of
+from .probes import BY_NOTE, PollsOfGame, Probe, occasion_of
 
 T = TypeVar("T")
 GameWatch = Callable[[Sequence[Event], Log, Sequence[Turn]], None]
@@ -91,6 +91,7 @@ class _Game:
         self.writer = Writer() if match.write else None
         self.roles: tuple[str, ...] = ()
         self.players: Sequence[Player] = ()
+        self.polls = PollsOfGame(match.probes)
         self.together: Together = at_once
 
     def happened(self, events: Sequence[Event], turns: Sequence[Turn]) -> None:
@@ -114,7 +115,7 @@ class _Game:
             self._seat(now.state)
         if self.match.asked is not None:
             self.match.asked(asks)
-        polls = self._probes(now) if self.match.probes else []
+        polls = self.polls.due(occasion_of(self.match.ruleset, now, self.roles)) if self.match.probes else []
         if len(asks) == 1 and not polls:
             turns = [await self._ask(asks[0])]
         else:
@@ -160,10 +161,6 @@ class _Game:
         if match.answered is not None:
             match.answered(player, turn)
         return turn
-
-    def _probes(self, now: Step) -> list[tuple[str, tuple[Ask, ...]]]:
-        moment = occasion_of(self.match.ruleset, now, self.roles)
-        return [(probe.name, ballot) for probe in self.match.probes if (ballot := probe.asks(moment))]
 
     def _seat(self, state: State) -> None:
         """The cards are dealt: decide who sits where, and write the header."""

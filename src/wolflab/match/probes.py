@@ -6,26 +6,28 @@ own keys, its answers go to the record's second chain. So playing with and witho
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
-from ..rules import CHANCE, Ask, Event, Ruleset, Said
+from ..rules import CHANCE, Ask, Event, Ruleset, Said, seats_of
 from ..rules.engine import Step, table
 from .player import Dealing
 
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """What a probe may look at: what the moderator is about to ask, and who lives.
+    """What a probe may look at: what the moderator is about to ask, who lives, and who has a vote.
 
-    alive: bit mask over seats. order: the day's order of speech, once it is known. news: what happened
-    since the last asks. roles: by seat.
+    alive, voters: bit masks over seats. waiting: who is still to speak in the discussion, or to vote in an
+    open vote, in order; first whoever is asked now. news: what happened since the last asks. roles: by seat.
     """
 
     ruleset: Ruleset
     alive: int
-    order: tuple[int, ...]
+    voters: int
+    waiting: tuple[int, ...]
     round: int
     asks: tuple[Ask, ...]
     news: tuple[Event, ...] = ()
@@ -35,16 +37,39 @@ class Occasion:
 def occasion_of(ruleset: Ruleset, now: Step, roles: tuple[str, ...]) -> Occasion:
     """What probes may look at before the asks of a step are answered. roles: by seat."""
     state = now.state
-    return Occasion(ruleset, state.alive, state.order, state.round, now.asks, tuple(now.events), roles)
+    waiting = state.queue if state.phase in ("discussion", "voting") else ()
+    return Occasion(
+        ruleset, state.alive, state.voters, waiting, state.round, now.asks, tuple(now.events), roles
+    )
+
+
+class PollsOfGame:
+    """The polls of one game, moment by moment. Who speaks twice in a round may be asked the same twice; the
+    id of the second ask ends in "/2".
+    """
+
+    def __init__(self, probes: Sequence[Probe]) -> None:
+        self.probes = probes
+        self._asked: Counter[str] = Counter()
+
+    def due(self, occasion: Occasion) -> list[tuple[str, tuple[Ask, ...]]]:
+        """Those of the next moment: (the probe's name, its asks)."""
+        polls = [(probe.name, probe.asks(occasion)) for probe in self.probes]
+        return [(name, tuple(map(self._numbered, ballot))) for name, ballot in polls if ballot]
+
+    def _numbered(self, ask: Ask) -> Ask:
+        self._asked[ask.id] += 1
+        times = self._asked[ask.id]
+        return ask if times == 1 else replace(ask, id=f"{ask.id}/{times}")
 
 
 def polls_due(probes: Sequence[Probe], steps: Sequence[Step], ruleset: Ruleset) -> list[tuple[str, str]]:
     """(probe, ask's id) of every poll that is due in a game, from its steps."""
-    due = []
+    due, polls = [], PollsOfGame(probes)
     for step in steps:
         if step.asks and step.asks[0].seat != CHANCE:
             moment = occasion_of(ruleset, step, tuple(role.name for role in step.state.roles))
-            due += [(probe.name, ask.id) for probe in probes for ask in probe.asks(moment)]
+            due += [(name, ask.id) for name, ballot in polls.due(moment) for ask in ballot]
     return due
 
 
@@ -69,7 +94,7 @@ class Probe(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StrawPoll:
-    """The pseudo-vote of 002 §3.2: before the Sheriff speaks, every other living player votes.
+    """The pseudo-vote of 002 §3.2: before the Sheriff speaks, everybody else who has a vote votes.
 
     The Sheriff speaks last; without one, the poll is taken before whoever does. `times` > 1 polls again
     at the same moment with other draws (test–retest).
@@ -80,13 +105,11 @@ class StrawPoll:
 
     def asks(self, occasion: Occasion) -> tuple[Ask, ...]:
         """A ballot of all but the one about to speak last."""
-        if len(occasion.asks) != 1 or occasion.asks[0].kind != "statement":
-            return ()
-        speaker = occasion.asks[0].seat
-        if speaker != occasion.order[-1]:
+        speaker = _last_speaker(occasion)
+        if speaker is None:
             return ()
         ballot = table(occasion.ruleset).vote_asks(
-            "vote", "voting", occasion.round, occasion.alive & ~(1 << speaker), occasion.alive
+            "vote", "voting", occasion.round, occasion.voters & ~(1 << speaker), occasion.alive
         )
         return tuple(
             Ask(
@@ -107,18 +130,23 @@ def _speaking(occasion: Occasion) -> tuple[int, ...]:
     return tuple(ask.seat for ask in occasion.asks if (ask.kind, ask.phase) == ("statement", "discussion"))
 
 
+def _last_speaker(occasion: Occasion) -> int | None:
+    """Who is about to make the discussion's last statement."""
+    speakers = _speaking(occasion)
+    return speakers[0] if speakers and occasion.waiting == speakers else None
+
+
 def _before_last(occasion: Occasion) -> tuple[int, ...]:
     """Everybody but the one about to speak last: the Sheriff, where there is one."""
-    speakers = _speaking(occasion)
-    if len(speakers) != 1 or speakers[0] != occasion.order[-1]:
-        return ()
-    living = range(occasion.ruleset.players)
-    return tuple(seat for seat in living if occasion.alive >> seat & 1 and seat != speakers[0])
+    speaker = _last_speaker(occasion)
+    return () if speaker is None else seats_of(occasion.alive & ~(1 << speaker))
 
 
 def _voting(occasion: Occasion) -> tuple[int, ...]:
-    """Who is about to vote."""
-    return tuple(ask.seat for ask in occasion.asks if ask.kind == "vote")
+    """Who is about to vote; with the first ballot also the living who have no vote."""
+    voters = tuple(ask.seat for ask in occasion.asks if ask.kind == "vote")
+    first = len(occasion.waiting) in (0, occasion.voters.bit_count())
+    return (*voters, *seats_of(occasion.alive & ~occasion.voters)) if voters and first else voters
 
 
 MOMENTS: Mapping[str, Callable[[Occasion], tuple[int, ...]]] = {

@@ -37,6 +37,7 @@ from ..rules import (
     NightFell,
     PackMet,
     Pick,
+    Returned,
     Revealed,
     Ruleset,
     Said,
@@ -47,6 +48,7 @@ from ..rules import (
     VictimShown,
     VoteCounted,
     Voted,
+    VotesSet,
     Winner,
     facts_of,
 )
@@ -154,7 +156,7 @@ def _worth(event: Event, facts: Facts, night: _Night, worth: Worth) -> np.ndarra
         case GameEnded(outcome):
             if outcome.winner is not Winner.NOBODY:
                 return _sides(facts, worth.win if outcome.winner is Winner.WEREWOLVES else -worth.win)
-        case Said() | Dealt() | PackMet() | VictimShown() | Revealed() | Shot():
+        case Said() | Dealt() | PackMet() | VictimShown() | Revealed() | Returned() | VotesSet() | Shot():
             pass
         case SheriffDrawn() | SpeakersDrawn() | CandidatesNamed() | SheriffNamed() | FirstSpeaker():
             pass

@@ -24,6 +24,7 @@ from ..rules import (
     NightFell,
     PackMet,
     Pick,
+    Returned,
     Revealed,
     Said,
     SheriffDrawn,
@@ -33,6 +34,7 @@ from ..rules import (
     VictimShown,
     VoteCounted,
     Voted,
+    VotesSet,
     told,
 )
 from ..text.notes import Belief, Deduced, Rated, trust
@@ -46,10 +48,11 @@ where a Werewolf's guess "Werewolf" counts as trust (of Eq. 2). recorded: as the
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """One round's discussion and vote, in which everybody living voted and the vote was counted.
+    """One round's discussion and vote, which was counted.
 
-    alive: before the vote, ascending. votes: voter → target, None for no vote. straws: poll ("straw",
-    "straw2" …) → voter → target or None; an unusable answer is no vote; a seat that was not asked is absent.
+    alive: before the vote, ascending. votes: who has a vote, which not all of the living need have → target,
+    None for no vote; each is one ballot, however often it counts. straws: poll ("straw", "straw2" …) →
+    voter → target or None; an unusable answer is no vote; a seat that was not asked is absent.
     beliefs: rater → target → the latest valid judgement up to the vote, the vote's own included. ratings:
     the same from the reliability probe, for raters that never deduce. before: as `beliefs`, at the moment of
     the straw poll (raters whose straw vote came with a deduction). asked: probe of `text.probes` → rater →
@@ -73,11 +76,11 @@ class Day:
 
     @property
     def followers(self) -> tuple[int, ...]:
-        """The living other than the Sheriff."""
-        return tuple(seat for seat in self.alive if seat != self.sheriff)
+        """Those who have a vote, other than the Sheriff."""
+        return tuple(seat for seat in sorted(self.votes) if seat != self.sheriff)
 
     def polled(self, poll: str = "straw") -> bool:
-        """Whether every living follower was asked in that poll."""
+        """Whether every follower was asked in that poll."""
         asked = self.straws.get(poll, {})
         return bool(self.followers) and all(seat in asked for seat in self.followers)
 
@@ -170,7 +173,7 @@ class _Vote:
 
 
 def _votes(record: GameRecord) -> Iterator[_Vote]:
-    """The votes that were counted, and in which everybody living had voted."""
+    """The votes that were counted, and in which anybody had one."""
     vote = _Vote(0)
     for event, facts in told(record.ruleset, record.events):
         match event:
@@ -186,10 +189,12 @@ def _votes(record: GameRecord) -> Iterator[_Vote]:
                     vote.votes[voter] = target
             case VoteCounted(seat):
                 vote.out = seat
-                if vote.votes and all(seat in vote.votes for seat in vote.alive):
+                if vote.votes:
                     yield vote
             case Dealt() | PackMet() | DayBroke() | Revealed() | Shot() | SheriffNamed() | GameEnded():
                 pass  # what they say is among the facts
+            case Returned() | VotesSet():
+                pass  # and these
             case Chose() | Learned() | VictimShown():
                 pass
             case SheriffDrawn() | SpeakersDrawn() | CandidatesNamed() | FirstSpeaker():
@@ -212,14 +217,21 @@ def _judgements(turn: PastTurn) -> dict[int, Belief]:
 
 
 def _beliefs_at_votes(record: GameRecord) -> dict[tuple[int, int], dict[int, Belief]]:
-    """(round, rater) → beliefs in force when it voted: a fold over its turns up to that vote."""
+    """(round, rater) → beliefs in force when it voted: a fold over its turns up to that vote. For who has no
+    vote: in force when the vote began.
+    """
     held: dict[int, dict[int, Belief]] = defaultdict(dict)
-    at_votes = {}
+    at_votes: dict[tuple[int, int], dict[int, Belief]] = {}
+    before: dict[tuple[int, int], dict[int, Belief]] = {}
+    voting = 0
     for turn in record.turns:
+        if turn.kind == "vote" and turn.round > voting:
+            voting = turn.round
+            before |= {(voting, seat): dict(judged) for seat, judged in held.items()}
         held[turn.seat].update(_judgements(turn))
         if turn.kind == "vote":
             at_votes[turn.round, turn.seat] = dict(held[turn.seat])
-    return at_votes
+    return at_votes | {when: judged for when, judged in before.items() if when not in at_votes}
 
 
 def _straws(record: GameRecord) -> dict[int, dict[str, dict[int, int | None]]]:

@@ -139,13 +139,20 @@ def _polled_sheriff(day: Day) -> int | None:
     return day.sheriff if day.polled() else None
 
 
+def _followed_sheriff(day: Day) -> int | None:
+    """The same, where the Sheriff has a vote that the others could follow."""
+    sheriff = _polled_sheriff(day)
+    return sheriff if sheriff in day.votes else None
+
+
 def dc(day: Day) -> float | None:
     """The day's Decision Change (002 Eq. 12): share of the N_d − 1 others that turned to the Sheriff's vote.
 
     Read literally: not voting is a value, so that followers who drop their vote when the Sheriff drops
-    its own count as converted; a missing or unusable vote is no vote.
+    its own count as converted; a missing or unusable vote is no vote. Who is not asked for a vote is none of
+    the others, and a Sheriff who is not is not followed.
     """
-    sheriff = _polled_sheriff(day)
+    sheriff = _followed_sheriff(day)
     if sheriff is None:
         return None
     return turned(day.followers, day.straws["straw"], day.votes, day.votes[sheriff])
@@ -178,7 +185,7 @@ def dc_retest(day: Day) -> float | None:
 
     What DC would be if followers merely answered twice. Needs `StrawPoll(times=2)`.
     """
-    sheriff = _polled_sheriff(day)
+    sheriff = _followed_sheriff(day)
     if sheriff is None or not day.polled("straw2"):
         return None
     return turned(day.followers, day.straws["straw"], day.straws["straw2"], day.votes[sheriff])
@@ -236,7 +243,7 @@ def recommended(day: Day) -> int | None:
             case _:
                 pass
     strongest = [target for target, strength in accused.items() if strength == max(accused.values())]
-    targets = [target for target in suggested or strongest if target in day.followers]
+    targets = [target for target in suggested or strongest if target in day.alive and target != day.sheriff]
     return targets[0] if len(targets) == 1 else None
 
 
@@ -296,7 +303,7 @@ def game_mean(days: Iterable[Day], metric: DayMetric, role: str | None = None) -
 
 def _standings_of_role(day: Day, role: str) -> list[float]:
     """The standing of each living non-Sheriff of that role, where it has one."""
-    peers = [seat for seat in day.followers if day.roles[seat] == role]
+    peers = [seat for seat in day.alive if day.roles[seat] == role and seat != day.sheriff]
     return [value for seat in peers if (value := standing(day, seat)) is not None]
 
 

@@ -80,10 +80,11 @@ class ObservedGame:
     @cached_property
     def judges(self) -> Mapping[tuple[int, int], str]:
         """(day, seat) → the player who held the seat at that day's vote, and whose judgements count there."""
+        began = {turn.round: turn.at for turn in self.record.turns if turn.kind == "vote"}
         return {
-            (turn.round, turn.seat): str(label_of(self.record, turn))
-            for turn in self.record.turns
-            if turn.kind == "vote"
+            (round, seat): str(player_label(self.record.player(seat, at)))
+            for round, at in began.items()
+            for seat in range(len(self.record.roles))
         }
 
     @cached_property

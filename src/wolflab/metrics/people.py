@@ -31,7 +31,7 @@ def person_moved(day: Day, seat: int) -> float | None:
 def person_dc(day: Day, seat: int) -> float | None:
     """1 where the person's straw vote was not the Sheriff's vote and its real vote is, else 0."""
     straw = day.straws.get("straw", {})
-    if day.sheriff is None or day.sheriff == seat or seat not in straw:
+    if day.sheriff is None or day.sheriff not in day.votes or day.sheriff == seat or seat not in straw:
         return None
     return turned([seat], straw, day.votes, day.votes[day.sheriff])
 

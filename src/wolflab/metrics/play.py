@@ -167,7 +167,7 @@ def shots_taken(record: GameRecord) -> Shots:
 
 
 class Ballots(NamedTuple):
-    """Votes of the village side: cast for a Werewolf, cast at all, and not cast."""
+    """Votes of the village side, each ballot once: cast for a Werewolf, cast at all, and not cast."""
 
     hits: int
     cast: int
@@ -176,7 +176,7 @@ class Ballots(NamedTuple):
 
 def village_votes(days: Sequence[Day]) -> Ballots:
     """How the village side voted over a game's days."""
-    votes = [(day, day.votes[seat]) for day in days for seat in day.alive if not day.wolf(seat)]
+    votes = [(day, target) for day in days for seat, target in day.votes.items() if not day.wolf(seat)]
     at_wolves = [day.wolf(target) for day, target in votes if target is not None]
     return Ballots(sum(at_wolves), len(at_wolves), len(votes) - len(at_wolves))
 

@@ -15,7 +15,8 @@ class Ask:
     """One decision that the rules wait for.
 
     `id` is ``round/kind/seat``: it says what the ask is for and never counts, so that it tells a seat
-    nothing about the others. `options` lists every legal action; `None` means free text (`Say`).
+    nothing about the others. (Where one seat is asked the same twice in a round, the second ends in ``/2``.)
+    `options` lists every legal action; `None` means free text (`Say`).
     `weights`, for chance alone, are the options' relative probabilities (integers).
     Asks returned together are simultaneous and independent.
     """

@@ -8,7 +8,9 @@ through words that every role shares, so that the order of play need not know th
 - *shield*: protect; it stops the pack's kill (`State.victim`, from all "kill" choices);
 - *cure*: the antidote; it stops the kill too (and what it does to a shield is the ruleset's affair);
 - *strike*: a death in the night that nothing stops (poison);
-- *shoot*: a death at once, before everybody's eyes.
+- *shoot*: a death at once, before everybody's eyes;
+- *bring back*: somebody who is out is in the game again;
+- *set votes*: how often somebody's vote counts from now on (0: not asked).
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ class Duty:
     kind: the ask's kind, unique among all roles ("kill", "see").
     verb, past: the words for it ("protect", "protected").
     options: (state, seat) → legal actions; an empty tuple means that the seat is not asked.
-    act: (state, seat, action) → events. It may use `state.shield/cure/strike/shoot/remember`.
+    act: (state, seat, action) → events. It may use `state.shield/cure/strike/shoot/remember`, and
+    `state.bring_back/set_votes`, whose events it returns.
     when: see `When`. At a departure `state.cause(seat)` says by what its holder left.
     after: kinds that must be finished first. chained: holders act one after another by seat number,
     each told of the earlier choices (the pack); otherwise all at once. Neither means anything at a departure.
@@ -135,6 +138,16 @@ class DutyState(Protocol):
 
     def shoot(self, seat: int, target: int) -> None:
         """`seat` shoots `target`, who is out of the game at once. Everybody sees it: never at night."""
+        ...
+
+    def bring_back(self, seat: int) -> Event:
+        """`seat` is in the game again, which the event tells everybody. Never at night. At its departure it
+        is back before anybody can win by it."""
+        ...
+
+    def set_votes(self, seat: int, votes: int) -> Event:
+        """From now on `seat`'s vote counts so often (0: it is asked for none), which the event tells
+        everybody."""
         ...
 
     def remember(self, seat: int, word: str, value: object) -> None:

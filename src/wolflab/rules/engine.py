@@ -23,7 +23,7 @@ Where somebody leaves the game (⇢) there may be a *departure* in between, whic
 - *order*, *discussion*: one statement each, the Sheriff last where there is one.
 - *action*: the day's duties, where there are any, asked as those of the night; whoever is shot leaves at
   once.
-- *voting*: a ballot, its tie, the last words; *dusk*: the round limit.
+- *voting*: a ballot of those who have a vote, its tie, the last words; *dusk*: the round limit.
 
 The Sheriff's morning (002): a Sheriff who left since the last one names the successor after dawn, among
 those still alive; under `sheriff_death: stop` the game ends when the Sheriff leaves instead.
@@ -31,7 +31,7 @@ those still alive; under `sheriff_death: stop` the game ends when the Sheriff le
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
@@ -327,7 +327,7 @@ def _open_election(s: State, events: list[Event]) -> None:
     elif s.queue:
         s.asks = (s.table.ask("campaign", "election", s.round, s.queue[0], None),)
     else:
-        s.asks = s.table.vote_asks("elect", "election", s.round, s.alive, only(*s.candidates))
+        s.asks = s.table.vote_asks("elect", "election", s.round, s.voters, only(*s.candidates))
 
 
 def _next_candidate(s: State) -> Ask:
@@ -364,7 +364,7 @@ def _take_election(s: State, events: list[Event], replies: Sequence[Action], ask
         s.queue = s.queue[1:]
     elif kind == "elect":
         _announce_votes(events, asks, replies, "elect")
-        leaders = _leaders(replies, pass_competes=False) or s.candidates
+        leaders = _leaders(s, _ballots(asks, replies), pass_competes=False) or s.candidates
         if len(leaders) == 1:
             _take_office(s, events, leaders[0], "elected")
         else:
@@ -456,12 +456,16 @@ def _take_discussion(s: State, events: list[Event], replies: Sequence[Action], a
 
 
 def _open_voting(s: State, events: list[Event]) -> None:
-    asks = s.table.vote_asks("vote", "voting", s.round, s.alive, s.alive)
-    if s.table.ruleset.votes == "secret":
+    voters = s.voters
+    asks = s.table.vote_asks("vote", "voting", s.round, voters, s.alive)
+    if not asks:
+        _counted(s, events, None, ())
+    elif s.table.ruleset.votes == "secret":
         s.asks = asks
     else:
         if not s.queue:
-            s.queue = tuple(seat for seat in s.order if s.alive >> seat & 1)
+            late = s.table.seats(voters & ~only(*s.order))  # back since the order was fixed
+            s.queue = (*(seat for seat in s.order if voters >> seat & 1), *late)
         s.asks = tuple(ask for ask in asks if ask.seat == s.queue[0])
 
 
@@ -469,13 +473,14 @@ def _take_voting(s: State, events: list[Event], replies: Sequence[Action], asks:
     kind = asks[0].kind
     if kind == "vote":
         _announce_votes(events, asks, replies, "eliminate")
+        ballots = _ballots(asks, replies)
         if s.table.ruleset.votes == "open":
-            s.choices = (*s.choices, ("vote", asks[0].seat, replies[0]))
+            s.choices = (*s.choices, ("vote", *ballots[0]))
             s.queue = s.queue[1:]
             if s.queue:
                 return
-            replies, s.choices = tuple(choice[2] for choice in s.choices), ()
-        leaders = _leaders(replies, s.table.ruleset.pass_competes)
+            ballots, s.choices = [choice[1:] for choice in s.choices], ()
+        leaders = _leaders(s, ballots, s.table.ruleset.pass_competes)
         if len(leaders) > 1 and s.table.ruleset.tie == "random":
             s.asks = (_chance(s, "tie", s.table.picks(only(*leaders), False)),)
             s.tied = leaders
@@ -501,18 +506,24 @@ def _announce_votes(
         events.append(voted(ask.seat, reply.seat if isinstance(reply, Pick) else None, purpose))
 
 
-def _leaders(replies: Sequence[Action], pass_competes: bool) -> tuple[int, ...]:
-    """The seats with most votes, ascending; empty when nobody was voted for.
+def _ballots(asks: tuple[Ask, ...], replies: Sequence[Action]) -> list[tuple[int, Action]]:
+    """(voter, its reply) each."""
+    return [(ask.seat, reply) for ask, reply in zip(asks, replies, strict=True)]
+
+
+def _leaders(s: State, ballots: Iterable[tuple[int, Action]], pass_competes: bool) -> tuple[int, ...]:
+    """The seats with most votes, ascending; empty when nobody was voted for. ballots: (voter, its reply).
 
     Where pass competes, it also empties the lead by coming first or sharing the first place.
     """
     counts: dict[int, int] = {}
     passes = 0
-    for reply in replies:
+    for voter, reply in ballots:
+        votes = s.votes[voter] if s.votes else 1
         if isinstance(reply, Pick):
-            counts[reply.seat] = counts.get(reply.seat, 0) + 1
+            counts[reply.seat] = counts.get(reply.seat, 0) + votes
         else:
-            passes += 1
+            passes += votes
     top = max(counts.values(), default=0)
     if not top or (pass_competes and passes >= top):
         return ()

@@ -125,8 +125,25 @@ class Shot:
 
 
 @dataclass(frozen=True, slots=True)
+class Returned:
+    """`seat`, who was out of the game, is back in it."""
+
+    seat: int
+    audience: int
+
+
+@dataclass(frozen=True, slots=True)
+class VotesSet:
+    """Where `seat` votes, its vote counts so often from now on; 0: it is asked for none."""
+
+    seat: int
+    votes: int
+    audience: int
+
+
+@dataclass(frozen=True, slots=True)
 class Revealed:
-    """A dead player's role is made public."""
+    """A player's role is made public."""
 
     seat: int
     role: str
@@ -207,6 +224,8 @@ Event = (
     | VictimShown
     | DayBroke
     | Shot
+    | Returned
+    | VotesSet
     | Revealed
     | CandidatesNamed
     | SheriffNamed

@@ -26,6 +26,7 @@ from .events import (
     Learned,
     NightFell,
     PackMet,
+    Returned,
     Revealed,
     Said,
     SheriffDrawn,
@@ -35,6 +36,7 @@ from .events import (
     VictimShown,
     VoteCounted,
     Voted,
+    VotesSet,
     only,
     seats_of,
 )
@@ -62,7 +64,8 @@ class Facts(NamedTuple):
     """See the module. `facts_of(ruleset)` is the beginning, before any event.
 
     phase: "setup" until the first night. alive: bit mask over seats; somebody voted out is no longer in it,
-    last words or not. departures: in the order in which players left. roles: by seat, "" where it is not
+    last words or not. votes: by seat, how often its vote counts (0: it has none). departures: in the order in
+    which players left, those of players who came back later among them. roles: by seat, "" where it is not
     known for certain; sides: by seat, whether it is on the Werewolves' side (None: not known), for all of
     `roles` and where only that was learned. sheriffs: who held the office, in order. intended: the seat drawn
     in secret to become Sheriff, for the moderator.
@@ -72,6 +75,7 @@ class Facts(NamedTuple):
     round: int
     phase: Phase
     alive: int
+    votes: tuple[int, ...]
     departures: tuple[Departure, ...]
     roles: tuple[str, ...]
     sides: tuple[bool | None, ...]
@@ -83,6 +87,16 @@ class Facts(NamedTuple):
     def living(self) -> tuple[int, ...]:
         """The seats that are alive, ascending."""
         return seats_of(self.alive)
+
+    @property
+    def voters(self) -> tuple[int, ...]:
+        """Who has a vote, ascending: of the living, but not always all."""
+        return tuple([seat for seat in seats_of(self.alive) if self.votes[seat]])
+
+    def left(self, seat: int) -> Departure | None:
+        """How somebody who is out of the game left it; None for the living."""
+        gone = [departure for departure in self.departures if departure.seat == seat]
+        return gone[-1] if gone and not self.alive >> seat & 1 else None
 
     @property
     def sheriff(self) -> int | None:
@@ -118,6 +132,10 @@ class Facts(NamedTuple):
             case Shot(seat, target):
                 role = self.ruleset.shooter
                 return (self if role is None else self._knowing(role.name, seat))._without("shot", target)
+            case Returned(seat):
+                return self._replace(alive=self.alive | only(seat))
+            case VotesSet(seat, votes):
+                return self._replace(votes=_put(self.votes, seat, votes))
             case Dealt(seat, role) | Revealed(seat, role):
                 return self._knowing(role, seat)
             case PackMet(seats):
@@ -176,8 +194,9 @@ def facts_of(ruleset: Ruleset, events: Iterable[Event] = ()) -> Facts:
     """The facts after all of these events."""
     players = ruleset.players
     facts = Facts(
-        ruleset, 0, "setup", (1 << players) - 1, (), ("",) * players, (None,) * players, (), None, None
-    )
+        ruleset, 0, "setup", (1 << players) - 1, (1,) * players, (), ("",) * players, (None,) * players, (),
+        None, None,
+    )  # fmt: skip
     for event in events:
         facts = facts.then(event)
     return facts

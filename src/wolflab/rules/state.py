@@ -12,6 +12,7 @@ from typing import Any
 from .actions import Action
 from .asks import Ask
 from .duties import Cause, Role
+from .events import EVERYONE, Event, Returned, VotesSet
 from .outcome import Outcome
 from .ruleset import Ruleset
 from .table import Table
@@ -51,6 +52,8 @@ class State:
     """Who shares the most votes, while chance breaks the tie."""
 
     # What few games use begins here and not in `engine.begin`: what is not set need not be copied.
+    votes: tuple[int, ...] = ()
+    """By seat, how often its vote counts; empty while everybody's counts once."""
     cured: int = 0
     hit: int = 0
     """Who was struck in the last night."""
@@ -68,6 +71,11 @@ class State:
         new = State.__new__(State)
         new.__dict__ = self.__dict__.copy()
         return new
+
+    @property
+    def voters(self) -> int:
+        """Mask of those who have a vote: not all of the living need have one."""
+        return self.alive & self.table.voting(self.votes) if self.votes else self.alive
 
     # -- as duties see it (`DutyState`) -----------------------------------------------------
 
@@ -99,6 +107,18 @@ class State:
         """See `DutyState`."""
         assert self.phase != "night"
         self.shots = (*self.shots, (seat, target))
+
+    def bring_back(self, seat: int) -> Event:
+        """See `DutyState`."""
+        assert self.phase != "night"
+        self.alive |= 1 << seat
+        return Returned(seat, EVERYONE)
+
+    def set_votes(self, seat: int, votes: int) -> Event:
+        """See `DutyState`."""
+        held = self.votes or (1,) * self.table.ruleset.players
+        self.votes = (*held[:seat], votes, *held[seat + 1 :])
+        return VotesSet(seat, votes, EVERYONE)
 
     def remember(self, seat: int, word: str, value: object) -> None:
         """See `DutyState`."""

@@ -35,6 +35,7 @@ class Table:
         self.vote_asks = lru_cache(_CACHE)(self._vote_asks)
         self.members = lru_cache(_CACHE)(_members)
         self.sides = lru_cache(_CACHE)(_sides)
+        self.voting = lru_cache(_CACHE)(_voting)
         self.deal_ask = lru_cache(_CACHE)(self._deal_ask)
         self.duties = lru_cache(_CACHE)(self._duties)
         self.ready = lru_cache(_CACHE)(_ready)
@@ -102,6 +103,11 @@ def _members(roles: tuple[Role, ...], role: Role) -> int:
         if other is role:
             mask |= 1 << seat
     return mask
+
+
+def _voting(votes: tuple[int, ...]) -> int:
+    """Mask of the seats that have a vote, by how often each counts."""
+    return sum(1 << seat for seat, held in enumerate(votes) if held)
 
 
 def _sides(roles: tuple[Role, ...]) -> tuple[int, int]:

@@ -23,6 +23,7 @@ from ..rules import (
     NightFell,
     PackMet,
     Pick,
+    Returned,
     Revealed,
     Ruleset,
     Said,
@@ -33,6 +34,7 @@ from ..rules import (
     VictimShown,
     VoteCounted,
     Voted,
+    VotesSet,
 )
 from .notes import Reflected
 from .reading import Accusation, Claim, Defence, Report, read
@@ -52,7 +54,7 @@ def informativeness(event: Event | Reflected, seat: int, ruleset: Ruleset) -> in
             return OUT if deaths else OTHER
         case VoteCounted(seat=out):
             return OTHER if out is None else OUT
-        case Learned() | PackMet() | Revealed():
+        case Learned() | PackMet() | Revealed() | Returned() | VotesSet():
             return ROLE
         case Chose(kind="antidote", action=Answer(yes=True)) | Chose(kind="poison", action=Pick()):
             return POTION

@@ -7,6 +7,7 @@ at the table (night choices, roles) is dim; it is shown to the reader, who is no
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import assert_never
 
@@ -32,6 +33,7 @@ from ..rules import (
     Log,
     NightFell,
     PackMet,
+    Returned,
     Revealed,
     Ruleset,
     Said,
@@ -42,6 +44,7 @@ from ..rules import (
     VictimShown,
     VoteCounted,
     Voted,
+    VotesSet,
     Winner,
     facts_of,
 )
@@ -86,7 +89,8 @@ class GamePrinter:
         self.thoughts = thoughts
         self.pace = pace
         self._now = facts_of(ruleset)
-        self._votes: list[Voted] = []
+        self._votes: list[tuple[Voted, int]] = []
+        """Each with how often it counts."""
 
     def watch(self, events: Sequence[Event], log: Log, turns: Sequence[Turn]) -> None:
         """`match.Match.watch`: what was thought, then what happened."""
@@ -128,13 +132,22 @@ class GamePrinter:
                 self._moderator(event)
             case Said(seat, where, text):
                 self._said(seat, where, text)
-            case Voted():
-                self._votes.append(event)
+            case Voted(voter):
+                self._votes.append((event, self._now.votes[voter]))
             case GameEnded(outcome):
                 out.print()
                 style = "green" if outcome.winner is Winner.VILLAGE else "red"
                 out.print(Rule(f"{_WINS[outcome.winner]}: {outcome.reason.value}", style=style))
-            case CandidatesNamed() | SheriffNamed() | FirstSpeaker() | Revealed() | Shot() | VoteCounted():
+            case (
+                CandidatesNamed()
+                | SheriffNamed()
+                | FirstSpeaker()
+                | Revealed()
+                | Returned()
+                | VotesSet()
+                | Shot()
+                | VoteCounted()
+            ):
                 self._moderator(event)
             case Chose(seat):
                 self._secret(event, ICONS.get(self._now.roles[seat], "·"))
@@ -180,18 +193,21 @@ class GamePrinter:
         if not votes:
             return
         names = self.ruleset.names
-        title = "for Sheriff" if votes[0].what == "elect" else ""
+        first = votes[0][0]
+        title = "for Sheriff" if first.what == "elect" else ""
         if len(votes) == 1:  # open votes come one by one
-            voter, target = votes[0].voter, votes[0].target
+            voter, target = first.voter, first.target
             choice = "does not vote" if target is None else f"[bold]{names[target]}[/]"
             self.console.print(f"[yellow]{f'Vote {title}'.strip()}[/] {names[voter]} → {choice}")
             return
         self.console.print(f"[yellow]{f'Votes {title}'.strip()}[/]")
         ballots: dict[int | None, list[str]] = {}
-        for vote in votes:
+        counts: Counter[int | None] = Counter()
+        for vote, n in votes:
             ballots.setdefault(vote.target, []).append(names[vote.voter])
-        for target, voters in sorted(ballots.items(), key=lambda item: (item[0] is None, -len(item[1]))):
-            choice = "did not vote" if target is None else f"[bold]{names[target]}[/] ({len(voters)})"
+            counts[vote.target] += n
+        for target, voters in sorted(ballots.items(), key=lambda item: (item[0] is None, -counts[item[0]])):
+            choice = "did not vote" if target is None else f"[bold]{names[target]}[/] ({counts[target]})"
             self.console.print(Padding(f"{choice}: {', '.join(voters)}", (0, 3)))
 
     def _rest(self) -> None:

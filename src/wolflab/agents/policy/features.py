@@ -48,6 +48,7 @@ from ...rules import (
     NightFell,
     PackMet,
     Pick,
+    Returned,
     Revealed,
     Said,
     SheriffDrawn,
@@ -58,6 +59,7 @@ from ...rules import (
     View,
     VoteCounted,
     Voted,
+    VotesSet,
     seats_of,
 )
 from ...text.notes import Belief, counted_confidence
@@ -172,7 +174,17 @@ class _Fold:
                 case DayBroke(deaths=deaths):
                     for seat in deaths:
                         self.block()[self.players + seat] = 1.0
-                case Dealt() | PackMet() | Learned() | Revealed() | Shot() | VoteCounted() | GameEnded():
+                case (
+                    Dealt()
+                    | PackMet()
+                    | Learned()
+                    | Revealed()
+                    | Returned()
+                    | VotesSet()
+                    | Shot()
+                    | VoteCounted()
+                    | GameEnded()
+                ):
                     pass  # what they say is among the facts
                 case SheriffDrawn() | SpeakersDrawn() | CandidatesNamed() | SheriffNamed() | FirstSpeaker():
                     pass  # Sheriffs and speaking orders have no place in Table 3

@@ -188,11 +188,10 @@ def _players(game: _Game) -> Iterator[DataRow]:
     record = game.record
     if record is None:
         return
-    left = {gone.seat: gone for gone in record.facts.departures}
     village_won = None if record.outcome is None else record.outcome.village_won
     for seat, role in enumerate(record.roles):
         wolf = ROLES[role].wolf
-        label = player_label(record.player(seat, 0))
+        label, left = player_label(record.player(seat, 0)), record.facts.left(seat)
         yield (
             game.place
             | game.seat(seat)
@@ -201,8 +200,8 @@ def _players(game: _Game) -> Iterator[DataRow]:
                 "model": label.model or None,
                 "recipe": label.recipe,
                 "won": None if village_won is None else village_won is not wolf,
-                "left_round": left[seat].round if seat in left else None,
-                "left_by": left[seat].how if seat in left else None,
+                "left_round": None if left is None else left.round,
+                "left_by": None if left is None else left.how,
             }
             | game.sitting(seat)
         )

@@ -103,5 +103,5 @@ def _by_ask(keys: Iterable[str]) -> Iterator[str]:
 
 def seat_asked(ask: str) -> int | None:
     """The seat that an ask's id names; None where it names none."""
-    last = ask.rpartition("/")[2]
-    return int(last) if last.isdecimal() else None
+    seat = [*ask.split("/"), "", ""][2]
+    return int(seat) if seat.isdecimal() else None

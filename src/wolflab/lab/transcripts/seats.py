@@ -295,6 +295,7 @@ def _ended(record: GameRecord, seat: int) -> WonOrLost | None:
         return None
     wolf = ROLES[record.roles[seat]].wolf
     village = outcome.village_won
-    left = next(((gone.round, gone.how) for gone in record.facts.departures if gone.seat == seat), None)
+    gone = record.facts.left(seat)
+    left = None if gone is None else (gone.round, gone.how)
     won = None if village is None else village is not wolf
     return WonOrLost(outcome.winner.value, outcome.reason.value, won, left)

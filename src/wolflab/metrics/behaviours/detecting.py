@@ -8,12 +8,12 @@ behaviour: they are marked as not `meant`.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, assert_never
 
-from ...record import GameRecord
+from ...record import GameRecord, PastTurn
 from ...rules import (
     EVERYONE,
     ROLES,
@@ -33,6 +33,7 @@ from ...rules import (
     NightFell,
     PackMet,
     Pick,
+    Returned,
     Revealed,
     Said,
     SheriffDrawn,
@@ -42,6 +43,7 @@ from ...rules import (
     VictimShown,
     VoteCounted,
     Voted,
+    VotesSet,
     facts_of,
 )
 from ...text.notes import Mistake, Reflected, Thought
@@ -278,6 +280,9 @@ class _Walk:
         self.victims: dict[int, int] = {}
         self.index: dict[str, int] = {}
         self.stand_ins = {turn.ask for turn in view.record.turns if turn.invalid is not None}
+        self.asks: dict[tuple[str, int], list[PastTurn]] = defaultdict(list)
+        for turn in view.record.turns:
+            self.asks[turn.kind, turn.seat].append(turn)
 
     def run(self) -> None:
         for at, event in enumerate(self.view.record.events):
@@ -300,7 +305,17 @@ class _Walk:
                 self._said(at, event)
             case Voted():
                 self._voted(at, event)
-            case Dealt() | PackMet() | DayBroke() | Shot() | Revealed() | SheriffNamed() | VoteCounted():
+            case (
+                Dealt()
+                | PackMet()
+                | DayBroke()
+                | Shot()
+                | Revealed()
+                | Returned()
+                | VotesSet()
+                | SheriffNamed()
+                | VoteCounted()
+            ):
                 pass  # what they say is among the facts
             case GameEnded():
                 pass
@@ -309,16 +324,20 @@ class _Walk:
             case _:
                 assert_never(event)
 
+    def _ask(self, at: int, kind: str, seat: int) -> str:
+        """The id of the ask whose answer made the event at that index."""
+        ask = next(turn.ask for turn in reversed(self.asks[kind, seat]) if turn.at <= at)
+        self.index[ask] = at
+        return ask
+
     def _voted(self, at: int, event: Voted) -> None:
         round, voter, what = self.public.round, event.voter, event.what
-        ask = f"{round}/{'vote' if what == 'eliminate' else 'elect'}/{voter}"
-        self.index[ask] = at
+        ask = self._ask(at, "vote" if what == "eliminate" else "elect", voter)
         self.view.ballots.append(Ballot(at, ask, round, voter, event.target, what, ask not in self.stand_ins))
 
     def _chose(self, at: int, event: Chose) -> None:
         round = self.public.round
-        ask = f"{round}/{event.kind}/{event.seat}"
-        self.index[ask] = at
+        ask = self._ask(at, event.kind, event.seat)
         target: int | None = None
         if isinstance(event.action, Pick):
             target = event.action.seat
@@ -334,8 +353,7 @@ class _Walk:
             self.where, self.asked_today = event.where, frozenset()
         if event.where == "discussion":
             view.debates.setdefault(round, living)
-        ask = f"{round}/{ASKED[event.where]}/{seat}"
-        self.index[ask] = at
+        ask = self._ask(at, ASKED[event.where], seat)
         if event.text:
             unread = not can_be_read(event.text, view.names)
             found = () if unread else signs_of(event.text, view.names)

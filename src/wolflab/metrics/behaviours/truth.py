@@ -80,7 +80,7 @@ def _dead(view: DetectorView, statement: Statement) -> Iterator[Falsehood]:
             about = sign.who if sign.kind == "cites" else sign.whom
             past = sign.kind == "cites" and sign.when not in ("", "today")
             if about >= 0 and about not in statement.alive and not past:
-                departure = view.departure(about)
+                departure = statement.public.left(about)
                 assert departure is not None
                 left = f"{_how_left(departure.how)} in round {departure.round}"
                 yield f"speaks of {view.name(about)} as alive, who {left}", about
@@ -108,7 +108,7 @@ def _deaths(view: DetectorView, statement: Statement) -> Iterator[Falsehood]:
             if sign.whom != statement.seat:  # in last words one may speak of oneself as gone
                 yield f"says that {name} is dead, who lives", sign.whom
             continue
-        departure = view.departure(sign.whom)
+        departure = statement.public.left(sign.whom)
         assert departure is not None
         if sign.what == "vote" and departure.how != "vote":
             yield f"says that {name} was voted out, who {_how_left(departure.how)}", sign.whom

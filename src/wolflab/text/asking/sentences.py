@@ -24,6 +24,7 @@ from ...rules import (
     NightFell,
     PackMet,
     Pick,
+    Returned,
     Revealed,
     Ruleset,
     Said,
@@ -34,6 +35,7 @@ from ...rules import (
     VictimShown,
     VoteCounted,
     Voted,
+    VotesSet,
     Winner,
 )
 from ..clean import clean
@@ -127,6 +129,10 @@ def _words(event: Event | Reflected, seat: int | None, ruleset: Ruleset) -> str:
             return _shot(shooter, target, seat, ruleset)
         case Revealed(dead, role):
             return f"it was revealed that {ruleset.names[dead]} was {a_role(role)}."
+        case Returned(player):
+            return f"{_who(player, seat, ruleset)} {'are' if player == seat else 'is'} back in the game."
+        case VotesSet(player, votes):
+            return _votes_set(player, votes, seat, ruleset)
         case GameEnded(outcome):
             if outcome.winner is Winner.NOBODY:
                 return f"The game is over and nobody wins: {outcome.reason.value}."
@@ -182,6 +188,15 @@ def _shot(shooter: int, target: int, seat: int | None, ruleset: Ruleset) -> str:
         who += f", {f'the {role.name}' if ruleset.count(role.name) == 1 else a_role(role.name)},"
     out = "you are" if target == seat else f"{ruleset.names[target]} is"
     return f"{who} shot {_who(target, seat, ruleset)}: {out} out of the game."
+
+
+def _votes_set(player: int, votes: int, seat: int | None, ruleset: Ruleset) -> str:
+    """How often whose vote counts from now on."""
+    if votes == 0:
+        have = "have" if player == seat else "has"
+        return f"{_who(player, seat, ruleset)} {have} no vote from now on."
+    whose = "your" if player == seat else f"{ruleset.names[player]}'s"
+    return f"{whose} vote counts {'once' if votes == 1 else f'{votes} times'} from now on."
 
 
 def _said(event: Said, seat: int | None, ruleset: Ruleset) -> str:

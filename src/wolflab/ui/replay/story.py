@@ -31,6 +31,7 @@ from ...rules import (
     NightFell,
     PackMet,
     Pick,
+    Returned,
     Revealed,
     Ruleset,
     Said,
@@ -41,6 +42,7 @@ from ...rules import (
     VictimShown,
     VoteCounted,
     Voted,
+    VotesSet,
     facts_of,
     only,
     seats_of,
@@ -158,6 +160,8 @@ def _drawn(event: Event, ruleset: Ruleset) -> _Told:
             | SpeakersDrawn()
             | NightFell()
             | Revealed()
+            | Returned()
+            | VotesSet()
             | CandidatesNamed()
             | SheriffNamed()
             | FirstSpeaker()

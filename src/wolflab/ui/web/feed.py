@@ -27,6 +27,7 @@ from ...rules import (
     Learned,
     NightFell,
     PackMet,
+    Returned,
     Revealed,
     Ruleset,
     Said,
@@ -37,6 +38,7 @@ from ...rules import (
     VictimShown,
     VoteCounted,
     Voted,
+    VotesSet,
     facts_of,
 )
 from ...text.asking.sentences import capitalised, moderator_sentence, sentence
@@ -110,7 +112,9 @@ class Feed:
             case Said(seat, where, text):
                 return {"kind": "said", "seat": seat, "where": where, "text": text}
             case Voted(voter, target, what):
-                return {"kind": "vote", "voter": voter, "target": target, "what": what}
+                votes = self.facts.votes[voter]
+                more = {} if votes == 1 else {"votes": votes}
+                return {"kind": "vote", "voter": voter, "target": target, "what": what, **more}
             case GameEnded(outcome):
                 return {"kind": "end", "text": self._told(event), "winner": outcome.winner.value}
             case SpeakersDrawn() if event.audience == MODERATOR:
@@ -125,6 +129,8 @@ class Feed:
                 | VictimShown()
                 | Shot()
                 | Revealed()
+                | Returned()
+                | VotesSet()
                 | CandidatesNamed()
                 | SheriffNamed()
                 | FirstSpeaker()

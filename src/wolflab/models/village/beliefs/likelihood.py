@@ -22,6 +22,7 @@ from ....rules import (
     DayBroke,
     Facts,
     NightFell,
+    Returned,
     Revealed,
     Ruleset,
     Said,
@@ -29,6 +30,7 @@ from ....rules import (
     Shot,
     VoteCounted,
     Voted,
+    VotesSet,
     facts_of,
     only,
 )
@@ -37,7 +39,9 @@ from ..parameters import Ints, Parameters
 from .claims import AS_OTHER, AS_PLAIN, AS_SEER, AS_SHIELD, claim_of, claimed
 from .worlds import SEER, WOLF, WorldFloats, role_class
 
-Public = Said | Voted | DayBroke | NightFell | VoteCounted | SheriffNamed | Shot | Revealed
+Public = (
+    Said | Voted | DayBroke | NightFell | VoteCounted | SheriffNamed | Shot | Revealed | Returned | VotesSet
+)
 """The public events that bear on the roles, or on how later ones do: all by which somebody leaves among
 them."""
 
@@ -184,7 +188,7 @@ class Fold:
                     new.lives = (*node.lives, new.facts.alive)
             case Revealed(seat):
                 new.marks = ((seat, 9),)
-            case VoteCounted() | SheriffNamed():
+            case VoteCounted() | SheriffNamed() | Returned() | VotesSet():
                 pass  # what they say is among the facts
             case _:
                 assert_never(event)

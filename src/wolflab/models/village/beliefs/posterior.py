@@ -31,6 +31,7 @@ from ....rules import (
     NightFell,
     PackMet,
     Pick,
+    Returned,
     Revealed,
     Ruleset,
     Said,
@@ -41,6 +42,7 @@ from ....rules import (
     VictimShown,
     VoteCounted,
     Voted,
+    VotesSet,
     facts_of,
     only,
 )
@@ -115,7 +117,7 @@ class Survey:
                 pass
             case Said() | Voted() | DayBroke() | NightFell() | VoteCounted() | SheriffNamed():
                 pass  # `Public`: the fold reads it
-            case Shot() | Revealed():
+            case Shot() | Revealed() | Returned() | VotesSet():
                 pass  # and these
             case _:
                 assert_never(event)
@@ -270,7 +272,17 @@ def _by_day(event: Event | Reflected) -> bool:
     match event:
         case Said() | Voted() | VoteCounted() | Shot():
             return True
-        case NightFell() | Chose() | Learned() | VictimShown() | DayBroke() | Revealed() | Reflected():
+        case (
+            NightFell()
+            | Chose()
+            | Learned()
+            | VictimShown()
+            | DayBroke()
+            | Revealed()
+            | Returned()
+            | VotesSet()
+            | Reflected()
+        ):
             return False
         case CandidatesNamed() | SheriffNamed() | FirstSpeaker() | GameEnded():
             return False

@@ -52,18 +52,21 @@ function Said({ item, seats, me }) {
       <bdi>${item.text}</bdi></p>` : html`<p class="words none">says nothing</p>`}</div></div>`;
 }
 
-/** One ballot: for each who got votes, from whom. The most votes come first. */
+/** One ballot: for each who got votes, from whom. The most votes come first; a vote may count more than once. */
 function Votes({ items, seats }) {
-  const by = new Map();
-  for (const { voter, target } of items) by.set(target, [...(by.get(target) || []), voter]);
-  const rows = [...by].sort((a, b) => (b[0] !== null) - (a[0] !== null) || b[1].length - a[1].length);
+  const [by, sums] = [new Map(), new Map()];
+  for (const { voter, target, votes = 1 } of items) {
+    by.set(target, [...(by.get(target) || []), voter]);
+    sums.set(target, (sums.get(target) || 0) + votes);
+  }
+  const rows = [...by].sort((a, b) => (b[0] !== null) - (a[0] !== null) || sums.get(b[0]) - sums.get(a[0]));
   const what = items[0].what === "elect" ? "The election" : "The vote";
   return html`<section class="votes card">
     <h3>${what} <small>${count(items.length, "vote")}</small></h3>
     <ul>${rows.map(([target, voters]) => html`<li key=${target}>
       <div class="target">${target === null ? html`<span class="mark none"></span><span class="who">No vote</span>`
         : html`<${Mark} seat=${seats[target]} /><${Who} seat=${seats[target]} />`}
-          <b class="sum">${voters.length}</b></div>
+          <b class="sum">${sums.get(target)}</b></div>
       <div class="voters"><span class="from">from</span>${voters.map((voter) => html`<span class="voter" key=${voter}>
         <${Mark} seat=${seats[voter]} />
         <bdi>${seats[voter].nick || seats[voter].name}</bdi></span>`)}</div></li>`)}</ul></section>`;
