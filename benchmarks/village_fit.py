@@ -34,7 +34,7 @@ from wolflab.match.player import Dealing, Player
 from wolflab.match.probes import Probe
 from wolflab.models.base import Request, Response
 from wolflab.models.village import Village
-from wolflab.models.village.beliefs.likelihood import Fold, Public, TableObservation
+from wolflab.models.village.beliefs.likelihood import Fold, TableObservation
 from wolflab.models.village.beliefs.worlds import role_class
 from wolflab.models.village.parameters import (
     PATH,
@@ -44,7 +44,7 @@ from wolflab.models.village.parameters import (
     Parameters,
     parse_parameters,
 )
-from wolflab.rules import DOCTOR, PRESETS, ROLES, SHERIFF, WITCH, Event, Ruleset, Winner
+from wolflab.rules import DOCTOR, EVERYONE, PRESETS, ROLES, SHERIFF, WITCH, Event, Ruleset, Winner
 from wolflab.text.notes import UNCERTAIN
 from wolflab.text.questions import Deduce, Question, Situation
 
@@ -158,7 +158,7 @@ def observe(games: Sequence[Game], ruleset: Ruleset, counts: dict[str, Any]) -> 
         fold.observed = observed
         node = fold.root
         for event in game.events:
-            if isinstance(event, Public):
+            if event.audience == EVERYONE:
                 node = fold.step(node, event)
         classes = [role_class(ROLES[role]) for role in game.roles]
         for table, context, outcome, actor, target in observed:

@@ -23,7 +23,7 @@ import pytest
 
 import wolflab
 from network_lock import NetworkLocked, is_local
-from wolflab.rules import Event
+from wolflab.rules import ChoiceEvent, ClockEvent, Event, FactEvent, OfficeEvent, TalkEvent
 
 PACKAGE = Path(wolflab.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -134,8 +134,8 @@ HEAVY = {
 RULES_MAY_USE = set(sys.stdlib_module_names)
 MAX_FUNCTION = 60
 
-EVENTS = {kind.__name__ for kind in get_args(Event)}
-"""Every kind of event."""
+EVENTS = {event.__name__ for event in get_args(Event)}
+KINDS = (ChoiceEvent, ClockEvent, FactEvent, OfficeEvent, TalkEvent)
 
 
 @dataclass(frozen=True)
@@ -296,17 +296,18 @@ def open_matches(tree: ast.AST) -> Iterator[int]:
             inside = getattr(node, block, None)
             statements = [*inside, None] if isinstance(inside, list) else []
             for one, following in pairwise(statements):
-                if isinstance(one, ast.Match) and len(kinds_matched(one)) > 1:
+                if isinstance(one, ast.Match) and len(events_matched(one)) > 1:
                     last = one.cases[-1]
                     ends = last.body[-1] if _matches_all(last) else following
                     if not (isinstance(ends, ast.Expr) and ast.unparse(ends).startswith("assert_never(")):
                         yield one.lineno
 
 
-def kinds_matched(match: ast.Match) -> set[str]:
-    """The kinds of events that its patterns name."""
+def events_matched(match: ast.Match) -> set[str]:
+    """The events and kinds of events that its patterns name."""
     found = [node for case in match.cases for node in ast.walk(case.pattern)]
-    return EVENTS & {ast.unparse(node.cls) for node in found if isinstance(node, ast.MatchClass)}
+    known = EVENTS | {kind.__name__ for kind in KINDS}
+    return known & {ast.unparse(node.cls) for node in found if isinstance(node, ast.MatchClass)}
 
 
 def _matches_all(case: ast.match_case) -> bool:
@@ -521,6 +522,7 @@ def test_a_circle_is_found() -> None:
         ("case Said(): a\n case Voted(): b\n case _ if c: assert_never(event)", "", True),
         ("case Said(): a\n case Voted(): b\n case _: assert_never(event)", "", False),
         ("case Said(): a\n case Voted(): b", "assert_never(event)", False),
+        ("case TalkEvent(): a\n case FactEvent(): b", "", True),
         ("case Said('', _): a\n case Said(): b\n case _: pass", "", False),
         ("case Claim(): a\n case Report(): b\n case _: pass", "", False),
     ],
@@ -528,6 +530,11 @@ def test_a_circle_is_found() -> None:
 def test_open_matches_are_found(cases: str, after: str, found: bool) -> None:
     tree = ast.parse(f"def f(event):\n match event:\n  {cases.replace(chr(10), chr(10) + ' ')}\n {after}")
     assert bool(list(open_matches(tree))) is found
+
+
+@pytest.mark.parametrize("event", get_args(Event))
+def test_every_event_is_of_one_kind(event: type) -> None:
+    assert sum(issubclass(event, kind) for kind in KINDS) == 1
 
 
 def test_function_lengths_leave_out_the_docstring() -> None:

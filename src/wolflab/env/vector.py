@@ -21,30 +21,21 @@ from ..rules import (
     Answer,
     Ask,
     CandidatesNamed,
+    ChoiceEvent,
     Chose,
-    DayBroke,
-    Dealt,
+    ClockEvent,
     Event,
+    FactEvent,
     Facts,
-    FirstSpeaker,
-    GameEnded,
-    Learned,
     NightFell,
-    PackMet,
+    OfficeEvent,
     Pick,
-    Returned,
-    Revealed,
     Ruleset,
     Said,
-    SheriffDrawn,
-    SheriffNamed,
-    Shot,
-    SpeakersDrawn,
+    TalkEvent,
     VictimShown,
     View,
-    VoteCounted,
     Voted,
-    VotesSet,
 )
 from ..text.reading import Accusation, Claim, Defence, Report, Suggestion, read
 
@@ -200,22 +191,8 @@ class _Fold:
                 self.victim[victim] = 1
             case CandidatesNamed(seats):
                 self.candidates[list(seats)] = 1
-            case (
-                Dealt()
-                | PackMet()
-                | Learned()
-                | Revealed()
-                | Returned()
-                | VotesSet()
-                | Shot()
-                | DayBroke()
-                | SheriffNamed()
-                | VoteCounted()
-                | GameEnded()
-            ):
-                pass  # what they say is among the facts
-            case SheriffDrawn() | SpeakersDrawn() | FirstSpeaker():
-                pass  # no section tells of it
+            case FactEvent() | OfficeEvent() | ClockEvent() | ChoiceEvent() | TalkEvent():
+                pass  # what they say is among the facts, or no section tells of it
             case _:
                 assert_never(event)
 

@@ -25,30 +25,22 @@ from numpy.typing import NDArray
 from ..rules import (
     SHIELDS,
     Action,
-    CandidatesNamed,
+    ChoiceEvent,
     Chose,
+    ClockEvent,
     DayBroke,
-    Dealt,
     Event,
+    FactEvent,
     Facts,
-    FirstSpeaker,
     GameEnded,
     Learned,
     NightFell,
-    PackMet,
+    OfficeEvent,
     Pick,
-    Returned,
-    Revealed,
     Ruleset,
-    Said,
-    SheriffDrawn,
-    SheriffNamed,
-    Shot,
-    SpeakersDrawn,
-    VictimShown,
+    TalkEvent,
     VoteCounted,
     Voted,
-    VotesSet,
     Winner,
     facts_of,
 )
@@ -156,9 +148,7 @@ def _worth(event: Event, facts: Facts, night: _Night, worth: Worth) -> np.ndarra
         case GameEnded(outcome):
             if outcome.winner is not Winner.NOBODY:
                 return _sides(facts, worth.win if outcome.winner is Winner.WEREWOLVES else -worth.win)
-        case Said() | Dealt() | PackMet() | VictimShown() | Revealed() | Returned() | VotesSet() | Shot():
-            pass
-        case SheriffDrawn() | SpeakersDrawn() | CandidatesNamed() | SheriffNamed() | FirstSpeaker():
+        case FactEvent() | OfficeEvent() | ClockEvent() | ChoiceEvent() | TalkEvent():
             pass
         case _:
             assert_never(event)

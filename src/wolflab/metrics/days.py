@@ -14,27 +14,15 @@ from typing import Literal, TypeVar, assert_never
 from ..record import GameRecord, PastTurn
 from ..rules import (
     ROLES,
-    CandidatesNamed,
     Chose,
-    DayBroke,
-    Dealt,
-    FirstSpeaker,
-    GameEnded,
-    Learned,
+    ClockEvent,
+    FactEvent,
     NightFell,
-    PackMet,
+    OfficeEvent,
     Pick,
-    Returned,
-    Revealed,
     Said,
-    SheriffDrawn,
-    SheriffNamed,
-    Shot,
-    SpeakersDrawn,
-    VictimShown,
     VoteCounted,
     Voted,
-    VotesSet,
     told,
 )
 from ..text.notes import Belief, Deduced, Rated, trust
@@ -191,13 +179,9 @@ def _votes(record: GameRecord) -> Iterator[_Vote]:
                 vote.out = seat
                 if vote.votes:
                     yield vote
-            case Dealt() | PackMet() | DayBroke() | Revealed() | Shot() | SheriffNamed() | GameEnded():
+            case FactEvent() | OfficeEvent() | ClockEvent():
                 pass  # what they say is among the facts
-            case Returned() | VotesSet():
-                pass  # and these
-            case Chose() | Learned() | VictimShown():
-                pass
-            case SheriffDrawn() | SpeakersDrawn() | CandidatesNamed() | FirstSpeaker():
+            case Chose():
                 pass
             case _:
                 assert_never(event)

@@ -1,5 +1,11 @@
 """What happens in a game. Frozen, closed union; every event states its audience.
 
+Each event is of one kind, its base class. Whoever folds events matches those that matter there, then the
+other kinds in one arm, and ends with `assert_never`; so a new event is its class here, its place in
+`Facts.then` and its words in `text.asking.sentences`. What measures count, and what the built-in player
+concludes something from, is talk and choices: there they are matched one by one, and the type checker names
+these places for a new one.
+
 `audience` is a bit mask over seats (bit *s* set: seat *s* learns of it); `EVERYONE` has every bit,
 `MODERATOR` none. It has no default: an event that forgets its audience does not exist.
 """
@@ -30,8 +36,40 @@ def seats_of(mask: int) -> tuple[int, ...]:
     return tuple(seat for seat in range(mask.bit_length()) if mask >> seat & 1)
 
 
+class FactEvent:
+    """What is so of players: who holds which card, who is out or back, whose vote counts. All or some are
+    told; what follows from it, `Facts.then` says.
+    """
+
+    __slots__ = ()
+
+
+class ChoiceEvent:
+    """What a player chose among options."""
+
+    __slots__ = ()
+
+
+class TalkEvent:
+    """What a player said."""
+
+    __slots__ = ()
+
+
+class OfficeEvent:
+    """Who is, or may become, Sheriff, and who speaks when."""
+
+    __slots__ = ()
+
+
+class ClockEvent:
+    """The game goes on to its next time, or is over."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
-class Dealt:
+class Dealt(FactEvent):
     """A seat was dealt its role."""
 
     seat: int
@@ -40,7 +78,7 @@ class Dealt:
 
 
 @dataclass(frozen=True, slots=True)
-class PackMet:
+class PackMet(FactEvent):
     """The members of the pack recognise each other."""
 
     seats: tuple[int, ...]
@@ -48,7 +86,7 @@ class PackMet:
 
 
 @dataclass(frozen=True, slots=True)
-class SheriffDrawn:
+class SheriffDrawn(OfficeEvent):
     """The moderator secretly chose who will be Sheriff (002 §9.1, heterogeneous)."""
 
     seat: int
@@ -56,7 +94,7 @@ class SheriffDrawn:
 
 
 @dataclass(frozen=True, slots=True)
-class SpeakersDrawn:
+class SpeakersDrawn(OfficeEvent):
     """The order of speech, for a game or a day."""
 
     seats: tuple[int, ...]
@@ -64,7 +102,7 @@ class SpeakersDrawn:
 
 
 @dataclass(frozen=True, slots=True)
-class NightFell:
+class NightFell(ClockEvent):
     """Night of `round` begins."""
 
     round: int
@@ -72,7 +110,7 @@ class NightFell:
 
 
 @dataclass(frozen=True, slots=True)
-class Chose:
+class Chose(ChoiceEvent):
     """A seat's night choice, known to itself (and to its pack for the kill)."""
 
     seat: int
@@ -86,7 +124,7 @@ NOT_WOLF = "not a Werewolf"
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class Learned(FactEvent):
     """What `seat` learned of `target` by a look. what: the name of a role, or "Werewolf" or `NOT_WOLF` where
     the look shows the side alone. Other words are told to the seat, and nothing is concluded from them.
     """
@@ -98,7 +136,7 @@ class Learned:
 
 
 @dataclass(frozen=True, slots=True)
-class VictimShown:
+class VictimShown(FactEvent):
     """The Witch is told whom the Werewolves are about to kill."""
 
     seat: int
@@ -107,7 +145,7 @@ class VictimShown:
 
 
 @dataclass(frozen=True, slots=True)
-class DayBroke:
+class DayBroke(ClockEvent):
     """Dawn of `round`: who died in the night, in seat order (may be empty). No cause is given."""
 
     round: int
@@ -116,7 +154,7 @@ class DayBroke:
 
 
 @dataclass(frozen=True, slots=True)
-class Shot:
+class Shot(FactEvent):
     """`seat` shot `target`, who is out of the game at once."""
 
     seat: int
@@ -125,7 +163,7 @@ class Shot:
 
 
 @dataclass(frozen=True, slots=True)
-class Returned:
+class Returned(FactEvent):
     """`seat`, who was out of the game, is back in it."""
 
     seat: int
@@ -133,7 +171,7 @@ class Returned:
 
 
 @dataclass(frozen=True, slots=True)
-class VotesSet:
+class VotesSet(FactEvent):
     """Where `seat` votes, its vote counts so often from now on; 0: it is asked for none."""
 
     seat: int
@@ -142,7 +180,7 @@ class VotesSet:
 
 
 @dataclass(frozen=True, slots=True)
-class Revealed:
+class Revealed(FactEvent):
     """A player's role is made public."""
 
     seat: int
@@ -151,7 +189,7 @@ class Revealed:
 
 
 @dataclass(frozen=True, slots=True)
-class CandidatesNamed:
+class CandidatesNamed(OfficeEvent):
     """Who runs for Sheriff, in the order in which they speak."""
 
     seats: tuple[int, ...]
@@ -159,7 +197,7 @@ class CandidatesNamed:
 
 
 @dataclass(frozen=True, slots=True)
-class SheriffNamed:
+class SheriffNamed(OfficeEvent):
     """`seat` is the Sheriff from now on. `how`: "assigned", "drawn", "elected" or "succeeded"."""
 
     seat: int
@@ -168,7 +206,7 @@ class SheriffNamed:
 
 
 @dataclass(frozen=True, slots=True)
-class FirstSpeaker:
+class FirstSpeaker(OfficeEvent):
     """The Sheriff chose who speaks first (the rest of the order is not announced, 002 §1.2)."""
 
     sheriff: int
@@ -177,7 +215,7 @@ class FirstSpeaker:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Said(TalkEvent):
     """A public statement. `where`: "discussion", "election" or "last words". Empty text: said nothing."""
 
     seat: int
@@ -187,7 +225,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Voted:
+class Voted(ChoiceEvent):
     """`voter` voted for `target` (None: did not vote). `what`: "eliminate" or "elect"."""
 
     voter: int
@@ -197,7 +235,7 @@ class Voted:
 
 
 @dataclass(frozen=True, slots=True)
-class VoteCounted:
+class VoteCounted(FactEvent):
     """The day's vote was counted; `seat` is out (None: nobody). `tied` lists a tie for most votes."""
 
     seat: int | None
@@ -206,7 +244,7 @@ class VoteCounted:
 
 
 @dataclass(frozen=True, slots=True)
-class GameEnded:
+class GameEnded(ClockEvent):
     """The game is over."""
 
     outcome: Outcome

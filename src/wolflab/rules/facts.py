@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple, TypeVar, assert_never
 from .events import (
     NOT_WOLF,
     CandidatesNamed,
-    Chose,
+    ChoiceEvent,
     DayBroke,
     Dealt,
     Event,
@@ -28,14 +28,13 @@ from .events import (
     PackMet,
     Returned,
     Revealed,
-    Said,
     SheriffDrawn,
     SheriffNamed,
     Shot,
     SpeakersDrawn,
+    TalkEvent,
     VictimShown,
     VoteCounted,
-    Voted,
     VotesSet,
     only,
     seats_of,
@@ -113,15 +112,7 @@ class Facts(NamedTuple):
     def then(self, event: Event) -> Facts:
         """The facts once `event` has happened."""
         match event:
-            case (
-                Said()
-                | Voted()
-                | Chose()
-                | VictimShown()
-                | SpeakersDrawn()
-                | CandidatesNamed()
-                | FirstSpeaker()
-            ):
+            case TalkEvent() | ChoiceEvent() | VictimShown():
                 return self
             case NightFell(round):
                 return self._replace(round=round, phase="night")
@@ -150,6 +141,8 @@ class Facts(NamedTuple):
                 return self._replace(intended=seat)
             case SheriffNamed(seat):
                 return self._replace(sheriffs=(*self.sheriffs, seat))
+            case SpeakersDrawn() | CandidatesNamed() | FirstSpeaker():
+                return self
             case GameEnded(outcome):
                 return self._replace(outcome=outcome)
         assert_never(event)

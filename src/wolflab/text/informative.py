@@ -12,29 +12,23 @@ from typing import assert_never
 
 from ..rules import (
     Answer,
-    CandidatesNamed,
+    ChoiceEvent,
     Chose,
+    ClockEvent,
     DayBroke,
     Dealt,
     Event,
-    FirstSpeaker,
-    GameEnded,
+    FactEvent,
     Learned,
-    NightFell,
+    OfficeEvent,
     PackMet,
     Pick,
-    Returned,
     Revealed,
     Ruleset,
     Said,
-    SheriffDrawn,
-    SheriffNamed,
     Shot,
-    SpeakersDrawn,
-    VictimShown,
+    TalkEvent,
     VoteCounted,
-    Voted,
-    VotesSet,
 )
 from .notes import Reflected
 from .reading import Accusation, Claim, Defence, Report, read
@@ -54,18 +48,16 @@ def informativeness(event: Event | Reflected, seat: int, ruleset: Ruleset) -> in
             return OUT if deaths else OTHER
         case VoteCounted(seat=out):
             return OTHER if out is None else OUT
-        case Learned() | PackMet() | Revealed() | Returned() | VotesSet():
+        case Learned() | PackMet() | Revealed():
             return ROLE
         case Chose(kind="antidote", action=Answer(yes=True)) | Chose(kind="poison", action=Pick()):
             return POTION
-        case Chose() | VictimShown() | Voted() | NightFell() | GameEnded():
-            return OTHER
-        case SheriffDrawn() | SpeakersDrawn() | CandidatesNamed() | SheriffNamed() | FirstSpeaker():
-            return OTHER
         case Said(speaker, _, text):
             return _talk(text, speaker, ruleset)
         case Reflected(text=text):
             return _talk(text, seat, ruleset)
+        case FactEvent() | OfficeEvent() | ClockEvent() | ChoiceEvent() | TalkEvent():
+            return OTHER
     assert_never(event)
 
 

@@ -22,29 +22,22 @@ from ..record import GameRecord, PastTurn, Turn
 from ..rules import (
     EVERYONE,
     ROLES,
-    CandidatesNamed,
+    ChoiceEvent,
     Chose,
+    ClockEvent,
     DayBroke,
     Dealt,
     Event,
-    FirstSpeaker,
+    FactEvent,
     GameEnded,
-    Learned,
     Log,
     NightFell,
+    OfficeEvent,
     PackMet,
-    Returned,
-    Revealed,
     Ruleset,
     Said,
-    SheriffDrawn,
-    SheriffNamed,
-    Shot,
-    SpeakersDrawn,
-    VictimShown,
-    VoteCounted,
+    TalkEvent,
     Voted,
-    VotesSet,
     Winner,
     facts_of,
 )
@@ -138,21 +131,10 @@ class GamePrinter:
                 out.print()
                 style = "green" if outcome.winner is Winner.VILLAGE else "red"
                 out.print(Rule(f"{_WINS[outcome.winner]}: {outcome.reason.value}", style=style))
-            case (
-                CandidatesNamed()
-                | SheriffNamed()
-                | FirstSpeaker()
-                | Revealed()
-                | Returned()
-                | VotesSet()
-                | Shot()
-                | VoteCounted()
-            ):
-                self._moderator(event)
             case Chose(seat):
                 self._secret(event, ICONS.get(self._now.roles[seat], "·"))
-            case Learned() | VictimShown() | SheriffDrawn() | SpeakersDrawn():
-                self._secret(event)
+            case FactEvent() | OfficeEvent() | ClockEvent() | ChoiceEvent() | TalkEvent():
+                (self._moderator if event.audience == EVERYONE else self._secret)(event)
             case _:
                 assert_never(event)
 

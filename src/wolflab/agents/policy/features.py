@@ -38,28 +38,19 @@ from ...rules import (
     ROLES,
     YES,
     Ask,
-    CandidatesNamed,
+    ChoiceEvent,
     Chose,
+    ClockEvent,
     DayBroke,
-    Dealt,
-    FirstSpeaker,
-    GameEnded,
-    Learned,
+    FactEvent,
     NightFell,
-    PackMet,
+    OfficeEvent,
     Pick,
-    Returned,
-    Revealed,
     Said,
-    SheriffDrawn,
-    SheriffNamed,
-    Shot,
-    SpeakersDrawn,
+    TalkEvent,
     VictimShown,
     View,
-    VoteCounted,
     Voted,
-    VotesSet,
     seats_of,
 )
 from ...text.notes import Belief, counted_confidence
@@ -174,20 +165,10 @@ class _Fold:
                 case DayBroke(deaths=deaths):
                     for seat in deaths:
                         self.block()[self.players + seat] = 1.0
-                case (
-                    Dealt()
-                    | PackMet()
-                    | Learned()
-                    | Revealed()
-                    | Returned()
-                    | VotesSet()
-                    | Shot()
-                    | VoteCounted()
-                    | GameEnded()
-                ):
+                case FactEvent() | ClockEvent():
                     pass  # what they say is among the facts
-                case SheriffDrawn() | SpeakersDrawn() | CandidatesNamed() | SheriffNamed() | FirstSpeaker():
-                    pass  # Sheriffs and speaking orders have no place in Table 3
+                case OfficeEvent() | ChoiceEvent() | TalkEvent():
+                    pass  # none of it has a place in Table 3
                 case _:
                     assert_never(event)
         self.read = len(view.events)

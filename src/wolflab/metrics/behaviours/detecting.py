@@ -19,31 +19,20 @@ from ...rules import (
     ROLES,
     SHIELDS,
     Answer,
-    CandidatesNamed,
     Chose,
-    DayBroke,
-    Dealt,
+    ClockEvent,
     Departure,
     Event,
+    FactEvent,
     Facts,
-    FirstSpeaker,
-    GameEnded,
     Learned,
     LeftBy,
     NightFell,
-    PackMet,
+    OfficeEvent,
     Pick,
-    Returned,
-    Revealed,
     Said,
-    SheriffDrawn,
-    SheriffNamed,
-    Shot,
-    SpeakersDrawn,
     VictimShown,
-    VoteCounted,
     Voted,
-    VotesSet,
     facts_of,
 )
 from ...text.notes import Mistake, Reflected, Thought
@@ -305,22 +294,8 @@ class _Walk:
                 self._said(at, event)
             case Voted():
                 self._voted(at, event)
-            case (
-                Dealt()
-                | PackMet()
-                | DayBroke()
-                | Shot()
-                | Revealed()
-                | Returned()
-                | VotesSet()
-                | SheriffNamed()
-                | VoteCounted()
-            ):
-                pass  # what they say is among the facts
-            case GameEnded():
-                pass
-            case SheriffDrawn() | SpeakersDrawn() | CandidatesNamed() | FirstSpeaker():
-                pass  # nobody's behaviour
+            case FactEvent() | OfficeEvent() | ClockEvent():
+                pass  # nobody's behaviour; what they say is among the facts
             case _:
                 assert_never(event)
 

@@ -20,29 +20,23 @@ from ...metrics.play import seat_labels
 from ...record import GameRecord, PastTurn
 from ...rules import (
     EVERYONE,
-    CandidatesNamed,
+    ChoiceEvent,
     Chose,
+    ClockEvent,
     DayBroke,
-    Dealt,
     Event,
+    FactEvent,
     FirstSpeaker,
-    GameEnded,
     Learned,
-    NightFell,
-    PackMet,
+    OfficeEvent,
     Pick,
-    Returned,
-    Revealed,
     Ruleset,
     Said,
-    SheriffDrawn,
-    SheriffNamed,
     Shot,
-    SpeakersDrawn,
+    TalkEvent,
     VictimShown,
     VoteCounted,
     Voted,
-    VotesSet,
     facts_of,
     only,
     seats_of,
@@ -153,20 +147,7 @@ def _drawn(event: Event, ruleset: Ruleset) -> _Told:
             return {"gone": list(deaths)}
         case VoteCounted(seat):
             return {"gone": [] if seat is None else [seat], "counted": True}
-        case (
-            Dealt()
-            | PackMet()
-            | SheriffDrawn()
-            | SpeakersDrawn()
-            | NightFell()
-            | Revealed()
-            | Returned()
-            | VotesSet()
-            | CandidatesNamed()
-            | SheriffNamed()
-            | FirstSpeaker()
-            | GameEnded()
-        ):
+        case FactEvent() | OfficeEvent() | ClockEvent() | ChoiceEvent() | TalkEvent():
             return {}
     assert_never(event)
 

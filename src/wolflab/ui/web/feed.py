@@ -16,29 +16,21 @@ import msgspec
 from ...rules import (
     EVERYONE,
     MODERATOR,
-    CandidatesNamed,
-    Chose,
+    ChoiceEvent,
+    ClockEvent,
     DayBroke,
     Dealt,
     Event,
+    FactEvent,
     Facts,
-    FirstSpeaker,
     GameEnded,
-    Learned,
     NightFell,
-    PackMet,
-    Returned,
-    Revealed,
+    OfficeEvent,
     Ruleset,
     Said,
-    SheriffDrawn,
-    SheriffNamed,
-    Shot,
     SpeakersDrawn,
-    VictimShown,
-    VoteCounted,
+    TalkEvent,
     Voted,
-    VotesSet,
     facts_of,
 )
 from ...text.asking.sentences import capitalised, moderator_sentence, sentence
@@ -119,23 +111,7 @@ class Feed:
                 return {"kind": "end", "text": self._told(event), "winner": outcome.winner.value}
             case SpeakersDrawn() if event.audience == MODERATOR:
                 return None
-            case (
-                Dealt()
-                | PackMet()
-                | SheriffDrawn()
-                | SpeakersDrawn()
-                | Chose()
-                | Learned()
-                | VictimShown()
-                | Shot()
-                | Revealed()
-                | Returned()
-                | VotesSet()
-                | CandidatesNamed()
-                | SheriffNamed()
-                | FirstSpeaker()
-                | VoteCounted()
-            ):
+            case FactEvent() | OfficeEvent() | ClockEvent() | ChoiceEvent() | TalkEvent():
                 return self._announced(event)
         assert_never(event)
 

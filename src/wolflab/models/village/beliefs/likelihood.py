@@ -19,18 +19,19 @@ import numpy as np
 
 from ....rules import (
     ROLES,
+    Chose,
+    ClockEvent,
     DayBroke,
+    Event,
+    FactEvent,
     Facts,
     NightFell,
-    Returned,
+    OfficeEvent,
     Revealed,
     Ruleset,
     Said,
-    SheriffNamed,
     Shot,
-    VoteCounted,
     Voted,
-    VotesSet,
     facts_of,
     only,
 )
@@ -38,12 +39,6 @@ from ....text.reading import Accusation, Act, Agreement, Defence, Report, Sugges
 from ..parameters import Ints, Parameters
 from .claims import AS_OTHER, AS_PLAIN, AS_SEER, AS_SHIELD, claim_of, claimed
 from .worlds import SEER, WOLF, WorldFloats, role_class
-
-Public = (
-    Said | Voted | DayBroke | NightFell | VoteCounted | SheriffNamed | Shot | Revealed | Returned | VotesSet
-)
-"""The public events that bear on the roles, or on how later ones do: all by which somebody leaves among
-them."""
 
 TableObservation = tuple[str, int, int, int, int | None]
 """(table, context, outcome, actor, target); no target for a table of one player."""
@@ -85,11 +80,11 @@ class Node:
     today: tuple[tuple[int, int, int], ...] = ()
     lives: tuple[int, ...] = ()
     harmless: int = 0
-    event: Public | None = None
+    event: Event | None = None
     marks: tuple[tuple[int, int], ...] = ()
     after: dict[int | str, Node] = field(default_factory=dict)
 
-    def child(self, event: Public | None, **changes: Any) -> Node:
+    def child(self, event: Event | None, **changes: Any) -> Node:
         """A copy to be worked on, for the state after `event`."""
         return replace(self, event=event, marks=(), after={}, **changes)
 
@@ -164,14 +159,14 @@ class Fold:
         if self.size > _LIMIT:
             self.root, self.size = self._root(), 0
 
-    def after(self, node: Node, event: Public) -> Node:
+    def after(self, node: Node, event: Event) -> Node:
         """The node after `event`, which remembers it."""
         known = node.after.get(id(event))
         if known is None:
             known = node.after[id(event)] = self.step(node, event)
         return known
 
-    def step(self, node: Node, event: Public) -> Node:
+    def step(self, node: Node, event: Event) -> Node:
         """The node after `event`, made anew."""
         new = node.child(event, facts=node.facts.then(event))
         match event:
@@ -188,7 +183,7 @@ class Fold:
                     new.lives = (*node.lives, new.facts.alive)
             case Revealed(seat):
                 new.marks = ((seat, 9),)
-            case VoteCounted() | SheriffNamed() | Returned() | VotesSet():
+            case FactEvent() | OfficeEvent() | ClockEvent() | Chose():
                 pass  # what they say is among the facts
             case _:
                 assert_never(event)

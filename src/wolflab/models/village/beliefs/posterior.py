@@ -17,39 +17,31 @@ import numpy as np
 import numpy.typing as npt
 
 from ....rules import (
+    EVERYONE,
     NOT_WOLF,
     ROLES,
     SHIELDS,
-    CandidatesNamed,
     Chose,
+    ClockEvent,
     DayBroke,
-    Dealt,
     Event,
-    FirstSpeaker,
-    GameEnded,
+    FactEvent,
     Learned,
-    NightFell,
-    PackMet,
+    OfficeEvent,
     Pick,
-    Returned,
-    Revealed,
     Ruleset,
     Said,
-    SheriffDrawn,
-    SheriffNamed,
     Shot,
-    SpeakersDrawn,
     VictimShown,
     VoteCounted,
     Voted,
-    VotesSet,
     facts_of,
     only,
 )
 from ....text.notes import Reflected
 from ....text.questions import Line, Situation
 from ..parameters import Parameters
-from .likelihood import Fold, Node, Public
+from .likelihood import Fold, Node
 from .worlds import Bools, Worlds, worlds
 
 _KEPT = 64
@@ -103,8 +95,6 @@ class Survey:
             case Chose(kind=kind, action=action):
                 if kind in SHIELDS:
                     self.shielded = self.tonight = action.seat if isinstance(action, Pick) else None
-            case Dealt() | FirstSpeaker() | PackMet() | CandidatesNamed() | Reflected():
-                pass  # the situation says it, or the player's own texts, or it tells nothing of roles
             case Learned(_, target, what):
                 if what in ROLES or what == NOT_WOLF:
                     self.learned[target] = what
@@ -113,12 +103,8 @@ class Survey:
                 if not self.rules.wolves_may_target_pack:
                     self.harmless |= 1 << victim
                 return ((victim, 4),)
-            case SheriffDrawn() | SpeakersDrawn() | GameEnded():
-                pass
-            case Said() | Voted() | DayBroke() | NightFell() | VoteCounted() | SheriffNamed():
-                pass  # `Public`: the fold reads it
-            case Shot() | Revealed() | Returned() | VotesSet():
-                pass  # and these
+            case FactEvent() | OfficeEvent() | ClockEvent() | Said() | Voted() | Reflected():
+                pass  # the fold reads it, or the situation says it, or the player's own texts
             case _:
                 assert_never(event)
         return ()
@@ -200,7 +186,7 @@ class Thinker:
             if not recalled and _talk(event):
                 node = fold.goes_on(node)
             after = node.after.get(id(event))  # asked first: nearly all lines were read before
-            if after is None and isinstance(event, Public):
+            if after is None and not isinstance(event, Reflected) and event.audience == EVERYONE:
                 after = fold.after(node, event)
             if after is not None:
                 node, marks = after, after.marks
@@ -272,21 +258,7 @@ def _by_day(event: Event | Reflected) -> bool:
     match event:
         case Said() | Voted() | VoteCounted() | Shot():
             return True
-        case (
-            NightFell()
-            | Chose()
-            | Learned()
-            | VictimShown()
-            | DayBroke()
-            | Revealed()
-            | Returned()
-            | VotesSet()
-            | Reflected()
-        ):
-            return False
-        case CandidatesNamed() | SheriffNamed() | FirstSpeaker() | GameEnded():
-            return False
-        case Dealt() | PackMet() | SheriffDrawn() | SpeakersDrawn():
+        case FactEvent() | OfficeEvent() | ClockEvent() | Chose() | Reflected():
             return False
     assert_never(event)
 
