@@ -475,3 +475,56 @@ def test_only_a_void_game_is_void() -> None:
 @pytest.mark.parametrize(("rules", "limit"), [(SHERIFF, 6), (WITCH, 12), (DOCTOR, 10)])
 def test_the_presets_limits(rules: Ruleset, limit: int) -> None:
     assert rules.max_rounds == limit
+
+
+# -- who has a vote -------------------------------------------------------------------------
+
+
+def with_votes(counts: dict[int, int], **changes: object) -> Game:
+    """A game at its last statement, in which these seats' votes count so often."""
+    game = quiet(**changes)
+    for _ in range(6):
+        game.reply([SILENCE])
+    game.state = game.state.copy()
+    game.log.extend([game.state.set_votes(seat, n) for seat, n in counts.items()])
+    return game
+
+
+def test_who_has_no_vote_is_not_asked_and_can_be_voted_out() -> None:
+    game = with_votes({2: 0, 5: 0})
+    game.reply([SILENCE])
+    assert [ask.seat for ask in game.asks] == [0, 1, 3, 4, 6]
+    assert game.log.facts.voters == (0, 1, 3, 4, 6)
+    assert one(game.day(dict.fromkeys((0, 1, 3), 2)), VoteCounted).seat == 2
+    assert game.log.facts.votes[2] == 0
+
+
+@pytest.mark.parametrize("votes", ["secret", "open"])
+def test_a_vote_may_count_several_times_and_so_may_a_pass(votes: str) -> None:
+    game = with_votes({6: 3}, votes=votes)
+    game.reply([SILENCE])
+    assert one(game.day({0: 2, 1: 2, 6: 3}), VoteCounted).seat == 3
+    game = with_votes({6: 3}, votes=votes, pass_competes=True)
+    game.reply([SILENCE])
+    assert one(game.day(dict.fromkeys(range(4), 2)), VoteCounted).seat is None
+
+
+@pytest.mark.parametrize("votes", ["secret", "open"])
+def test_where_nobody_has_a_vote_nobody_is_voted_out(votes: str) -> None:
+    game = with_votes(dict.fromkeys(range(7), 0), votes=votes)
+    events = game.reply([SILENCE])
+    assert one(events, VoteCounted).seat is None
+    assert game.state.round == 2
+
+
+def test_who_is_back_after_the_order_was_fixed_votes_last_in_an_open_vote() -> None:
+    game = with_votes({}, votes="open")
+    game.state.alive &= ~(1 << 1)
+    game.state.order = (0, 2, 3, 4, 5, 6)
+    game.log.extend([game.state.bring_back(1)])
+    game.reply([SILENCE])
+    asked = []
+    while game.asks[0].kind == "vote":
+        asked.append(game.asks[0].seat)
+        game.reply([PASS])
+    assert asked == [0, 2, 3, 4, 5, 6, 1]

@@ -643,16 +643,15 @@ def _has(env: WerewolfAEC, section: str) -> bool:
 
 
 def pages(run: Path) -> Iterator[str]:
-    """Commands that show or write a run do so."""
+    """Commands that show or write a run do so; its report was made as it was played."""
     for words in (
-        ["report", str(run)],
         ["verify", str(run), "--agents"],
         ["show", str(run)],
         ["show", str(run), "1"],
         ["replay", str(run), "1"],
         ["errors", str(run)],
         ["status", str(run)],
-        ["export", str(run), str(run / "out"), "--as", "all", "--texts"],
+        ["export", str(run), str(run / "out"), "--as", "records", "--as", "data", "--texts"],
     ):
         done = wolflab(*words)
         if done.returncode:
