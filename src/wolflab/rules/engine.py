@@ -364,7 +364,8 @@ def _take_election(s: State, events: list[Event], replies: Sequence[Action], ask
         s.queue = s.queue[1:]
     elif kind == "elect":
         _announce_votes(events, asks, replies, "elect")
-        leaders = _leaders(s, _ballots(asks, replies), pass_competes=False) or s.candidates
+        cast = _as_counted(s, (ask.seat for ask in asks), replies)
+        leaders = _leaders(cast, pass_competes=False) or s.candidates
         if len(leaders) == 1:
             _take_office(s, events, leaders[0], "elected")
         else:
@@ -473,14 +474,14 @@ def _take_voting(s: State, events: list[Event], replies: Sequence[Action], asks:
     kind = asks[0].kind
     if kind == "vote":
         _announce_votes(events, asks, replies, "eliminate")
-        ballots = _ballots(asks, replies)
+        voters: Iterable[int] = (ask.seat for ask in asks)
         if s.table.ruleset.votes == "open":
-            s.choices = (*s.choices, ("vote", *ballots[0]))
+            s.choices = (*s.choices, ("vote", asks[0].seat, replies[0]))
             s.queue = s.queue[1:]
             if s.queue:
                 return
-            ballots, s.choices = [choice[1:] for choice in s.choices], ()
-        leaders = _leaders(s, ballots, s.table.ruleset.pass_competes)
+            (_, voters, replies), s.choices = zip(*s.choices, strict=True), ()
+        leaders = _leaders(_as_counted(s, voters, replies), s.table.ruleset.pass_competes)
         if len(leaders) > 1 and s.table.ruleset.tie == "random":
             s.asks = (_chance(s, "tie", s.table.picks(only(*leaders), False)),)
             s.tied = leaders
@@ -506,24 +507,25 @@ def _announce_votes(
         events.append(voted(ask.seat, reply.seat if isinstance(reply, Pick) else None, purpose))
 
 
-def _ballots(asks: tuple[Ask, ...], replies: Sequence[Action]) -> list[tuple[int, Action]]:
-    """(voter, its reply) each."""
-    return [(ask.seat, reply) for ask, reply in zip(asks, replies, strict=True)]
+def _as_counted(s: State, voters: Iterable[int], replies: Sequence[Action]) -> Sequence[Action]:
+    """Each voter's reply as often as it counts."""
+    if not s.votes:
+        return replies
+    return [reply for seat, reply in zip(voters, replies, strict=True) for _ in range(s.votes[seat])]
 
 
-def _leaders(s: State, ballots: Iterable[tuple[int, Action]], pass_competes: bool) -> tuple[int, ...]:
-    """The seats with most votes, ascending; empty when nobody was voted for. ballots: (voter, its reply).
+def _leaders(replies: Sequence[Action], pass_competes: bool) -> tuple[int, ...]:
+    """The seats with most votes, ascending; empty when nobody was voted for.
 
     Where pass competes, it also empties the lead by coming first or sharing the first place.
     """
     counts: dict[int, int] = {}
     passes = 0
-    for voter, reply in ballots:
-        votes = s.votes[voter] if s.votes else 1
+    for reply in replies:
         if isinstance(reply, Pick):
-            counts[reply.seat] = counts.get(reply.seat, 0) + votes
+            counts[reply.seat] = counts.get(reply.seat, 0) + 1
         else:
-            passes += votes
+            passes += 1
     top = max(counts.values(), default=0)
     if not top or (pass_competes and passes >= top):
         return ()
