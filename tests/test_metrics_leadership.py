@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 from statistics import mean, pvariance
 
@@ -37,6 +38,32 @@ def test_two_of_six_followers_convert() -> None:
     assert lead.dc_alive(day) == pytest.approx(2 / 7)
     assert lead.dc_cast(day) == pytest.approx(1 / 3)
     assert lead.votes_changed(day) == pytest.approx(1 / 3)
+
+
+def test_who_lives_without_a_vote_is_none_of_the_others_of_dc_and_judges_all_the_same() -> None:
+    """Seat 3 has no vote; the Sheriff recommends to vote it out."""
+    straw = {0: 1, 1: 4, 4: 6, 5: 1, 6: 4}
+    real = {**straw, 0: 4, 4: 4, 2: 4}
+    usual = only_day(game(votes({}, {}, "We should all vote for player_4 today.")))
+    ratings = {0: {1: 3, 2: 3, 3: 6}, 3: {0: 3, 2: 9}}
+    day = replace(usual, votes=real, straws={"straw": straw, "straw2": straw}, ratings=ratings)
+    assert (day.alive, day.followers) == (tuple(range(7)), (0, 1, 4, 5, 6))
+    assert lead.dc(day) == pytest.approx(2 / 5)
+    assert lead.dc_alive(day) == pytest.approx(2 / 6)
+    assert lead.dc_retest(day) == 0
+    assert lead.votes_changed(day) == pytest.approx(2 / 5)
+    assert lead.recommended(day) == 3
+    assert lead.dc_words(day) == 0
+    assert lead.ratio(day) == pytest.approx(6 / 4)
+    assert lead.standing_of_role([day], "Villager") == pytest.approx((3 / 5.25 + 6 / 3) / 2)
+    null = lead.ratio_null_of_game([day])
+    assert null is not None
+    assert null[0] == pytest.approx((3 / 9 + 3 / 5.25 + 1.5 + 6 / 3 + 3 * 1.5) / 7)
+    mute = replace(day, votes={seat: target for seat, target in real.items() if seat != SHERIFF_SEAT})
+    assert [one(mute) for one in (lead.dc, lead.dc_alive, lead.dc_cast, lead.dc_retest)] == [None] * 4
+    assert lead.votes_changed(mute) == pytest.approx(2 / 5)
+    assert lead.dc_words(mute) == 0
+    assert lead.dc_others(mute) is not None
 
 
 def test_following_is_not_counted_of_those_who_agreed_already() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from people import SLOPE, covered, simulated
 
-from metrics_helpers import done, game, records, seat_person, votes
+from metrics_helpers import ONE_DAY, done, game, records, seat_person, votes
 from wolflab.lab.plans.loading import build
 from wolflab.lab.plans.matching import alike_rows
 from wolflab.lab.results.summaries import compared, summary
@@ -21,6 +21,7 @@ from wolflab.lab.studies.plan import load_study
 from wolflab.metrics import GameResult, summarise
 from wolflab.metrics.days import Day, days_of
 from wolflab.metrics.learning import learning_of
+from wolflab.metrics.observed import MeasuringOptions, ObservedGame
 from wolflab.metrics.people import person_correlation, person_dc, person_ratio
 from wolflab.metrics.published import PublishedFigure, compare_with_published
 from wolflab.metrics.rows import row_of
@@ -76,6 +77,10 @@ def test_correlation_is_over_common_targets_without_the_two() -> None:
     other_way = rank_correlation([1, 2, 3, 9], [9, 5, 3, 1])
     assert other_way == pytest.approx(-1)
     assert person_correlation(day(rated), PERSON) == pytest.approx((1.0 - 1.0) / 2)
+    voters = dict.fromkeys((0, 1, SHERIFF, PERSON, 4, 6))
+    assert person_correlation(day(rated, votes=voters), PERSON) == pytest.approx(0), (
+        "5 has no vote, and judges"
+    )
     assert person_correlation(day({PERSON: mine}), PERSON) is None
 
 
@@ -103,6 +108,17 @@ def test_days_after_somebody_took_the_seat_over_are_not_the_persons() -> None:
     played = seat_person(game(votes({PERSON: 1}, {PERSON: 4, SHERIFF: 4})), PERSON)
     played.takeovers.append((0, PERSON, {"recipe": "vanilla", "model": "village"}))
     assert list(row_of(played).sums_of("person_dc")) == [None, None]
+
+
+def test_whose_judgements_count_is_who_held_the_seat_at_its_own_vote() -> None:
+    """An open vote takes its time: somebody takes seat 0 over once it has voted."""
+    played = game(votes({}, {}), ruleset=ONE_DAY.with_(votes="open"))
+    asked = {turn.seat: turn.at for turn in played.turns if turn.kind == "vote"}
+    before = ObservedGame(played, MeasuringOptions(), {}).judges
+    for seat in (0, 6):
+        played.takeovers.append((asked[0] + 1, seat, {"recipe": "vanilla", "model": "village"}))
+    after = ObservedGame(played, MeasuringOptions(), {}).judges
+    assert [seat for seat in range(7) if before[1, seat] != after[1, seat]] == [6]
 
 
 # -- intervals ---------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ from wolflab.rules import (
     Event,
     Learned,
     PackMet,
+    Returned,
     Revealed,
     Said,
     SheriffNamed,
@@ -37,6 +38,7 @@ from wolflab.rules import (
     VictimShown,
     VoteCounted,
     Voted,
+    VotesSet,
     pick,
 )
 from wolflab.text.asking.prompts import blocks, messages
@@ -115,6 +117,8 @@ def test_the_special_characters_are_those_of_the_rules() -> None:
 SCORES: list[tuple[Event | Reflected, int]] = [
     (Dealt(0, "Witch", 1), 5),
     (DayBroke(1, (3,), EVERYONE), 4),
+    (Returned(3, EVERYONE), 4),
+    (VotesSet(3, 0, EVERYONE), 4),
     (VoteCounted(3, (), EVERYONE), 4),
     (Learned(0, 3, "Werewolf", 1), 3),
     (PackMet((0, 2), 5), 3),

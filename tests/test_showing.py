@@ -21,7 +21,7 @@ from wolflab.lab.storage.store import GameRow, Store
 from wolflab.rules import Said
 from wolflab.text.notes import Answered, Interviewed, Recalled, Suggested, Thought
 from wolflab.ui.notes import message_numbers, numbers
-from wolflab.ui.showing import Wanted, list_games, show
+from wolflab.ui.showing import Wanted, _ask_of, list_games, show
 
 DATA: dict[str, Any] = {
     "name": "learning",
@@ -278,6 +278,14 @@ def test_a_turn_and_its_own_player_go_together(store: Store) -> None:
     game = game_of(store, "source").id
     turn = next(one for one in store.record(game).turns if one.kind == "vote")
     assert printed(store, game, turn=turn.ask, as_=f"player_{turn.seat + 1}")
+
+
+@pytest.mark.parametrize(
+    ("turn", "ask"),
+    [("2/vote/player_4", "2/vote/3"), ("2/statement/player_4/2", "2/statement/3/2"), ("2/vote", "2/vote")],
+)
+def test_a_turn_may_name_its_player(turn: str, ask: str) -> None:
+    assert _ask_of([f"player_{n}" for n in range(1, 8)], turn) == ask
 
 
 @pytest.mark.parametrize(("turn", "first"), [("1/vote/9", "1/vote/"), ("vote", "1/vote/"), ("x", "1/")])

@@ -20,7 +20,8 @@ from unusual_roles import package_with_unusual_roles
 TESTS = Path(__file__).parent
 CHECKS = (
     "who_lives", "who_votes", "ids_of_asks", "days", "leading", "straw_polls", "opinion_probes", "judgements",
-    "measures", "detectors", "feed", "replay", "terminal", "rows", "transcripts", "environment", "pages",
+    "measures", "detectors", "feed", "replay", "terminal", "features", "rows", "transcripts", "environment",
+    "pages",
 )  # fmt: skip
 
 

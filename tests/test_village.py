@@ -29,6 +29,7 @@ from wolflab.rules import (
     PASS,
     PRESETS,
     SHERIFF,
+    WITCH,
     Action,
     Ask,
     DayBroke,
@@ -223,6 +224,8 @@ def test_what_a_seat_knows_for_certain_is_certain() -> None:
     assert got.marginals[3][got.roles.index("Guard")] == pytest.approx(1)
     assert got.wolf[4] == pytest.approx(1)
     assert got.marginals[0][got.roles.index("Seer")] == pytest.approx(1)
+    aloud = VILLAGE.posterior(_situation(WITCH, 0, "Villager", Learned(1, 4, "not a Werewolf", EVERYONE)))
+    assert aloud.wolf[4] == pytest.approx(0), "a look of which everybody learns"
     wolf = VILLAGE.posterior(_situation(SHERIFF, 2, "Werewolf", pack=(2, 5)))
     assert [round(p, 6) for p in wolf.wolf] == [0, 0, 1, 0, 0, 1, 0]
     dead = DayBroke(1, (6,), EVERYONE)

@@ -21,7 +21,7 @@ from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.store import Store
 from wolflab.match.draws import Draws, draw_option
 from wolflab.models.village import Village
-from wolflab.rules import PRESETS, Action, Ask, Deal, Said
+from wolflab.rules import EVERYONE, PRESETS, Action, Ask, Deal, Said, VotesSet
 from wolflab.text.asking.sentences import moderator_sentence
 from wolflab.text.notes import StoodIn, Thought
 from wolflab.text.people import PersonAnswer
@@ -32,8 +32,9 @@ from wolflab.ui.web.feed import Feed
 from wolflab.ui.web.house import House
 from wolflab.ui.web.plan import GRACE, LENIENCY, BudgetPlan, SeatWish, night_duties, web_rules
 from wolflab.ui.web.refusals import Refused
+from wolflab.ui.web.room import Awaited
 from wolflab.ui.web.table import WebTable
-from wolflab.ui.web.telling import device_told
+from wolflab.ui.web.telling import _seats, _turn_sentence, device_told
 
 
 def silent(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
@@ -1198,3 +1199,17 @@ def test_where_agents_are_not_marked_their_choices_take_time_too(tmp_path: Path)
     assert max(quick) < 3
     assert slow
     assert min(slow) > 5
+
+
+def test_who_has_no_vote_lives_and_is_not_said_to_vote(tmp_path: Path) -> None:
+    async def told(house: House) -> None:
+        table = seated(house, wish(people=(0,)))
+        everybody = tuple(range(7))
+        assert _turn_sentence(table, Awaited(everybody, "vote", 0, 0)) == "Everybody votes"
+        table.public.event(VotesSet(5, 0, EVERYONE))
+        sentence = _turn_sentence(table, Awaited((0, 1, 2, 3, 4, 6), "vote", 0, 0))
+        assert sentence.endswith(f" and {table.called(6)} vote"), sentence
+        assert table.called(5) not in sentence
+        assert all(seat["alive"] for seat in _seats(table, table.public))
+
+    at_table(tmp_path, told)

@@ -24,6 +24,7 @@ from typing import Any
 from rich.console import Console
 
 from command_line import wolflab
+from wolflab.agents.policy.features import _folded
 from wolflab.env import WerewolfAEC
 from wolflab.lab.data.rows import DataSource, data_rows
 from wolflab.lab.storage.store import Store
@@ -36,11 +37,13 @@ from wolflab.record import GameRecord, verify
 from wolflab.rules import (
     ROLES,
     DayBroke,
+    Log,
     Pick,
     Revealed,
     Ruleset,
     Say,
     VoteCounted,
+    Voted,
     told,
 )
 from wolflab.rules.engine import Step
@@ -50,9 +53,12 @@ from wolflab.ui.replay.story import story_of
 from wolflab.ui.terminal import GamePrinter
 from wolflab.ui.web.feed import Feed
 
+# With this seed Idiots live on without a vote, one of them as Sheriff, where the village judges and where it
+# does not, in secret votes and in open ones. Werewolves who deduce would kill them first.
 EXPERIMENT = """
 name: unusual
-deals: 2
+deals: 1
+seed: 6
 redraw_void: false
 straw_polls: 2
 probes: [rate, rate-before-sheriff, rate-before-speaking, guess, guess-before-sheriff, guess-before-speaking]
@@ -62,10 +68,14 @@ watched: player_3
 rules: {preset: sheriff, sheriff_death: succession}
 players: {others: {model: village, recipe: deductive}}
 conditions:
-  idiot: {rules: {preset: sheriff, roles: {Werewolf: 2, Villager: 1, Seer: 1, Idiot: 5}}}
+  idiot:
+    rules: {preset: sheriff, roles: {Werewolf: 2, Villager: 1, Seer: 1, Idiot: 5}}
+    players:
+      werewolves: {model: village, recipe: vanilla}
+      village: {model: {model: village, skill: 0.3}, recipe: deductive}
   phoenix: {rules: {preset: sheriff, roles: {Werewolf: 2, Villager: 1, Seer: 1, Phoenix: 5}}}
-  orator: {deals: 1, rules: {preset: sheriff, roles: {Werewolf: 2, Villager: 1, Seer: 1, Orator: 3}}}
-  mayor: {deals: 2, rules: {preset: sheriff, roles: {Werewolf: 2, Villager: 1, Seer: 1, Mayor: 3}}}
+  orator: {rules: {preset: sheriff, roles: {Werewolf: 2, Villager: 1, Seer: 1, Orator: 3}}}
+  mayor: {rules: {preset: sheriff, roles: {Werewolf: 2, Villager: 1, Seer: 1, Mayor: 3}}}
   rated:
     rules: {preset: sheriff, roles: {Werewolf: 2, Villager: 1, Seer: 1, Idiot: 5}}
     players: {others: {recipe: vanilla}}
@@ -313,9 +323,15 @@ def _duties(rules: Ruleset) -> Iterator[Any]:
 
 @check
 def judgements(game: TrueGame) -> Iterator[str]:
-    """What was judged by the time of a vote is in force at it, whoever judged."""
+    """What was judged by the time of a vote is in force at it, whoever judged; and all the living are."""
     known = {day.round: day for day in game.observed.days}
     for vote in game.votes:
+        for turn in game.record.turns:
+            found = [note for _, note in turn.notes if isinstance(note, Deduced)]
+            if (turn.kind, turn.round) == ("vote", vote.round) and found:
+                whom = {belief.target for note in found for belief in note.beliefs}
+                if whom != set(vote.living) - {turn.seat}:
+                    yield f"round {vote.round}: {turn.seat} judges {sorted(whom)} of {vote.living}"
         day = known.get(vote.round)
         if day is not None:
             found = {(i, j) for i, judged in day.beliefs.items() for j in judged}
@@ -543,14 +559,18 @@ def transcripts_left_out(run: Path, games: list[TrueGame]) -> Iterator[str]:
 
 @check
 def feed(game: TrueGame) -> Iterator[str]:
-    """Everybody's log has a line of every event that they learn of."""
+    """Everybody's log has a line of every event that they learn of, and how often a vote counts."""
     for seat in (None, *range(len(game.roles))):
         shown = Feed(game.record.ruleset, seat)
-        for event in game.record.events:
+        for place, event in enumerate(game.record.events):
             before = len(shown.items)
             shown.event(event)
             if shown.sees(event) and len(shown.items) == before:
                 yield f"seat {seat}: nothing of {event}"
+            if isinstance(event, Voted):
+                line = json.loads(shown.items[-1])
+                if line.get("votes", 1) != _votes_of(game, event.voter, place):
+                    yield f"seat {seat}: {line}"
 
 
 @check
@@ -613,8 +633,25 @@ def terminal(game: TrueGame) -> Iterator[str]:
 # -- players ---------------------------------------------------------------------------------------------
 
 
+@check
+def features(game: TrueGame) -> Iterator[str]:
+    """What a policy reads has, at every vote, who lives, and in the end every ballot."""
+    for seat in range(len(game.roles)):
+        log = Log(game.record.ruleset)
+        for vote in game.votes:
+            log.extend(game.record.events[len(log.events) : vote.place])
+            living = [int(n) for n in _folded(log.view(seat)).alive.nonzero()[0]]
+            if living != vote.living:
+                yield f"seat {seat}, round {vote.round}: {living}, not {vote.living}"
+        log.extend(game.record.events[len(log.events) :])
+        blocks, n = _folded(log.view(seat)).blocks, len(game.roles)
+        cast = sum(int(block[2 * n :].sum()) for block in blocks.values())
+        if cast != sum(target is not None for vote in game.votes for target in vote.votes.values()):
+            yield f"seat {seat}: {cast} ballots"
+
+
 def environment(rules: Ruleset) -> Iterator[str]:
-    """The environment plays to the end, and its agents see who lives."""
+    """The environment plays to the end, and its agents see who lives and who voted for whom."""
     env = WerewolfAEC(rules, text="all")
     rng = random.Random(5)
     for seed in range(6):
@@ -630,6 +667,13 @@ def environment(rules: Ruleset) -> Iterator[str]:
                 facts = moment.view.facts
                 if living is not None and [int(n) for n in living.nonzero()[0]] != list(facts.living):
                     yield f"seed {seed}: the vector has {living}"
+                today = [
+                    e for e, now in moment.view.told() if isinstance(e, Voted) and now.round == facts.round
+                ]
+                cast = {(e.voter, e.target) for e in today if e.what == "eliminate" and e.target is not None}
+                pairs = env.layout.part(seen["observation"], "votes 0").nonzero()
+                if set(zip(*(map(int, axis) for axis in pairs), strict=True)) != cast:
+                    yield f"seed {seed}: the vector has not {cast}"
             env.step(rng.choice([action for action, may in enumerate(seen["action_mask"]) if may]))
         if env.played is None:
             yield f"seed {seed}: no end"
@@ -677,8 +721,16 @@ def main(folder: Path) -> None:
     found["transcripts"] = list(transcripts_left_out(run, games))
     found["environment"] = list(environment(games[-1].record.ruleset))
     found["pages"] = list(pages(run))
+    voteless = [(game, vote) for game in games for vote in game.votes if len(vote.living) > len(vote.asked)]
     happened = {
-        "voteless": sum(len(vote.living) > len(vote.asked) for game in games for vote in game.votes),
+        "voteless": len(voteless),
+        "voteless Sheriff": sum(vote.sheriff in set(vote.living) - set(vote.asked) for _, vote in voteless),
+        "voteless who judges": sum(
+            rater in set(vote.living) - set(vote.asked)
+            for game, vote in voteless
+            for rater, _ in game.judged(vote)
+        ),
+        "voteless in an open vote": sum(game.record.ruleset.votes == "open" for game, _ in voteless),
         "votes": sum(len(game.votes) for game in games),
         "returned": sum(_returned(game) for game in games),
         "spoke twice": sum(ask.endswith("/2") for game in games for ask, _, _ in game.said),

@@ -351,3 +351,22 @@ def test_names_and_words_are_text_and_nothing_more(server: Server, browser: Brow
     assert not opened
     nothing_wrong(me)
     context.close()
+
+
+def test_a_vote_that_counts_twice_is_two_in_the_log(server: Server, browser: Browser) -> None:
+    server.start()
+    page = browser.new_page()
+    page.goto(server.url)
+    shown = page.evaluate("""async () => {
+      const app = document.querySelector("script[src$='app.js']").src;
+      const file = (name) => import(new URL(name, app));
+      const [{ Log }, { h, render }] = [await file("log.js"), await file("vendor/preact.module.js")];
+      const seats = ["a", "b", "c", "d"].map((name, seat) => ({ seat, name, nick: "", role: "" }));
+      const vote = (voter, target, more) => ({ kind: "vote", what: "eliminate", voter, target, ...more });
+      const log = [vote(0, 2), vote(1, 3, { votes: 3 }), vote(2, null), vote(3, 2)];
+      const box = document.body.appendChild(document.createElement("div"));
+      render(h(Log, { log, seats }), box);
+      const words = (one) => [...box.querySelectorAll(one)].map((found) => found.textContent.trim());
+      return [words(".votes h3"), words(".votes .sum")];
+    }""")
+    assert shown == [["The vote 6 votes"], ["3", "2", "1"]]

@@ -159,9 +159,9 @@ def dc(day: Day) -> float | None:
 
 
 def dc_alive(day: Day) -> float | None:
-    """DC divided by N_d, the Sheriff included, as in 002's released code."""
+    """DC divided by all who vote, the Sheriff included, as in 002's released code (N_d)."""
     value = dc(day)
-    return None if value is None else value * len(day.followers) / len(day.alive)
+    return None if value is None else value * len(day.followers) / len(day.votes)
 
 
 def dc_cast(day: Day) -> float | None:

@@ -80,11 +80,13 @@ class ObservedGame:
     @cached_property
     def judges(self) -> Mapping[tuple[int, int], str]:
         """(day, seat) → the player who held the seat at that day's vote, and whose judgements count there."""
-        began = {turn.round: turn.at for turn in self.record.turns if turn.kind == "vote"}
+        votes = [turn for turn in self.record.turns if turn.kind == "vote"]
+        seats = range(len(self.record.roles))
+        began = {(turn.round, seat): turn.at for turn in reversed(votes) for seat in seats}
+        own = {(turn.round, turn.seat): turn.at for turn in votes}  # in an open vote each has its own time
         return {
-            (round, seat): str(player_label(self.record.player(seat, at)))
-            for round, at in began.items()
-            for seat in range(len(self.record.roles))
+            (day, seat): str(player_label(self.record.player(seat, at)))
+            for (day, seat), at in (began | own).items()
         }
 
     @cached_property

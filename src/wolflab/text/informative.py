@@ -1,8 +1,8 @@
 """How telling a message is: the heuristic scores of 003 Table 1, by rules.
 
-5 the player's own role · 4 somebody is out of the game · 3 a role is uncovered or guessed at ·
-2 a potion was used · 1 anything else. Events are scored by what they are, talk and reflections by what
-`text.reading` finds in them. Nothing here depends on who asks or why.
+5 the player's own role · 4 somebody is out of the game (or back, or its vote counts otherwise from now on) ·
+3 a role is uncovered or guessed at · 2 a potion was used · 1 anything else. Events are scored by what they
+are, talk and reflections by what `text.reading` finds in them. Nothing here depends on who asks or why.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ from ..rules import (
     OfficeEvent,
     PackMet,
     Pick,
+    Returned,
     Revealed,
     Ruleset,
     Said,
     Shot,
     TalkEvent,
     VoteCounted,
+    VotesSet,
 )
 from .notes import Reflected
 from .reading import Accusation, Claim, Defence, Report, read
@@ -42,7 +44,7 @@ def informativeness(event: Event | Reflected, seat: int, ruleset: Ruleset) -> in
     match event:
         case Dealt():
             return OWN_ROLE
-        case Shot():
+        case Shot() | Returned() | VotesSet():
             return OUT
         case DayBroke(deaths=deaths):
             return OUT if deaths else OTHER

@@ -130,8 +130,10 @@ def show(console: Console, store: Store, game: int, wanted: Wanted = Wanted()) -
 
 def _ask_of(names: Sequence[str], turn: str) -> str:
     """The ask of a turn, whose player may be named: "2/vote/player_4" is "2/vote/3"."""
-    ask, _, player = turn.rpartition("/")
-    return f"{ask}/{seat_of(names, player, '--turn')}" if ask and not player.isdecimal() else turn
+    round, kind, player, *more = [*turn.split("/"), "", ""]
+    if not player or player.isdecimal():
+        return turn
+    return "/".join([round, kind, str(seat_of(names, player, "--turn")), *filter(None, more)])
 
 
 def _past(store: Store, row: GameRow) -> Callable[[str], str]:

@@ -93,9 +93,10 @@ def _turn(room: Room) -> _Told | None:
 
 
 def _turn_sentence(room: Room, awaited: Awaited) -> str:
-    if awaited.what == "vote" and len(awaited.seats) > 1:
+    if awaited.what == "vote" and awaited.seats == room.public.facts.living and len(awaited.seats) > 1:
         return "Everybody votes"
-    return f"{listed([room.called(seat) for seat in awaited.seats])} {awaited.what}s"
+    verb = awaited.what if len(awaited.seats) > 1 else f"{awaited.what}s"
+    return f"{listed([room.called(seat) for seat in awaited.seats])} {verb}"
 
 
 def _pause(room: Room) -> _Told | None:

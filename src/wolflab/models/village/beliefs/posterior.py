@@ -186,7 +186,7 @@ class Thinker:
             if not recalled and _talk(event):
                 node = fold.goes_on(node)
             after = node.after.get(id(event))  # asked first: nearly all lines were read before
-            if after is None and not isinstance(event, Reflected) and event.audience == EVERYONE:
+            if after is None and not isinstance(event, Reflected | Learned) and event.audience == EVERYONE:
                 after = fold.after(node, event)
             if after is not None:
                 node, marks = after, after.marks

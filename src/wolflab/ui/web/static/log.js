@@ -62,7 +62,7 @@ function Votes({ items, seats }) {
   const rows = [...by].sort((a, b) => (b[0] !== null) - (a[0] !== null) || sums.get(b[0]) - sums.get(a[0]));
   const what = items[0].what === "elect" ? "The election" : "The vote";
   return html`<section class="votes card">
-    <h3>${what} <small>${count(items.length, "vote")}</small></h3>
+    <h3>${what} <small>${count(items.reduce((sum, { votes = 1 }) => sum + votes, 0), "vote")}</small></h3>
     <ul>${rows.map(([target, voters]) => html`<li key=${target}>
       <div class="target">${target === null ? html`<span class="mark none"></span><span class="who">No vote</span>`
         : html`<${Mark} seat=${seats[target]} /><${Who} seat=${seats[target]} />`}
