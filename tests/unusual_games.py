@@ -733,7 +733,7 @@ def main(folder: Path) -> None:
         "voteless in an open vote": sum(game.record.ruleset.votes == "open" for game, _ in voteless),
         "votes": sum(len(game.votes) for game in games),
         "returned": sum(_returned(game) for game in games),
-        "spoke twice": sum(ask.endswith("/2") for game in games for ask, _, _ in game.said),
+        "spoke twice": sum(ask.count("/") > 2 for game in games for ask, _, _ in game.said),
         "voted twice": sum(
             _votes_of(game, seat, vote.place) > 1
             for game in games
