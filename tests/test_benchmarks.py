@@ -30,6 +30,7 @@ pytestmark = pytest.mark.slow
 TINY: dict[str, Sequence[str]] = {
     "benchmarks/budgets.py": shlex.split("--in-flight 3 --times 20 --seeds 1 --timeouts 0 50"),
     "benchmarks/chaos.py": ("--kills", "2", "--deals", "1", "--only", "run"),
+    "benchmarks/code_size.py": (),
     "benchmarks/commits.py": shlex.split("--turns 2 --calls 1 2 --rounds 1"),
     "benchmarks/damage.py": shlex.split("--seeds 2 --made run --only errors show verify"),
     "benchmarks/experience.py": ("40", "--queries", "3"),
@@ -105,6 +106,10 @@ def test_every_part_of_the_bench_measures(part: str) -> None:
     [
         ("benchmarks/budgets.py", r"\| calls at once \| timeouts .*\n\| 3 \| 0 % \| [1-9][\d.]*% to"),
         ("benchmarks/chaos.py", r"\| run \| 2 \| \d+ \| \d+ \| \d+ \| \d+ \(0\) \| 0 \| [1-9]\d*, as undis"),
+        (
+            "benchmarks/code_size.py",
+            r"rules +[1-9]\d{3} (?s:.*)\nsrc +[1-9]\d{4} (?s:.*)\nlines of tests: [1-9]\d{4}\n",
+        ),
         ("benchmarks/commits.py", r"ratio \|\n.*\n\| 1 \| [\d.]+ \| [\d.]+ \| [\d.]+ \|\n\| 2 \|"),
         (
             "benchmarks/damage.py",
