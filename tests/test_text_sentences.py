@@ -47,7 +47,7 @@ from wolflab.rules import (
     Winner,
     pick,
 )
-from wolflab.text.asking.sentences import line_sentence, moderator_sentence, sentence
+from wolflab.text.asking.sentences import line_sentence, sentence
 from wolflab.text.questions import Line
 
 POWERS = (
@@ -290,12 +290,10 @@ def test_every_kind_of_event_has_a_sentence_here() -> None:
 
 
 def test_the_moderator_says_you_to_nobody() -> None:
-    assert moderator_sentence(Dealt(0, "Werewolf", 1), 0, SHERIFF) == "player_1 is a Werewolf."
-    assert moderator_sentence(PackMet((0, 6), 65), 0, SHERIFF) == "The Werewolves are player_1 and player_7."
-    assert moderator_sentence(Chose(6, "kill", pick(0), 65), 1, SHERIFF) == "player_7 chose to kill player_1."
-    assert (
-        moderator_sentence(Learned(4, 1, "Guard", 16), 1, SHERIFF) == "player_5 saw that player_2 is a Guard."
-    )
+    assert sentence(Dealt(0, "Werewolf", 1), None, SHERIFF) == "player_1 is a Werewolf."
+    assert sentence(PackMet((0, 6), 65), None, SHERIFF) == "The Werewolves are player_1 and player_7."
+    assert sentence(Chose(6, "kill", pick(0), 65), None, SHERIFF) == "player_7 chose to kill player_1."
+    assert sentence(Learned(4, 1, "Guard", 16), None, SHERIFF) == "player_5 saw that player_2 is a Guard."
 
 
 def test_a_raw_statement_stays_inside_its_quotation() -> None:
@@ -318,7 +316,7 @@ def test_whole_games(rules: Ruleset, seed: int) -> None:
         round = event.round if isinstance(event, NightFell) else round
         words = sentence(event, None, rules, round, "day")
         assert seen.setdefault(words, event) == event
-        assert "you" not in moderator_sentence(event, round, rules).lower()
+        assert "you" not in words.lower()
         for seat in range(rules.players):
             if event.audience >> seat & 1:
                 told = sentence(event, seat, rules, round, "day")

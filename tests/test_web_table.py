@@ -22,13 +22,13 @@ from wolflab.lab.storage.store import Store
 from wolflab.match.draws import Draws, draw_option
 from wolflab.models.village import Village
 from wolflab.rules import EVERYONE, PRESETS, Action, Ask, Deal, Said, VotesSet
-from wolflab.text.asking.sentences import moderator_sentence
+from wolflab.text.asking.sentences import sentence as words_of
 from wolflab.text.notes import StoodIn, Thought
 from wolflab.text.people import PersonAnswer
+from wolflab.text.transcript import PUBLIC, Transcript
 from wolflab.ui.erasing import erase_words
 from wolflab.ui.web import table as tables
 from wolflab.ui.web.desk import KeptDesk, OpenAsk
-from wolflab.ui.web.feed import Feed
 from wolflab.ui.web.house import House
 from wolflab.ui.web.plan import GRACE, LENIENCY, BudgetPlan, SeatWish, night_duties, web_rules
 from wolflab.ui.web.refusals import Refused
@@ -133,9 +133,9 @@ def leaks(table: WebTable, viewer: Frames) -> list[str]:
     feed, roles = viewer.feed, table.host.facts.roles
     with Store.open_for_reading(table.folder) as store:
         record = store.record(1)
-    seat = viewer.feed.seat
-    unseen = [event for event in record.events if not (seat is not None and event.audience >> seat & 1)]
-    hidden = {moderator_sentence(event, 1, record.ruleset) for event in unseen if event.audience >= 0}
+    seat = viewer.feed.viewer
+    unseen = [event for event in record.events if seat == PUBLIC or not event.audience >> seat & 1]
+    hidden = {words_of(event, None, record.ruleset) for event in unseen if event.audience >= 0}
     hidden |= {note.text for turn in record.turns for _, note in turn.notes if isinstance(note, Thought)}
     items = [item for message in running for item in message["log"]]
     found += sorted({item["text"] for item in items if item["kind"] not in ("said", "vote")} & hidden)
@@ -169,7 +169,7 @@ def test_a_planted_leak_shows_in_the_frames(tmp_path: Path, monkeypatch: pytest.
         await played(table)
         return [leak for viewer in frames for leak in leaks(table, viewer)]
 
-    monkeypatch.setattr(Feed, "sees", lambda self, event: True)
+    monkeypatch.setattr(Transcript, "sees", lambda self, event: True)
     assert at_table(tmp_path, game)
 
 

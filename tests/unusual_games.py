@@ -49,9 +49,9 @@ from wolflab.rules import (
 from wolflab.rules.engine import Step
 from wolflab.text.notes import Deduced, Rated
 from wolflab.text.probes import PROBES
+from wolflab.text.transcript import PUBLIC, Transcript
 from wolflab.ui.replay.story import story_of
 from wolflab.ui.terminal import GamePrinter
-from wolflab.ui.web.feed import Feed
 
 # With this seed Idiots live on without a vote, one of them as Sheriff, where the village judges and where it
 # does not, in secret votes and in open ones. Werewolves who deduce would kill them first.
@@ -560,17 +560,16 @@ def transcripts_left_out(run: Path, games: list[TrueGame]) -> Iterator[str]:
 @check
 def feed(game: TrueGame) -> Iterator[str]:
     """Everybody's log has a line of every event that they learn of, and how often a vote counts."""
-    for seat in (None, *range(len(game.roles))):
-        shown = Feed(game.record.ruleset, seat)
+    for seat in (None, PUBLIC, *range(len(game.roles))):
+        transcript = Transcript(game.record.ruleset, seat)
         for place, event in enumerate(game.record.events):
-            before = len(shown.items)
-            shown.event(event)
-            if shown.sees(event) and len(shown.items) == before:
+            items = list(transcript.items(event))
+            if transcript.sees(event) and not items and not isinstance(event, SpeakersDrawn):
                 yield f"seat {seat}: nothing of {event}"
             if isinstance(event, Voted):
-                line = json.loads(shown.items[-1])
-                if line.get("votes", 1) != _votes_of(game, event.voter, place):
-                    yield f"seat {seat}: {line}"
+                (item,) = items
+                if not isinstance(item, VoteItem) or item.votes != _votes_of(game, event.voter, place):
+                    yield f"seat {seat}: {item}"
 
 
 @check
@@ -579,10 +578,10 @@ def replay(game: TrueGame) -> Iterator[str]:
     story = story_of(game.record, "")
     masks = dict(game.alive_at)
     begins = {}
-    told_so_far = Feed(game.record.ruleset, None, everything=True)
+    transcript, items = Transcript(game.record.ruleset), 0
     for place, event in enumerate(game.record.events, 1):
-        told_so_far.event(event)
-        begins[place] = len(told_so_far.items)
+        items += len(list(transcript.items(event)))
+        begins[place] = items
     for place, mask in masks.items():
         line = begins.get(place, 0) - 1
         if line >= 0 and story["items"][line]["alive"] != mask:

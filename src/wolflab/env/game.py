@@ -18,7 +18,7 @@ from ..models.calls import NO_FILE, Filed, NoFile
 from ..models.embedders.base import Embedder
 from ..record import Turn
 from ..rules import Action, Event, Log, Ruleset
-from ..text.asking.sentences import moderator_sentence
+from ..text.asking.sentences import capitalised, sentence
 from .driving import Background, LearnerSeat, LearnerTurn, Put, Stepwise, pause
 from .seating import Others, Seats, casting, the_rest
 
@@ -93,8 +93,8 @@ class Game:
         for gain in self.rewards.follow(events):
             for seat, points in enumerate(gain.seats):
                 self._earned[seat] += points
-        for event, now in log.told(len(self.transcript)):
-            self.transcript.append(moderator_sentence(event, now.round, self.ruleset))
+        for event in log.events[len(self.transcript) :]:
+            self.transcript.append(capitalised(sentence(event, None, self.ruleset), self.ruleset))
 
     def come(self, came: LearnerTurn | Played) -> None:
         """It has come to a learner's question, or to its end."""

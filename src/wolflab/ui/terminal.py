@@ -19,37 +19,11 @@ from rich.text import Text
 
 from ..lab.results.heard import Unusable
 from ..record import GameRecord, PastTurn, Turn
-from ..rules import (
-    EVERYONE,
-    ROLES,
-    ChoiceEvent,
-    Chose,
-    ClockEvent,
-    DayBroke,
-    Dealt,
-    Event,
-    FactEvent,
-    GameEnded,
-    Log,
-    NightFell,
-    OfficeEvent,
-    PackMet,
-    Ruleset,
-    Said,
-    TalkEvent,
-    Voted,
-    Winner,
-    facts_of,
-)
-from ..text.asking.sentences import capitalised, moderator_sentence
+from ..rules import ROLES, Chose, Dealt, Event, Log, Ruleset, Winner
 from ..text.notes import Content, Mistake
+from ..text.transcript import Announcement, Ballot, Ending, Heading, Secret, Statement, Transcript
 from .notes import acted, note_lines
 
-_WINS = {
-    Winner.VILLAGE: "[bold]The village[/] wins",
-    Winner.WEREWOLVES: "[bold]The Werewolves[/] win",
-    Winner.NOBODY: "Nobody wins",
-}
 ICONS = {
     "Werewolf": "🐺",
     "Seer": "🔮",
@@ -81,9 +55,8 @@ class GamePrinter:
         self.seat = seat
         self.thoughts = thoughts
         self.pace = pace
-        self._now = facts_of(ruleset)
-        self._votes: list[tuple[Voted, int]] = []
-        """Each with how often it counts."""
+        self._transcript = Transcript(ruleset, seat)
+        self._ballots: list[Ballot] = []
 
     def watch(self, events: Sequence[Event], log: Log, turns: Sequence[Turn]) -> None:
         """`match.Match.watch`: what was thought, then what happened."""
@@ -95,102 +68,80 @@ class GamePrinter:
     def events(self, events: Iterable[Event]) -> None:
         """Print events in order."""
         for event in events:
-            if self.seat is not None and event.audience != EVERYONE and not event.audience >> self.seat & 1:
-                continue
-            self._now = self._now.then(event)
-            if not isinstance(event, Voted):
-                self._flush_votes()
-            self._event(event)
-        self._flush_votes()
+            for item in self._transcript.items(event):
+                if isinstance(item, Ballot):
+                    self._ballots.append(item)
+                    continue
+                self._votes()
+                if isinstance(event, Dealt):
+                    self._dealt(event)
+                else:
+                    self._item(item, event)
+        self._votes()
 
-    def _event(self, event: Event) -> None:
-        out = self.console
-        match event:
-            case Dealt(seat, role):
-                if self.seat is not None:
-                    out.print(
-                        f"[yellow]You are {self.ruleset.names[seat]}, {ICONS.get(role, '·')} {role}.[/]"
-                    )
-                elif all(self._now.roles):
-                    self._cast()
-            case PackMet():
-                if self.seat is not None:
-                    self._secret(event)
-            case NightFell(round):
-                out.print()
-                out.print(Rule(f"🌙 Night {round}", style="blue"))
-            case DayBroke(round):
-                out.print()
-                out.print(Rule(f"☀ Day {round}", style="yellow"))
-                self._moderator(event)
-            case Said(seat, where, text):
-                self._said(seat, where, text)
-            case Voted(voter):
-                self._votes.append((event, self._now.votes[voter]))
-            case GameEnded(outcome):
-                out.print()
-                style = "green" if outcome.winner is Winner.VILLAGE else "red"
-                out.print(Rule(f"{_WINS[outcome.winner]}: {outcome.reason.value}", style=style))
-            case Chose(seat):
-                self._secret(event, ICONS.get(self._now.roles[seat], "·"))
-            case FactEvent() | OfficeEvent() | ClockEvent() | ChoiceEvent() | TalkEvent():
-                (self._moderator if event.audience == EVERYONE else self._secret)(event)
-            case _:
-                assert_never(event)
-
-    def _secret(self, event: Event, icon: str = "·") -> None:
-        self.console.print(Padding(Text(f"{icon} {self._words(event)}", style="dim"), (0, 2)))
-
-    def _words(self, event: Event) -> str:
-        return moderator_sentence(event, self._now.round, self.ruleset)
-
-    def _moderator(self, event: Event) -> None:
-        sentence = capitalised(self._words(event), self.ruleset)
-        self.console.print(f"[bold red]Moderator:[/] [red]{escape(sentence)}[/]")
-        self._rest()
-
-    def _cast(self) -> None:
-        sides: dict[str, list[str]] = {}
-        for seat, role in enumerate(self._now.roles):
-            sides.setdefault(role, []).append(self.ruleset.names[seat])
-        for role, names in sides.items():
+    def _dealt(self, event: Dealt) -> None:
+        """To a player its role; to the moderator all of them, when all are dealt."""
+        names, icon = self.ruleset.names, ICONS.get(event.role, "·")
+        if self.seat is not None:
+            self.console.print(f"[yellow]You are {names[event.seat]}, {icon} {event.role}.[/]")
+            return
+        roles = self._transcript.facts.roles
+        for role in dict.fromkeys(roles) if all(roles) else ():
             style = "red" if ROLES[role].wolf else "cyan"
-            self.console.print(f"{ICONS.get(role, '·')} [{style}]{role}[/]: {', '.join(names)}")
+            players = ", ".join(name for name, held in zip(names, roles, strict=True) if held == role)
+            self.console.print(f"{ICONS.get(role, '·')} [{style}]{role}[/]: {players}")
 
-    def _said(self, seat: int, where: str, text: str) -> None:
-        role = self._now.roles[seat] if self.seat is None else ""
-        name = self.ruleset.names[seat]
-        label = f"{ICONS.get(role, '👤')} [bold]{name}[/]" + (
-            f" [dim]({where})[/]" if where != "discussion" else ""
-        )
-        if text:
-            self.console.print(label)
-            self.console.print(Padding(Text(text, style="green"), (0, 3)))
-        else:
-            self.console.print(f"{label} [dim]said nothing.[/]")
-        self._rest()
+    def _item(self, item: Heading | Announcement | Secret | Statement | Ending, event: Event) -> None:
+        out, roles = self.console, self._transcript.facts.roles
+        match item:
+            case Heading(time="night"):
+                out.print()
+                out.print(Rule(f"🌙 {item.text}", style="blue"))
+            case Heading():
+                out.print()
+                out.print(Rule(f"☀ {item.text}", style="yellow"))
+            case Announcement(private=False):
+                out.print(f"[bold red]Moderator:[/] [red]{escape(item.text)}[/]")
+                self._rest()
+            case Announcement() | Secret():
+                icon = ICONS.get(roles[event.seat], "·") if isinstance(event, Chose) else "·"
+                out.print(Padding(Text(f"{icon} {item.text}", style="dim"), (0, 2)))
+            case Statement():
+                icon = "👤" if self.seat is not None else ICONS.get(roles[item.seat], "👤")
+                where = f" [dim]({item.where})[/]" if item.where != "discussion" else ""
+                silent = "" if item.text else " [dim]said nothing.[/]"
+                out.print(f"{icon} [bold]{self.ruleset.names[item.seat]}[/]{where}{silent}")
+                if item.text:
+                    out.print(Padding(Text(item.text, style="green"), (0, 3)))
+                self._rest()
+            case Ending():
+                out.print()
+                style = "green" if item.winner == Winner.VILLAGE.value else "red"
+                out.print(Rule(escape(item.text), style=style))
+            case _:
+                assert_never(item)
 
-    def _flush_votes(self) -> None:
-        votes, self._votes = self._votes, []
-        if not votes:
+    def _votes(self) -> None:
+        """Print the ballots that came since: by whom each player was voted for, most votes first."""
+        ballots, self._ballots = self._ballots, []
+        if not ballots:
             return
         names = self.ruleset.names
-        first = votes[0][0]
-        title = "for Sheriff" if first.what == "elect" else ""
-        if len(votes) == 1:  # open votes come one by one
-            voter, target = first.voter, first.target
+        title = " for Sheriff" if ballots[0].what == "elect" else ""
+        if len(ballots) == 1:  # open votes come one by one
+            voter, target = ballots[0].voter, ballots[0].target
             choice = "does not vote" if target is None else f"[bold]{names[target]}[/]"
-            self.console.print(f"[yellow]{f'Vote {title}'.strip()}[/] {names[voter]} → {choice}")
+            self.console.print(f"[yellow]Vote{title}[/] {names[voter]} → {choice}")
             return
-        self.console.print(f"[yellow]{f'Votes {title}'.strip()}[/]")
-        ballots: dict[int | None, list[str]] = {}
+        self.console.print(f"[yellow]Votes{title}[/]")
+        voters: dict[int | None, list[str]] = {}
         counts: Counter[int | None] = Counter()
-        for vote, n in votes:
-            ballots.setdefault(vote.target, []).append(names[vote.voter])
-            counts[vote.target] += n
-        for target, voters in sorted(ballots.items(), key=lambda item: (item[0] is None, -counts[item[0]])):
+        for ballot in ballots:
+            voters.setdefault(ballot.target, []).append(names[ballot.voter])
+            counts[ballot.target] += ballot.votes
+        for target, who in sorted(voters.items(), key=lambda item: (item[0] is None, -counts[item[0]])):
             choice = "did not vote" if target is None else f"[bold]{names[target]}[/] ({counts[target]})"
-            self.console.print(Padding(f"{choice}: {', '.join(voters)}", (0, 3)))
+            self.console.print(Padding(f"{choice}: {', '.join(who)}", (0, 3)))
 
     def _rest(self) -> None:
         if self.pace:

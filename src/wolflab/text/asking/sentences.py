@@ -95,17 +95,6 @@ def line_sentence(line: Line, seat: int | None, ruleset: Ruleset) -> str:
     return sentence(line.event, seat, ruleset, line.round, line.phase)
 
 
-def moderator_sentence(event: Event, round: int, ruleset: Ruleset) -> str:
-    """`event` in the moderator's transcript, where the round's heading already tells the time.
-
-    round: the round in which it happened; only events before the first night (0) are worded apart.
-    """
-    text = sentence(event, None, ruleset)
-    if round or isinstance(event, (Dealt, PackMet)):
-        return text
-    return f"Before the first night, {text[0].lower() + text[1:] if text.startswith('The ') else text}"
-
-
 def _words(event: Event | Reflected, seat: int | None, ruleset: Ruleset) -> str:
     match event:
         case Reflected(text=text):

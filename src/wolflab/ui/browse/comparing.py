@@ -18,8 +18,8 @@ from ...lab.storage.overview import GamesWanted, ListedGame
 from ...lab.storage.store import Store
 from ...lab.studies.quoting import quotable, unquoted_seats
 from ...record import GameRecord
+from ...text.transcript import Transcript
 from ..report.table import Cell, TableRow
-from ..web.feed import Feed
 from ..web.refusals import Refused
 from ..wording import counted
 from .frame import browse_page, headed, leading_table, sentence_told
@@ -44,10 +44,8 @@ class _Told:
 
 def lines_of(record: GameRecord) -> list[dict[str, Any]]:
     """What happened, line by line, as the moderator sees it; the replay counts the same lines, from 1."""
-    feed = Feed(record.ruleset, None, everything=True)
-    for event in record.events:
-        feed.event(event)
-    return [msgspec.json.decode(item) for item in feed.items]
+    transcript = Transcript(record.ruleset)
+    return [msgspec.to_builtins(item) for event in record.events for item in transcript.items(event)]
 
 
 def first_parting(one: Sequence[object], other: Sequence[object]) -> int | None:

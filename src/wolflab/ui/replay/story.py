@@ -45,11 +45,9 @@ from ...text.asking.rules_text import rules_for_people
 from ...text.notes import Chosen, Content, Deduced, Proposed, Rated
 from ...text.probes import WITHOUT_OPTIONS
 from ...text.reading import Accusation, Claim, Defence, Report, can_be_read, read
+from ...text.transcript import PUBLIC, Transcript
 from ..notes import acted, note_lines
-from ..web.feed import Feed
 
-PUBLIC = -1
-"""The perspective of whoever only hears what is said to all, beside the seats'."""
 _Told = dict[str, Any]
 
 
@@ -110,21 +108,19 @@ def _seats(record: GameRecord, seat: int | None) -> list[_Told]:
 
 
 def _seen(record: GameRecord, seat: int | None) -> _Seen:
-    feed = Feed(record.ruleset, seat, everything=seat is None)
-    events = tuple([(place, event) for place, event in enumerate(record.events) if feed.sees(event)])
+    transcript = Transcript(record.ruleset, seat)
+    events = tuple([(place, event) for place, event in enumerate(record.events) if transcript.sees(event)])
     items: list[_Told] = []
     begins: dict[int, int] = {}
     for place, event in events:
-        before = len(feed.items)
-        feed.event(event)
-        begins[place] = before
+        begins[place] = len(items)
         sees = event.audience if seat is None or event.audience == EVERYONE else only(seat)
-        for line in feed.items[before:]:
-            item = msgspec.json.decode(line)
-            item |= {"sees": sees, "alive": feed.facts.alive, "sheriff": feed.facts.sheriff}
-            items.append(item)
-        if len(feed.items) > before:
-            items[-1] |= _drawn(event, record.ruleset)
+        new = [msgspec.to_builtins(item) for item in transcript.items(event)]
+        for item in new:
+            item |= {"sees": sees, "alive": transcript.facts.alive, "sheriff": transcript.facts.sheriff}
+        if new:
+            new[-1] |= _drawn(event, record.ruleset)
+        items += new
     return _Seen(seat, events, items, begins)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from ...text.transcript import PUBLIC
 from .desk import Desk
 from .feed import Feed
 from .plan import GRACE, TablePlan
@@ -40,8 +41,8 @@ class Room:
         self.ruleset = plan.ruleset
         self.desks = desks
         self.seats = [Feed(self.ruleset, seat) for seat in range(self.ruleset.players)]
-        self.public = Feed(self.ruleset)
-        self.host = Feed(self.ruleset, everything=True)
+        self.public = Feed(self.ruleset, PUBLIC)
+        self.host = Feed(self.ruleset, None)
         self.spectators = 0
         self.device_seen: float | None = None
         self.timeline: Timeline | None = None

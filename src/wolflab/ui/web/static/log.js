@@ -80,7 +80,7 @@ function End({ item }) {
 
 function Roles({ item, seats }) {
   return html`<section class="card"><h3>Who was who</h3><ul class="roles">
-    ${item.roles.map(({ seat, role }) => html`<li key=${seat}><${Mark} seat=${seats[seat]} />
+    ${item.roles.map((role, seat) => html`<li key=${seat}><${Mark} seat=${seats[seat]} />
     <${Who} seat=${seats[seat]} />
       <span class="role-name"><${Icon} name=${role} />${role}</span></li>`)}</ul></section>`;
 }

@@ -1,0 +1,148 @@
+"""A game as one viewer reads it: the events that the viewer learns of, as typed items.
+
+The terminal, the page of a table, the replay and comparisons of games print these items, and none of them
+words an event itself. The items are JSON objects too: `kind` says which one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+import msgspec
+
+from ..rules import (
+    EVERYONE,
+    MODERATOR,
+    ChoiceEvent,
+    ClockEvent,
+    DayBroke,
+    Event,
+    FactEvent,
+    GameEnded,
+    NightFell,
+    OfficeEvent,
+    Ruleset,
+    Said,
+    SpeakersDrawn,
+    TalkEvent,
+    Voted,
+    facts_of,
+)
+from .asking.sentences import capitalised, sentence
+
+PUBLIC = -1
+"""The viewer who learns what everybody learns, and nothing else."""
+
+
+class TranscriptItem(msgspec.Struct, frozen=True, tag_field="kind"):
+    """round, time: when it happened; time is a phase of the game."""
+
+    round: int
+    time: str
+
+
+class Heading(TranscriptItem, frozen=True, tag="time"):
+    """A night or a day begins."""
+
+    text: str
+
+
+class Announcement(TranscriptItem, frozen=True, tag="told"):
+    """What the moderator says to everybody, or (private) to this viewer and perhaps to others."""
+
+    text: str
+    private: bool
+
+
+class Secret(TranscriptItem, frozen=True, tag="secret"):
+    """What only some learn, as the moderator sees it."""
+
+    text: str
+
+
+class Statement(TranscriptItem, frozen=True, tag="said"):
+    """What a player says; where: "discussion", "election", "last words" …"""
+
+    seat: int
+    where: str
+    text: str
+
+
+class Ballot(TranscriptItem, frozen=True, tag="vote", omit_defaults=True):
+    """One player's vote. target: None for no vote. what: the kind of vote. votes: how often it counts."""
+
+    voter: int
+    target: int | None
+    what: str
+    votes: int = 1
+
+
+class Ending(TranscriptItem, frozen=True, tag="end"):
+    """The game is over. winner: a value of `rules.Winner`."""
+
+    text: str
+    winner: str
+
+
+class Thought(TranscriptItem, frozen=True, tag="thought"):
+    """What a player noted down while it answered."""
+
+    seat: int
+    text: str
+
+
+class RolesShown(TranscriptItem, frozen=True, tag="reveal"):
+    """After the end: every seat's role, by seat."""
+
+    roles: tuple[str, ...]
+
+
+AnyItem = Heading | Announcement | Secret | Statement | Ballot | Ending
+
+
+class Transcript:
+    """Makes the items of one viewer, event by event.
+
+    viewer: a seat, `PUBLIC`, or None for the moderator, who sees everything. facts: what the viewer knows.
+    """
+
+    def __init__(self, ruleset: Ruleset, viewer: int | None = None) -> None:
+        self.ruleset = ruleset
+        self.viewer = viewer
+        self.facts = facts_of(ruleset)
+
+    def sees(self, event: Event) -> bool:
+        """Whether the viewer learns of an event."""
+        if self.viewer is None or event.audience == EVERYONE:
+            return True
+        return self.viewer != PUBLIC and bool(event.audience >> self.viewer & 1)
+
+    def items(self, event: Event) -> Iterator[AnyItem]:
+        """The items of the next event: none where the viewer does not learn of it."""
+        if not self.sees(event):
+            return
+        self.facts = self.facts.then(event)
+        now = self.facts.round, self.facts.phase
+        match event:
+            case NightFell(round):
+                yield Heading(*now, f"Night {round}")
+            case DayBroke(round):
+                yield Heading(*now, f"Day {round}")
+                yield Announcement(*now, sentence(event, None, self.ruleset).partition(": ")[2], False)
+            case Said(seat, where, text):
+                yield Statement(*now, seat, where, text)
+            case Voted(voter, target, what):
+                yield Ballot(*now, voter, target, what, self.facts.votes[voter])
+            case GameEnded(outcome):
+                yield Ending(*now, sentence(event, None, self.ruleset), outcome.winner.value)
+            case SpeakersDrawn() if event.audience == MODERATOR:
+                pass  # the order in which players speak shows it
+            case FactEvent() | OfficeEvent() | ClockEvent() | ChoiceEvent() | TalkEvent():
+                public = event.audience == EVERYONE
+                text = sentence(event, None if public else self.viewer, self.ruleset)
+                text = capitalised(text, self.ruleset)
+                secret = self.viewer is None and not public
+                yield Secret(*now, text) if secret else Announcement(*now, text, not public)
+            case _:
+                assert_never(event)
