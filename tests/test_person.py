@@ -87,7 +87,7 @@ def test_who_leaves_goes_on_where_they_left(tmp_path: Path) -> None:
         ] == [PersonAnswer(chose="see player_3")]
         assert store.game(1).status == "unfinished"
     shown = typed(["play", "--resume", str(out)], "/quit\n")
-    assert "player_1 chose to see player_3" in shown, "what happened before is shown again"
+    assert "You chose to see player_3" in shown, "what happened before is shown again"
     assert shown.count("Choose the player to see tonight") == 0
     assert "you have left the table" in shown
     assert "kept in" in typed(["play", "--resume", str(out)], FIRST)
@@ -99,7 +99,7 @@ def test_wrong_input_is_asked_again_with_the_reason(tmp_path: Path) -> None:
     shown = sit_down(tmp_path / "table", "9\nplayer\n\nplayer_4\n", "--as", "Seer")
     assert "there is no 9; give a number from 1 to 7" in shown
     assert "'player' is none of them; give a number from 1 to 7" in shown
-    assert "player_1 chose to see player_4" in shown
+    assert "You chose to see player_4" in shown
 
 
 def test_what_is_no_command_is_not_said(tmp_path: Path) -> None:

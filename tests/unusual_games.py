@@ -42,6 +42,7 @@ from wolflab.rules import (
     Revealed,
     Ruleset,
     Say,
+    SpeakersDrawn,
     VoteCounted,
     Voted,
     told,

@@ -42,26 +42,26 @@ class TranscriptItem(msgspec.Struct, frozen=True, tag_field="kind"):
     time: str
 
 
-class Heading(TranscriptItem, frozen=True, tag="time"):
+class HeadingItem(TranscriptItem, frozen=True, tag="time"):
     """A night or a day begins."""
 
     text: str
 
 
-class Announcement(TranscriptItem, frozen=True, tag="told"):
+class AnnouncementItem(TranscriptItem, frozen=True, tag="told"):
     """What the moderator says to everybody, or (private) to this viewer and perhaps to others."""
 
     text: str
     private: bool
 
 
-class Secret(TranscriptItem, frozen=True, tag="secret"):
+class SecretItem(TranscriptItem, frozen=True, tag="secret"):
     """What only some learn, as the moderator sees it."""
 
     text: str
 
 
-class Statement(TranscriptItem, frozen=True, tag="said"):
+class StatementItem(TranscriptItem, frozen=True, tag="said"):
     """What a player says; where: "discussion", "election", "last words" …"""
 
     seat: int
@@ -69,7 +69,7 @@ class Statement(TranscriptItem, frozen=True, tag="said"):
     text: str
 
 
-class Ballot(TranscriptItem, frozen=True, tag="vote", omit_defaults=True):
+class BallotItem(TranscriptItem, frozen=True, tag="vote", omit_defaults=True):
     """One player's vote. target: None for no vote. what: the kind of vote. votes: how often it counts."""
 
     voter: int
@@ -78,27 +78,27 @@ class Ballot(TranscriptItem, frozen=True, tag="vote", omit_defaults=True):
     votes: int = 1
 
 
-class Ending(TranscriptItem, frozen=True, tag="end"):
+class EndItem(TranscriptItem, frozen=True, tag="end"):
     """The game is over. winner: a value of `rules.Winner`."""
 
     text: str
     winner: str
 
 
-class Thought(TranscriptItem, frozen=True, tag="thought"):
+class ThoughtItem(TranscriptItem, frozen=True, tag="thought"):
     """What a player noted down while it answered."""
 
     seat: int
     text: str
 
 
-class RolesShown(TranscriptItem, frozen=True, tag="reveal"):
+class RolesItem(TranscriptItem, frozen=True, tag="reveal"):
     """After the end: every seat's role, by seat."""
 
     roles: tuple[str, ...]
 
 
-AnyItem = Heading | Announcement | Secret | Statement | Ballot | Ending
+AnyItem = HeadingItem | AnnouncementItem | SecretItem | StatementItem | BallotItem | EndItem
 
 
 class Transcript:
@@ -126,16 +126,16 @@ class Transcript:
         now = self.facts.round, self.facts.phase
         match event:
             case NightFell(round):
-                yield Heading(*now, f"Night {round}")
+                yield HeadingItem(*now, f"Night {round}")
             case DayBroke(round):
-                yield Heading(*now, f"Day {round}")
-                yield Announcement(*now, sentence(event, None, self.ruleset).partition(": ")[2], False)
+                yield HeadingItem(*now, f"Day {round}")
+                yield AnnouncementItem(*now, sentence(event, None, self.ruleset).partition(": ")[2], False)
             case Said(seat, where, text):
-                yield Statement(*now, seat, where, text)
+                yield StatementItem(*now, seat, where, text)
             case Voted(voter, target, what):
-                yield Ballot(*now, voter, target, what, self.facts.votes[voter])
+                yield BallotItem(*now, voter, target, what, self.facts.votes[voter])
             case GameEnded(outcome):
-                yield Ending(*now, sentence(event, None, self.ruleset), outcome.winner.value)
+                yield EndItem(*now, sentence(event, None, self.ruleset), outcome.winner.value)
             case SpeakersDrawn() if event.audience == MODERATOR:
                 pass  # the order in which players speak shows it
             case FactEvent() | OfficeEvent() | ClockEvent() | ChoiceEvent() | TalkEvent():
@@ -143,6 +143,6 @@ class Transcript:
                 text = sentence(event, None if public else self.viewer, self.ruleset)
                 text = capitalised(text, self.ruleset)
                 secret = self.viewer is None and not public
-                yield Secret(*now, text) if secret else Announcement(*now, text, not public)
+                yield SecretItem(*now, text) if secret else AnnouncementItem(*now, text, not public)
             case _:
                 assert_never(event)

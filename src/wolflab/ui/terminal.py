@@ -21,7 +21,15 @@ from ..lab.results.heard import Unusable
 from ..record import GameRecord, PastTurn, Turn
 from ..rules import ROLES, Chose, Dealt, Event, Log, Ruleset, Winner
 from ..text.notes import Content, Mistake
-from ..text.transcript import Announcement, Ballot, Ending, Heading, Secret, Statement, Transcript
+from ..text.transcript import (
+    AnnouncementItem,
+    BallotItem,
+    EndItem,
+    HeadingItem,
+    SecretItem,
+    StatementItem,
+    Transcript,
+)
 from .notes import acted, note_lines
 
 ICONS = {
@@ -56,7 +64,7 @@ class GamePrinter:
         self.thoughts = thoughts
         self.pace = pace
         self._transcript = Transcript(ruleset, seat)
-        self._ballots: list[Ballot] = []
+        self._ballots: list[BallotItem] = []
 
     def watch(self, events: Sequence[Event], log: Log, turns: Sequence[Turn]) -> None:
         """`match.Match.watch`: what was thought, then what happened."""
@@ -69,7 +77,7 @@ class GamePrinter:
         """Print events in order."""
         for event in events:
             for item in self._transcript.items(event):
-                if isinstance(item, Ballot):
+                if isinstance(item, BallotItem):
                     self._ballots.append(item)
                     continue
                 self._votes()
@@ -91,22 +99,24 @@ class GamePrinter:
             players = ", ".join(name for name, held in zip(names, roles, strict=True) if held == role)
             self.console.print(f"{ICONS.get(role, '·')} [{style}]{role}[/]: {players}")
 
-    def _item(self, item: Heading | Announcement | Secret | Statement | Ending, event: Event) -> None:
+    def _item(
+        self, item: HeadingItem | AnnouncementItem | SecretItem | StatementItem | EndItem, event: Event
+    ) -> None:
         out, roles = self.console, self._transcript.facts.roles
         match item:
-            case Heading(time="night"):
+            case HeadingItem(time="night"):
                 out.print()
                 out.print(Rule(f"🌙 {item.text}", style="blue"))
-            case Heading():
+            case HeadingItem():
                 out.print()
                 out.print(Rule(f"☀ {item.text}", style="yellow"))
-            case Announcement(private=False):
+            case AnnouncementItem(private=False):
                 out.print(f"[bold red]Moderator:[/] [red]{escape(item.text)}[/]")
                 self._rest()
-            case Announcement() | Secret():
+            case AnnouncementItem() | SecretItem():
                 icon = ICONS.get(roles[event.seat], "·") if isinstance(event, Chose) else "·"
                 out.print(Padding(Text(f"{icon} {item.text}", style="dim"), (0, 2)))
-            case Statement():
+            case StatementItem():
                 icon = "👤" if self.seat is not None else ICONS.get(roles[item.seat], "👤")
                 where = f" [dim]({item.where})[/]" if item.where != "discussion" else ""
                 silent = "" if item.text else " [dim]said nothing.[/]"
@@ -114,7 +124,7 @@ class GamePrinter:
                 if item.text:
                     out.print(Padding(Text(item.text, style="green"), (0, 3)))
                 self._rest()
-            case Ending():
+            case EndItem():
                 out.print()
                 style = "green" if item.winner == Winner.VILLAGE.value else "red"
                 out.print(Rule(escape(item.text), style=style))

@@ -15,7 +15,7 @@ import msgspec
 
 from ...rules import Dealt, Event, Facts, Ruleset
 from ...text.notes import Content
-from ...text.transcript import Announcement, Thought, Transcript, TranscriptItem
+from ...text.transcript import AnnouncementItem, ThoughtItem, Transcript, TranscriptItem
 from ..notes import note_lines
 from .timeline import clock
 
@@ -52,7 +52,7 @@ class Feed:
         """Something happened. What this viewer does not learn of leaves no trace."""
         for item in self._transcript.items(event):
             self.items.append(encode(item))
-            if isinstance(item, Announcement) and item.private and not isinstance(event, Dealt):
+            if isinstance(item, AnnouncementItem) and item.private and not isinstance(event, Dealt):
                 self.known.append(item.text)
 
     def add(self, kind: type[TranscriptItem], *fields: Any) -> None:
@@ -65,7 +65,7 @@ class Feed:
         if invalid:
             lines.append(f"No usable reply: {invalid}")
         if lines:
-            self.add(Thought, seat, "\n".join(lines))
+            self.add(ThoughtItem, seat, "\n".join(lines))
 
     # -- who listens ----------------------------------------------------------------------
 

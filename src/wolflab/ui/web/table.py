@@ -28,7 +28,7 @@ from ...rules import EVERYONE, PRESETS, Ask, Event, Log, NightFell, Said
 from ...text.notes import Content, StoodIn
 from ...text.people import PersonAnswer, TimedAnswer
 from ...text.questions import Question
-from ...text.transcript import Announcement, RolesShown
+from ...text.transcript import AnnouncementItem, RolesItem
 from ..wording import duration
 from .desk import Desk, KeptDesk, OpenAsk, read_desks, write_desks
 from .plan import (
@@ -380,7 +380,7 @@ class WebTable(Room):
         if record is not None:
             self._show_again(record)
             for feed in self.feeds:
-                feed.add(RolesShown, self.host.facts.roles)
+                feed.add(RolesItem, self.host.facts.roles)
 
     def _record_in(self, store: Store) -> GameRecord | None:
         return store.record(self._number) if store.game(self._number).over else None
@@ -403,9 +403,9 @@ class WebTable(Room):
         self.host.thoughts(seat, notes, invalid)
         if self.plan.seats[seat].taken:
             if invalid is not None:
-                self.seats[seat].add(Announcement, _NO_ANSWER, True)
+                self.seats[seat].add(AnnouncementItem, _NO_ANSWER, True)
             elif any(isinstance(note, StoodIn) for _, note in notes):
-                self.seats[seat].add(Announcement, _STOOD_IN, True)
+                self.seats[seat].add(AnnouncementItem, _STOOD_IN, True)
 
     # -- people (models.person.PeopleTable) -------------------------------------------------
 
@@ -492,7 +492,7 @@ class WebTable(Room):
                 waited = True
         if waited and away > GRACE:
             text = f"You were away for {duration(away)}. The game has waited for you, and goes on now."
-            self.seats[seat].add(Announcement, text, True)
+            self.seats[seat].add(AnnouncementItem, text, True)
         desk.away_since = None
         if self.plan.state == "lobby":
             self.arrived()
