@@ -50,7 +50,7 @@ from wolflab.rules import (
 from wolflab.rules.engine import Step
 from wolflab.text.notes import Deduced, Rated
 from wolflab.text.probes import PROBES
-from wolflab.text.transcript import PUBLIC, Transcript
+from wolflab.text.transcript import PUBLIC, BallotItem, Transcript
 from wolflab.ui.replay.story import story_of
 from wolflab.ui.terminal import GamePrinter
 
@@ -569,7 +569,7 @@ def feed(game: TrueGame) -> Iterator[str]:
                 yield f"seat {seat}: nothing of {event}"
             if isinstance(event, Voted):
                 (item,) = items
-                if not isinstance(item, VoteItem) or item.votes != _votes_of(game, event.voter, place):
+                if not isinstance(item, BallotItem) or item.votes != _votes_of(game, event.voter, place):
                     yield f"seat {seat}: {item}"
 
 

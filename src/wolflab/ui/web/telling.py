@@ -27,8 +27,8 @@ def first_told(room: Room) -> _Told:
 def tell_everybody(room: Room) -> None:
     """Tell everybody how it is; who would be told nothing new is sent nothing (`Feed.publish`)."""
     common = _common(room)
-    for feed in room.feeds:
-        you = None if feed.seat is None else _you(room, feed.seat, feed)
+    for seat, feed in (*enumerate(room.seats), (None, room.public), (None, room.host)):
+        you = None if seat is None else _you(room, seat, feed)
         feed.publish(encode({**common, "seats": _seats(room, feed), "you": you}))
 
 
