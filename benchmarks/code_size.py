@@ -52,12 +52,12 @@ def counted(text: str) -> Counter[str]:
     words = Counter(re.findall(r"\w+", text))
     for node in tree.body:
         found["public"] += isinstance(node, _FUNCTIONS | ast.ClassDef) and not node.name.startswith("_")
-    for node in ast.walk(tree):
-        if isinstance(node, _FUNCTIONS):
-            private = node.name.startswith("_") and not node.name.startswith("__")
+    for inner in ast.walk(tree):
+        if isinstance(inner, _FUNCTIONS):
+            private = inner.name.startswith("_") and not inner.name.startswith("__")
             found["private"] += private
-            found["once"] += private and words[node.name] == 2
-            found["long"] += length(node) > LONG
+            found["once"] += private and words[inner.name] == 2
+            found["long"] += length(inner) > LONG
     return found
 
 
