@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 import shlex
 import socket
@@ -24,11 +25,12 @@ from .console import log_at_terminal, say
 from .forecasting import Beginning, forecast_first
 from .web.app import application
 from .web.house import House
-from .web.lines import PageLine, RequestLine
 from .wording import counted
 
 _FILES = 16_384
 """Files and connections that the server may have open at once; many systems allow 1,024 unless asked."""
+CONNECTIONS = 8_000
+"""Open connections at which a request is refused (status 503), and a page that is open already goes on."""
 
 
 def serve(
@@ -62,17 +64,8 @@ def serve_runs(
     say(console, f"{found}: {url}{f'enter?access={access}' if access else ''}")
     if not local:
         _warn(console, allowed)
-    config = uvicorn.Config(
-        runs_application(shelf, hosts, access),
-        log_config=None,  # what is logged goes by `log_at_terminal`
-        log_level="warning",
-        http=RequestLine,
-        ws="none",
-        proxy_headers=behind_proxy,
-        server_header=False,
-        timeout_graceful_shutdown=2,
-    )
     with suppress(KeyboardInterrupt):
+        config = serving_config(runs_application(shelf, hosts, access), behind_proxy)
         uvicorn.Server(config).run(sockets=[bound])
 
 
@@ -147,19 +140,26 @@ def _called(host: str, port: int, allowed: Sequence[str], behind_proxy: bool) ->
 
 
 def serving_config(served: Starlette, behind_proxy: bool = False) -> uvicorn.Config:
-    """How tables are served (`web.app.application`)."""
+    """How an application is served. Connections that send nothing are a proxy's to close (docs/tables.md)."""
+    logging.getLogger("uvicorn.error").addFilter(_is_no_refusal)
     return uvicorn.Config(
         served,
         log_config=None,  # what is logged goes by `log_at_terminal`
         log_level="warning",
-        http=RequestLine,
-        ws=PageLine,
+        http="h11",
+        ws="websockets-sansio",
         ws_max_size=4096,
         ws_per_message_deflate=False,
+        limit_concurrency=CONNECTIONS,
         proxy_headers=behind_proxy,
         server_header=False,
         timeout_graceful_shutdown=2,
     )
+
+
+def _is_no_refusal(record: logging.LogRecord) -> bool:
+    """Whether a log record is no note of a WebSocket that was refused: uvicorn takes that for a fault."""
+    return record.msg != "ASGI callable returned without completing handshake."
 
 
 def allow_files() -> None:
