@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import sqlite3
 from contextlib import closing
 from decimal import Decimal
@@ -96,6 +97,22 @@ def test_every_line_and_call_comes_back_whatever_it_says(turns: Any, probes: Any
     replies = {call.response.text for call in held}
     assert all(call.response.text in replies for call in calls.values())
     assert sum(one.calls for one in packed.totals.values()) == len(held)
+
+
+BEFORE = base64.b64decode(
+    "eJyNjkELgzAMhRl66s945zLba/+KeOhcdlltO9NNRPzvi26wkzBC4CUv7yNtiwEaPvJEI12hzafOe3d6WTuFKYVb8Bc4q5GDn+Fg"
+    "GyOxPKYhF4arq1Wh9yGI5fuyEUsh8eCMaL7L3jSvVKixYjL5stNGejyJRZ9m4mOG/YtRV9vAOUWm70tRrn+4Q0SfYqEoGhGrUm8l"
+    "p0+18GZ0A1o6cvWEtACtdhGwWgAAAAAAAAAAAAAAAAAAAADgoCZgSkPkPg0DecRYtJoaJ8NebpNzh38p5WJGTkZJfifDXm6Tc4d/"
+    "KeViRk5GSX79VxKzZOqcitKbkRw5KYU5"
+)
+"""The game of the next test as it was written when every hash was taken out of the words."""
+
+
+def test_a_blob_with_marks_that_are_not_written_any_more_is_read() -> None:
+    calls = [(digest("a"), "yes", True), (digest("a"), "no", False)]
+    lines, _, held = game([(calls, "n")], [])
+    assert unpack(BEFORE) == unpack(pack(lines, [], held).data)
+    assert unpack(BEFORE).lines == lines
 
 
 def test_a_call_that_no_line_names_is_left_to_the_rows() -> None:

@@ -19,7 +19,7 @@ from ...record import GameRecord
 from ...record.sealed import WordsBySeal
 from ...usage import CallTotals
 from ..plans.experiment import Experiment
-from ..storage.packing import CallRow, Packed, pack, together, totals_by_model
+from ..storage.packing import CallRow, Packed, pack, totals_by_model
 from ..storage.store import GameRow, KeptRow, Store
 from .processes import processes
 
@@ -55,7 +55,7 @@ def finished(
     writer = played.writer
     assert writer is not None
     row = row_from_record(
-        experiment, condition, writer.record(played.log.ruleset), together(spent, totals_by_model(held))
+        experiment, condition, writer.record(played.log.ruleset), totals_by_model(held, spent)
     )
     status = "void" if played.outcome.void else "done"
     return Finished(status, pack(writer.game.lines, writer.probes.lines, held), row, writer.words)

@@ -1,15 +1,13 @@
-"""A finished game on disk: its two chains and the calls that they name, in one compressed blob.
+"""A finished game on disk: its two chains of lines and the calls that they name, in one compressed blob.
 
-Much of a record is hashes, and words said twice. A line's hash follows from the lines before it,
-so only the last one of each chain is kept. A response's hash follows from its text, so the text stands in
-its place, right before the notes that repeat it; the key and the request's hash of such a call are read
-from its line. Every other hash is kept once, raw, behind the compressed words: hexadecimal digits would
-cost zlib more than the bytes that they spell. Unpacking gives back every line byte for byte.
+A line's hash follows from the lines before it, so only the last hash of each chain is kept. A response's hash
+follows from its text, so the text stands in its place, right before the notes that repeat it. The key of such
+a call is read from its line. Its request's hash lies behind the compressed words, as bytes. Unpacking gives
+back every line byte for byte.
 
-Level 6 of zlib: level 9 saves 2 % more for 1.7 times its time, level 4 makes blobs 22 % larger (measured on
-built-in games). zlib and not lzma, because every build of Python has it; lzma saves about a tenth.
-
-It knows lines and calls, and nothing of the database or of where calls come from.
+Level 6 of zlib: level 9 saves 2 % more for 1.7 times its time, level 4 makes blobs 22 % larger. Plain lines
+with their calls, packed by msgpack and zlib, take 1.5 to 2.1 times the space of this, and with lzma 1.1 to
+1.3 times the space and 8 times the time (measured on games of the built-in player).
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -34,23 +32,20 @@ from ...usage import CallTotals, Usage
 
 LEVEL = 6
 _HEAD = len(b'{"h":"') + 32 + len(b'",')
-_LASTS = 2
-"""The first raw hashes are those of the last lines of both chains."""
 
-# Bytes that JSON never holds, as signs in the packed words; each reaches to the next _END.
-_IN_GAME, _IN_PROBES = b"\x01", b"\x02"
-"""Before a response's text: hash of the request, which is the next of the raw ones, and hash of the text, as
-the one chain or the other writes them."""
+# Bytes that JSON never holds mark places in the packed words; each reaches to the next _END.
+_GAME, _PROBES = b"\x01", b"\x02"
+"""In lines of the game or of the probes, before a response's text: the next of the hashes behind the words,
+which is the request's, and the hash of that text.
+"""
 _HASH, _AGAIN = b"\x04", b"\x05"
-"""The next of the raw hashes; before a number: one that came before."""
+"""The next of the hashes; before a number: one that came before. Not written any more."""
 _END = b"\x03"
 _ESCAPE = b"\x10"
-
-_BETWEEN = {_IN_GAME: b',"response":', _IN_PROBES: b","}
+_BETWEEN = {_GAME: b',"response":', _PROBES: b","}
 """What stands between a request's hash and its response's in a line of either chain."""
 
-_QUOTED_HASH = re.compile(rb'"([0-9a-f]{32})"')
-_SIGNED = re.compile(rb"([\x01\x02\x04\x05])([^\x03]*+)\x03")
+_MARKED = re.compile(rb"([\x01\x02\x04\x05])([^\x03]*+)\x03")
 _CONTROL = re.compile(rb"[\x00-\x1f]")
 _ESCAPED = re.compile(rb"\x10(.)")
 
@@ -75,38 +70,8 @@ class Packed(NamedTuple):
     rest: tuple[CallRow, ...]
 
 
-class _About(NamedTuple):
-    """What a call has besides key, request and text."""
-
-    model: str
-    finish: str
-    prompt_tokens: int
-    completion_tokens: int
-    cached_tokens: int
-    cost: float
-    latency: float
-
-    @classmethod
-    def of(cls, call: CallRow) -> _About:
-        return cls(
-            call.model, call.response.finish.stored, *call.response.usage.figures, call.response.latency
-        )
-
-    def call(self, key: str, request: str, text: str) -> CallRow:
-        usage = Usage(self.prompt_tokens, self.completion_tokens, self.cached_tokens, self.cost)
-        return CallRow(
-            key, request, self.model, Response(text, usage, Finish.read(self.finish), self.latency)
-        )
-
-
-class _Head(msgspec.Struct, array_like=True):
-    """The first of the packed words.
-
-    usual: what most calls have besides key, request and text; unusual: the others, by key.
-    """
-
-    usual: _About | None
-    unusual: dict[str, _About]
+_About = tuple[str, str, int, int, int, float, float]
+"""What a call has besides key, request and text: model, finish, the four figures of its usage, latency."""
 
 
 class _GameLine(msgspec.Struct):
@@ -129,40 +94,59 @@ class _Header(msgspec.Struct):
 _game_line = msgspec.json.Decoder(_GameLine).decode
 _probe_line = msgspec.json.Decoder(_ProbeLine).decode
 _header = msgspec.json.Decoder(_Header).decode
-_head = msgspec.json.Decoder(_Head).decode
+_head = msgspec.json.Decoder(tuple[_About | None, dict[str, _About]]).decode
 
 
-class _Named(NamedTuple):
-    """A call as a line of the record names it."""
-
-    key: str
-    request: str
-    response: str
-
-
-def _named_in(line: bytes, sign: bytes, play: str) -> Sequence[_Named]:
-    """The calls that a line of the game, or of the probes, names. play: the first part of their keys."""
-    if sign == _IN_PROBES:
-        probe = _probe_line(line)
-        return [
-            _Named(f"{play}|{probe.ask}|{step}|{attempt}", request, response)
-            for step, attempt, request, response in probe.calls
-        ]
-    if begins_with(line, "call"):
-        call = _game_line(line)
-        return (_Named(f"{play}|{call.ask}|{call.call}|{call.attempt}", call.request, call.response),)
-    return ()
+def _calls_named(chain: Sequence[bytes], mark: bytes, play: str) -> Iterator[list[tuple[str, str, str]]]:
+    """Line by line, (key, request's hash, response's hash) of each call that it names. play: the first part
+    of their keys.
+    """
+    for line in chain:
+        if mark == _PROBES:
+            probe = _probe_line(line)
+            calls = probe.calls
+            yield [(f"{play}|{probe.ask}|{step}|{n}", asked, reply) for step, n, asked, reply in calls]
+        elif begins_with(line, "call"):
+            call = _game_line(line)
+            yield [(f"{play}|{call.ask}|{call.call}|{call.attempt}", call.request, call.response)]
+        else:
+            yield []
 
 
 @dataclass(frozen=True, slots=True)
 class Unpacked:
-    """What a blob holds: the lines of both chains, and calls."""
+    """What a blob holds: the lines of both chains, and calls. texts: of responses, by their hashes. usual:
+    what most calls have besides; unusual: the others, by key.
+    """
 
     lines: list[bytes]
     probes: list[bytes]
-    _about: _Head
-    _texts: dict[str, str]
-    """Of responses, by their hashes."""
+    texts: dict[str, str]
+    usual: _About | None
+    unusual: dict[str, _About]
+
+    def calls(self) -> dict[str, CallRow]:
+        """The calls by key. A row's call is among them when one of these had the same reply.
+
+        RecordError when a line that names calls is none that was written so.
+        """
+        found: dict[str, CallRow] = {}
+        if self.usual is None:
+            return found
+        try:
+            play = _play(self.lines)
+            for mark, chain in ((_GAME, self.lines), (_PROBES, self.probes)):
+                for named in _calls_named(chain, mark, play):
+                    for key, request, response in named:
+                        if response in self.texts:
+                            about = self.unusual.get(key, self.usual)
+                            model, finish, prompt, completion, cached, cost, latency = about
+                            usage = Usage(prompt, completion, cached, cost)
+                            reply = Response(self.texts[response], usage, Finish.read(finish), latency)
+                            found[key] = CallRow(key, request, model, reply)
+        except msgspec.MsgspecError as error:
+            raise RecordError(f"record: a line that names calls makes no sense ({error})") from None
+        return found
 
     def without_requests(self, requests: Collection[str] | None = None) -> Packed:
         """The blob without the hashes of these requests; see `forgotten`."""
@@ -170,33 +154,10 @@ class Unpacked:
         calls = [replace(call, request=now.get(call.request, call.request)) for call in self.calls().values()]
         return pack(lines, probes, calls)
 
-    def calls(self) -> dict[str, CallRow]:
-        """The calls by key. A row's call is among them when one of these had the same reply.
-
-        RecordError when a line that names calls is none that was written so.
-        """
-        if self._about.usual is None:
-            return {}
-        usual, unusual, texts = self._about.usual, self._about.unusual, self._texts
-        try:
-            play = _play(self.lines)
-            return {
-                named.key: unusual.get(named.key, usual).call(named.key, named.request, texts[named.response])
-                for sign, chain in ((_IN_GAME, self.lines), (_IN_PROBES, self.probes))
-                for line in chain
-                for named in _named_in(line, sign, play)
-                if named.response in texts
-            }
-        except msgspec.MsgspecError as error:
-            raise RecordError(f"record: a line that names calls makes no sense ({error})") from None
-
 
 def _play(lines: Sequence[bytes]) -> str:
     """What the keys of a game's calls begin with."""
     return _header(lines[0]).play if lines else ""
-
-
-# -- erasing ----------------------------------------------------------------------------------
 
 
 def forgotten(
@@ -207,6 +168,7 @@ def forgotten(
     the rules stays.
     """
     game, polls = Chain(), Chain()
+    now: dict[str, str] = {}
 
     def without(request: str) -> str:
         if requests is not None and request not in requests:
@@ -214,7 +176,6 @@ def forgotten(
         now[request] = FORGOTTEN
         return FORGOTTEN
 
-    now: dict[str, str] = {}
     for line in lines:
         body = b"{" + line[_HEAD:]
         if begins_with(line, "call"):
@@ -232,145 +193,95 @@ def forgotten(
     return game.lines, polls.lines, now
 
 
-# -- packing ----------------------------------------------------------------------------------
-
-
 def pack(lines: Sequence[bytes], probes: Sequence[bytes], calls: Sequence[CallRow] = ()) -> Packed:
     """The blob of one game. lines, probes: both chains, as `record.Writer` made them."""
     left = {call.key: call for call in calls if not call.response.prompt}
     rest = [call for call in calls if call.response.prompt]
     held: list[CallRow] = []
-    pieces = [b""]
-    hashes = _Hashes([hash_of(chain[-1]) if chain else ROOT for chain in (lines, probes)])
+    pieces: list[bytes] = []
     play = _play(lines)
-    for sign, chain in ((_IN_GAME, lines), (_IN_PROBES, probes)):
-        for line in chain:
-            texts = []
-            for named in _named_in(line, sign, play):
-                call = left.get(named.key)
-                if (
-                    call
-                    and call.request == named.request
-                    and response_digest(call.response) == named.response
-                ):
-                    texts.append((named, call.response.text))
-                    held.append(left.pop(named.key))
-            pieces.append(hashes.leave(line[_HEAD:], sign, texts))
+    for mark, chain in ((_GAME, lines), (_PROBES, probes)):
+        for line, named in zip(chain, _calls_named(chain, mark, play), strict=True):
+            parts, body = [], line[_HEAD:]
+            for key, request, response in named:
+                call = left.get(key)
+                if call and (call.request, response_digest(call.response)) == (request, response):
+                    place = b'"%b"%b"%b"' % (request.encode(), _BETWEEN[mark], response.encode())
+                    before, _, body = body.partition(place)
+                    parts += [before, mark, _escaped(call.response.text), _END]
+                    held.append(left.pop(key))
+            pieces.append(b"".join((*parts, body)))
         pieces.append(b"")
-    about = {call.key: _About.of(call) for call in held}
+    about: dict[str, _About] = {
+        one.key: (one.model, one.response.finish.stored, *one.response.usage.figures, one.response.latency)
+        for one in held
+    }
     usual = Counter(about.values()).most_common(1)[0][0] if about else None
-    pieces[0] = msgspec.json.encode(_Head(usual, {k: own for k, own in about.items() if own != usual}))
-    data = zlib.compress(b"\n".join(pieces), LEVEL) + bytes.fromhex("".join(hashes.raw))
+    head = msgspec.json.encode((usual, {key: own for key, own in about.items() if own != usual}))
+    hashes = [hash_of(chain[-1]) if chain else ROOT for chain in (lines, probes)]
+    hashes += [call.request for call in held]
+    data = zlib.compress(b"\n".join((head, *pieces)), LEVEL) + bytes.fromhex("".join(hashes))
     return Packed(data, totals_by_model(held), (*rest, *left.values()))
 
 
-class _Hashes:
-    """Takes hashes out of words. `raw`: those at the start, then those taken, in hexadecimal digits."""
-
-    def __init__(self, raw: list[str]) -> None:
-        self.raw = raw
-        self._numbers: dict[bytes, int] = {}
-
-    def leave(self, body: bytes, sign: bytes, texts: Sequence[tuple[_Named, str]]) -> bytes:
-        """The body of a line without its hashes, with `texts` in place of those of their calls."""
-        parts, rest = [], body
-        for named, text in texts:  # what was put in is not searched again: it may say anything
-            hashes = b'"%b"%b"%b"' % (named.request.encode(), _BETWEEN[sign], named.response.encode())
-            before, _, rest = rest.partition(hashes)
-            parts += [_QUOTED_HASH.sub(self._take, before), sign, _escaped(text), _END]
-            self.raw.append(named.request)
-        return b"".join((*parts, _QUOTED_HASH.sub(self._take, rest)))
-
-    def _take(self, match: re.Match[bytes]) -> bytes:
-        number = self._numbers.get(match[1])
-        if number is not None:
-            return b"%b%d%b" % (_AGAIN, number, _END)
-        self._numbers[match[1]] = len(self.raw)
-        self.raw.append(match[1].decode())
-        return _HASH + _END
-
-
 def _escaped(text: str) -> bytes:
-    data = text.encode()
     if text.isprintable():
-        return data
-    return _CONTROL.sub(lambda match: _ESCAPE + bytes([match[0][0] + 64]), data)
+        return text.encode()
+    return _CONTROL.sub(lambda match: _ESCAPE + bytes([match[0][0] + 64]), text.encode())
 
 
-def totals_by_model(calls: Iterable[CallRow]) -> dict[str, CallTotals]:
-    """What calls come to, model by model, in order of name."""
-    totals: dict[str, CallTotals] = {}
+def totals_by_model(
+    calls: Iterable[CallRow], others: Mapping[str, CallTotals] | None = None
+) -> dict[str, CallTotals]:
+    """What calls come to, with what others do, model by model, in order of name."""
+    totals = dict(others or {})
     for call in calls:
         fresh = CallTotals(1, call.response.usage, call.response.latency)
         totals[call.model] = totals.get(call.model, CallTotals()) + fresh
     return dict(sorted(totals.items()))
 
 
-def together(first: Mapping[str, CallTotals], second: Mapping[str, CallTotals]) -> dict[str, CallTotals]:
-    """The sums of two, model by model, in order of name."""
-    names = sorted({*first, *second})
-    return {name: first.get(name, CallTotals()) + second.get(name, CallTotals()) for name in names}
-
-
-# -- unpacking --------------------------------------------------------------------------------
-
-
 def unpack(data: object, where: str = "record") -> Unpacked:
     """What `pack` packed. RecordError when the blob is damaged, or no blob of a game."""
-    if not isinstance(data, bytes):
-        raise RecordError(f"{where}: what is stored is no record")
     try:
-        return _unpack(data)
-    except (zlib.error, msgspec.MsgspecError, LookupError, TypeError, ValueError) as error:
+        if not isinstance(data, bytes):
+            raise ValueError("it is no blob")
+        reader = zlib.decompressobj()
+        words, raw = reader.decompress(data, LARGEST), reader.unused_data
+        if not reader.eof or len(raw) % 16:
+            raise ValueError("it is cut short, or too large")
+        last, last_probe, *hashes = (raw[at : at + 16].hex() for at in range(0, len(raw), 16))
+        words, texts = _filled(words, hashes)
+        head, *bodies = words.split(b"\n")
+        between = bodies.index(b"")
+        usual, unusual = _head(head)
+        lines = _chained(bodies[:between], last)
+        return Unpacked(lines, _chained(bodies[between + 1 : -1], last_probe), texts, usual, unusual)
+    except (zlib.error, msgspec.MsgspecError, LookupError, TypeError, ValueError, StopIteration) as error:
         raise RecordError(f"{where}: what is stored is no record ({error})") from None
 
 
-def _unpack(data: bytes) -> Unpacked:
-    reader = zlib.decompressobj()
-    body = reader.decompress(data, LARGEST)
-    raw = reader.unused_data
-    if not reader.eof or len(raw) % 16:
-        raise ValueError("it is cut short, or too large")
-    hashes = [raw[at : at + 16].hex() for at in range(0, len(raw), 16)]
-    if len(hashes) < _LASTS:
-        raise ValueError("hashes are missing at its end")
-    body, texts = _filled(body, hashes)
-    head, *bodies = body.split(b"\n")
-    between = bodies.index(b"")
-    lines = _chained(bodies[:between], hashes[0])
-    probes = _chained(bodies[between + 1 : -1], hashes[1])
-    return Unpacked(lines, probes, _head(head), texts)
-
-
-def _filled(body: bytes, hashes: Sequence[str]) -> tuple[bytes, dict[str, str]]:
+def _filled(words: bytes, hashes: list[str]) -> tuple[bytes, dict[str, str]]:
     """(words with their hashes again, the texts that stood there by their hash)."""
     texts: dict[str, str] = {}
-    fresh = iter(hashes[_LASTS:])
+    fresh = iter(hashes)
 
-    def replace(match: re.Match[bytes]) -> bytes:
-        sign, said = match.groups()
-        if sign == _AGAIN:
-            return b'"%b"' % hashes[int(said)].encode()
-        taken = next(fresh, None)
-        if taken is None:
-            raise ValueError("hashes are missing at its end")
-        if sign == _HASH:
-            return b'"%b"' % taken.encode()
-        text = _plain(said)
+    def replaced(match: re.Match[bytes]) -> bytes:
+        mark, said = match.groups()
+        if mark == _AGAIN:
+            return b'"%b"' % hashes[int(said) - 2].encode()  # the last hashes of both chains are counted
+        taken = next(fresh).encode()
+        if mark == _HASH:
+            return b'"%b"' % taken
+        text = _ESCAPED.sub(lambda found: bytes([found[1][0] - 64]), said).decode()
         response = response_digest(Response(text))
         texts[response] = text
-        return b'"%b"%b"%b"' % (taken.encode(), _BETWEEN[sign], response.encode())
+        return b'"%b"%b"%b"' % (taken, _BETWEEN[mark], response.encode())
 
-    filled = _SIGNED.sub(replace, body)
+    filled = _MARKED.sub(replaced, words)
     if next(fresh, None) is not None:
         raise ValueError("there is more at its end than was written")
     return filled, texts
-
-
-def _plain(escaped: bytes) -> str:
-    if _ESCAPE not in escaped:
-        return escaped.decode()
-    return _ESCAPED.sub(lambda match: bytes([match[1][0] - 64]), escaped).decode()
 
 
 def _chained(bodies: Sequence[bytes], last: str) -> list[bytes]:

@@ -36,7 +36,7 @@ from ..plans.loading import load_experiment
 from ..plans.numbering import NumberOf
 from ..plans.specs import PERSON, with_meanings
 from .call_store import CallStore
-from .packing import Packed, Unpacked, forgotten, pack, together, totals_by_model, unpack
+from .packing import Packed, Unpacked, forgotten, pack, totals_by_model, unpack
 from .quotes import Quotes
 from .run_files import has_table, locked, must_be_new, transaction, unlocked, writer
 
@@ -562,7 +562,7 @@ class Store(CallStore):
         packed = unpacked.calls() if unpacked else {}
         alone = set(self.keys_as_made(game))  # one with the reply of a packed call is told of there too
         held = (call for key, call in packed.items() if key not in alone)
-        return together(self.recounted_of(asker(game)), totals_by_model(held))
+        return totals_by_model(held, self.recounted_of(asker(game)))
 
     def costless_calls(self, game: int) -> dict[str, Usage]:
         """What those calls of a game took that cost nothing, by model."""
