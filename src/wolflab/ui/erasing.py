@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -21,9 +21,6 @@ from .study.house import StudyHouse
 from .web.table import forgetting, nicknames
 from .wording import counted
 
-_NAMED = 20
-"""Files that are named; of more, the number is told."""
-
 
 def erase_words(
     console: Console, path: Path, person: str | None, seat: str | None, also: Sequence[Path] = ()
@@ -39,7 +36,7 @@ def erase_words(
         say(console, f"{counted(done.statements, 'statement')} erased from {path}; the rest still verifies")
     else:
         say(console, f"{path}: nothing is left to erase")
-    for sentence in (*_files(done), *_others(done), *_sent(done.sent)):
+    for sentence in (*_files(done), *_sent(done.sent)):
         say(console, sentence)
 
 
@@ -74,9 +71,8 @@ def _erase_in_run(path: Path, person: str | None, seat: str | None, also: Sequen
             if is_meant(row, number, name)
         ]
         if not found:
-            who = (
-                f"no person sat at {seat}" if seat is not None else f"nobody who sat there is named {person}"
-            )
+            named = f"nobody who sat there is named {person}"
+            who = named if seat is None else f"no person sat at {seat}"
             raise StoreError(f"{path}: {who}; only what people said can be erased, and --seat names a seat")
         done = erase_said(store, found, also)
         for _, number in found:
@@ -85,77 +81,52 @@ def _erase_in_run(path: Path, person: str | None, seat: str | None, also: Sequen
 
 
 def _files(done: Erased) -> Iterator[str]:
-    """What became of files, and of what stands beside the games."""
-    for path, command in list(done.removed.items())[:_NAMED]:
+    """What became of files, and what may still hold the words."""
+    for path, command in done.removed.items():
         yield f"removed: {path}; " + (f"to make it again: {command}" if command else "it was never finished")
-    for path, n in list(done.replaced.items())[:_NAMED]:
-        yield f"{counted(n, 'place')} replaced in {path}"
-    if more := sum(max(0, len(files) - _NAMED) for files in (done.removed, done.replaced)):
-        yield f"{counted(more, 'file')} more, treated in the same way"
-    for path, n in done.pools.items():
-        yield f"{counted(n, 'experience')} emptied of the words in the pool {path}"
-    if done.prompts or done.replies:
-        yield (
-            f"{counted(done.prompts, 'prompt')} and {counted(done.replies, 'reply', 'replies')} of models "
-            "held the words; they are gone there"
-        )
-    if done.vectors:
-        yield (
-            f"{counted(done.vectors, 'vector')} removed from the run's cache: an embedder is asked again "
-            "where they are needed"
-        )
-    if done.short:
-        yield (
-            f"{counted(done.short, 'statement')} of fewer than five words: in other files and folders they "
-            "were looked for only where they are told as that player's"
-        )
-    for path in done.unread[:_NAMED]:
-        yield f"not looked into, for it is {_why_unread(path)}: {path}"
-    if more := len(done.unread[_NAMED:]):
-        yield f"{counted(more, 'file')} more not looked into"
+    for path in done.replaced:
+        yield f"replaced in {path}"
+    if done.calls:
+        yield f"{counted(done.calls, 'prompt or reply', 'prompts and replies')} of models held the words"
+    for path in done.unread:
+        why = "a link to elsewhere" if path.is_symlink() else "no text, too large, or no file of this version"
+        yield f"not looked into, for it is {why}: {path}"
     if done.statements:
         yield (
-            "Files that were made from the run and lie elsewhere (export, annotate, reports) may still hold "
-            "the words, unless you named their folders with --also; delete them"
+            "Statements of fewer than five words were looked for in files only where they are told as that "
+            "player's. Files that were made from the run and lie elsewhere (export, annotate, reports) may "
+            "still hold the words, unless you named their folders with --also; delete them"
         )
-
-
-def _why_unread(path: Path) -> str:
-    return "a link to elsewhere" if path.is_symlink() else "no text, too large, or no file of this version"
-
-
-def _others(done: Erased) -> Iterator[str]:
     if done.repeated:
-        n, games = sum(done.repeated.values()), ", ".join(map(str, done.repeated))
+        n, games = done.repeated.total(), _games(done.repeated)
         yield (
             f"{counted(n, 'statement or note', 'statements or notes')} of others "
-            f"{'repeats' if n == 1 else 'repeat'} five or more of the words in a row ({_games(games)}). They "
-            "are their own, and stay in the record: without them it could not be verified"
+            f"{'repeats' if n == 1 else 'repeat'} the words ({games}). They are their own, and stay in the "
+            "record: without them it could not be verified"
         )
 
 
 def _sent(sent: Sequence[SentTo]) -> Iterator[str]:
     """Whom the words were sent to."""
-    left = [one for one in sent if one.left]
     for one in sent:
         games = sorted(int(where[5:]) for where in one.calls if where.startswith("game/"))
         others = [where for where in one.calls if where and not where.startswith("game/")]
-        places = [*([_games(", ".join(map(str, games)))] if games else ()), *others]
+        places = ", ".join([*([_games(games)] if games else ()), *others])
         what = counted(sum(one.calls.values()), "text" if "" in one.calls else "call")
         at = f"at {one.host}" if one.host else "(its address is not kept)"
-        where = f" ({', '.join(places)})" if places else ""
-        yield f"sent to {one.name} {at}{'' if one.left else ', on this machine'}: {what}{where}"
-    if left:
+        here = "" if one.left else ", on this machine"
+        yield f"sent to {one.name} {at}{here}: {what}{f' ({places})' if places else ''}"
+    if left := [one.host or one.name for one in sent if one.left]:
         yield (
             "This left the machine, and cannot be called back from here: ask "
-            f"{', '.join(dict.fromkeys(one.host or one.name for one in left))} to delete it"
+            f"{', '.join(dict.fromkeys(left))} to delete it"
         )
     else:
         yield "Nothing of it left this machine: no server elsewhere was sent these words"
 
 
-def _games(numbers: str) -> str:
-    return f"game{'s' if ',' in numbers else ''} {numbers}"
+def _games(numbers: Collection[int]) -> str:
+    return f"game{'' if len(numbers) == 1 else 's'} {', '.join(map(str, numbers))}"
 
 
 def _people(store: Store, row: GameRow) -> dict[int, str]:

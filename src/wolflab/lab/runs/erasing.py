@@ -11,7 +11,8 @@ import os
 import re
 import shlex
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,26 +23,32 @@ from ...files import read_file, remove, target_name, text_in, write
 from ...models.servers.providers import host_of
 from ...rules import Say
 from ..experience.erasing import erase_in_pool, is_pool
-from ..plans.served import is_served, servers_of
+from ..plans.served import is_elsewhere, is_served, servers_of
 from ..storage.call_store import CallStore
 from ..storage.quotes import Quotes
 from ..storage.store import GameRow, Store, asker
 
-REPORTS = {
-    "report": "wolflab report {}",
-    "tournament": "wolflab tournament --show {}",
+_REPORT, _TOURNAMENT = "wolflab report {}", "wolflab tournament --show {}"
+_MADE = {
+    "report.html": _REPORT,
+    "report.json": _REPORT,
+    "tournament.html": _TOURNAMENT,
+    "tournament.json": _TOURNAMENT,
+    "replay": "wolflab replay {} GAME",
+    "exported": "wolflab export {}",
 }
-"""Files of a run that are written again by a command: `NAME.html` and `NAME.json`."""
-FOLDERS = {"replay": "wolflab replay {} GAME", "exported": "wolflab export {}"}
-"""The same of folders."""
-_PACKED = {".parquet": "wolflab export RUN --as data", ".eval": "wolflab export RUN --to inspect"}
-"""Files that are removed if they hold the words: nothing in them can be replaced."""
+"""Files and folders of a run that a command makes again."""
+_REMOVED = {
+    ".parquet": "wolflab export RUN --as data",
+    ".eval": "wolflab export RUN --to inspect",
+    ".words.jsonl": "wolflab export RUN --as records",
+}
+"""Files that are removed if they hold the words, by how their names end: nothing in them can be replaced."""
 _NO_WORDS = (".png", ".pdf", ".npy", ".npz", ".safetensors", ".pt", ".lock", "experiment.yaml", "study.yaml")
 _SENT = "sent before words were erased"
 _CHAINED = '{"h":"'
 """How a line of a record begins; its hash comes next."""
 _HASH = re.compile(r"\b[0-9a-f]{32}\b")
-_LOCAL = ("localhost", "127.", "[::1]")
 
 Found = Sequence[tuple[GameRow, int]]
 """A person's games, and the seat in each."""
@@ -59,33 +66,28 @@ class SentTo(msgspec.Struct, frozen=True, array_like=True):
     @property
     def left(self) -> bool:
         """Whether it is on another machine."""
-        return not self.host.startswith(_LOCAL)
+        return is_elsewhere(self.host)
 
 
 @dataclass
 class Erased:
-    """What was erased, and what was not. statements: of the person; short: those that are not looked for in
-    other files. removed: path → the command that writes it again, "" for a file that was never finished.
-    replaced: path → places. pools: path → experiences. repeated: game → how many things that others said or
-    noted repeat the words. unread: files and links that were not looked into: no text, too large, damaged, or
-    elsewhere.
+    """What was erased, and what was not. statements: of the person. calls: prompts and replies of models.
+    removed: path → the command that writes it again, "" for a file that was never finished. replaced: files
+    in which the words were replaced. repeated: game → how many things that others said or noted repeat the
+    words. unread: files and links that were not searched: no text, too large, damaged, or elsewhere.
     """
 
     statements: int = 0
-    short: int = 0
-    prompts: int = 0
-    replies: int = 0
-    vectors: int = 0
+    calls: int = 0
     removed: dict[Path, str] = field(default_factory=dict)
-    replaced: dict[Path, int] = field(default_factory=dict)
-    pools: dict[Path, int] = field(default_factory=dict)
-    repeated: dict[int, int] = field(default_factory=dict)
+    replaced: list[Path] = field(default_factory=list)
+    repeated: Counter[int] = field(default_factory=Counter)
     unread: list[Path] = field(default_factory=list)
     sent: list[SentTo] = field(default_factory=list)
 
 
 def erase_said(store: Store, found: Found, also: Sequence[Path] = ()) -> Erased:
-    """Erase what a person said at these seats. also: further folders to look through.
+    """Erase what a person said at these seats. also: further folders to search.
 
     Raises StoreError, with all words still there, for a file that cannot be searched now; and with them gone
     from all but the disk, while another program reads the run.
@@ -99,70 +101,50 @@ def erase_said(store: Store, found: Found, also: Sequence[Path] = ()) -> Erased:
         for row, seat, words in said
         for text in words.values()
     )
-    done = Erased(short=quotes.short)
+    done = Erased()
     for folder in (store.path, *also):
         done.removed |= _remove_unfinished(folder)
     if quotes.texts:
-        games = {asker(row.id) for row, _ in found}
-        sent = _Sent(store)
-        sent.keep(store.sent(quotes, games) | store.embedded())
+        rows = [row for row, _ in found]
+        _keep_sent(store, store.sent(quotes, {asker(row.id) for row in rows}) | store.embedded())
+        hearers = _hearers(store, rows)
+        hashes: dict[str, str] = {}
+        for game, requests in store.requests_holding(quotes, hearers).items():
+            hashes |= store.hashes_without(game, requests)
+        for row in rows:
+            hashes |= store.hashes_without(row.id)
         seals = {seal for _, _, words in said for seal in words}
-        hearers = _hearers(store, [row for row, _ in found])
-        folders = _Folders(done, quotes, seals, _hashes(store, found, quotes, hearers), sent)
+        search = _Search(store, quotes, seals, hashes, done)
         done.removed |= remove_made(store.path)
         for folder in (store.path, *also):
-            folders.look_through(folder, store.path)
+            search.folder(folder)
         done.repeated = _repeated(store, found, quotes)
-        prompts, replies = store.forget_quotes(quotes, hearers)
-        done.prompts, done.replies = done.prompts + prompts, done.replies + replies
-        done.vectors += store.forget_vectors()
+        done.calls += store.forget_quotes(quotes, hearers)
+        store.forget_vectors()
     done.statements = sum(store.erase_words(row, seat) for row, seat in found)
     store.scrub()
-    done.sent = sent_before(store)
+    done.sent = _sent_before(store)
     return done
 
 
-def _hashes(store: Store, found: Found, quotes: Quotes, hearers: set[str]) -> dict[str, str]:
-    """Hashes in records, and what they will be once no request's hash tells of the words."""
-    forgets: dict[int, set[str] | None] = {**store.requests_holding(quotes, hearers)}
-    forgets |= {row.id: None for row, _ in found}
-    return {
-        old: now
-        for game, requests in forgets.items()
-        for old, now in store.hashes_without(game, requests).items()
-    }
-
-
-# -- what left the machine --------------------------------------------------------------------
-
-
-def sent_before(store: CallStore) -> list[SentTo]:
+def _sent_before(store: CallStore) -> list[SentTo]:
     """Who was sent words that were erased from a run since."""
     kept = store.meta(_SENT)
     return [] if kept is None else msgspec.json.decode(kept, type=list[SentTo])
 
 
-class _Sent:
-    """Remembers in a run whom words were sent to, before nobody can tell it any more."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._hosts = servers_of(store.experiment)
-
-    def keep(self, sent: Mapping[str, Mapping[str, int]]) -> None:
-        """sent: calls by model and by where they were made; those of what runs here are left out."""
-        known = {one.name: one for one in sent_before(self._store)}
-        for name, calls in sent.items():
-            if not is_served(name):
-                continue
-            before = known[name].calls if name in known else {}
-            most = {where: max(n, before.get(where, 0)) for where, n in calls.items()}
-            known[name] = SentTo(name, self._hosts.get(name, host_of(name)), before | most)
-        kept = [known[name] for name in sorted(known)]
-        self._store.remember(_SENT, msgspec.json.encode(kept).decode(), anew=True)
-
-
-# -- others' words ----------------------------------------------------------------------------
+def _keep_sent(store: Store, sent: Mapping[str, Mapping[str, int]]) -> None:
+    """Keep in a run who was sent the words. sent: calls by model and by where they were made; those of models
+    that run here are left out.
+    """
+    known = {one.name: one for one in _sent_before(store)}
+    hosts = servers_of(store.experiment)
+    for name, calls in sent.items():
+        if is_served(name):
+            most = Counter(calls) | Counter(known[name].calls if name in known else {})
+            known[name] = SentTo(name, hosts.get(name, host_of(name)), dict(most))
+    kept = [known[name] for name in sorted(known)]
+    store.remember(_SENT, msgspec.json.encode(kept).decode(), anew=True)
 
 
 def _hearers(store: Store, said: Sequence[GameRow]) -> set[str]:
@@ -174,40 +156,27 @@ def _hearers(store: Store, said: Sequence[GameRow]) -> set[str]:
     return {asker(row.id) for row in (*said, *store.games()) if row in said or row.condition in learns}
 
 
-def _repeated(store: Store, found: Found, quotes: Quotes) -> dict[int, int]:
+def _repeated(store: Store, found: Found, quotes: Quotes) -> Counter[int]:
     """How many replies and notes of others repeat them, in each of those games that is over."""
-    counts: dict[int, int] = {}
+    counts: Counter[int] = Counter()
     for row, seat in found:
-        if not row.over:
-            continue
-        record = store.record(row.id)
-        for turn in (*record.turns, *record.probes):
-            if turn.seat == seat:
-                continue
-            texts = [msgspec.json.encode(note).decode() for _, note in turn.notes]
-            if isinstance(turn.action, Say):
-                texts.append(turn.action.text)
-            if n := sum(map(quotes.repeated_in, texts)):
-                counts[row.id] = counts.get(row.id, 0) + n
-    return counts
-
-
-# -- files ------------------------------------------------------------------------------------
+        record = store.record(row.id) if row.over else None
+        for turn in (*record.turns, *record.probes) if record else ():
+            if turn.seat != seat:
+                texts = [msgspec.json.encode(note).decode() for _, note in turn.notes]
+                texts += [turn.action.text] if isinstance(turn.action, Say) else []
+                counts[row.id] += sum(text in quotes for text in texts)
+    return +counts
 
 
 def remove_made(run: Path) -> dict[Path, str]:
     """Remove what a command makes of a run again, and a link or a pipe of that name: path → that command.
     What a link leads to stays.
     """
-    removed: dict[Path, str] = {}
-    pages = {f"{name}.{ending}": command for name, command in REPORTS.items() for ending in ("html", "json")}
-    for name, command in {**pages, **FOLDERS}.items():
-        path = run / name
-        if not os.path.lexists(path):
-            continue
+    made = {run / name: command for name, command in _MADE.items() if os.path.lexists(run / name)}
+    for path in made:
         remove(path)
-        removed[path] = command.format(shlex.quote(str(run)))
-    return removed
+    return {path: command.format(shlex.quote(str(run))) for path, command in made.items()}
 
 
 def _remove_unfinished(folder: Path) -> dict[Path, str]:
@@ -223,45 +192,46 @@ def _remove_unfinished(folder: Path) -> dict[Path, str]:
     return removed
 
 
-class _Folders:
-    """What lies in folders. seals: of the words. hashes: see `_hashes`; exports hold them, and label sets
-    name games by them.
+@dataclass(frozen=True)
+class _Search:
+    """Takes words of a run out of files. seals: of the words. hashes: in records of the run → what they will
+    be; exports hold them, and label sets name games by them.
     """
 
-    def __init__(
-        self, done: Erased, quotes: Quotes, seals: set[str], hashes: Mapping[str, str], sent: _Sent
-    ) -> None:
-        self.done, self.quotes, self.seals, self.hashes, self.sent = done, quotes, seals, hashes, sent
+    store: Store
+    quotes: Quotes
+    seals: set[str]
+    hashes: Mapping[str, str]
+    done: Erased
 
-    def look_through(self, folder: Path, run: Path) -> None:
-        """Take the words out of every file in a folder. run: the one whose words they are. Runs within it are
-        runs of their own, and passed over where it is looked through itself.
+    def folder(self, folder: Path) -> None:
+        """Search every file in a folder. Runs within the run's own folder are runs of their own, and passed
+        over there.
         """
+        run = self.store.path
         found = sorted(folder.rglob("*"))
-        links = [path for path in found if path.is_symlink()]
-        files = [path for path in found if path.is_file() and path not in links]
-        self.done.unread += links  # what they lead to is somebody else's
-        own = folder == run
-        others = {path.parent for path in files if path.name == "experiment.yaml"} - {run} if own else {run}
-        if not own and folder.resolve().is_relative_to(run.resolve()):
-            others = set()
+        files = [path for path in found if path.is_file() and not path.is_symlink()]
+        self.done.unread += [path for path in found if path.is_symlink()]  # they lead to what is another's
+        if folder == run:
+            others = {path.parent for path in files if path.name == "experiment.yaml"} - {run}
+        else:
+            others = set() if folder.resolve().is_relative_to(run.resolve()) else {run}
         for path in files:
-            if not others.isdisjoint(path.parents) or not path.is_file():
-                continue
-            try:
-                self._look_into(path, run)
-            except NotNow:
-                raise
-            except StoreError:  # it never can be
-                self.done.unread.append(path)
+            if others.isdisjoint(path.parents) and path.is_file():
+                try:
+                    self._search(path)
+                except NotNow:
+                    raise
+                except StoreError:  # it can never be read
+                    self.done.unread.append(path)
 
-    def _look_into(self, path: Path, run: Path) -> None:
+    def _search(self, path: Path) -> None:
         if path.name.startswith("run.sqlite"):
-            if path.name == "run.sqlite" and path.parent.resolve() != run.resolve():
+            if path.name == "run.sqlite" and path.parent.resolve() != self.store.path.resolve():
                 self._calls(path.parent)
         elif is_pool(path):
-            if n := erase_in_pool(path, self.quotes):
-                self.done.pools[path] = n
+            if erase_in_pool(path, self.quotes):
+                self.done.replaced.append(path)
         elif not path.name.endswith(_NO_WORDS):
             self._file(path)
 
@@ -275,83 +245,54 @@ class _Folders:
                 hearers = _hearers(calls, [row for row, _ in copied])
                 if copied:
                     self.done.removed |= remove_made(folder)
-                    self.done.vectors += calls.forget_vectors()
+                    calls.forget_vectors()
             sent = calls.sent(self.quotes)
-            self.sent.keep({model: {str(folder): sum(by.values())} for model, by in sent.items()})
-            prompts, replies = calls.forget_quotes(self.quotes, hearers)
+            _keep_sent(self.store, {model: {str(folder): sum(by.values())} for model, by in sent.items()})
+            self.done.calls += calls.forget_quotes(self.quotes, hearers)
             if isinstance(calls, Store):
                 for row, seat in copied:  # last: by them it is known to be a copy
                     calls.erase_words(row, seat)
             calls.scrub()  # also after an erasure that was broken off
-        self.done.prompts += prompts
-        self.done.replies += replies
 
     def _file(self, path: Path) -> None:
         data = read_file(path)
-        if path.suffix in _PACKED:
-            held = _unpacked(path)
-            if held is None:
-                self.done.unread.append(path)
-            elif any(text in self.quotes for text in held):
-                remove(path)
-                self.done.removed[path] = _PACKED[path.suffix]
-            return
-        wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
-        if b"\0" in data and not wide:
-            self.done.unread.append(path)
-            return
+        for ending, command in _REMOVED.items():
+            if path.name.endswith(ending):
+                texts = _packed_texts(path, data)
+                if texts is None:
+                    self.done.unread.append(path)
+                elif any(
+                    text in self.quotes or not self.seals.isdisjoint(_HASH.findall(text)) for text in texts
+                ):
+                    remove(path)
+                    self.done.removed[path] = command
+                return
         try:
             text, encoding = text_in(data)
         except ValueError:
+            text, encoding = "\0", "utf-8"
+        if "\0" in text or text.encode(encoding) != data:
             self.done.unread.append(path)
             return
-        if not wide and text.encode(encoding) != data:
-            text, encoding = data.decode("latin-1"), "latin-1"  # what is not erased stays to the byte
-        places = len(self.quotes.spans(text))
         after = self.quotes.without(text)
-        if path.name.endswith(".words.jsonl"):  # an export of what people said
-            lines = after.splitlines(keepends=True)
-            after = "".join(line for line in lines if not any(seal in line for seal in self.seals))
-            places = max(places, len(lines) - after.count("\n"))
-        after, changed = self._hashed_anew(after)
-        places += changed
-        if after != text:
+        if not text.startswith(_CHAINED) or text[len(_CHAINED) :][:32] in self.hashes:
+            after = _HASH.sub(lambda hash: self.hashes.get(hash[0], hash[0]), after)
+        if after != text:  # a record of another game stays: its lines are chained
             write(path, after.encode(encoding))
-            self.done.replaced[path] = places
-
-    def _hashed_anew(self, text: str) -> tuple[str, int]:
-        """The text with the hashes as they will be, and how many are others. A line of a record that is none
-        of these stays: the next ones are chained to it.
-        """
-        changed = 0
-
-        def now(found: re.Match[str]) -> str:
-            nonlocal changed
-            hash = self.hashes.get(found[0], found[0])
-            changed += hash != found[0]
-            return hash
-
-        lines = text.split("\n")
-        for at, line in enumerate(lines):
-            if not line.startswith(_CHAINED) or line[len(_CHAINED) :][:32] in self.hashes:
-                lines[at] = _HASH.sub(now, line)
-        return "\n".join(lines), changed
+            self.done.replaced.append(path)
 
 
-def _unpacked(path: Path) -> Iterator[str] | None:
-    """The texts in a file that others' programs pack; None where it cannot be read here."""
-    if path.suffix == ".parquet":
-        try:
-            from pyarrow import parquet
-        except ImportError:
-            return None
-        try:
-            rows = parquet.read_table(path).to_pylist()
-        except (ValueError, OSError):
-            return None
-        return (msgspec.json.encode(row, enc_hook=str).decode() for row in rows)
+def _packed_texts(path: Path, data: bytes) -> Iterable[str] | None:
+    """The texts in one of the files that are removed; None where it cannot be read here."""
+    if path.suffix == ".jsonl":
+        return [data.decode("utf-8", "replace")]
     try:
+        if path.suffix == ".parquet":
+            from pyarrow import parquet
+
+            rows = parquet.read_table(path).to_pylist()
+            return (msgspec.json.encode(row, enc_hook=str).decode() for row in rows)
         with zipfile.ZipFile(path) as packed:
-            return iter([packed.read(name).decode("utf-8", "replace") for name in packed.namelist()])
-    except (zipfile.BadZipFile, NotImplementedError):
+            return [packed.read(name).decode("utf-8", "replace") for name in packed.namelist()]
+    except (ImportError, ValueError, OSError, zipfile.BadZipFile, NotImplementedError):
         return None

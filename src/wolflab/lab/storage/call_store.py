@@ -627,10 +627,10 @@ class CallStore:
                 by_asker[asker] = by_asker.get(asker, 0) + 1
         return found
 
-    def forget_quotes(self, quotes: Quotes, askers: Collection[str] | None = None) -> tuple[int, int]:
+    def forget_quotes(self, quotes: Quotes, askers: Collection[str] | None = None) -> int:
         """Drop every prompt that holds words of these. Of these askers (None: of all) alone the words go from
         models' replies, and the hashes of these requests: agents cannot be run again without them. Returns
-        how many prompts and replies it were.
+        how many prompts and replies held them.
         """
         query = "SELECT rowid, asker, key, text FROM calls WHERE model != ?"  # people have their seals
         rows = self._db.execute(query, (PersonModel.name,)).fetchall()
@@ -648,7 +648,7 @@ class CallStore:
                 self._db.execute("UPDATE calls SET text = ? WHERE rowid = ?", (text, row))
                 self._db.execute("DELETE FROM likeliest WHERE asker = ? AND key = ?", (who, key))
             self._drop_blocks()
-        return len(held), len(replies)
+        return len(held) + len(replies)
 
     def _holding(self, quotes: Quotes) -> list[tuple[int, str, str]]:
         """Row, asker and request's hash of models' calls whose prompt is kept and holds words of these."""

@@ -1,4 +1,4 @@
-"""Finds, in any text, words that are to be erased: where they stand, and where somebody repeats them.
+"""Finds, in any text, words that are to be erased.
 
 Texts are compared word by word, in whatever way a file writes them down (JSON, HTML, CSV), capitals and
 punctuation aside; a player's number counts as any other's, because pools of experience have letters instead.
@@ -12,9 +12,10 @@ from html import escape
 
 from ...record.sealed import ERASED
 
-RUN, LONG = 5, 8
-"""So many words in a row are told as a repetition; fewer may be anybody's. What is taken out of files is a
-whole sentence of so many words or more, or `LONG` words in a row: "I think we should vote" is often said."""
+FEWEST, MOST = 5, 8
+"""What is found is a whole sentence of `FEWEST` words or more, or `MOST` words in a row: "I think we should
+vote" is often said.
+"""
 
 _LETTERS = r"぀-ヿ㐀-鿿가-힯"  # of writing without spaces: each counts as a word
 _CODE = r"\\u[0-9a-fA-F]{4}"
@@ -28,39 +29,35 @@ _HOW = r" said(?: when running for Sheriff| as last words)?: "
 """Between a player ("you", in one's own lines) and what was said, wherever a game is told in lines."""
 
 Span = tuple[int, int]
-_Runs = set[tuple[str, ...]]
 
 
 class Quotes:
-    """See the module. said: (name of the player, what was said) each. What has fewer than `RUN` words is
+    """See the module. said: (name of the player, what was said) each. What has fewer than `FEWEST` words is
     found only where it is told as that player's.
     """
 
     def __init__(self, said: Iterable[tuple[str, str]]) -> None:
         self.texts = frozenset(said)
-        self._repeated: _Runs = set()
-        self._taken: dict[int, _Runs] = {}
+        self._rows: dict[int, set[tuple[str, ...]]] = {}
+        """Words in a row, by how many."""
         short = []
         for name, text in sorted(self.texts):
             for part in (text, *_SENTENCE.split(text)):
                 words = [word for word, _ in _words(part)]
-                self._repeated.update(_runs(words, RUN))
-                if len(words) >= RUN:
-                    long = min(len(words), LONG)
-                    self._taken.setdefault(long, set()).update(_runs(words, long))
+                if len(words) >= FEWEST:
+                    length = min(len(words), MOST)
+                    self._rows.setdefault(length, set()).update(_in_a_row(words, length))
                 elif part == text:
                     short.append(_told(name, text))
-        self.short = len(short)
-        """How many of them have fewer words."""
         self._told = re.compile("|".join(short) or r"(?!)")
 
     def spans(self, text: str) -> list[Span]:
         """Where they stand, in order and apart from each other."""
         found = [match.span(match.lastindex or 0) for match in self._told.finditer(text)]
-        words = list(_words(text)) if self._taken else []
-        for long, taken in self._taken.items():
-            runs = enumerate(_runs([word for word, _ in words], long))
-            found += [(words[at][1][0], words[at + long - 1][1][1]) for at, run in runs if run in taken]
+        words = list(_words(text)) if self._rows else []
+        for length, wanted in self._rows.items():
+            rows = enumerate(_in_a_row([word for word, _ in words], length))
+            found += [(words[at][1][0], words[at + length - 1][1][1]) for at, row in rows if row in wanted]
         apart: list[Span] = []
         for start, end in sorted(found):
             if apart and start <= apart[-1][1]:
@@ -68,10 +65,6 @@ class Quotes:
             else:
                 apart.append((start, end))
         return apart
-
-    def repeated_in(self, text: str) -> bool:
-        """Whether `RUN` words in a row are theirs."""
-        return not self._repeated.isdisjoint(_runs([word for word, _ in _words(text)], RUN))
 
     def __contains__(self, text: str) -> bool:
         return bool(self.spans(text))
@@ -106,5 +99,5 @@ def _words(text: str) -> Iterator[tuple[str, Span]]:
             before = word
 
 
-def _runs(words: list[str], length: int) -> Iterator[tuple[str, ...]]:
+def _in_a_row(words: list[str], length: int) -> Iterator[tuple[str, ...]]:
     return zip(*(words[at:] for at in range(length)), strict=False)

@@ -426,7 +426,7 @@ class Store(CallStore):
                 self._db.execute(
                     "UPDATE games SET status = 'failed', error = ? WHERE id = ?", (GIVEN_UP, row.id)
                 )
-            if gone or brought or (row.over and self.record(row.id).erased):  # an earlier version left hashes
+            if gone or brought:
                 query = "UPDATE calls SET blocks = NULL, request = ? WHERE asker = ?"
                 self._db.execute(query, (FORGOTTEN, who))
                 self._keep_without_requests(row.id)
@@ -451,7 +451,7 @@ class Store(CallStore):
                 games.setdefault(int(who.removeprefix(_ASKER)), set()).add(request)
         return games
 
-    def hashes_without(self, game: int, requests: Collection[str] | None) -> dict[str, str]:
+    def hashes_without(self, game: int, requests: Collection[str] | None = None) -> dict[str, str]:
         """Hashes in a game's record → what they are once those of these requests (None: of all) are gone from
         it: these, and those of lines. Empty where it has no record.
         """
@@ -465,12 +465,12 @@ class Store(CallStore):
             return True
         return self.peopled and any(self.record(row.id).erased for row in self.games() if row.over)
 
-    def forget_quotes(self, quotes: Quotes, askers: Collection[str] | None = None) -> tuple[int, int]:
+    def forget_quotes(self, quotes: Quotes, askers: Collection[str] | None = None) -> int:
         """See `CallStore.forget_quotes`; of replies that are packed with a game, all of such a one goes."""
         with self._transaction():
             for game, requests in self.requests_holding(quotes, askers).items():
                 self._keep_without_requests(game, requests)
-        prompts, replies = super().forget_quotes(quotes, askers)
+        n = super().forget_quotes(quotes, askers)
         for (game,) in self._db.execute("SELECT game FROM records").fetchall():
             unpacked = self._unpacked(game) if askers is None or asker(game) in askers else None
             calls = list(unpacked.calls().values()) if unpacked else []
@@ -479,35 +479,29 @@ class Store(CallStore):
                 packed = pack(unpacked.lines, unpacked.probes, kept)
                 with self._transaction():
                     self._db.execute("UPDATE records SET data = ? WHERE game = ?", (packed.data, game))
-                replies += len(calls) - len(kept)
-        return prompts, replies
+                n += len(calls) - len(kept)
+        return n
 
     def saying(self, seals: Collection[str]) -> list[tuple[GameRow, int]]:
         """The games and seats whose words have these seals."""
-        self._db.execute("CREATE TEMP TABLE IF NOT EXISTS wanted (seal TEXT)")
-        self._db.executemany("INSERT INTO wanted VALUES (?)", [(seal,) for seal in seals])
-        query = "SELECT DISTINCT game, seat FROM words WHERE seal IN (SELECT seal FROM wanted)"
-        return [(self.game(game), seat) for game, seat in self._db.execute(query).fetchall()]
+        query = "SELECT DISTINCT game, seat FROM words WHERE seal IN (SELECT value FROM json_each(?))"
+        found = self._db.execute(query, (json.dumps([*seals]),)).fetchall()
+        return [(self.game(game), seat) for game, seat in found]
 
     def embedded(self) -> dict[str, dict[str, int]]:
         """How many texts have a vector here, by embedder, as `sent` tells of models."""
-        if not self._vectors:
+        if not has_table(self._db, "embeddings"):
             return {}
         query = "SELECT description, count(*) FROM embedders JOIN embeddings ON embedder = id GROUP BY id"
         return {json.loads(told)["name"]: {"": n} for told, n in self._db.execute(query)}
 
-    @property
-    def _vectors(self) -> bool:
-        return has_table(self._db, "embeddings")
-
-    def forget_vectors(self) -> int:
-        """Empty the cache of vectors, for which of them were of erased words is not known. Returns how many
-        they were; what they cost stays counted.
+    def forget_vectors(self) -> None:
+        """Empty the cache of vectors, for which of them were of erased words is not known; what they cost
+        stays counted.
         """
-        if not self._vectors:
-            return 0
-        with self._transaction():
-            return self._db.execute("DELETE FROM embeddings").rowcount
+        if has_table(self._db, "embeddings"):
+            with self._transaction():
+                self._db.execute("DELETE FROM embeddings")
 
     # -- rows -----------------------------------------------------------------------------
 
