@@ -74,7 +74,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> OpenedRun:
         assert runner.play_run(store)
         store.stop(store.games()[0].id, "failed", "a reason")
         (game,) = store.games("done")[:1]
-        store.seat_person(StudySitting(game.id, 2, "p07", 3, 4))
+        store._db.execute(
+            "INSERT INTO sittings VALUES (?, ?, ?, ?, ?)", StudySitting(game.id, 2, "p07", 3, 4)
+        )
         lost = LostAttempt(FinishReason.TIMED_OUT, Usage(90, 30, 0, 0.25), unlimited=True)
         asyncio.run(store.note_failed(asker(game.id), "game|1/vote/2|vote|0", "wolf-1", lost))
     return wolflab.open_run(path)

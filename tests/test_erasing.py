@@ -375,7 +375,7 @@ def test_whoever_sat_in_a_study_is_found_by_the_studys_name(tmp_path: Path) -> N
     with Store.resume(run) as store:
         players = store.record(1).header["players"]
         seat = next(n for n, player in enumerate(players) if player["recipe"] == "person")
-        store.seat_person(StudySitting(1, seat, "p07", 1, 1))
+        store._db.execute("INSERT INTO sittings VALUES (?, ?, ?, ?, ?)", StudySitting(1, seat, "p07", 1, 1))
     with pytest.raises(StoreError, match="nobody who sat there is named p08"):
         typed("erase", run, "--person", "p08")
     assert "erased from" in typed("erase", run, "--person", "p07")

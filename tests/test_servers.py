@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sqlite3
 from collections import deque
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -374,19 +372,6 @@ def test_what_was_under_way_at_a_kill_is_counted_as_possibly_paid(tmp_path: Path
         assert lost.lost.reason is FinishReason.STOPPED
         assert lost.lost.possibly
         assert home.spent().possibly_tokens == lost.lost.usage.tokens > 100
-        assert not home.left_open()
-
-
-def test_what_an_older_version_left_under_way_at_a_kill_is_of_unknown_cost(tmp_path: Path) -> None:
-    CallStore.begin(tmp_path / "calls", {}).close()
-    with closing(sqlite3.connect(tmp_path / "calls" / "run.sqlite")) as db, db:
-        db.execute("CREATE TABLE under_way (asker TEXT, key TEXT, model TEXT, UNIQUE(asker, key))")
-        db.execute("INSERT INTO under_way VALUES ('game/1', 'k', 'm')")
-    db.close()
-    with CallStore.resume(tmp_path / "calls") as home:
-        [attempt] = home.attempts()
-        assert (attempt.asker, attempt.lost.reason) == ("game/1", FinishReason.STOPPED)
-        assert (attempt.lost.possibly, attempt.lost.unlimited) == (True, True)
         assert not home.left_open()
 
 

@@ -285,21 +285,6 @@ def test_a_spent_budget_hides_no_answer_that_is_on_file(tmp_path: Path) -> None:
     assert run.why == str(spent)
 
 
-def test_an_old_file_of_calls_is_read(questions: Path, tmp_path: Path) -> None:
-    """One that was begun before first tokens were kept has no table of them."""
-    put(tmp_path / "out", rows_of(questions, splits=["kinds"]), Pupil(knows))
-    with closing(sqlite3.connect(tmp_path / "out" / "run.sqlite", isolation_level=None)) as db:
-        db.execute("DROP TABLE likeliest")
-        [asker] = db.execute("SELECT asker FROM calls LIMIT 1").fetchone()
-    with CallStore.open_for_reading(tmp_path / "out") as store:
-        [filed] = store.filed(asker).values()
-    assert filed.response.text
-    assert filed.response.likeliest == ()
-    again = Pupil(knows)
-    put(tmp_path / "out", rows_of(questions, splits=["kinds"]), again)
-    assert again.asked == []
-
-
 # -- reading ----------------------------------------------------------------------------------
 
 

@@ -294,7 +294,7 @@ class Beginning:
         """So that a run that goes on is not asked for again."""
         for name, value in zip(_ALLOWED, (self.usd, self.tokens), strict=True):
             if value:
-                store.keep_meta(name, repr(value))
+                store.remember(name, repr(value), anew=True)
 
 
 def forecast_first(

@@ -99,8 +99,6 @@ _NAMED_BLOCKS = "SELECT json_extract(value, '$[1]') FROM calls, json_each(blocks
 _OPEN = "INSERT OR REPLACE INTO open_calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _CLOSE = "DELETE FROM open_calls WHERE asker = ? AND key = ?"
 _LOSE = "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_UNDER_WAY = "under_way"
-"""What older files call the calls that are being made; what these may take is not in them."""
 _MANY_BLOCKS = 20_000
 """Parts of prompts that are known to be stored, without a look into the file."""
 _LEVEL = 2
@@ -298,9 +296,7 @@ class CallStore:
         }
 
     def _likeliest(self, asker: str) -> dict[str, tuple[tuple[str, float], ...]]:
-        """What an asker's calls say of first tokens, by key. Older files have no such table."""
-        if not has_table(self._db, "likeliest"):
-            return {}
+        """What an asker's calls say of first tokens, by key."""
         rows = self._db.execute("SELECT key, tokens FROM likeliest WHERE asker = ?", (asker,))
         return {key: msgspec.json.decode(tokens, type=tuple[tuple[str, float], ...]) for key, tokens in rows}
 
@@ -371,24 +367,16 @@ class CallStore:
         """(asker, key, model) of each call that is being made now, or was when the process was killed: its
         answer was not stored and may have been paid for.
         """
-        table = next((name for name in ("open_calls", _UNDER_WAY) if has_table(self._db, name)), None)
-        query = f"SELECT asker, key, model FROM {table} ORDER BY asker, key"
-        return [] if table is None else list(self._db.execute(query))
+        return list(self._db.execute("SELECT asker, key, model FROM open_calls ORDER BY asker, key"))
 
     def _close_open_calls(self) -> None:
         """Count what was under way when an earlier process was killed: it may have been paid for."""
         with self._transaction():
             self._db.execute("INSERT INTO attempts SELECT * FROM open_calls")
             self._db.execute("DELETE FROM open_calls")
-            if has_table(self._db, _UNDER_WAY):
-                query = f"INSERT INTO attempts SELECT asker, key, model, ?, 1, 1, 0, 0, 0.0 FROM {_UNDER_WAY}"
-                self._db.execute(query, (str(FinishReason.STOPPED),))
-                self._db.execute(f"DROP TABLE {_UNDER_WAY}")
 
     def attempts(self, asker: str | None = None) -> list[StoredAttempt]:
         """The attempts that brought no reply, of one asker or of all (None)."""
-        if not has_table(self._db, "attempts"):
-            return []
         where, values = ("", ()) if asker is None else (" WHERE asker = ?", (asker,))
         rows = self._db.execute(f"SELECT * FROM attempts{where} ORDER BY rowid", values)
         return [
@@ -405,15 +393,11 @@ class CallStore:
 
     def timeouts(self, asker: str) -> dict[str, int]:
         """By key, how many attempts of an asker's calls were not over in time."""
-        if not has_table(self._db, "attempts"):
-            return {}
         query = "SELECT key, count(*) FROM attempts WHERE asker = ? AND reason = ? GROUP BY key"
         return dict(self._db.execute(query, (asker, str(FinishReason.TIMED_OUT))))
 
     def attempt_totals(self) -> AttemptTotals:
         """What all attempts without a reply come to."""
-        if not has_table(self._db, "attempts"):
-            return AttemptTotals()
         total = AttemptTotals()
         for reason, possibly, n, prompt, completion, cost, unlimited in self._db.execute(
             "SELECT reason, possibly, count(*), sum(prompt_tokens), sum(completion_tokens), sum(cost), "
@@ -438,19 +422,14 @@ class CallStore:
             by_key.setdefault(
                 call.key, dict(zip(names, (*values, *response.usage.figures, response.latency), strict=True))
             )
-        tiers = self._tiers(asker)
+        # in which tier a call was served, where it was not the usual one
+        tiers = dict(self._db.execute("SELECT key, tier FROM tiers WHERE asker = ?", (asker,)))
         for key, value in sorted(by_key.items()):
             value["tier"], value["finish"] = tiers.get(key, ""), Finish.read(value["finish"])
             if value["blocks"]:
                 named = msgspec.json.decode(value["blocks"])
                 value["messages"] = [(role, self._block(name)) for role, name in named]
             yield value
-
-    def _tiers(self, asker: str) -> dict[str, str]:
-        """In which tier an asker's calls were served, where it was not the usual one; none in older files."""
-        if not has_table(self._db, "tiers"):
-            return {}
-        return dict(self._db.execute("SELECT key, tier FROM tiers WHERE asker = ?", (asker,)))
 
     def _block(self, name: str) -> str:
         found = self._db.execute("SELECT text FROM blocks WHERE hash = ?", (name,)).fetchone()
@@ -730,11 +709,6 @@ class CallStore:
         found = self._db.execute(query, (len(_PROGRESS), _PROGRESS))
         parts = {key.removeprefix(_PROGRESS): value.split() for key, value in found}
         return {who: (int(over), int(planned)) for who, (over, planned) in parts.items()}
-
-    def keep_meta(self, key: str, value: str) -> None:
-        """Keep such a fact; what stood there goes."""
-        with self._transaction():
-            self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     @property
     def begun(self) -> Begun:

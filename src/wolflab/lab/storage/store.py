@@ -269,32 +269,20 @@ class Store(CallStore):
                 (condition, deal, 0 if last is None else last + 1),
             ).lastrowid
             assert game is not None
-            for sitting in people:
-                self._seat(sitting._replace(game=game))
+            sittings = [sitting._replace(game=game) for sitting in people]
+            self._db.executemany("INSERT INTO sittings VALUES (?, ?, ?, ?, ?)", sittings)
         return game
-
-    def seat_person(self, sitting: StudySitting) -> None:
-        """Keep who sits at a seat of a game that is planned already."""
-        with self._transaction():
-            self._seat(sitting)
-
-    def _seat(self, sitting: StudySitting) -> None:
-        self._db.execute("INSERT OR REPLACE INTO sittings VALUES (?, ?, ?, ?, ?)", sitting)
 
     def sittings(self) -> list[StudySitting]:
         """Who sat where in a study's games, game by game; empty for a run that is no study."""
-        if not has_table(self._db, "sittings"):
-            return []  # a run from before there were studies, opened for reading
         rows = self._db.execute("SELECT game, seat, person, session, place FROM sittings ORDER BY game, seat")
         return [StudySitting(*row) for row in rows]
 
     def left_behind(self) -> list[int]:
         """Numbers of games that something is kept of (a record, a row, calls) and that are not in the run."""
         asked = "SELECT DISTINCT CAST(substr(asker, 6) AS INTEGER) FROM totals WHERE asker LIKE 'game/%'"
-        kept = f"SELECT game FROM records UNION SELECT game FROM rows UNION {asked}"
-        if self.sittings():
-            kept += " UNION SELECT game FROM sittings"
-        query = f"SELECT * FROM ({kept}) WHERE game NOT IN (SELECT id FROM games) ORDER BY 1"
+        tables = " UNION ".join(f"SELECT game FROM {table}" for table in ("records", "rows", "sittings"))
+        query = f"SELECT * FROM ({tables} UNION {asked}) WHERE game NOT IN (SELECT id FROM games) ORDER BY 1"
         return [number for (number,) in self._db.execute(query)]
 
     def games(self, status: str | None = None) -> list[GameRow]:
@@ -382,9 +370,7 @@ class Store(CallStore):
         )
 
     def _words(self, game: int) -> WordsBySeal:
-        """What people said in a game, by its seal. Older files have no such table."""
-        if not has_table(self._db, "words"):
-            return NO_WORDS
+        """What people said in a game, by its seal."""
         rows = self._db.execute("SELECT seal, seat, salt, text FROM words WHERE game = ?", (game,))
         return {seal: SealedWords(*said) for seal, *said in rows}
 
