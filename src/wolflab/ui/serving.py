@@ -40,13 +40,13 @@ def serve(
     log_at_terminal()
     allow_files()
     bound = bound_socket(host, port)
-    local = is_loopback(host)
-    house = House(out, guarded=not local or behind_proxy)
+    house = House(out, guarded=not is_loopback(host) or behind_proxy)
     house.hold()
     hosts, url = _called(host, bound.getsockname()[1], allowed, behind_proxy)
-    _told(console, house, url, local, allowed)
-    with suppress(KeyboardInterrupt):
-        uvicorn.Server(serving_config(application(house, hosts), behind_proxy)).run(sockets=[bound])
+    say(console, f"Tables: {url}{f'#access={house.facts.access}' if house.guarded else ''}")
+    say(console, f"For you alone, as the host: {url}#host={house.facts.host}")
+    _warn(console, host, allowed)
+    _run(application(house, hosts), bound, behind_proxy)
     say(console, f"Stopped. Tables are kept in {out}; the same command goes on with them.")
 
 
@@ -57,16 +57,12 @@ def serve_runs(
     log_at_terminal()
     shelf = RunShelf(runs)
     bound = bound_socket(host, port)
-    local = is_loopback(host)
     hosts, url = _called(host, bound.getsockname()[1], allowed, behind_proxy)
-    access = "" if local and not behind_proxy else secrets.token_urlsafe(16)
+    access = "" if is_loopback(host) and not behind_proxy else secrets.token_urlsafe(16)
     found = counted(len(shelf.runs()), "run")
     say(console, f"{found}: {url}{f'enter?access={access}' if access else ''}")
-    if not local:
-        _warn(console, allowed)
-    with suppress(KeyboardInterrupt):
-        config = serving_config(runs_application(shelf, hosts, access), behind_proxy)
-        uvicorn.Server(config).run(sockets=[bound])
+    _warn(console, host, allowed)
+    _run(runs_application(shelf, hosts, access), bound, behind_proxy)
 
 
 def serve_study(
@@ -111,11 +107,8 @@ def serve_study(
         say(console, f"{house.study.title}: {url}study/")
         say(console, f"A link for somebody with an id of yours: {recruiting_link(url, 'ID')}")
         say(console, f"How far it is: wolflab study {shlex.quote(str(folder))} --show")
-        if not is_loopback(host):
-            _warn(console, allowed)
-        with suppress(KeyboardInterrupt):
-            config = serving_config(study_application(house, hosts), behind_proxy)
-            uvicorn.Server(config).run(sockets=[bound])
+        _warn(console, host, allowed)
+        _run(study_application(house, hosts), bound, behind_proxy)
     finally:
         house.close()
     say(
@@ -137,6 +130,12 @@ def _called(host: str, port: int, allowed: Sequence[str], behind_proxy: bool) ->
     if allowed:
         url = f"{'https' if behind_proxy else 'http'}://{allowed[0].rstrip('/')}/"
     return hosts, url
+
+
+def _run(served: Starlette, bound: socket.socket, behind_proxy: bool) -> None:
+    """Serve until Ctrl-C."""
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(serving_config(served, behind_proxy)).run(sockets=[bound])
 
 
 def serving_config(served: Starlette, behind_proxy: bool = False) -> uvicorn.Config:
@@ -175,14 +174,10 @@ def allow_files() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
-def _told(console: Console, house: House, url: str, local: bool, allowed: Sequence[str]) -> None:
-    say(console, f"Tables: {url}" if not house.guarded else f"Tables: {url}#access={house.facts.access}")
-    say(console, f"For you alone, as the host: {url}#host={house.facts.host}")
-    if not local:
-        _warn(console, allowed)
-
-
-def _warn(console: Console, allowed: Sequence[str]) -> None:
+def _warn(console: Console, host: str, allowed: Sequence[str]) -> None:
+    """Say what it means where other machines can reach the server."""
+    if is_loopback(host):
+        return
     console.print(
         "[bold yellow]Other machines can reach this server, and nothing that is sent is encrypted. Give "
         "the first link to whom you trust alone, and put a reverse proxy with TLS before it "

@@ -299,7 +299,7 @@ async def generate(
         watch(*made_of())
         tell()
 
-    with home.telling("questions and answers", made_of) as tell:
+    with home.reporting_progress("questions and answers", made_of) as tell:
         while True:
             askers = [asker for chain in chains for asker in await chain.next_askers()]
             if not askers:

@@ -240,7 +240,7 @@ async def judge(
         tell()
 
     watch(0, len(items))
-    with home.telling(model.name, judged_of) as tell:
+    with home.reporting_progress(model.name, judged_of) as tell:
         await work(items, at_once, over, budget or Budget())
     home.adapted([model])
     judged = _found(home, model.name, asked, [item.verdict for item in items])

@@ -241,7 +241,7 @@ class _Search:
         with kind.resume(folder) as calls:
             hearers, copied = None, []
             if isinstance(calls, Store):
-                copied = calls.saying(self.seals)
+                copied = calls.games_with_seals(self.seals)
                 hearers = _hearers(calls, [row for row, _ in copied])
                 if copied:
                     self.done.removed |= remove_made(folder)

@@ -162,7 +162,7 @@ async def work_through(
         tell()
 
     watch(who, 0, len(askers))
-    with home.telling(who, answered) as tell:
+    with home.reporting_progress(who, answered) as tell:
         for on_file in (True, False):
             await work([one for one in askers if one.on_file == on_file], AT_ONCE, one_over, budget)
 

@@ -143,7 +143,7 @@ def _of_the_run(store: Store) -> Iterator[str]:
                 f"experiment.yaml: condition {condition!r} is not the one that the run began with; copy the "
                 "right file back"
             )
-    for number in store.left_behind():
+    for number in store.orphaned_games():
         yield f"game {number} was deleted: there are still numbers or calls of it; copy the run back"
     # Games that are over are looked at one by one, and calls of those that were given up are gone.
     apart = {asker(row.id) for row in store.games() if row.over or row.error == GIVEN_UP}

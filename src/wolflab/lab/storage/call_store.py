@@ -266,10 +266,10 @@ class CallStore:
         """
         with closing(sqlite3.connect(":memory:")) as ours:
             ours.executescript(self.schema)
-            tables = [name for (name,) in ours.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-            columns = [
-                (table, *row[1:4]) for table in tables for row in ours.execute(f"PRAGMA table_info({table})")
-            ]
+            columns = ours.execute(
+                'SELECT m.name, c.name, c.type, c."notnull" FROM sqlite_master AS m '
+                "JOIN pragma_table_info(m.name) AS c WHERE m.type = 'table'"
+            ).fetchall()
         for table, column, kind, needed in columns:
             if not has_table(self._db, table):
                 continue
@@ -684,9 +684,11 @@ class CallStore:
         return row[0] if row else None
 
     @contextmanager
-    def telling(self, who: str, over: Callable[[], tuple[int, int]]) -> Iterator[Callable[[], None]]:
-        """Keep how far work other than games is, for `progress`: when what is given here is called, once in a
-        second at most, and at the end. over: what is done with, and planned.
+    def reporting_progress(
+        self, who: str, over: Callable[[], tuple[int, int]]
+    ) -> Iterator[Callable[[], None]]:
+        """Keep how far work other than games is, for `progress`: whenever the function that this gives is
+        called, once in a second at most, and at the end. over: gives how much is done, and planned.
         """
         kept = 0.0
 

@@ -207,7 +207,7 @@ class RunOverview(CallStore):
         )
         found = (
             self._db.execute(
-                f"SELECT id, condition, deal, repeat, status, error, nullif(seconds, 0.0), {totals} "
+                f"SELECT id, condition, deal, repeat, status, error, seconds, {totals} "
                 "FROM games WHERE id = ?",
                 (*told, min(number, 2**63 - 1)),
             ).fetchone()

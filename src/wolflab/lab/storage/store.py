@@ -278,7 +278,7 @@ class Store(CallStore):
         rows = self._db.execute("SELECT game, seat, person, session, place FROM sittings ORDER BY game, seat")
         return [StudySitting(*row) for row in rows]
 
-    def left_behind(self) -> list[int]:
+    def orphaned_games(self) -> list[int]:
         """Numbers of games that something is kept of (a record, a row, calls) and that are not in the run."""
         asked = "SELECT DISTINCT CAST(substr(asker, 6) AS INTEGER) FROM totals WHERE asker LIKE 'game/%'"
         tables = " UNION ".join(f"SELECT game FROM {table}" for table in ("records", "rows", "sittings"))
@@ -309,7 +309,7 @@ class Store(CallStore):
     def seconds(self, number: int) -> float | None:
         """How long a game took to play; None for one that is not over, or where it is not known."""
         found = self._db.execute("SELECT seconds FROM games WHERE id = ?", (number,)).fetchone()
-        return None if found is None else found[0] or None  # tables with people once wrote 0
+        return None if found is None else found[0]
 
     def keep(
         self,
@@ -468,7 +468,7 @@ class Store(CallStore):
                 n += len(calls) - len(kept)
         return n
 
-    def saying(self, seals: Collection[str]) -> list[tuple[GameRow, int]]:
+    def games_with_seals(self, seals: Collection[str]) -> list[tuple[GameRow, int]]:
         """The games and seats whose words have these seals."""
         query = "SELECT DISTINCT game, seat FROM words WHERE seal IN (SELECT value FROM json_each(?))"
         found = self._db.execute(query, (json.dumps([*seals]),)).fetchall()
