@@ -250,6 +250,8 @@ def unpack(data: object, where: str = "record") -> Unpacked:
         words, raw = reader.decompress(data, LARGEST), reader.unused_data
         if not reader.eof or len(raw) % 16:
             raise ValueError("it is cut short, or too large")
+        if len(raw) < 2 * 16:
+            raise ValueError("hashes are missing at its end")
         last, last_probe, *hashes = (raw[at : at + 16].hex() for at in range(0, len(raw), 16))
         words, texts = _filled(words, hashes)
         head, *bodies = words.split(b"\n")
@@ -257,7 +259,7 @@ def unpack(data: object, where: str = "record") -> Unpacked:
         usual, unusual = _head(head)
         lines = _chained(bodies[:between], last)
         return Unpacked(lines, _chained(bodies[between + 1 : -1], last_probe), texts, usual, unusual)
-    except (zlib.error, msgspec.MsgspecError, LookupError, TypeError, ValueError, StopIteration) as error:
+    except (zlib.error, msgspec.MsgspecError, LookupError, TypeError, ValueError) as error:
         raise RecordError(f"{where}: what is stored is no record ({error})") from None
 
 
@@ -270,7 +272,9 @@ def _filled(words: bytes, hashes: list[str]) -> tuple[bytes, dict[str, str]]:
         mark, said = match.groups()
         if mark == _AGAIN:
             return b'"%b"' % hashes[int(said) - 2].encode()  # the last hashes of both chains are counted
-        taken = next(fresh).encode()
+        taken = next(fresh, "").encode()
+        if not taken:
+            raise ValueError("hashes are missing at its end")
         if mark == _HASH:
             return b'"%b"' % taken
         text = _ESCAPED.sub(lambda found: bytes([found[1][0] - 64]), said).decode()
