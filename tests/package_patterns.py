@@ -50,7 +50,7 @@ EXAMPLES: dict[str, Mapping[str, Any] | Callable[[], object]] = {
     "text.replies.thoughts:_firsts": thoughts._firsts,
     "text.replies.thoughts:_row": thoughts._table,
     "ui.at_table:chosen_option": {"words": "vote player_3"},
-    "wwqa.mapping:_grammar": mapping._grammar,
+    "wwqa.mapping:patterns": mapping.patterns,
     "wwqa.mapping:_moods": lambda: [re.compile(row[0]) for row in mapping._MOODS],
     "wwqa.plain_words:plain_words": lambda: [
         re.compile(row[0]) for row in (*plain_words._SPELLING, *plain_words._PHRASES)

@@ -7,7 +7,6 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from itertools import groupby, islice
 from pathlib import Path
@@ -36,7 +35,7 @@ from wolflab.wwqa.building import (
 )
 from wolflab.wwqa.items import NO, YES, Item, write_items
 from wolflab.wwqa.kinds import KINDS
-from wolflab.wwqa.kinds.kind import HELD_OUT, QuestionKind, seats
+from wolflab.wwqa.kinds.kind import HELD_OUT, EngineAnswer, QuestionKind, seats
 from wolflab.wwqa.situations import (
     GameSituation,
     Impossible,
@@ -419,9 +418,7 @@ def test_a_new_kind_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
             "Is {x} with us?",
             "Is {x} here?",
         ),
-        lambda rules, s, asked: asked["x"] in s.living,
-        seats,
-        replace(KINDS["may-vote"]).setting,
+        EngineAnswer(lambda q: q.x in q.situation.living, seats, KINDS["may-vote"].setting),
     )
     monkeypatch.setitem(registry.KINDS, "is-alive", alive)
     items = build_items(preset("nine"), 60, 1, kinds=["is-alive"]).items

@@ -24,15 +24,16 @@ from ..rules import Ruleset
 from .asking import rules_in_words
 from .items import Item, Split, rules_as_plain
 from .kinds import KINDS
-from .kinds.kind import AskedAbout, QuestionKind, Value
+from .kinds.kind import QuestionKind, Value
 from .situations import (
+    AskedAbout,
     Games,
     GameSituation,
     Impossible,
+    Query,
     changes,
     check_fits,
     check_undecided,
-    derivation,
     playout,
 )
 from .wordings import ItemWording, right_answer, worded, wordings
@@ -327,16 +328,13 @@ def _may_ask(kind: QuestionKind, rules: Ruleset, case: Case) -> bool:
     """Whether the question may be asked under these rules; of situations `_fits_words` tells it."""
     if kind.setting is not None:
         return True
-    return case.asked in [*kind.asks(_as_asked(kind, rules), case.situation, random.Random(0))]
+    return case.asked in [*kind.answer.asks(_as_asked(kind, rules), case.situation, random.Random(0))]
 
 
 def _offers_both(kind: QuestionKind, case: Case, usual: Value, under: tuple[Ruleset, Ruleset]) -> bool:
-    if kind.options is None:
-        return True
-    values = (case.value, usual)
     offered = [
         kind.options(rules, case.situation, case.asked, value, random.Random(0)).keys()
-        for rules, value in zip(under, values, strict=True)
+        for rules, value in zip(under, (case.value, usual), strict=True)
     ]
     return offered[0] == offered[1]
 
@@ -429,7 +427,7 @@ def _cases(kind: QuestionKind, games: Games, rng: random.Random, most: int = 1) 
         if drawn is None:
             return []
         situation = drawn
-    asks = list(kind.asks(_as_asked(kind, rules), situation, rng))
+    asks = list(kind.answer.asks(_as_asked(kind, rules), situation, rng))
     values = [
         (asked, engine_answer(kind, rules, situation, asked))
         for asked in rng.sample(asks, min(most, len(asks)))
@@ -449,12 +447,20 @@ def engine_answer(
     kind: QuestionKind, rules: Ruleset, situation: GameSituation, asked: AskedAbout
 ) -> Value | None:
     """The engine's answer; None where these rules do not allow the situation, or leave the answer open."""
+    return _answered(kind, rules, situation, asked)[0]
+
+
+def _answered(
+    kind: QuestionKind, rules: Ruleset, situation: GameSituation, asked: AskedAbout
+) -> tuple[Value | None, Query]:
+    """The engine's answer, and the query that knows how the engine came to it."""
+    query = Query(_as_asked(kind, rules), situation, asked)
     try:
         if kind.setting is not None:
             check_fits(rules, situation)
-        return kind.answer(_as_asked(kind, rules), situation, asked)
+        return kind.answer.value(query), query
     except Impossible:
-        return None
+        return None, query
 
 
 def _shape(case: Case, kind: QuestionKind) -> object:
@@ -512,7 +518,7 @@ def _item(
         facts=facts,
         asked=dict(case.asked),
         value=told.value,
-        derivation=derivation(lambda: engine_answer(kind, rules, case.situation, case.asked)),
+        derivation=_answered(kind, rules, case.situation, case.asked)[1].derivation,
     )
 
 

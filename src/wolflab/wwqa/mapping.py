@@ -8,12 +8,12 @@ understood, and nothing is said of it: better to leave out two questions than to
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from .claims import RuleClaim
+from .claims import COMPARISONS, RuleClaim
 from .plain_words import plain_words
 
 
@@ -73,12 +73,11 @@ def readings(question: str) -> Iterator[ClaimAsked]:
     if len(question) > _LONGEST:
         return
     for text, positive in _moods(plain_words(question)):
-        for pattern, says in _grammar():
+        for pattern, says in patterns():
             found = pattern.fullmatch(text)
             if found is not None:
-                sense, kind, *about = says
-                filled = tuple(_about(word, found) for word in about)
-                yield ClaimAsked(RuleClaim(kind, filled), positive == (sense == "yes"))
+                sense, *words = says
+                yield ClaimAsked(claim_of(words, found.groupdict()), positive == (sense == "yes"))
 
 
 def _moods(text: str) -> Iterator[tuple[str, bool]]:
@@ -90,17 +89,27 @@ def _moods(text: str) -> Iterator[tuple[str, bool]]:
     yield text, True
 
 
-def _about(word: str, found: re.Match[str]) -> str | int:
-    """A word of a claim: {name} is what the pattern found under that name, _ a space."""
-    if word.startswith("{"):
-        word = found[word.strip("{}")] or ""
-        word = _NAMES.get(word, word)
-    return int(word) if word.lstrip("-").isdecimal() else word.replace("_", " ")
+def claim_of(words: Sequence[str], found: Mapping[str, str | None]) -> RuleClaim:
+    """A fact, what it is about, and perhaps a comparison with what is said of it.
+
+    words: as `mapping.txt` has them. {name} is what the pattern found under that name, _ a space.
+    """
+
+    def filled(word: str) -> str | int:
+        if word.startswith("{"):
+            word = found[word.strip("{}")] or ""
+            word = _NAMES.get(word, word)
+        return int(word) if word.isdecimal() else word.replace("_", " ")
+
+    fact, *more = words
+    at = next((k for k, word in enumerate(more) if word in COMPARISONS), len(more))
+    about, said = tuple(map(filled, more[:at])), tuple(map(filled, more[at + 1 :]))
+    return RuleClaim(fact, about, "".join(more[at : at + 1]), said)
 
 
 @cache
-def _grammar() -> tuple[tuple[re.Pattern[str], list[str]], ...]:
-    """The patterns, each with the words of its claim: its sense, its kind, what it is about."""
+def patterns() -> tuple[tuple[re.Pattern[str], list[str]], ...]:
+    """The patterns, each with the words of its claim: its sense, its fact, what is said of it."""
     text = files("wolflab.wwqa").joinpath("mapping.txt").read_text(encoding="utf-8")
     macros: dict[str, str] = {}
     patterns: list[tuple[re.Pattern[str], list[str]]] = []

@@ -1,14 +1,13 @@
 """Situations: what a question tells of a game, as data, and the rules engine run from there.
 
-A situation is reached by playing a game. Put back on the table it is played on by the rules themselves, with
-the actions that the question tells of. Nothing here knows any words.
+A situation is reached by playing a game. The engine is put back to it and plays on, with the actions that the
+question tells of. A `Query` does this for one question, and keeps what happened.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextvars import ContextVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal, TypeVar
@@ -34,7 +33,7 @@ from ..rules import (
     seats_of,
 )
 from ..rules.engine import Step, begin, decided, go_on, side_order, step
-from ..rules.roles import ROLES
+from ..rules.roles import DUTIES, ROLES
 from ..rules.state import State
 from ..text.asking.options import label
 from ..text.asking.sentences import sentence
@@ -97,6 +96,12 @@ class Playout:
     events: tuple[Event, ...]
     asks: tuple[tuple[Ask, int], ...]
     unanswered: tuple[Ask, ...]
+
+    @property
+    def winner(self) -> str:
+        """ "village", "werewolves" or "nobody" of a game that is over, else "goes on"."""
+        outcome = self.state.outcome
+        return "goes on" if outcome is None else outcome.winner.value
 
 
 class Impossible(Exception):
@@ -226,10 +231,6 @@ def playout(rules: Ruleset, situation: GameSituation, *phases: str) -> Playout:
     for now in steps(rules, situation, replies):
         events.extend(now.events)
         asks.extend((ask, len(events)) for ask in now.asks)
-    stopped = phases == ("none",) or (
-        now.asks and (now.asks[0].phase in phases or now.asks[0].seat == CHANCE)
-    )
-    note(rules, events, now.asks if stopped else ())
     return Playout(now.state, tuple(events), tuple(asks), now.asks)
 
 
@@ -270,43 +271,93 @@ def _told_reply(
     return None if reply is None else allowed(ask, reply)
 
 
-# -- how an answer was come to ---------------------------------------------------------------------
+# -- one question ----------------------------------------------------------------------------------
 
-_STEPS: ContextVar[list[str] | None] = ContextVar("steps", default=None)
-
-
-def derivation(answer: Callable[[], object]) -> tuple[str, ...]:
-    """What the engine did while an answer was worked out, a sentence a step, as the moderator sees it."""
-    steps: list[str] = []
-    before = _STEPS.set(steps)
-    try:
-        answer()
-    finally:
-        _STEPS.reset(before)
-    return tuple(dict.fromkeys(steps))
+AskedAbout = Mapping[str, int | str]
+"""What is asked about: "x" and "y" are seats, other words have words."""
 
 
-def remark(text: str) -> None:
-    """Keep a sentence for `derivation`."""
-    steps = _STEPS.get()
-    if steps is not None:
-        steps.append(text)
+class Query:
+    """One question put to the engine, and what the engine did to answer it.
 
+    situation: what the question tells, as data; `asked`: what it asks about.
+    """
 
-def note(rules: Ruleset, events: Sequence[Event], asks: Sequence[Ask]) -> None:
-    """Keep what happened, and who is asked next, for `derivation`."""
-    steps = _STEPS.get()
-    if steps is None:
-        return
-    for event in events:
-        if isinstance(event, Said):
-            steps.append(f"{rules.names[event.seat]} speaks.")
-        else:
-            steps.append(sentence(event, None, rules))
-    for ask in asks:
-        who = "Chance" if ask.seat == CHANCE else rules.names[ask.seat]
-        may = [label(option, ask.kind, rules) for option in ask.options or ()]
-        steps.append(f"{who} is asked ({ask.kind}): {', '.join(may) or 'to speak'}.")
+    def __init__(self, rules: Ruleset, situation: GameSituation, asked: AskedAbout) -> None:
+        self.rules, self.situation, self.asked = rules, situation, asked
+        self._steps: list[str | Event | Ask] = []
+
+    @property
+    def x(self) -> int:
+        """The first seat that is asked about."""
+        return int(self.asked["x"])
+
+    @property
+    def y(self) -> int:
+        """The second one."""
+        return int(self.asked["y"])
+
+    def __getitem__(self, name: str) -> str:
+        """A word of what is asked."""
+        return str(self.asked[name])
+
+    def playout(self, situation: GameSituation, *phases: str) -> Playout:
+        """See `playout`; keeps what happened, and who is asked next where that stopped it."""
+        played = playout(self.rules, situation, *phases)
+        self.keep(*played.events)
+        ahead = played.unanswered
+        if phases == ("none",) or (ahead and (ahead[0].phase in phases or ahead[0].seat == CHANCE)):
+            self.keep(*ahead)
+        return played
+
+    def ask_tonight(self, situation: GameSituation, kind: str, seat: int) -> Ask | None:
+        """The ask of that kind to that seat; None where the night passes without it.
+
+        Others for whom nothing is told take their last option; what that seat is asked before has to be told.
+        """
+        told = told_actions(situation)
+        blind = self.rules.deaths == "sequential" and DUTIES[kind].reads and seat in situation.living
+
+        def reply(ask: Ask) -> Action:
+            assert ask.options is not None
+            if (ask.kind, ask.seat) in told:
+                return allowed(ask, told[ask.kind, ask.seat])
+            if ask.seat == seat and ask.kind in DUTIES[kind].after:
+                raise Impossible(f"{ask.id} is asked and not told")
+            if blind and not DUTIES[ask.kind].reads:
+                raise Impossible(f"who has died by then hangs on {ask.id}, which is not told")
+            return ask.options[-1]
+
+        def replies(now: Step) -> list[Action] | None:
+            return [reply(ask) for ask in now.asks] if now.asks[0].phase == "night" else None
+
+        for now in steps(self.rules, situation, replies):
+            for ask in now.asks:
+                if (ask.kind, ask.seat) == (kind, seat):
+                    self.keep(ask)
+                    return ask
+        self.keep(f"{self.rules.names[seat]} is not asked ({kind}).")
+        return None
+
+    def keep(self, *steps: str | Event | Ask) -> None:
+        """Keep what happened, who is asked, or a sentence, for the derivation."""
+        self._steps.extend(steps)
+
+    @property
+    def derivation(self) -> tuple[str, ...]:
+        """What the engine did until now, a sentence a step, as the moderator sees it."""
+        return tuple(dict.fromkeys(map(self._in_words, self._steps)))
+
+    def _in_words(self, step: str | Event | Ask) -> str:
+        if isinstance(step, str):
+            return step
+        if isinstance(step, Said):
+            return f"{self.rules.names[step.seat]} speaks."
+        if not isinstance(step, Ask):
+            return sentence(step, None, self.rules)
+        who = "Chance" if step.seat == CHANCE else self.rules.names[step.seat]
+        may = [label(option, step.kind, self.rules) for option in step.options or ()]
+        return f"{who} is asked ({step.kind}): {', '.join(may) or 'to speak'}."
 
 
 # -- situations reached by play -----------------------------------------------------------------

@@ -1,32 +1,34 @@
 """What a kind of question is: what is asked, in which frames, and how the rules engine answers.
 
-A new kind is one `QuestionKind` in a table of this folder. Everything else follows: it is built in every
-ruleset that can answer it in two ways, told in all wordings, matched, proved, exported, listed.
+A new kind is an entry in a table `ANSWERS` of this folder, and one with its sentences in the YAML file beside
+it. Everything else follows: it is built in every ruleset that can answer it in two ways, told in all
+wordings, matched, proved, exported, listed.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
 
 from ...rules import Ruleset
 from ...rules.roles import ROLES
 from ...text.asking.sentences import a_role
 from ..items import AnswerType, Form
-from ..situations import GamePoint, Games, GameSituation, with_choices
+from ..situations import AskedAbout, GamePoint, Games, GameSituation, Query, with_choices
 
 HELD_OUT = 2
 """How many of the frames, of the tellings and of the leads are kept for the test of new wordings."""
 
-AskedAbout = Mapping[str, int | str]
-"""What is asked about: "x" and "y" are seats, other words have words."""
-
-Answers = Callable[[Ruleset, GameSituation, AskedAbout], "Value"]
-Asks = Callable[[Ruleset, GameSituation, random.Random], Iterable[AskedAbout]]
-
 Value = bool | int | str | list[int]
 """An answer as data: yes or no, a seat or a number, `items.NOBODY` or a word, seats."""
+
+Asks = Callable[[Ruleset, GameSituation, random.Random], Iterable[AskedAbout]]
+Options = Callable[[Ruleset, GameSituation, AskedAbout, Value, random.Random], Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,25 @@ class DrawnFrom:
         return told.but(told=actions, roles=told.roles if self.roles else ())
 
 
+def nothing(*_: object) -> Iterable[AskedAbout]:
+    """For kinds that ask about no seat and no word."""
+    yield {}
+
+
+class EngineAnswer(NamedTuple):
+    """How the engine answers a kind.
+
+    value: the answer to a question, worked out by the engine; Impossible where there is none. asks: (rules,
+    situation, random) → what may be asked in that situation. setting: None for a question about the rules
+    themselves. options: (rules, situation, asked, value, random) → the options of a choice, by value.
+    """
+
+    value: Callable[[Query], Value]
+    asks: Asks = nothing
+    setting: DrawnFrom | None = None
+    options: Options | None = None
+
+
 @dataclass(frozen=True)
 class QuestionKind:
     """One kind of question.
@@ -61,27 +82,33 @@ class QuestionKind:
     about: what is asked and when the answer is what, for readers and for whoever answers it a second time.
     frames: the question in words; "{x}", "{y}" and other words of what is asked are put in; one that begins
     with "!" asks for the opposite. The last two are kept for the test of new wordings.
-    answer: (rules, situation, asked) → the value, worked out by the engine; Impossible where there is none.
-    asks: (rules, situation, random) → what may be asked in that situation.
-    setting: None for a question about the rules themselves.
-    options: (rules, situation, asked, value, random) → the options of a choice, by value.
+    choices: the options of a choice by value, where they are always the same ones.
+    same_seats: a Yes and a No that are matched ask about the same seats: where their numbers tell something.
+    matched: of a choice: answers of equal words are matched. Not where the options are drawn for each
+    question.
     """
 
     name: str
     about: str
     frames: tuple[str, ...]
-    answer: Answers
-    asks: Asks
-    setting: DrawnFrom | None = None
+    answer: EngineAnswer
     form: Form = "yes_no"
     answer_type: AnswerType = "text"
-    options: (
-        Callable[[Ruleset, GameSituation, AskedAbout, Value, random.Random], Mapping[str, str]] | None
-    ) = None
+    choices: Mapping[str, str] = field(default_factory=dict)
     same_seats: bool = False
-    """A Yes and a No that are matched ask about the same seats: where their numbers tell something."""
     matched: bool = True
-    """Of a choice: answers of equal words are matched. Not where the options are drawn for each question."""
+
+    @property
+    def setting(self) -> DrawnFrom | None:
+        """Which situations it is asked in; None for a question about the rules themselves."""
+        return self.answer.setting
+
+    def options(
+        self, rules: Ruleset, s: GameSituation, asked: AskedAbout, value: Value, rng: random.Random
+    ) -> Mapping[str, str]:
+        """The options of a choice, by value; empty for other forms."""
+        drawn = self.answer.options
+        return self.choices if drawn is None else drawn(rules, s, asked, value, rng)
 
     def __post_init__(self) -> None:
         known, held_out = self.frames[:-HELD_OUT], self.frames[-HELD_OUT:]
@@ -95,15 +122,21 @@ class QuestionKind:
             )
 
 
+def kinds_of(file: str, answers: Mapping[str, EngineAnswer]) -> list[QuestionKind]:
+    """The kinds of a file of this folder, in its order."""
+    data = Path(__file__).with_name(file).read_bytes()
+    entries = msgspec.yaml.decode(data, type=dict[str, dict[str, Any]])
+    assert entries.keys() == answers.keys(), entries.keys() ^ answers.keys()
+    return [
+        QuestionKind(name=name, answer=answers[name], **{**entry, "frames": tuple(entry["frames"])})
+        for name, entry in entries.items()
+    ]
+
+
 def words_of_role(role: str) -> dict[str, str]:
     """The words of a role that frames may use."""
     card = ROLES[role]
     return {"role": role, "roles": card.plural, "a_role": a_role(role)}
-
-
-def nothing(*_: object) -> Iterable[AskedAbout]:
-    """For kinds that ask about no seat and no word."""
-    yield {}
 
 
 def seats(rules: Ruleset, situation: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
