@@ -20,59 +20,60 @@ from wolflab.rules import PASS, PRESETS, SHERIFF, Ruleset, preset
 from wolflab.wwqa import facts
 from wolflab.wwqa.building import variants
 from wolflab.wwqa.claims import RuleClaim, holds_under
+from wolflab.wwqa.facts import DEEDS, FACTS, quiet_game
 from wolflab.wwqa.situations import GameSituation, Impossible, Query
 from wolflab.wwqa.trials import Trial, trial
 
 Fact = Callable[[Query], object]
 PAIRS: dict[str, tuple[Fact, Fact]] = {
-    "the dead vote": (lambda q: facts.dead_may(q, "vote"), lambda q: facts.has_vote(q, "dead")),
-    "all must vote": (lambda q: facts.must(q, "vote"), lambda q: not facts.votes_for(q, "nobody")),
+    "the dead vote": (lambda q: FACTS["dead_may"](q, "vote"), lambda q: FACTS["has_vote"](q, "dead")),
+    "all must vote": (lambda q: FACTS["must"](q, "vote"), lambda q: not FACTS["votes_for"](q, "nobody")),
     "a vote for oneself": (
-        lambda q: facts.may(q, "player", "vote", "self"),
-        lambda q: facts.votes_for(q, "self"),
+        lambda q: FACTS["may"](q, "player", "vote", "self"),
+        lambda q: FACTS["votes_for"](q, "self"),
     ),
     "the Guard shields itself": (
-        lambda q: facts.may(q, "Guard", "protect", "self"),
-        lambda q: facts.may_choose(q, "protect", "self"),
+        lambda q: FACTS["may"](q, "Guard", "protect", "self"),
+        lambda q: FACTS["may_choose"](q, "protect", "self"),
     ),
     "a Werewolf kills itself": (
-        lambda q: facts.may(q, "Werewolf", "kill", "self"),
-        lambda q: facts.may_choose(q, "kill", "self"),
+        lambda q: FACTS["may"](q, "Werewolf", "kill", "self"),
+        lambda q: FACTS["may_choose"](q, "kill", "self"),
     ),
     "a Werewolf kills another one": (
-        lambda q: facts.may(q, "Werewolf", "kill", "Werewolf"),
-        lambda q: facts.may_choose(q, "kill", "pack"),
+        lambda q: FACTS["may"](q, "Werewolf", "kill", "Werewolf"),
+        lambda q: FACTS["may_choose"](q, "kill", "pack"),
     ),
-    "Werewolves act": (lambda q: facts.may(q, "Werewolf", "kill"), lambda q: facts.acts(q, "Werewolf")),
+    "Werewolves act": (lambda q: FACTS["may"](q, "Werewolf", "kill"), lambda q: FACTS["acts"](q, "Werewolf")),
     "Villagers act": (
-        lambda q: any(facts.may(q, "Villager", deed, time="night") for deed in facts.DEEDS),
-        lambda q: facts.acts(q, "Villager"),
+        lambda q: any(FACTS["may"](q, "Villager", deed, time="night") for deed in DEEDS),
+        lambda q: FACTS["acts"](q, "Villager"),
     ),
     "the killers are told": (
-        lambda q: facts.learns_choice(q, "player", "kill"),
-        lambda q: facts.choice_is_public(q, "kill"),
+        lambda q: FACTS["learns_choice"](q, "player", "kill"),
+        lambda q: FACTS["choice_is_public"](q, "kill"),
     ),
-    "all speak once": (lambda q: facts.speeches(q) == [1], facts.is_there_discussion),
-    "talk is a phase": (lambda q: "discussion" in facts.phases(q, 2), facts.is_there_discussion),
+    "all speak once": (lambda q: FACTS["speeches"](q) == [1], FACTS["is_there_discussion"]),
+    "talk is a phase": (lambda q: "discussion" in FACTS["phases"](q, 2), FACTS["is_there_discussion"]),
     "Werewolves win at parity": (
-        lambda q: facts.winner(q, "parity") == "werewolves",
-        lambda q: facts.wolves_win_when(q, "parity"),
+        lambda q: FACTS["winner"](q, "parity") == "werewolves",
+        lambda q: FACTS["wolves_win_when"](q, "parity"),
     ),
     "Werewolves win without Villagers": (
-        lambda q: facts.winner(q, "out", "Villager") == "werewolves",
-        lambda q: facts.wolves_win_when(q, "no plain"),
+        lambda q: FACTS["winner"](q, "out", "Villager") == "werewolves",
+        lambda q: FACTS["wolves_win_when"](q, "no plain"),
     ),
     "the village wins without Werewolves": (
-        lambda q: facts.winner(q, "wolves out") == "village",
-        lambda q: facts.village_wins_when(q, "last"),
+        lambda q: FACTS["winner"](q, "wolves out") == "village",
+        lambda q: FACTS["village_wins_when"](q, "last"),
     ),
     "the game stops without its Sheriff": (
-        lambda q: facts.ends_without_sheriff(q, "vote"),
-        lambda q: facts.sheriff_leaves(q) == "stop",
+        lambda q: FACTS["ends_without_sheriff"](q, "vote"),
+        lambda q: FACTS["sheriff_leaves"](q) == "stop",
     ),
     "a Sheriff is elected": (
-        lambda q: any(ask.kind == "elect" for ask, _ in facts.quiet_game(q.rules).asks),
-        lambda q: facts.how_sheriff(q) == "election",
+        lambda q: any(ask.kind == "elect" for ask, _ in quiet_game(q.rules).asks),
+        lambda q: FACTS["how_sheriff"](q) == "election",
     ),
 }
 """Two ways to find the same."""
@@ -156,18 +157,18 @@ def test_the_dead_do_what_they_are_asked_for_after_their_death(
 ) -> None:
     """No rules ask the dead for anything: so a game is given in which they are asked."""
     played, changes = games
-    assert found(lambda q: facts.dead_may(q, deed), rules) is False
+    assert found(lambda q: FACTS["dead_may"](q, deed), rules) is False
     (game,) = played
     (victim,) = {seat for seat in range(rules.players) if not game.alive(seat)}
     assert game.state.round > 2, "there was a day and a night after the death"
-    asked = next(ask for ask, _ in game.asks if ask.kind in facts.DEEDS[deed])
+    asked = next(ask for ask, _ in game.asks if ask.kind in DEEDS[deed])
     late = replace(asked, seat=victim, round=2)
     changes[:] = [lambda game: replace(game, asks=(*game.asks, (late, PASS)))]
-    assert found(lambda q: facts.dead_may(q, deed), rules) is True
-    assert found(lambda q: facts.dead_may(q, "kill"), rules) is False, "another deed"
+    assert found(lambda q: FACTS["dead_may"](q, deed), rules) is True
+    assert found(lambda q: FACTS["dead_may"](q, "kill"), rules) is False, "another deed"
     early = replace(asked, seat=victim, round=1)
     changes[:] = [lambda game: replace(game, asks=(*game.asks, (early, PASS)))]
-    assert found(lambda q: facts.dead_may(q, deed), rules) is (deed != "see"), (
+    assert found(lambda q: FACTS["dead_may"](q, deed), rules) is (deed != "see"), (
         "a night before the death does not count"
     )
 
@@ -175,7 +176,7 @@ def test_the_dead_do_what_they_are_asked_for_after_their_death(
 def test_the_dead_return_where_they_are_in_the_game_again(games: Games) -> None:
     """No rules bring anybody back: so a game is given that does."""
     played, changes = games
-    assert found(facts.dead_return, SHERIFF) is False
+    assert found(FACTS["dead_return"], SHERIFF) is False
     (game,) = played
     assert sum(not game.alive(seat) for seat in range(SHERIFF.players)) == 1
     assert game.state.round > 2, "there was a day and a night after the death"
@@ -186,4 +187,4 @@ def test_the_dead_return_where_they_are_in_the_game_again(games: Games) -> None:
         return replace(game, state=state)
 
     changes[:] = [all_back]
-    assert found(facts.dead_return, SHERIFF) is True
+    assert found(FACTS["dead_return"], SHERIFF) is True

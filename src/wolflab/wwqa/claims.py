@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..rules import SHERIFF, Ruleset
-from . import facts
+from .facts import FACTS, quiet_game
 from .situations import GameSituation, Impossible, Query
 
 RELEASED = SHERIFF.with_(name="002, as released", sheriff_death="stop")
@@ -54,8 +54,8 @@ COMPARISONS: Mapping[str, Callable[[Any, tuple[str | int, ...]], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class RuleClaim:
-    """Something that the rules make true or false: a function of `facts`, what it is about, and what is said
-    of its value.
+    """Something that the rules make true or false: one of `FACTS`, what it is about, and what is said of its
+    value.
     """
 
     fact: str
@@ -73,15 +73,14 @@ def holds_under(claim: RuleClaim, rules: Ruleset) -> bool | None:
     """Whether the claim holds under these rules; None where they have no such thing, or where no game of them
     is quiet: where somebody has to leave it, small games say too little.
     """
-    quiet = facts.quiet_game(rules)
+    quiet = quiet_game(rules)
     if quiet.state.outcome is not None or not all(quiet.alive(seat) for seat in range(rules.players)):
         return None
     query = Query(rules, GameSituation("night", 1, rules.players), {})
     try:
-        value = getattr(facts, claim.fact)(query, *claim.about)
+        return COMPARISONS[claim.compare](FACTS[claim.fact](query, *claim.about), claim.said)
     except Impossible:
         return None
-    return COMPARISONS[claim.compare](value, claim.said)
 
 
 def holds(claim: RuleClaim, family: Iterable[Ruleset]) -> bool | None:

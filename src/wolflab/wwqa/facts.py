@@ -1,7 +1,7 @@
-"""What the rules say, a fact at a time: each function lets the engine play and returns a value.
+"""What the rules say, a fact at a time: each is a function that lets the engine play and returns a value.
 
-Kinds of questions ask for these facts (`kinds.rules`), and an audit compares them with what a question claims
-(`claims`). `Impossible`: these rules have no such thing (no Sheriff, no Guard).
+Kinds of questions ask for these facts by name (`kinds.rules`), and an audit compares them with what a
+question claims (`claims`). `Impossible`: these rules have no such thing (no Sheriff, no Guard).
 
 A fact is found in one of two ways. Some play on from an example of a situation, and keep what happened in the
 query: questions are built of them. The others look at a game that is played from the deal (`trials`).
@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import product
+from typing import Any, TypeVar
 
 from ..rules import (
     CHANCE,
@@ -55,6 +56,17 @@ from .situations import (
     with_rest,
 )
 from .trials import Standing, Trial, Wish, reachable_standings, seated, trial
+
+T = TypeVar("T")
+
+FACTS: dict[str, Callable[..., Any]] = {}
+"""Every fact by name: (query, what it is about …) → its value."""
+
+
+def _fact(find: Callable[..., T]) -> Callable[..., T]:
+    FACTS[find.__name__.removeprefix("_")] = find
+    return find
+
 
 # -- games that are played on from an example -------------------------------------------------------
 
@@ -227,7 +239,8 @@ def _cards(q: Query) -> list[Dealt | PackMet]:
     return events
 
 
-def number_of(q: Query, what: str) -> int:
+@_fact
+def _number_of(q: Query, what: str) -> int:
     """How many hold a role; how many players, kinds of roles, or players of the village there are."""
     dealt = Counter(event.role for event in _cards(q) if isinstance(event, Dealt))
     if what == "village":
@@ -235,12 +248,14 @@ def number_of(q: Query, what: str) -> int:
     return {"player": dealt.total(), "role": len(dealt)}.get(what, dealt[what])
 
 
-def more_of(q: Query, one: str, other: str) -> bool:
+@_fact
+def _more_of(q: Query, one: str, other: str) -> bool:
     """Whether more players hold one role than another."""
-    return number_of(q, one) > number_of(q, other)
+    return _number_of(q, one) > _number_of(q, other)
 
 
-def side(q: Query, role: str) -> str:
+@_fact
+def _side(q: Query, role: str) -> str:
     """With whom a role wins."""
     if not q.rules.count(role):
         raise Impossible("nobody holds it")
@@ -248,18 +263,21 @@ def side(q: Query, role: str) -> str:
     return ROLES[role].side.value
 
 
-def one_side(q: Query, *roles: str) -> bool:
+@_fact
+def _one_side(q: Query, *roles: str) -> bool:
     """Whether these roles win together; "village" stands for that side."""
-    return len({role if role == "village" else side(q, role) for role in roles}) == 1
+    return len({role if role == "village" else _side(q, role) for role in roles}) == 1
 
 
-def end_of_row(q: Query, end: str) -> int:
+@_fact
+def _end_of_row(q: Query, end: str) -> int:
     """The seat with the lowest or the highest number."""
     q.keep(f"The players in a row: {listed(q.rules.names)}.")
     return 0 if end == "lowest" else q.rules.players - 1
 
 
-def knows_role(q: Query, who: str, whose: str) -> bool:
+@_fact
+def _knows_role(q: Query, who: str, whose: str) -> bool:
     """Whether from the beginning every holder knows the role of every other one."""
     knowing, known, events = _holders(q.rules, who), _holders(q.rules, whose), _cards(q)
 
@@ -276,7 +294,8 @@ def knows_role(q: Query, who: str, whose: str) -> bool:
 # -- what somebody may do ---------------------------------------------------------------------------
 
 
-def may_choose(q: Query, kind: str, whom: str) -> bool:
+@_fact
+def _may_choose(q: Query, kind: str, whom: str) -> bool:
     """Whether for such a night ask one may choose "self", one of the own "pack", somebody "dead", the "same"
     as in the night before, or an "other".
     """
@@ -297,28 +316,32 @@ def may_choose(q: Query, kind: str, whom: str) -> bool:
     return ask is not None and pick(y) in (ask.options or ())
 
 
-def may_choose_nobody(q: Query, kind: str, role: str) -> bool:
+@_fact
+def _may_choose_nobody(q: Query, kind: str, role: str) -> bool:
     """Whether a holder of the role may pass at such a night ask."""
     s = example(q.rules)
     ask = q.ask_tonight(s, kind, _of(s, role))
     return ask is not None and PASS in (ask.options or ())
 
 
-def has_vote(q: Query, whom: str) -> bool:
+@_fact
+def _has_vote(q: Query, whom: str) -> bool:
     """Whether somebody "dead" or "living" votes by day."""
     asks = q.playout(example(q.rules, "voting", dead=(0,)), "none").unanswered
     seat = 0 if whom == "dead" else asks[0].seat
     return any(ask.options for ask in asks if ask.seat == seat)
 
 
-def votes_for(q: Query, whom: str) -> bool:
+@_fact
+def _votes_for(q: Query, whom: str) -> bool:
     """Whether one may vote for oneself ("self"), for "nobody", for somebody "dead", for an "other"."""
     ask = q.playout(example(q.rules, "voting", dead=(0,)), "none").unanswered[0]
     wanted = {"self": pick(ask.seat), "dead": pick(0), "nobody": PASS, "other": pick(q.rules.players - 1)}
     return wanted[whom] in (ask.options or ())
 
 
-def acts(q: Query, who: str) -> bool:
+@_fact
+def _acts(q: Query, who: str) -> bool:
     """Whether every holder has something to choose at night."""
     seats = _holders(q.rules, who)
     asked = {ask.seat for ask, _ in _night(q, example(q.rules)).asks if ask.phase == "night"}
@@ -333,7 +356,8 @@ def _when(ask: Ask, time: str) -> bool:
     return time in ("", ask.phase)
 
 
-def may(q: Query, who: str, deed: str, whom: str = "", time: str = "") -> bool:
+@_fact
+def _may(q: Query, who: str, deed: str, whom: str = "", time: str = "") -> bool:
     """Whether every holder is asked for the deed at that time, and may choose such a target.
 
     whom: a role, "player" (anybody), "self", "Sheriff"; "": whoever.
@@ -350,28 +374,32 @@ def may(q: Query, who: str, deed: str, whom: str = "", time: str = "") -> bool:
     return all(can(seat) for seat in _holders(q.rules, who))
 
 
-def targets(q: Query, who: str, deed: str) -> int:
+@_fact
+def _targets(q: Query, who: str, deed: str) -> int:
     """How many players a holder can choose in one night, or vote for."""
     asks = [ask for seat in _holders(q.rules, who) for ask in quiet_game(q.rules).of(seat, DEEDS[deed])]
-    if not may(q, who, deed):
+    if not _may(q, who, deed):
         raise Impossible("not every holder may do it")
     return max(Counter((ask.seat, ask.round) for ask in asks).values())
 
 
-def dead_may(q: Query, deed: str) -> bool:
+@_fact
+def _dead_may(q: Query, deed: str) -> bool:
     """Whether who was killed in the first night does it afterwards."""
     victim = _victim(q.rules)
     after = trial(q.rules, _attack(victim))
     return any(ask.round > 1 or ask.phase != "night" for ask in after.of(victim, DEEDS[deed]))
 
 
-def dead_return(q: Query) -> bool:
+@_fact
+def _dead_return(q: Query) -> bool:
     """Whether who is killed is in the game again later."""
     victim = _victim(q.rules)
     return trial(q.rules, _attack(victim)).alive(victim)
 
 
-def must(q: Query, deed: str) -> bool:
+@_fact
+def _must(q: Query, deed: str) -> bool:
     """Whether nobody may leave it: to vote, to vote for a Sheriff."""
     asks = [ask for ask, _ in quiet_game(q.rules).asks if ask.kind in DEEDS[deed]]
     if not asks:
@@ -382,7 +410,8 @@ def must(q: Query, deed: str) -> bool:
 # -- the night --------------------------------------------------------------------------------------
 
 
-def leaves_by(q: Query, how: str, who: str) -> bool:
+@_fact
+def _leaves_by(q: Query, how: str, who: str) -> bool:
     """Whether every holder leaves the game when all Werewolves attack it ("kill"), or all vote for it."""
     office, night = _sheriff_seat(q.rules), 2 if who == "Sheriff" else 1
 
@@ -393,7 +422,8 @@ def leaves_by(q: Query, how: str, who: str) -> bool:
     return not any(stays(seat) for seat in _holders(q.rules, who))
 
 
-def pack_differs(q: Query, most: str) -> str:
+@_fact
+def _pack_differs(q: Query, most: str) -> str:
     """Who is killed where the Werewolves name different players: all different ones ("no"), or all but the
     last one the same ("yes"). "nobody", or whom the "first", "most" or the "last" of them names.
     """
@@ -410,7 +440,8 @@ def pack_differs(q: Query, most: str) -> str:
     return "last" if died[0] == named[-1] else "most" if most == "yes" else "first"
 
 
-def night_deaths(q: Query) -> list[int]:
+@_fact
+def _night_deaths(q: Query) -> list[int]:
     """All numbers of players whom the Werewolves' choices can kill in one night, ascending."""
     victims = _holders(q.rules, "village")[:3]
     wolves = [seat for seat, role in enumerate(seated(q.rules)) if ROLES[role].wolf]
@@ -431,7 +462,8 @@ def night_deaths(q: Query) -> list[int]:
     return sorted(numbers)
 
 
-def lone_wolf_kills(q: Query) -> bool:
+@_fact
+def _lone_wolf_kills(q: Query) -> bool:
     """Whether one Werewolf that is left still kills."""
     wolves, victim = _holders(q.rules, "Werewolf"), _victim(q.rules)
     if len(wolves) > 2:
@@ -440,7 +472,8 @@ def lone_wolf_kills(q: Query) -> bool:
     return not trial(q.rules, _first_of(*wishes)).alive(victim)
 
 
-def seer_learns(q: Query) -> str:
+@_fact
+def _seer_learns(q: Query) -> str:
     """What a look shows the Seer of a Villager: the "role", or the "side" alone."""
     s = example(q.rules)
     seer, target = _of(s, "Seer"), only_first(s.holders("Villager")[::-1])  # the first one is attacked
@@ -449,13 +482,15 @@ def seer_learns(q: Query) -> str:
     return "role" if said == "Villager" else "side"
 
 
-def killed_seer_looks(q: Query) -> bool:
+@_fact
+def _killed_seer_looks(q: Query) -> bool:
     """Whether a Seer who is killed in a night still looks at somebody in it."""
     s = example(q.rules)
     return any(ask.kind == "see" for ask, _ in _night(q, _attacking(s, _of(s, "Seer"))).asks)
 
 
-def learns_choice(q: Query, who: str, deed: str) -> bool:
+@_fact
+def _learns_choice(q: Query, who: str, deed: str) -> bool:
     """Whether every holder is told, by the end of the night, whom others chose for the deed."""
     chosen = [e for e in quiet_game(q.rules).events if isinstance(e, Chose) and e.kind in DEEDS[deed]]
     knows = [e.audience >> seat & 1 for seat in _holders(q.rules, who) for e in chosen if e.seat != seat]
@@ -464,7 +499,8 @@ def learns_choice(q: Query, who: str, deed: str) -> bool:
     return all(knows)
 
 
-def both_potions(q: Query) -> bool:
+@_fact
+def _both_potions(q: Query) -> bool:
     """Whether the Witch may use both potions in one night."""
     s = example(q.rules)
     witch = _of(s, "Witch")
@@ -472,14 +508,16 @@ def both_potions(q: Query) -> bool:
     return q.ask_tonight(_attacking(s, victim, ("antidote", witch, "yes")), "poison", witch) is not None
 
 
-def witch_saves_herself(q: Query) -> bool:
+@_fact
+def _witch_saves_herself(q: Query) -> bool:
     """Whether the Witch may use the antidote for herself."""
     s = example(q.rules)
     witch = _of(s, "Witch")
     return q.ask_tonight(_attacking(s, witch), "antidote", witch) is not None
 
 
-def shield_and_antidote(q: Query) -> str:
+@_fact
+def _shield_and_antidote(q: Query) -> str:
     """What the antidote does to a player who is protected: the Witch is "not asked", it "lives" or "dies"."""
     s = example(q.rules)
     witch = _of(s, "Witch")
@@ -492,7 +530,8 @@ def shield_and_antidote(q: Query) -> str:
     return "dies" if victim in _dead_at_dawn(events) else "lives"
 
 
-def shield_saves(q: Query, how: str) -> bool:
+@_fact
+def _shield_saves(q: Query, how: str) -> bool:
     """Whether who is shielded survives the Werewolves' attack ("kill"), "poison", the "vote" of the next day,
     an attack a night "later".
     """
@@ -509,7 +548,8 @@ def shield_saves(q: Query, how: str) -> bool:
     return victim not in _dead_at_dawn(_night(q, told).events)
 
 
-def unusable_choice(q: Query, kind: str, role: str) -> str:
+@_fact
+def _unusable_choice(q: Query, kind: str, role: str) -> str:
     """What takes the place of a night choice that cannot be understood: a "random" one, or a "pass"."""
     s = example(q.rules)
     ask = q.ask_tonight(s, kind, _of(s, role))
@@ -521,13 +561,15 @@ def unusable_choice(q: Query, kind: str, role: str) -> str:
 # -- announcements ----------------------------------------------------------------------------------
 
 
-def choice_is_public(q: Query, kind: str) -> bool:
+@_fact
+def _choice_is_public(q: Query, kind: str) -> bool:
     """Whether everybody is told whom a role chose at night."""
     chose = [event for event in _night(q, example(q.rules)).events if isinstance(event, Chose)]
     return any(event.kind == kind and event.audience == EVERYONE for event in chose)
 
 
-def announced(q: Query, what: str) -> bool:
+@_fact
+def _announced(q: Query, what: str) -> bool:
     """Whether everybody is told of the night's "deaths", of "no death", of what the Seer learned ("look")."""
     victim = _victim(q.rules)
     played = trial(q.rules, (lambda ask: None) if what == "no death" else _attack(victim), rounds=1)
@@ -537,7 +579,8 @@ def announced(q: Query, what: str) -> bool:
     return _dead_at_dawn(events) == ((victim,) if what == "deaths" else ())
 
 
-def roles_shown(q: Query) -> str:
+@_fact
+def _roles_shown(q: Query) -> str:
     """Which roles of those who leave are shown: "never", of the "first night", "always"."""
     first, voting = example(q.rules), example(q.rules, "voting")
     victim = only_first(_others(first))
@@ -551,7 +594,8 @@ def roles_shown(q: Query) -> str:
     return "first night" if by_night else "never"
 
 
-def last_words(q: Query, how: str) -> bool:
+@_fact
+def _last_words(q: Query, how: str) -> bool:
     """Whether who leaves by a "vote", or in the "night", says last words."""
     s = example(q.rules, "voting" if how == "vote" else "night")
     victim = _others(s)[0]
@@ -559,7 +603,8 @@ def last_words(q: Query, how: str) -> bool:
     return any(ask.kind == "last-words" for ask, _ in played.asks)
 
 
-def hunter_shoots(q: Query, how: str) -> bool:
+@_fact
+def _hunter_shoots(q: Query, how: str) -> bool:
     """Whether the Hunter may shoot after a "vote", a "kill", "poison"."""
     s = example(q.rules, "voting" if how == "vote" else "night")
     hunter = _of(s, "Hunter")
@@ -575,34 +620,39 @@ def hunter_shoots(q: Query, how: str) -> bool:
 # -- the day ----------------------------------------------------------------------------------------
 
 
-def phases(q: Query, day: int) -> list[str]:
+@_fact
+def _phases(q: Query, day: int) -> list[str]:
     """What a day consists of, in order, as the engine goes through it."""
     asked = (ask.phase for ask, _ in quiet_game(q.rules).asks if ask.round == day)
     return ["announcement", *dict.fromkeys(p for p in asked if p in ("election", "discussion", "voting"))]
 
 
-def phase_before(q: Query, one: str, other: str) -> bool:
+@_fact
+def _phase_before(q: Query, one: str, other: str) -> bool:
     """Whether of the first day, and of a usual one where it has both, one comes before the other."""
-    days = [names for names in (phases(q, 1), phases(q, 2)) if {one, other} <= {*names}]
+    days = [names for names in (_phases(q, 1), _phases(q, 2)) if {one, other} <= {*names}]
     if not days:
         raise Impossible("no day has both")
     return all(names.index(one) < names.index(other) for names in days)
 
 
-def phase_time(q: Query, phase: str) -> str:
+@_fact
+def _phase_time(q: Query, phase: str) -> str:
     """Whether a phase is part of the "day" or of the night."""
-    if phase not in phases(q, 1):
+    if phase not in _phases(q, 1):
         raise Impossible("there is no such phase")
     return "day"
 
 
-def begins_with(q: Query) -> str:
+@_fact
+def _begins_with(q: Query) -> str:
     """Whether the game begins with a "night" or a "day"."""
     first = next(ask for ask, _ in quiet_game(q.rules).asks if ask.seat != CHANCE)
     return "night" if first.phase == "night" else "day"
 
 
-def alternates(q: Query) -> bool:
+@_fact
+def _alternates(q: Query) -> bool:
     """Whether a vote is followed by a night, a night by a day."""
     nights = [
         ask.phase == "night" for ask, _ in quiet_game(q.rules).asks if ask.phase not in ("deal", "order")
@@ -611,9 +661,10 @@ def alternates(q: Query) -> bool:
     return turns == [True, False] * 3
 
 
-def order_of_speech(q: Query) -> str:
+@_fact
+def _order_of_speech(q: Query) -> str:
     """By what the order of speech is decided; Impossible where nobody speaks."""
-    if not is_there_discussion(q):
+    if not _is_there_discussion(q):
         raise Impossible("nobody speaks by day")
     if any(ask.kind == "speaker" for now in dealing(q.rules) for ask in now.asks):
         q.keep("When the cards are dealt, chance is asked who speaks first, second and so on.")
@@ -624,15 +675,17 @@ def order_of_speech(q: Query) -> str:
     return "drawn daily" if asks[0].seat == CHANCE else "ascending"
 
 
-def leads(q: Query, who: str) -> bool:
+@_fact
+def _leads(q: Query, who: str) -> bool:
     """Whether the Sheriff, "lot", or somebody else decides who speaks first."""
-    order = order_of_speech(q)
+    order = _order_of_speech(q)
     if who == "Sheriff" and order == "ascending":
         _holders(q.rules, who)
     return {"neighbour": "Sheriff", "ascending": "number"}.get(order, "lot") == who
 
 
-def is_there_discussion(q: Query) -> bool:
+@_fact
+def _is_there_discussion(q: Query) -> bool:
     """Whether players speak by day before they vote."""
     told = with_rest(q.rules, example(q.rules, "order"), "order")
     asks = q.playout(told, "order", "discussion").asks
@@ -641,13 +694,15 @@ def is_there_discussion(q: Query) -> bool:
     return bool(speakers)
 
 
-def speeches(q: Query) -> list[int]:
+@_fact
+def _speeches(q: Query) -> list[int]:
     """How many times players speak in one day: the numbers that there are, ascending."""
     asked = (ask for ask, _ in quiet_game(q.rules).asks if ask.round == 2 and ask.kind == "statement")
     return sorted({*Counter(ask.seat for ask in asked).values()})
 
 
-def sheriff_speaks(q: Query, end: str) -> bool:
+@_fact
+def _sheriff_speaks(q: Query, end: str) -> bool:
     """Whether the Sheriff is the "first" or the "last" to speak."""
     order = with_rest(q.rules, example(q.rules, "order", sheriff=0), "order")
     asks = q.playout(order, "order", "discussion").asks
@@ -657,12 +712,14 @@ def sheriff_speaks(q: Query, end: str) -> bool:
     return seats.index(0) == (0 if end == "first" else len(seats) - 1)
 
 
-def votes_shown(q: Query) -> str:
+@_fact
+def _votes_shown(q: Query) -> str:
     """Whether votes are cast "together" or "in turn"."""
     return "together" if len(q.playout(example(q.rules, "voting"), "none").unanswered) > 1 else "in turn"
 
 
-def tie(q: Query) -> str:
+@_fact
+def _tie(q: Query) -> str:
     """What a tie leads to: a "lot", "nobody", the "first" of them."""
     n = q.rules.players
     told = tuple(("vote", seat, (seat + 1) % n) for seat in range(n))
@@ -673,7 +730,8 @@ def tie(q: Query) -> str:
     return "nobody" if out is None else "first"
 
 
-def one_vote_is_enough(q: Query) -> bool:
+@_fact
+def _one_vote_is_enough(q: Query) -> bool:
     """Whether one vote puts a player out when nobody else votes for anybody."""
     if not q.rules.may_abstain:
         raise Impossible("everybody must vote")
@@ -682,7 +740,8 @@ def one_vote_is_enough(q: Query) -> bool:
     return any(isinstance(event, VoteCounted) and event.seat == 1 for event in events)
 
 
-def vote_takes(q: Query, place: str) -> bool:
+@_fact
+def _vote_takes(q: Query, place: str) -> bool:
     """Whether of three, two and one votes the player with so many leaves: "most", "second", "fewest"."""
     if q.rules.players < 6:
         raise Impossible("there are too few votes")
@@ -692,7 +751,8 @@ def vote_takes(q: Query, place: str) -> bool:
     return not played.alive({"most": most, "second": second, "fewest": fewest}[place])
 
 
-def vote_outs(q: Query) -> list[int]:
+@_fact
+def _vote_outs(q: Query) -> list[int]:
     """How many players votes take, ascending: votes of all for one, of nobody, with a tie."""
     one, other, *_ = _holders(q.rules, "village")
     tied = _first_of(_ballot(one, 0, 1), _ballot(other, 2, 3))
@@ -704,7 +764,8 @@ def vote_outs(q: Query) -> list[int]:
 # -- the Sheriff ------------------------------------------------------------------------------------
 
 
-def how_sheriff(q: Query) -> str:
+@_fact
+def _how_sheriff(q: Query) -> str:
     """How the first Sheriff is found: "named", by "lot", by "election"; "none" where there is none."""
     s = example(q.rules)
     played = _night(q, _attacking(s, _others(s)[0]))
@@ -715,19 +776,22 @@ def how_sheriff(q: Query) -> str:
     return {"drawn": "lot", "candidate": "election"}.get(played.unanswered[0].kind, "none")
 
 
-def sheriff_by(q: Query) -> str:
+@_fact
+def _sheriff_by(q: Query) -> str:
     """The same; Impossible where there is no Sheriff."""
     _holders(q.rules, "Sheriff")
-    return how_sheriff(q)
+    return _how_sheriff(q)
 
 
-def elections(q: Query) -> list[int]:
+@_fact
+def _elections(q: Query) -> list[int]:
     """The days of three on which a Sheriff is made among living players, other than in succession."""
     _holders(q.rules, "Sheriff")
     return sorted({ask.round for ask, _ in quiet_game(q.rules).asks if ask.phase == "election"})
 
 
-def can_be_sheriff(q: Query, role: str) -> bool:
+@_fact
+def _can_be_sheriff(q: Query, role: str) -> bool:
     """Whether every holder of the role can take office."""
     if q.rules.sheriff not in ("elected", "drawn"):
         raise Impossible("nobody chooses a Sheriff")
@@ -735,7 +799,8 @@ def can_be_sheriff(q: Query, role: str) -> bool:
     return all(trial(q.rules, sheriff=seat, rounds=1).state.sheriff == seat for seat in seats)
 
 
-def all_run(q: Query) -> bool:
+@_fact
+def _all_run(q: Query) -> bool:
     """Whether every player is a candidate."""
     named = [ask for ask, _ in quiet_game(q.rules).asks if ask.kind == "campaign"]
     if not named:
@@ -743,7 +808,8 @@ def all_run(q: Query) -> bool:
     return len(named) == q.rules.players
 
 
-def candidates(q: Query) -> int:
+@_fact
+def _candidates(q: Query) -> int:
     """How many players run for Sheriff."""
 
     def first_ones(now: Step) -> list[Action] | None:
@@ -756,7 +822,8 @@ def candidates(q: Query) -> int:
     return len(named.seats)
 
 
-def sheriff_keeps_role(q: Query) -> bool:
+@_fact
+def _sheriff_keeps_role(q: Query) -> bool:
     """Whether the office takes no role away: a Werewolf in office kills in the next night."""
     wolf = _holders(q.rules, "Werewolf")[0]
     played = trial(q.rules, sheriff=wolf)
@@ -765,13 +832,15 @@ def sheriff_keeps_role(q: Query) -> bool:
     return any(ask.round == 2 for ask in played.of(wolf, DEEDS["kill"]))
 
 
-def sheriffs(q: Query) -> int:
+@_fact
+def _sheriffs(q: Query) -> int:
     """How many players are Sheriff at a time."""
     _holders(q.rules, "Sheriff")
     return len({event.seat for event in quiet_game(q.rules).events if isinstance(event, SheriffNamed)})
 
 
-def vote_weight(q: Query, n: int) -> bool:
+@_fact
+def _vote_weight(q: Query, n: int) -> bool:
     """Whether the Sheriff's vote counts as so many: so many votes against it tie."""
     (sheriff,) = _holders(q.rules, "Sheriff")
     one, other = [seat for seat in _holders(q.rules, "village") if seat != sheriff][:2]
@@ -780,14 +849,16 @@ def vote_weight(q: Query, n: int) -> bool:
     return any({*event.tied} == {one, other} for event in played.events if isinstance(event, VoteCounted))
 
 
-def vote_bound(q: Query) -> bool:
+@_fact
+def _vote_bound(q: Query) -> bool:
     """Whether who votes after the Sheriff has spoken has no choice left."""
     _holders(q.rules, "Sheriff")
     asks = [ask for ask, _ in quiet_game(q.rules).asks if ask.kind == "vote"]
     return all(len(ask.options or ()) < 2 for ask in asks)
 
 
-def sheriff_leaves(q: Query) -> str:
+@_fact
+def _sheriff_leaves(q: Query) -> str:
     """What happens when the Sheriff leaves: it "names" the next one, the game's "stop", or "none" of them."""
     if q.rules.sheriff == "none":
         raise Impossible("there is no Sheriff")
@@ -804,14 +875,16 @@ def sheriff_leaves(q: Query) -> str:
     return "names" if asks and asks[0].kind == "succeed" and asks[0].seat == sheriff else "none"
 
 
-def ends_without_sheriff(q: Query, by: str) -> bool:
+@_fact
+def _ends_without_sheriff(q: Query, by: str) -> bool:
     """Whether the game is over when the Sheriff is killed, or voted out."""
     (office,) = _holders(q.rules, "Sheriff")
     wish = _attack(office, night=2) if by == "kill" else _ballot(office)
     return trial(q.rules, wish, office, 2 if by == "kill" else 1).state.outcome is not None
 
 
-def won_without_sheriff(q: Query) -> str:
+@_fact
+def _won_without_sheriff(q: Query) -> str:
     """Who has won when the Sheriff was voted out; "goes on" where the game does."""
     (office,) = _holders(q.rules, "Sheriff")
     outcome = trial(q.rules, _ballot(office), office, 1).state.outcome
@@ -821,7 +894,8 @@ def won_without_sheriff(q: Query) -> str:
 # -- the end ----------------------------------------------------------------------------------------
 
 
-def rounds(q: Query) -> int:
+@_fact
+def _rounds(q: Query) -> int:
     """The first round after whose vote the game ends, found by halving."""
     low, high = 0, 1
     while not _last_round(q, high):
@@ -841,7 +915,8 @@ def _last_round(q: Query, round: int) -> bool:
     return ended is not None
 
 
-def wolves_win_when(q: Query, when: str) -> bool:
+@_fact
+def _wolves_win_when(q: Query, when: str) -> bool:
     """Whether the Werewolves win at "parity", with "no plain" Villager left, with "no able" one left."""
     voting = example(q.rules, "voting", 1)
     wolves, plain, able = _wolves(voting), _others(voting, True), _others(voting, False)
@@ -858,7 +933,8 @@ def wolves_win_when(q: Query, when: str) -> bool:
     return ended is not None and ended.outcome.winner is Winner.WEREWOLVES
 
 
-def village_wins_when(q: Query, when: str) -> bool:
+@_fact
+def _village_wins_when(q: Query, when: str) -> bool:
     """Whether the village wins when the "first", or the "last" Werewolf is voted out."""
     voting = example(q.rules, "voting", 1)
     wolves = _wolves(voting)
@@ -870,11 +946,20 @@ def village_wins_when(q: Query, when: str) -> bool:
     return ended is not None and ended.outcome.winner is Winner.VILLAGE
 
 
-def both_gone(q: Query, plain: bool) -> str:
-    """Who wins when the last Werewolf dies together with the last (plain) other player."""
+def last_other(rules: Ruleset) -> str:
+    """Who must be gone for the Werewolves to win, in words."""
+    plain = rules.wolves_win in ("no_villager", "no_villager_or_no_ability")
+    return "the last plain Villager" if plain else "the last other player"
+
+
+@_fact
+def _both_gone(q: Query, last: str) -> str:
+    """Who wins when the last Werewolf dies together with the `last_other`."""
+    if last != last_other(q.rules):
+        raise Impossible("the Werewolves need others gone")
     s = example(q.rules)
     wolf, witch = _wolves(s)[0], _of(s, "Witch")
-    victim = _others(s, True)[0] if plain else witch
+    victim = _others(s, True)[0] if "plain" in last else witch
     s = _with_only(s, wolf, witch, victim)
     played = _night(q, _telling(s, ("kill", wolf, victim), ("poison", witch, wolf)))
     if not {wolf, victim} <= {*_dead_at_dawn(played.events)}:
@@ -905,7 +990,8 @@ def _meets(rules: Ruleset, condition: str, about: Sequence[str | int]) -> Callab
     return lambda one: one.left == Counter(left)
 
 
-def winner(q: Query, condition: str, *about: str | int) -> str:
+@_fact
+def _winner(q: Query, condition: str, *about: str | int) -> str:
     """Who has won whenever it comes to this; "either" of them, "goes on" where nobody may have yet."""
     meets = _meets(q.rules, condition, about)
     reached = [one for one in reachable_standings(q.rules) if meets(one)]
@@ -915,7 +1001,8 @@ def winner(q: Query, condition: str, *about: str | int) -> str:
     return found.pop() if len(found) == 1 else "goes on" if "goes on" in found else "either"
 
 
-def needs(q: Query, side: str, condition: str, *about: str | int) -> bool:
+@_fact
+def _needs(q: Query, side: str, condition: str, *about: str | int) -> bool:
     """Whether the side never wins unless it comes to this."""
     meets = _meets(q.rules, condition, about)
     ends = [one for one in reachable_standings(q.rules) if one.outcome and one.outcome.winner.value == side]

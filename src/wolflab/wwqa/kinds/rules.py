@@ -8,9 +8,19 @@ from collections.abc import Callable, Iterable, Mapping
 from ...rules import Ruleset
 from ...rules.duties import Duty
 from ...rules.roles import ROLES
-from .. import facts
-from ..situations import AskedAbout, GameSituation, Impossible, Query
+from ..facts import FACTS, example, last_other
+from ..situations import AskedAbout, GameSituation, Query
 from .kind import Asks, EngineAnswer, Value, words_of_role
+
+
+def _fact(name: str, *about: str) -> Callable[[Query], Value]:
+    """The value of a fact. about: the words of what is asked that the fact is about."""
+
+    def value(q: Query) -> Value:
+        found: Value = FACTS[name](q, *(q[word] for word in about))
+        return found
+
+    return value
 
 
 def _asking(
@@ -103,13 +113,7 @@ def _has_witch(rules: Ruleset) -> bool:
 
 
 def _discusses(rules: Ruleset) -> bool:
-    return facts.is_there_discussion(Query(rules, facts.example(rules), {}))
-
-
-def _roles_shown(q: Query) -> Value:
-    if q.rules.shooter is not None:
-        raise Impossible("a shot shows a role as well")
-    return facts.roles_shown(q)
+    return bool(FACTS["is_there_discussion"](Query(rules, example(rules), {})))
 
 
 _LEAVING = ({"how": "vote", "way": "voted out"}, {"how": "night", "way": "killed in the night"})
@@ -138,78 +142,67 @@ _WOLVES_OUT = (
 )
 
 
-def _last_other(rules: Ruleset) -> str:
-    """Who must be gone for the Werewolves to win."""
-    plain = rules.wolves_win in ("no_villager", "no_villager_or_no_ability")
-    return "the last plain Villager" if plain else "the last other player"
-
-
-def _both_gone(q: Query) -> Value:
-    if q["last"] != _last_other(q.rules):
-        raise Impossible("the Werewolves need others gone")
-    return facts.both_gone(q, "plain" in q["last"])
-
-
 def _last_ones(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
     if rules.count("Witch"):
-        yield {"last": _last_other(rules)}
+        yield {"last": last_other(rules)}
 
 
 ANSWERS = {
-    "role-count": EngineAnswer(lambda q: facts.number_of(q, q["role"]), _cast),
+    "role-count": EngineAnswer(_fact("number_of", "role"), _cast),
     "role-in-game": EngineAnswer(
-        lambda q: facts.number_of(q, q["role"]) > 0, _asking([words_of_role(role) for role in ROLES])
+        lambda q: bool(FACTS["number_of"](q, q["role"])), _asking([words_of_role(role) for role in ROLES])
     ),
-    "player-count": EngineAnswer(lambda q: facts.number_of(q, "player")),
-    "role-kinds": EngineAnswer(lambda q: facts.number_of(q, "role")),
-    "side-of-role": EngineAnswer(lambda q: facts.side(q, q["role"]), _cast),
+    "player-count": EngineAnswer(lambda q: FACTS["number_of"](q, "player")),
+    "role-kinds": EngineAnswer(lambda q: FACTS["number_of"](q, "role")),
+    "side-of-role": EngineAnswer(_fact("side", "role"), _cast),
     "end-of-the-row": EngineAnswer(
-        lambda q: facts.end_of_row(q, q["end"]), _asking(({"end": "lowest"}, {"end": "highest"}))
+        _fact("end_of_row", "end"), _asking(({"end": "lowest"}, {"end": "highest"}))
     ),
-    "may-choose": EngineAnswer(lambda q: facts.may_choose(q, q["kind"], q["whom"]), _choosable),
-    "may-choose-nobody": EngineAnswer(lambda q: facts.may_choose_nobody(q, q["kind"], q["role"]), _choosing),
-    "has-vote": EngineAnswer(lambda q: facts.has_vote(q, q["whom"]), _asking(_VOTERS)),
-    "votes-for-whom": EngineAnswer(lambda q: facts.votes_for(q, q["whom"]), _asking(_VOTE_TARGETS)),
-    "acts-at-night": EngineAnswer(lambda q: facts.acts(q, q["role"]), _cast),
-    "pack-differs": EngineAnswer(lambda q: facts.pack_differs(q, q["most"]), _splits),
+    "may-choose": EngineAnswer(_fact("may_choose", "kind", "whom"), _choosable),
+    "may-choose-nobody": EngineAnswer(_fact("may_choose_nobody", "kind", "role"), _choosing),
+    "has-vote": EngineAnswer(_fact("has_vote", "whom"), _asking(_VOTERS)),
+    "votes-for-whom": EngineAnswer(_fact("votes_for", "whom"), _asking(_VOTE_TARGETS)),
+    "acts-at-night": EngineAnswer(_fact("acts", "role"), _cast),
+    "pack-differs": EngineAnswer(_fact("pack_differs", "most"), _splits),
     "seer-learns-what": EngineAnswer(
-        facts.seer_learns, _asking(where=lambda rules: bool(rules.count("Seer") and rules.count("Villager")))
+        _fact("seer_learns"),
+        _asking(where=lambda rules: bool(rules.count("Seer") and rules.count("Villager"))),
     ),
     "killed-seer-looks": EngineAnswer(
-        facts.killed_seer_looks, _asking(where=lambda rules: bool(rules.count("Seer")))
+        _fact("killed_seer_looks"), _asking(where=lambda rules: bool(rules.count("Seer")))
     ),
-    "both-potions": EngineAnswer(facts.both_potions, _asking(where=_has_witch)),
-    "witch-saves-herself": EngineAnswer(facts.witch_saves_herself, _asking(where=_has_witch)),
+    "both-potions": EngineAnswer(_fact("both_potions"), _asking(where=_has_witch)),
+    "witch-saves-herself": EngineAnswer(_fact("witch_saves_herself"), _asking(where=_has_witch)),
     "shield-and-antidote": EngineAnswer(
-        facts.shield_and_antidote,
+        _fact("shield_and_antidote"),
         _asking(where=lambda rules: _has_witch(rules) and any(role.shields for role in rules.cast)),
     ),
-    "shield-saves-from": EngineAnswer(lambda q: facts.shield_saves(q, q["how"]), _shields),
-    "unusable-choice": EngineAnswer(lambda q: facts.unusable_choice(q, q["kind"], q["role"]), _choosing),
-    "choice-is-public": EngineAnswer(lambda q: facts.choice_is_public(q, q["kind"]), _choosing),
-    "know-each-other": EngineAnswer(lambda q: facts.knows_role(q, q["role"], q["role"]), _several),
-    "order-of-speech": EngineAnswer(facts.order_of_speech, _asking(where=_discusses)),
-    "is-there-discussion": EngineAnswer(facts.is_there_discussion),
+    "shield-saves-from": EngineAnswer(_fact("shield_saves", "how"), _shields),
+    "unusable-choice": EngineAnswer(_fact("unusable_choice", "kind", "role"), _choosing),
+    "choice-is-public": EngineAnswer(_fact("choice_is_public", "kind"), _choosing),
+    "know-each-other": EngineAnswer(_fact("knows_role", "role", "role"), _several),
+    "order-of-speech": EngineAnswer(_fact("order_of_speech"), _asking(where=_discusses)),
+    "is-there-discussion": EngineAnswer(_fact("is_there_discussion")),
     "sheriff-speaks": EngineAnswer(
-        lambda q: facts.sheriff_speaks(q, q["end"]),
+        _fact("sheriff_speaks", "end"),
         _asking(({"end": "first"}, {"end": "last"}), lambda r: r.sheriff != "none" and _discusses(r)),
     ),
-    "votes-shown": EngineAnswer(facts.votes_shown),
-    "tie": EngineAnswer(facts.tie),
+    "votes-shown": EngineAnswer(_fact("votes_shown")),
+    "tie": EngineAnswer(_fact("tie")),
     "one-vote-is-enough": EngineAnswer(
-        facts.one_vote_is_enough, _asking(where=lambda rules: rules.may_abstain)
+        _fact("one_vote_is_enough"), _asking(where=lambda rules: rules.may_abstain)
     ),
-    "roles-shown": EngineAnswer(_roles_shown),
-    "says-last-words": EngineAnswer(lambda q: facts.last_words(q, q["how"]), _asking(_LEAVING)),
-    "hunter-may-shoot": EngineAnswer(lambda q: facts.hunter_shoots(q, q["how"]), _hunter_leaves),
-    "how-sheriff": EngineAnswer(facts.how_sheriff),
+    "roles-shown": EngineAnswer(_fact("roles_shown"), _asking(where=lambda rules: rules.shooter is None)),
+    "says-last-words": EngineAnswer(_fact("last_words", "how"), _asking(_LEAVING)),
+    "hunter-may-shoot": EngineAnswer(_fact("hunter_shoots", "how"), _hunter_leaves),
+    "how-sheriff": EngineAnswer(_fact("how_sheriff")),
     "sheriff-leaves": EngineAnswer(
-        facts.sheriff_leaves, _asking(where=lambda rules: rules.sheriff != "none")
+        _fact("sheriff_leaves"), _asking(where=lambda rules: rules.sheriff != "none")
     ),
-    "candidates": EngineAnswer(facts.candidates, _asking(where=lambda rules: rules.elects)),
-    "rounds": EngineAnswer(facts.rounds),
-    "werewolves-win-when": EngineAnswer(lambda q: facts.wolves_win_when(q, q["when"]), _asking(_WOLVES_WIN)),
-    "village-wins-when": EngineAnswer(lambda q: facts.village_wins_when(q, q["when"]), _asking(_WOLVES_OUT)),
-    "both-gone": EngineAnswer(_both_gone, _last_ones),
+    "candidates": EngineAnswer(_fact("candidates"), _asking(where=lambda rules: rules.elects)),
+    "rounds": EngineAnswer(_fact("rounds")),
+    "werewolves-win-when": EngineAnswer(_fact("wolves_win_when", "when"), _asking(_WOLVES_WIN)),
+    "village-wins-when": EngineAnswer(_fact("village_wins_when", "when"), _asking(_WOLVES_OUT)),
+    "both-gone": EngineAnswer(_fact("both_gone", "last"), _last_ones),
 }
 """The engine's answer to each kind of `rules.yaml`."""
