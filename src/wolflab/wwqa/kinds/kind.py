@@ -75,7 +75,7 @@ class EngineAnswer(NamedTuple):
     options: Options | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class QuestionKind:
     """One kind of question.
 
