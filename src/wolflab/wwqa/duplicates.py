@@ -18,61 +18,13 @@ from functools import lru_cache
 import numpy as np
 
 from ..models.embedders.hashing import HashingEmbedder
+from .plain_words import WORD_LISTS
 
 NEAR = 0.75
 """Cosine from which questions with equal marks are nearly the same; `docs/wwqa-audit.md` says why."""
 
 _CHUNK = 1000
 """Rows of one product of matrices."""
-_SAME_WORD = {
-    "not": "cannot never unable forbidden prohibited barred against nothing without unaware",
-    "must": "should mandatory required compulsory obliged obligatory forced need",
-    "optional": "voluntary",
-    "every": "all each everyone everybody",
-    "only": "just solely exclusively sole",
-    "first": "begin start initial",
-    "last": "final finally",
-    "end": "over finish stop",
-    "self": "themselves themself himself herself yourself oneself itself",
-    "player": "participant person",
-    "nobody": "none",
-    "protect": "save shield defend",
-    "check": "investigate verify inspect examine see",
-    "kill": "attack murder slay",
-    "speak": "speech talk say statement",
-    "announce": "announcement disclose reveal public",
-    "eliminate": "remove exile lynch",
-    "elect": "election",
-    "know": "aware learn find informed told",
-    "vote": "ballot",
-    "abstain": "abstention",
-    "most": "highest",
-    "fewest": "least lowest",
-    "werewolf": "werewolves wolf wolves",
-    "village": "town",
-    "0": "zero no",
-    "1": "one single",
-    "2": "two twice both double second",
-    "3": "three third thrice",
-    "4": "four fourth",
-    "5": "five fifth",
-    "6": "six sixth",
-    "7": "seven seventh",
-    "8": "eight",
-    "9": "nine",
-    "10": "ten",
-}
-_OTHER_MARKS = """
-seer guard villager witch hunter doctor sheriff moderator night day morning discussion dead alive living
-before after win lose act role more less fewer equal different always unless nominate target victim ability be
-been by
-"""
-_NOTHING = """
-a an the of in on at to for during do does did is are being was were will would can could may might able
-allow permit possible have has had having get it its they their them there this that these those and or if as
-with from then any some game round phase take action choose who whom which when
-"""
-
 _ASKING = frozenset(["who", "whom", "what", "how", "why", "when", "where", "which"])
 """They count as the question's first word."""
 
@@ -85,9 +37,9 @@ def _stem(word: str) -> str:
     return word.removesuffix("e") or word  # "e" of "e.g."
 
 
-_SAME = {_stem(word): head for head, words in _SAME_WORD.items() for word in (head, *words.split())}
-_MARKS = frozenset(_SAME_WORD) | frozenset(_stem(word) for word in _OTHER_MARKS.split())
-_EMPTY = frozenset(_stem(word) for word in _NOTHING.split())
+_SAME = {_stem(word): head for head, words in WORD_LISTS["marks"].items() for word in (head, *words.split())}
+_MARKS = frozenset(WORD_LISTS["marks"]) | frozenset(_stem(word) for word in WORD_LISTS["other_marks"].split())
+_EMPTY = frozenset(_stem(word) for word in WORD_LISTS["nothing"].split())
 
 
 def _plain_words(text: str) -> str:

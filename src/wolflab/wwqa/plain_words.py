@@ -1,68 +1,22 @@
 """A question in few words: one word for each thing and each deed, and none for what carries no meaning.
 
 "Is it possible for the Guard to save himself during the night round?" → "can guard protect self @night".
-Nothing is dropped but what is listed here. A word that is not known stays, and keeps the question from being
-understood (`mapping`).
+Nothing is dropped but what is listed here and in `words.yaml`. A word that is not known stays, and keeps the
+question from being understood (`mapping`).
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from pathlib import Path
+
+import msgspec
 
 _NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve"
-_SYNONYMS = {
-    "wolf": "werewolf werewolves wolves wolf",
-    "villager": "villagers",
-    "seer": "seers",
-    "guard": "guards bodyguard",
-    "sheriff": "sheriffs",
-    "moderator": "host",
-    "player": "players participant participants",
-    "self": "themselves themself himself herself itself oneself",
-    "protect": "protects protecting save saves saving shield shields shielding defend defends",
-    "protected": "saved shielded defended",
-    "see": "check checks checking investigate investigates investigating verify verifies verifying inspect "
-    "inspects examine examines",
-    "seen": "checked investigated verified inspected examined",
-    "kill": "kills killing attack attacks attacking murder murders",
-    "killed": "attacked murdered slain",
-    "eliminate": "eliminates eliminating remove removes removing",
-    "eliminated": "removed",
-    "choose": "chooses choosing select selects selecting pick picks picking",
-    "chosen": "selected picked chose",
-    "vote": "votes",
-    "speak": "speaks talk talks talking speaking",
-    "know": "knows knowing",
-    "learn": "learns",
-    "win": "wins",
-    "become": "becomes",
-    "end": "ends stop stops over",
-    "announce": "announces reveal reveals disclose discloses",
-    "announced": "disclosed revealed",
-    "act": "acts",
-    "die": "dies",
-    "begin": "begins start starts beginning",
-    "role": "roles identity identities",
-    "power": "ability abilities powers",
-    "have": "has",
-    "do": "does did will would",
-    "can": "could may might",
-    "must": "should",
-    "is": "are was were",
-    "decide": "decides determine determines",
-    "everyone": "everybody",
-    "phase": "phases",
-    "round": "rounds",
-    "result": "results findings outcome",
-    "target": "targets victim victims",
-    "if": "when once",
-    "abstain": "abstaining",
-    "fewest": "least lowest",
-    "exact": "precise",
-    "side": "team camp sides",
-}
-_WORDS = {word: head for head, words in _SYNONYMS.items() for word in words.split()}
+WORD_LISTS = msgspec.yaml.decode(Path(__file__).with_name("words.yaml").read_bytes())
+"""Words that stand for one another: the file tells which."""
+_WORDS = {word: head for head, words in WORD_LISTS["synonyms"].items() for word in words.split()}
 _WORDS |= {word: str(n) for n, word in enumerate(_NUMBERS.split())}
 
 _SPELLING = (

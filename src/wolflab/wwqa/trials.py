@@ -34,16 +34,11 @@ Wish = Callable[[Ask], Action | None]
 
 @dataclass(frozen=True)
 class Trial:
-    """What happened in it. asks: each with its reply, in order. roles: what each seat was dealt."""
+    """What happened in it. asks: each with its reply, in order."""
 
-    roles: tuple[str, ...]
     asks: tuple[tuple[Ask, Action], ...]
     events: tuple[Event, ...]
     state: State
-
-    def seats(self, role: str) -> tuple[int, ...]:
-        """Who was dealt the role."""
-        return tuple(seat for seat, name in enumerate(self.roles) if name == role)
 
     def of(self, seat: int, kinds: frozenset[str]) -> list[Ask]:
         """What a seat was asked, of these kinds."""
@@ -79,7 +74,7 @@ def trial(
         asks += zip(now.asks, replies, strict=True)
         now = step(now.state, replies)
         events += now.events
-    return Trial(seated(rules), tuple(asks), tuple(events), now.state)
+    return Trial(tuple(asks), tuple(events), now.state)
 
 
 def _reply(ask: Ask, state: State, wish: Wish, office: int) -> Action:
