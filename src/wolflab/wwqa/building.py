@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from bisect import bisect
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from hashlib import blake2b
@@ -469,23 +469,17 @@ def _shape(case: Case, kind: QuestionKind) -> object:
     told = Counter((of, target if isinstance(target, str) else "seat") for of, _, target in s.told)
     words = tuple(sorted((key, word) for key, word in case.asked.items() if isinstance(word, str)))
     seats = tuple(sorted(case.asked.items())) if kind.same_seats else ()
+    witches = s.holders("Witch") if s.moment == "night" and s.roles else ()
+    potions = [((seat, what) in s.spent, what) for seat in witches for what in ("antidote", "poison")]
     return (
         (s.round, len(s.dead), len(s.candidates), len(s.order), len(s.shielded)),
         (s.sheriff is None, s.sheriff in s.dead, s.intended is None, tuple(sorted(s.roles))),
-        tuple(sorted(_spent(s))),
+        tuple(sorted(potions)),
         tuple(sorted(told.items())),
         tuple(sorted(Counter(target for of, _, target in s.told if of == "vote").values())),
         words,
         seats,
     )
-
-
-def _spent(s: GameSituation) -> Iterator[tuple[bool, str]]:
-    """What is told of the living Witches' potions, the Witch's name blanked."""
-    if s.moment == "night" and s.roles:
-        for seat in s.holders("Witch"):
-            for what in ("antidote", "poison"):
-                yield (seat, what) in s.spent, what
 
 
 def difficulty(kind: QuestionKind, rules: Ruleset, case: Case) -> int:

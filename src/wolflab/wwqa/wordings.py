@@ -130,16 +130,14 @@ class _Speaker:
         return [" ".join(map(_sentence, told))]
 
     def status(self, s: GameSituation) -> list[str]:
-        return [" ".join(map(_sentence, self._status(s)))]
-
-    def _status(self, s: GameSituation) -> list[str]:
-        if "{list}" in self.telling.alive:
-            return self.all(self.telling.alive, s.living) + self.all(self.telling.dead, s.dead)
-        alive = {*s.living}
-        return [
-            (self.telling.alive if seat in alive else self.telling.dead).format(x=self.names[seat])
-            for seat in range(s.players)
-        ]
+        """Who is alive and who is dead."""
+        alive, dead = self.telling.alive, self.telling.dead
+        if "{list}" in alive:
+            lines = self.all(alive, s.living) + self.all(dead, s.dead)
+        else:
+            frames = (dead if seat in s.dead else alive for seat in range(s.players))
+            lines = [frame.format(x=name) for frame, name in zip(frames, self.names, strict=True)]
+        return [" ".join(map(_sentence, lines))]
 
     def standing(self, s: GameSituation) -> list[str]:
         """Office, potions, last night's shields, the order drawn."""
