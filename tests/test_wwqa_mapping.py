@@ -20,7 +20,7 @@ from rules_helpers import rulesets
 from wolflab.rules import PRESETS, SHERIFF, Ruleset
 from wolflab.wwqa.claims import PUBLISHED, RELEASED, RuleClaim, holds, holds_under
 from wolflab.wwqa.facts import FACTS
-from wolflab.wwqa.mapping import ClaimAsked, claim_asked, claim_of, patterns, readings
+from wolflab.wwqa.mapping import ClaimAsked, claim_asked, rule_claim, patterns, readings
 from wolflab.wwqa.plain_words import plain_words
 
 QUESTIONS = Path(__file__).parent / "wwqa_questions"
@@ -208,7 +208,7 @@ def test_every_claim_of_the_patterns_is_decided() -> None:
     for words in claims:
         assert words[0] in FACTS, words
         if not any(word.startswith("{") for word in words):
-            assert holds_under(claim_of(words, {}), SHERIFF) is not None, words
+            assert holds_under(rule_claim(words, {}), SHERIFF) is not None, words
 
 
 def test_every_fact_is_asked_for() -> None:

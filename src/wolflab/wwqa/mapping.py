@@ -77,7 +77,7 @@ def readings(question: str) -> Iterator[ClaimAsked]:
             found = pattern.fullmatch(text)
             if found is not None:
                 sense, *words = says
-                yield ClaimAsked(claim_of(words, found.groupdict()), positive == (sense == "yes"))
+                yield ClaimAsked(rule_claim(words, found.groupdict()), positive == (sense == "yes"))
 
 
 def _moods(text: str) -> Iterator[tuple[str, bool]]:
@@ -89,7 +89,7 @@ def _moods(text: str) -> Iterator[tuple[str, bool]]:
     yield text, True
 
 
-def claim_of(words: Sequence[str], found: Mapping[str, str | None]) -> RuleClaim:
+def rule_claim(words: Sequence[str], found: Mapping[str, str | None]) -> RuleClaim:
     """A fact, what it is about, and perhaps a comparison with what is said of it.
 
     words: as `mapping.txt` has them. {name} is what the pattern found under that name, _ a space.
