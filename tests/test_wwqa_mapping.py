@@ -20,7 +20,7 @@ from rules_helpers import rulesets
 from wolflab.rules import PRESETS, SHERIFF, Ruleset
 from wolflab.wwqa.claims import PUBLISHED, RELEASED, RuleClaim, holds, holds_under
 from wolflab.wwqa.facts import FACTS
-from wolflab.wwqa.mapping import ClaimAsked, claim_asked, rule_claim, patterns, readings
+from wolflab.wwqa.mapping import ClaimAsked, claim_asked, patterns, readings, rule_claim
 from wolflab.wwqa.plain_words import plain_words
 
 QUESTIONS = Path(__file__).parent / "wwqa_questions"
