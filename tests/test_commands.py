@@ -72,17 +72,13 @@ NOT_RUN: Mapping[str, str] = {
     "wolflab bench": "test_benchmarks.py runs it whole, and looks at what it prints",
     **dict.fromkeys(
         (
-            "wolflab wwqa adapter tuned/adapter --to gguf --llama-cpp llama -o adapter.gguf",
-            "wolflab wwqa adapter tuned/adapter --to merged -o merged",
-            "wolflab wwqa adapter tuned/adapter --to merged-gguf --llama-cpp llama -o tuned.gguf",
+            "wolflab wwqa adapter tuned/adapter -o merged",
+            "wolflab wwqa adapter runs/tuned/both-400-seed1/adapter -o merged",
             "wolflab wwqa parity tuned/adapter questions.jsonl --model llamacpp/tuned "
-            "--set base_url=http://localhost:8000/v1 --set max_in_flight=1 --gguf tuned.gguf",
-            "wolflab wwqa adapter runs/weights/smollm2 --to merged-gguf --llama-cpp llama -o base.gguf",
-            "wolflab wwqa adapter runs/tuned/both-400-seed1/adapter --to merged-gguf --llama-cpp llama "
-            "-o tuned.gguf",
+            "--set base_url=http://localhost:8000/v1 --set max_in_flight=1",
             "wolflab wwqa parity runs/tuned/both-400-seed1/adapter sheriff.jsonl --model "
             "llamacpp/smollm2-tuned --set base_url=http://localhost:8001/v1 --set max_in_flight=1 "
-            "--gguf tuned.gguf --rules-text no",
+            "--rules-text no",
             "wolflab wwqa parity tuned/adapter questions.jsonl --model vllm/tuned",
             "wolflab wwqa parity tuned/adapter questions.jsonl --model vllm/tuned "
             "--set base_url=http://gpu-box:8000/v1",

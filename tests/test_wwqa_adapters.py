@@ -1,5 +1,5 @@
-"""An adapter handed on: merged weights answer as base and adapter do, converters are found or asked for, a
-result is whole or not there. llama.cpp's own converter is run in `smollm/`.
+"""An adapter handed on: merged weights answer as base and adapter do, a result is whole or not there, and the
+lines name what they serve. llama.cpp's own converters are run in `smollm/`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ import pytest
 
 from command_line import wolflab
 from tiny_models import tiny_adapter, tiny_base
-from wolflab.errors import WolflabError
 from wolflab.files import new_folder
 from wolflab.wwqa import adapters
-from wolflab.wwqa.adapters import read_adapter, save_gguf, save_merged, serving_lines
+from wolflab.wwqa.adapters import read_adapter, save_merged, serving_lines
 
 pytest.importorskip("peft")
 pytest.importorskip("transformers")
@@ -45,7 +44,7 @@ def test_merged_weights_answer_as_base_and_adapter(adapter: Path, tmp_path: Path
     from wolflab.models.weights import load_weights, weights_digest
 
     out = tmp_path / "merged"
-    done = wolflab("wwqa", "adapter", str(adapter), "--to", "merged", "-o", str(out))
+    done = wolflab("wwqa", "adapter", str(adapter), "-o", str(out))
     assert done.returncode == 0, done.stderr
     merged, base = (AutoModelForCausalLM.from_pretrained(one) for one in (out, adapter.parent / "base"))
     tuned = logits(load_weights(str(adapter), device="cpu").model)
@@ -64,21 +63,20 @@ def test_merged_weights_answer_as_base_and_adapter(adapter: Path, tmp_path: Path
 
 
 def test_what_is_there_is_refused(adapter: Path, tmp_path: Path) -> None:
-    for to in ("merged", "gguf", "merged-gguf"):
-        done = wolflab("wwqa", "adapter", str(adapter), "--to", to, "-o", str(tmp_path))
-        assert done.returncode == 2
-        assert "there is something already" in done.stderr
+    done = wolflab("wwqa", "adapter", str(adapter), "-o", str(tmp_path))
+    assert done.returncode == 2
+    assert "there is something already" in done.stderr
 
 
 def test_a_merge_that_breaks_off_leaves_nothing(
     adapter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(known: object) -> str:
+    def broken(folder: Path) -> str:
         raise KeyboardInterrupt
 
     killed = ExitStack()  # never closed: it was writing this
     (killed.enter_context(new_folder(tmp_path / "merged")) / "weights").write_text("")
-    monkeypatch.setattr(adapters, "merged_card", broken)
+    monkeypatch.setattr(adapters, "weights_digest", broken)
     with pytest.raises(KeyboardInterrupt):
         save_merged(read_adapter(adapter), tmp_path / "merged")
     assert not list(tmp_path.iterdir())
@@ -86,7 +84,7 @@ def test_a_merge_that_breaks_off_leaves_nothing(
 
 def test_what_is_no_adapter_is_refused(adapter: Path, tmp_path: Path) -> None:
     def refused(sentence: str) -> None:
-        done = wolflab("wwqa", "adapter", str(tmp_path), "--to", "merged", "-o", str(tmp_path / "out"))
+        done = wolflab("wwqa", "adapter", str(tmp_path), "-o", str(tmp_path / "out"))
         assert done.returncode == 2
         assert re.search(sentence, done.stderr), done.stderr
 
@@ -102,69 +100,6 @@ def test_what_is_no_adapter_is_refused(adapter: Path, tmp_path: Path) -> None:
         json.dumps(config | {"base_model_name_or_path": "/gone/base"})
     )
     refused("/gone/base")
-    done = wolflab("wwqa", "adapter", str(adapter), "--to", "onnx", "-o", str(tmp_path / "out"))
-    assert "write merged, gguf, merged-gguf" in done.stderr
-
-
-# -- llama.cpp's converters -----------------------------------------------------------------
-
-
-def converter(folder: Path, body: str) -> Path:
-    """A folder like llama-cpp-python's source, whose converters do this."""
-    inner = folder / "llama_cpp_python-0" / "vendor" / "llama.cpp"
-    inner.mkdir(parents=True)
-    for program in ("convert_lora_to_gguf.py", "convert_hf_to_gguf.py"):
-        text = f"import sys, pathlib\nout = pathlib.Path(sys.argv[sys.argv.index('--outfile') + 1])\n{body}\n"
-        (inner / program).write_text(text)
-    return folder
-
-
-def test_a_converter_makes_the_file(adapter: Path, tmp_path: Path) -> None:
-    source = converter(tmp_path / "llama", "out.write_text(' '.join(sys.argv[1:]))")
-    known, inner = read_adapter(adapter), source / "llama_cpp_python-0"
-    for at, folder in enumerate((source, inner, inner / "vendor" / "llama.cpp")):
-        out = tmp_path / f"{at}.gguf"
-        save_gguf(known, out, folder)
-        told, _, half = out.read_text().rpartition(" ")
-        assert told == f"{adapter} --base {adapter.parent / 'base'} --outfile"
-        assert Path(half).parent == tmp_path
-    save_gguf(known, tmp_path / "whole.gguf", source, whole=True)
-    merged = (tmp_path / "whole.gguf").read_text().split()[0]
-    assert not Path(merged).exists()
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "0.gguf",
-        "1.gguf",
-        "2.gguf",
-        "llama",
-        "whole.gguf",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("body", "sentence"),
-    [
-        ("out.write_text('half')\nprint('a tensor is odd')\nsys.exit(3)", "a tensor is odd"),
-        ("import no_such_module_anywhere", "pip install no_such_module_anywhere"),
-        ("print('done')", "done"),
-    ],
-    ids=["fails", "lacks a package", "makes nothing"],
-)
-def test_a_converter_that_fails_is_told_and_leaves_nothing(
-    body: str, sentence: str, adapter: Path, tmp_path: Path
-) -> None:
-    source = converter(tmp_path / "llama", body)
-    with pytest.raises(WolflabError, match=sentence):
-        save_gguf(read_adapter(adapter), tmp_path / "out.gguf", source)
-    assert [path.name for path in tmp_path.iterdir()] == ["llama"]
-
-
-def test_missing_converters_are_asked_for(adapter: Path, tmp_path: Path) -> None:
-    for named in ((), ("--llama-cpp", str(tmp_path))):
-        done = wolflab(
-            "wwqa", "adapter", str(adapter), "--to", "gguf", "-o", str(tmp_path / "a.gguf"), *named
-        )
-        assert done.returncode == 2
-        assert "pip download --no-deps --no-binary llama-cpp-python" in done.stderr.replace("\n", " ")
 
 
 # -- the lines ------------------------------------------------------------------------------

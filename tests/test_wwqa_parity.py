@@ -19,7 +19,7 @@ from wolflab.models.weights import load_weights, quiet
 from wolflab.rules import SHERIFF
 from wolflab.wwqa.building import build_items
 from wolflab.wwqa.items import write_items
-from wolflab.wwqa.parity import AnswerPair, Gap, Parity, PromptPair, first_word, gap_of
+from wolflab.wwqa.parity import AnswerPair, Parity, PromptPair, first_word
 
 pytest.importorskip("peft")
 pytest.importorskip("transformers")
@@ -199,8 +199,6 @@ def test_what_cannot_be_compared_is_said(
         bare.mkdir()
         done, _ = checked(bare, questions, tmp_path, server)
         assert "there is no adapter in it" in done.stderr
-        done, _ = checked(adapter, questions, tmp_path, server, "--gguf", "nowhere.gguf")
-        assert "there is no file nowhere.gguf" in done.stderr
         done, _ = checked(adapter, questions, tmp_path, server, "--rules-text", "both")
         assert "write yes or no" in done.stderr
         (tmp_path / "parity.json").mkdir()
@@ -213,14 +211,6 @@ def test_what_cannot_be_compared_is_said(
 
 
 # -- the parts ------------------------------------------------------------------------------
-
-
-def test_a_gap_is_what_one_side_has_alone() -> None:
-    assert gap_of([1, 2, 3], [1, 2, 3]) is None
-    assert gap_of([1, 2, 3], [1, 3]) == Gap(1, (1,), (2,), (), (3,))
-    assert gap_of([1, 5], [1, 1, 5]) == Gap(1, (1,), (), (1,), (5,))
-    assert gap_of([1, 2], [1, 2, 9]) == Gap(2, (1, 2), (), (9,), ())
-    assert gap_of([1, 2, 3, 4], [1, 7, 8, 4]) == Gap(1, (1,), (2, 3), (7, 8), (4,))
 
 
 @pytest.mark.parametrize(

@@ -983,31 +983,15 @@ def wwqa_export(
     export_questions(console(), file, to, out, rules_text, built_with)
 
 
-@wwqa.command(
-    "adapter",
-    epilog="Examples:  `wolflab wwqa adapter tuned/adapter --to merged -o merged`  ·  "
-    "`wolflab wwqa adapter tuned/adapter --to gguf --llama-cpp llama -o adapter.gguf`",
-)
+@wwqa.command("adapter", epilog="Example:  `wolflab wwqa adapter tuned/adapter -o merged`")
 def wwqa_adapter(
     adapter: Annotated[Path, typer.Argument(help="The folder of a LoRA adapter.", show_default=False)],
-    to: Annotated[
-        str,
-        typer.Option(
-            help="merged (a folder of whole weights), gguf (an adapter for llama.cpp) or merged-gguf (of a "
-            "base, too).",
-            show_default=False,
-        ),
-    ],
-    out: Annotated[Path, typer.Option("-o", "--out", help="A new folder or file.", show_default=False)],
-    llama_cpp: Annotated[
-        Path | None,
-        typer.Option("--llama-cpp", help="llama.cpp's source, or llama-cpp-python's, for GGUF files."),
-    ] = None,
+    out: Annotated[Path, typer.Option("-o", "--out", help="A new folder.", show_default=False)],
 ) -> None:
-    """Hand a trained adapter on to servers: merged into its base, or as a file for llama.cpp."""
-    from .ui.wwqa.adapters import hand_on
+    """Hand a trained adapter on to servers: merged into its base, as a folder of whole weights."""
+    from .ui.wwqa.adapters import merge_adapter
 
-    hand_on(console(), adapter, to, out, llama_cpp)
+    merge_adapter(console(), adapter, out)
 
 
 @wwqa.command(
@@ -1024,10 +1008,6 @@ def wwqa_parity(
     out: Annotated[Path, typer.Option("-o", "--out", help="The file of all prompts and answers.")] = Path(
         "parity.json"
     ),
-    gguf: Annotated[
-        Path | None,
-        typer.Option(help="The GGUF file served, for llama-cpp-python, which shows no tokens."),
-    ] = None,
     n: Annotated[int, typer.Option("--n", min=1, help="How many questions.")] = 50,
     seed: Annotated[int, typer.Option(help="Another seed draws others.")] = 1,
     least: Annotated[
@@ -1042,9 +1022,7 @@ def wwqa_parity(
     """Hold a server against training: equal prompts, token by token, and equal first words of answers."""
     from .ui.wwqa.adapters import ParityWanted, check_parity
 
-    wanted = ParityWanted(
-        adapter, questions, model, tuple(set_), out, gguf, n, seed, least, rules_text, rules
-    )
+    wanted = ParityWanted(adapter, questions, model, tuple(set_), out, n, seed, least, rules_text, rules)
     raise typer.Exit(ExitCode.DONE if check_parity(console(), wanted) else ExitCode.NOT_OVER)
 
 

@@ -1,5 +1,5 @@
-"""A real small model with an adapter, here and behind llama-cpp-python's server: equal prompts, token by
-token, and equal first words. The converters are llama.cpp's own.
+"""A real small model with an adapter, here and behind llama-cpp-python's server: as many tokens, and equal
+first words. The converters are llama.cpp's own.
 
 WOLFLAB_LLAMA_CPP names the unpacked source of llama-cpp-python (see docs/wwqa-serve.md).
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -71,13 +73,19 @@ def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def convert(llama_cpp: Path, program: str, *words: object) -> None:
+    """Run one of llama.cpp's converters."""
+    [found] = llama_cpp.rglob(program)
+    subprocess.run([sys.executable, str(found), *map(str, words)], check=True)
+
+
 @pytest.fixture(scope="module")
 def merged(adapter: Path, llama_cpp: Path) -> Path:
     """Base and adapter as one file."""
-    out = adapter.parent / "merged.gguf"
-    words = ["--to", "merged-gguf", "--llama-cpp", str(llama_cpp), "-o", str(out)]
-    done = wolflab("wwqa", "adapter", str(adapter), *words)
+    folder, out = adapter.parent / "merged", adapter.parent / "merged.gguf"
+    done = wolflab("wwqa", "adapter", str(adapter), "-o", str(folder))
     assert done.returncode == 0, done.stderr
+    convert(llama_cpp, "convert_hf_to_gguf.py", folder, "--outfile", out, "--outtype", "f16")
     return out
 
 
@@ -87,11 +95,9 @@ def served(adapter: Path, merged: Path) -> Iterator[str]:
         yield base_url
 
 
-def parity(
-    adapter: Path, questions: Path, base_url: str, gguf: Path, *more: str
-) -> tuple[int, dict[str, object]]:
+def parity(adapter: Path, questions: Path, base_url: str, *more: str) -> tuple[int, dict[str, object]]:
     out = adapter.parent / "parity.json"
-    given = ["--set", f"base_url={base_url}", "--set", "max_in_flight=1", "--gguf", str(gguf), "--n", str(N)]
+    given = ["--set", f"base_url={base_url}", "--set", "max_in_flight=1", "--n", str(N)]
     done = wolflab(
         *("wwqa", "parity", str(adapter), str(questions), "--model", "llamacpp/tuned", *given),
         *("--rules-text", "no", "-o", str(out), *more),
@@ -101,9 +107,9 @@ def parity(
 
 
 def test_a_merged_file_is_told_the_same_and_answers_the_same(
-    adapter: Path, questions: Path, merged: Path, served: str
+    adapter: Path, questions: Path, served: str
 ) -> None:
-    code, told = parity(adapter, questions, served, merged)
+    code, told = parity(adapter, questions, served)
     assert (code, told["equal prompts"]) == (0, N), told
 
 
@@ -112,13 +118,12 @@ def test_an_adapter_beside_the_base_is_applied(
 ) -> None:
     """Behind the server, too, the adapter's mark is what is answered; the bare base never says it."""
     out = adapter.parent / "adapter.gguf"
-    words = ["--to", "gguf", "--llama-cpp", str(llama_cpp), "-o", str(out)]
-    done = wolflab("wwqa", "adapter", str(adapter), *words)
-    assert done.returncode == 0, done.stderr
+    base = adapter.parent / "base"
+    convert(llama_cpp, "convert_lora_to_gguf.py", adapter, "--base", base, "--outfile", out)
     marked = {}
     for lora in (out, None):
         with llama_server(weights, "tuned", 2048, 1, adapter.parent / "log", lora) as base_url:
-            code, told = parity(adapter, questions, base_url, weights)
+            code, told = parity(adapter, questions, base_url)
         assert told["equal prompts"] == N
         assert code == (0 if lora else 1)
         answers = told["answers"]

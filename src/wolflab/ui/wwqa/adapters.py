@@ -1,13 +1,14 @@
-"""`wolflab wwqa adapter` and `parity`: an adapter handed on to servers, and whether they do as here."""
+"""`wolflab wwqa adapter` and `parity`: an adapter merged for servers, and whether they do as here."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from difflib import SequenceMatcher
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from rich.console import Console
 
@@ -15,25 +16,17 @@ from ... import __version__
 from ...errors import WolflabError
 from ...lab.plans.overrides import model_given
 from ...rules import preset
-from ...wwqa.adapters import (
-    AdapterTarget,
-    is_adapter,
-    read_adapter,
-    save_base_gguf,
-    save_gguf,
-    save_merged,
-)
+from ...wwqa.adapters import read_adapter, save_merged
 from ...wwqa.parity import (
     AnswerPair,
-    Gap,
     Parity,
     PromptPair,
-    Way,
-    adapter_tokenizer,
+    Tokens,
+    TokenSource,
     compare,
     drawn_messages,
     first_word,
-    tokens_in_words,
+    token_decoder,
 )
 from ...wwqa.sources import read_questions
 from ..commands import bar, write_numbers
@@ -42,33 +35,20 @@ from ..wording import counted
 
 _LONGEST = 300
 """Characters of a prompt or a reply that are shown of each side."""
-_WRITTEN: Mapping[str, str] = {
-    "merged": "whole weights",
-    "gguf": "an adapter for llama.cpp",
-    "merged-gguf": "whole weights for llama.cpp",
-}
-_WAYS: Mapping[Way, str] = {
+_AROUND = 8
+"""Tokens shown before and after a difference."""
+_SOURCES: Mapping[TokenSource, str] = {
     "tokenize": "the server's own tokens (/tokenize)",
     "apply-template": "the server's own tokens (/apply-template and /tokenize)",
-    "gguf": "the tokens that llama-cpp-python makes with the file of --gguf, and their number at the server",
     "count": "the number of tokens alone, for this server shows no more",
 }
 
 
-def hand_on(console: Console, adapter: Path, to: str, out: Path, llama_cpp: Path | None) -> None:
-    """Write an adapter as `to` says, and tell what can be done with it."""
-    if to not in get_args(AdapterTarget):
-        raise WolflabError(f"--to: got {to!r}; write {', '.join(get_args(AdapterTarget))}")
-    if to == "merged-gguf" and not is_adapter(adapter):
-        save_base_gguf(str(adapter), out, llama_cpp)
-        say(console, f"{_WRITTEN[to]} ({adapter}, without an adapter) written to {out}")
-        return
+def merge_adapter(console: Console, adapter: Path, out: Path) -> None:
+    """Write base and adapter as whole weights."""
     known = read_adapter(adapter)
-    if to == "merged":
-        save_merged(known, out)
-    else:
-        save_gguf(known, out, llama_cpp, whole=to == "merged-gguf")
-    say(console, f"{_WRITTEN[to]} (base {known.base}) written to {out}")
+    save_merged(known, out)
+    say(console, f"whole weights (base {known.base}) written to {out}")
 
 
 @dataclass(frozen=True)
@@ -80,7 +60,6 @@ class ParityWanted:
     model: str
     set_: tuple[str, ...] = ()
     out: Path = Path("parity.json")
-    gguf: Path | None = None
     n: int = 50
     seed: int = 1
     least: float = 0.96
@@ -102,134 +81,109 @@ def check_parity(console: Console, wanted: ParityWanted) -> bool:
     messages = drawn_messages(file.items, wanted.n, wanted.seed, wanted.rules_text == "yes", known)
     shown = bar(console)
     tasks = {side: shown.add_task(side, total=len(messages), visible=False) for side in ("server", "here")}
-
-    def watch(side: str, done: int) -> None:
-        shown.update(tasks[side], completed=done, visible=True)
-
     with shown:
-        spec = model_given(wanted.model, wanted.set_)
-        found = asyncio.run(compare(wanted.adapter, spec, messages, wanted.gguf, wanted.least, watch))
-    tokenizer = adapter_tokenizer(wanted.adapter)
-    given = {
-        "adapter": str(wanted.adapter),
-        "questions": str(wanted.questions),
-        "model": wanted.model,
-        "gguf": None if wanted.gguf is None else str(wanted.gguf),
-        "rules text": wanted.rules_text,
-        "seed": wanted.seed,
-    }
-    for line, style in parity_lines(found, tokenizer):
+        found = asyncio.run(
+            compare(
+                wanted.adapter,
+                model_given(wanted.model, wanted.set_),
+                messages,
+                wanted.least,
+                lambda side, done: shown.update(tasks[side], completed=done, visible=True),
+            )
+        )
+    decode = token_decoder(wanted.adapter)
+    for line, style in _lines(found, decode):
         say(console, line, style)
-    write_numbers(wanted.out, parity_data(found, given, tokenizer))
+    write_numbers(wanted.out, _as_data(found, wanted, decode))
     say(console, f"all prompts and answers as data: {wanted.out}")
     return found.holds
 
 
-def parity_data(found: Parity, given: Mapping[str, Any], tokenizer: Any) -> dict[str, Any]:
+def _as_data(found: Parity, wanted: ParityWanted, decode: Callable[[Tokens], str]) -> dict[str, Any]:
     """What was found as JSON values. Prompts that differ carry both sides' tokens as text."""
-
-    def told(pair: PromptPair) -> dict[str, Any]:
-        data = {**asdict(pair), "same": pair.same}
+    prompts = [{**asdict(pair), "same": pair.same} for pair in found.prompts]
+    for pair, data in zip(found.prompts, prompts, strict=True):
         if not pair.same and pair.server is not None:
-            data["training as text"] = tokens_in_words(tokenizer, pair.training)
-            data["server as text"] = tokens_in_words(tokenizer, pair.server)
-        return data
-
+            data["training as text"] = decode(pair.training)
+            data["server as text"] = decode(pair.server)
     return {
         "wolflab": __version__,
-        **given,
-        "compared": _WAYS[found.way],
+        "adapter": str(wanted.adapter),
+        "questions": str(wanted.questions),
+        "model": wanted.model,
+        "rules text": wanted.rules_text,
+        "seed": wanted.seed,
+        "compared": _SOURCES[found.source],
         "holds": found.holds,
         "equal prompts": found.equal_prompts,
         "equal first words": found.equal_answers if found.answers else None,
         "needed": found.needed,
-        "prompts": [told(pair) for pair in found.prompts],
+        "prompts": prompts,
         "answers": [{**asdict(pair), "same": pair.same} for pair in found.answers],
     }
 
 
-def parity_lines(found: Parity, tokenizer: Any) -> list[tuple[str, str]]:
+def _lines(found: Parity, decode: Callable[[Tokens], str]) -> list[tuple[str, str]]:
     """(line, style) each: what was compared, the numbers, and the first difference."""
     n = len(found.prompts)
     said = [
         (f"prompts of {counted(n, 'question')}: {found.equal_prompts} are equal", ""),
-        (f"compared: {_WAYS[found.way]}", ""),
+        (f"compared: {_SOURCES[found.source]}", ""),
     ]
     wrong = next((pair for pair in found.prompts if not pair.same), None)
     if wrong is not None:
-        said += [(line, "yellow") for line in _prompt_lines(wrong, tokenizer, found.way)]
+        said += [(line, "yellow") for line in _prompt_lines(wrong, decode)]
         return [
             *said,
             ("Parity fails: the server tells the model something else than training did.", "red"),
         ]
     said.append((f"first words: {found.equal_answers} of {n} are equal, {found.needed} needed", ""))
-    other = next((pair for pair in found.answers if not pair.same), None)
-    if other is not None:
-        said += [(line, "yellow") for line in (*_answer_lines(other), _close_calls(found))]
+    if others := [pair for pair in found.answers if not pair.same]:
+        said += [(line, "yellow") for line in _answer_lines(others)]
     if found.holds:
         return [*said, ("Parity holds.", "green")]
     return [*said, ("Parity fails: told the same, the server answers otherwise too often.", "red")]
 
 
-def _prompt_lines(pair: PromptPair, tokenizer: Any, way: Way) -> list[str]:
+def _prompt_lines(pair: PromptPair, decode: Callable[[Tokens], str]) -> list[str]:
     """Where the two prompts of a question part."""
-    gap, ours = pair.gap, len(pair.training)
-    if gap is None and way == "gguf":
+    training, server = pair.training, pair.server
+    if server in (None, training):
         return [
-            f"question {pair.item}: the prompt has {ours:,} tokens in training and by the file of --gguf, "
-            f"and {pair.counted:,} at the server: it serves another file, or has another chat format set"
+            f"question {pair.item}: the prompt has {len(training):,} tokens in training and {pair.counted:,} "
+            "at the server; it does not show which"
         ]
-    if gap is None:
-        more = "" if way != "count" else "; it does not show which. With --gguf the tokens can be compared"
-        return [
-            f"question {pair.item}: the prompt has {ours:,} tokens in training and {pair.counted:,} at the "
-            f"server{more}"
-        ]
-    alike, theirs = counted(gap.place, "equal token"), len(pair.server or ())
+    codes = SequenceMatcher(None, training, server, autojunk=False).get_opcodes()
+    begin, end, begin_there, end_there = next(code[1:] for code in codes if code[0] != "equal")
+
+    def text(tokens: Tokens) -> str:
+        ids = " ".join(map(str, tokens[:12]))
+        more = " …" if len(tokens) > 12 else ""
+        return f"{_quoted(decode(tokens))}  (tokens {ids}{more})" if tokens else "nothing"
+
     return [
-        f"The first difference, in question {pair.item}, after {alike} of {ours:,} in training and "
-        f"{theirs:,} at the server:",
-        *_gap_lines(gap, tokenizer),
+        f"The first difference, in question {pair.item}, after {counted(begin, 'equal token')} of "
+        f"{len(training):,} in training and {len(server):,} at the server:",
+        f"  before, on both sides: {text(training[max(0, begin - _AROUND) : begin])}",
+        f"  in training:           {text(training[begin:end])}",
+        f"  at the server:         {text(server[begin_there:end_there])}",
+        f"  after, in training:    {text(training[end : end + _AROUND])}",
     ]
 
 
-def _gap_lines(gap: Gap, tokenizer: Any) -> list[str]:
-    def text(tokens: Sequence[int]) -> str:
-        if not tokens:
-            return "nothing"
-        words, ids = tokens_in_words(tokenizer, tokens), " ".join(map(str, tokens[:12]))
-        return f"{_quoted(words)}  (tokens {ids}{' …' if len(tokens) > 12 else ''})"
-
-    return [
-        f"  before, on both sides: {text(gap.before)}",
-        f"  in training:           {text(gap.training)}",
-        f"  at the server:         {text(gap.server)}",
-        f"  after, on both sides:  {text(gap.after)}",
-    ]
-
-
-def _answer_lines(pair: AnswerPair) -> list[str]:
-    """The first question that is answered otherwise."""
+def _answer_lines(others: Sequence[AnswerPair]) -> list[str]:
+    """The first question that is answered otherwise, and how sure base and adapter were of all of them."""
+    pair = others[0]
     close = ", ".join(f"{_quoted(token)} {share:.2f}" for token, share in pair.likeliest)
+    leads = [one.likeliest[0][1] - one.likeliest[1][1] for one in others if len(one.likeliest) > 1]
     return [
         f"The first question answered otherwise, {pair.item}: {_quoted(pair.message[-_LONGEST:])}",
         f"  here:   {_quoted(pair.here)} (first word {first_word(pair.here)!r}; likeliest: {close})",
         f"  server: {_quoted(pair.server)} (first word {first_word(pair.server)!r})",
-    ]
-
-
-def _close_calls(found: Parity) -> str:
-    """How sure base and adapter were here of the answers that came out otherwise."""
-    leads = [
-        pair.likeliest[0][1] - pair.likeliest[1][1]
-        for pair in found.answers
-        if not pair.same and len(pair.likeliest) > 1
-    ]
-    return (
         "Where answers differ, the token that the first word begins with led the next one here by "
         f"{max(leads, default=0):.2f} of probability at most. Small leads are turned by rounding, as in a "
-        "base of 4-bit numbers."
-    )
+        "base of 4-bit numbers.",
+    ]
 
 
 def _quoted(text: str) -> str:
