@@ -10,13 +10,12 @@ import logging
 import re
 import shutil
 import sys
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Event, Thread
+from threading import Thread
 from types import SimpleNamespace
 from typing import Any
 
@@ -36,7 +35,6 @@ from wolflab.models.weights import (
     find_weights,
     load_weights,
     plain_folder,
-    quiet,
     weights_digest,
 )
 from wolflab.text.replies.finish import ANSWERED, Finish, FinishReason, no_fit
@@ -152,26 +150,6 @@ def test_replies_end_where_the_model_ends_them_or_are_cut(home: Path) -> None:
     for reply in replies:
         assert (reply.usage.completion_tokens < 200) == (reply.finish == ANSWERED)
         assert "<|im_end|>" not in reply.text
-
-
-def test_what_is_quiet_in_two_threads_is_undone_by_the_last_one() -> None:
-    logger = logging.getLogger("transformers")
-    before, filters = logger.level, list(warnings.filters)
-    first, second = Event(), Event()
-
-    def load() -> None:
-        with quiet():
-            first.set()
-            second.wait(30)
-
-    thread = Thread(target=load)
-    thread.start()
-    assert first.wait(30)
-    with quiet():
-        second.set()
-        thread.join()
-        assert logger.level == logging.CRITICAL
-    assert (logger.level, list(warnings.filters)) == (before, filters)
 
 
 def test_a_tokenizer_that_cleans_up_changes_no_reply_and_is_not_warned_of(
@@ -685,24 +663,6 @@ def test_a_missing_package_is_told_with_what_to_install(
         with pytest.raises(ModelError) as refused:
             ask(model(tmp_path / "base"))
         assert INSTALL in str(refused.value)
-
-
-def test_an_adapter_may_be_named_beside_its_base(
-    home: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    import torch
-
-    ids, base, adapter = torch.tensor([[0, 1, 40, 50]]), str(home / "base"), home / "adapter"
-    loaded = (load_weights(str(adapter)), load_weights(base, adapter=adapter), load_weights(base))
-    assert capfd.readouterr() == ("", "")
-    with torch.inference_mode():
-        by_name, beside, alone = (one.model(ids.to(one.model.device)).logits for one in loaded)
-    assert torch.equal(by_name, beside)
-    assert not torch.equal(by_name, alone)
-    with pytest.raises(ModelError, match="that is an adapter itself"):
-        find_weights(str(adapter), adapter)
-    with pytest.raises(ModelError, match=r"there is no adapter_config\.json in it"):
-        find_weights(base, tmp_path)
 
 
 # -- from GGUF ------------------------------------------------------------------------------

@@ -66,27 +66,29 @@ class LocalSettings(WordSettings):
 
 
 class _Kind(NamedTuple):
-    """What calls must have in common to be answered in one batch. stops: ids of tokens that end a reply."""
+    """What calls must have in common to be answered in one batch. stops: ids of tokens that end a reply.
+    listed: so many of the likeliest tokens are to come along.
+    """
 
     loaded: _Loaded
     max_tokens: int
     temperature: float
     top_p: float
     stops: tuple[int, ...]
+    listed: int = 0
 
 
 @dataclass(eq=False)
 class _Call:
     """A prompt in tokens, and what became of it.
 
-    seed: of its draws. listed: so many of the likeliest tokens are to come along. batch: the most that may be
-    answered with it, itself too. cache: what was made of an earlier prompt may be used, and this one's kept.
+    seed: of its draws. batch: the most that may be answered with it, itself too. cache: what was made of an
+    earlier prompt may be used, and this one's kept.
     """
 
     prompt: list[int]
     kind: _Kind
     seed: int
-    listed: int
     batch: int
     cache: bool = True
     reply: _Reply | None = None
@@ -188,10 +190,11 @@ class LocalModel:
             top_p = loaded.top_p if top_p is None else top_p
         stops = {*loaded.ends, *_end_of_turn(loaded.tokenizer, self._template(loaded.tokenizer))}
         top_p = 1.0 if top_p is None else float(top_p)
-        kind = _Kind(loaded, longest, float(temperature), top_p, tuple(sorted(stops)))
+        listed = sampling.top_logprobs or 0
+        kind = _Kind(loaded, longest, float(temperature), top_p, tuple(sorted(stops)), listed)
         seed = seed_of_call(key) if asked["seed"] is None else asked["seed"]
         batch = self.settings.batch or (1 if loaded.device == "cpu" else BATCH_ON_GPU)
-        return _Call(prompt, kind, seed, sampling.top_logprobs or 0, batch, self.settings.cache)
+        return _Call(prompt, kind, seed, batch, self.settings.cache)
 
     def _log(self, what: str) -> None:
         sentence = f"{self.name}: {what}"
@@ -359,29 +362,26 @@ class _Engine:
 
     async def ask(self, call: _Call) -> _Reply:
         """The reply. Whose turn comes answers others of its kind along, as many as a batch takes."""
-        line = self._line()
+        line, stop = self._line(), threading.Event()
         line.waiting.append(call)
         try:
             async with line.turn:
                 await asyncio.sleep(0)  # whoever asks at the same time comes along
                 if call.reply is None:
-                    others = [one for one in line.waiting if one.kind == call.kind and one is not call]
-                    await self._answer([call, *others[: call.batch - 1]])
-                    line.waiting[:] = [one for one in line.waiting if one.reply is None]
-        finally:
-            if call in line.waiting:
-                line.waiting.remove(call)
-        assert call.reply is not None
-        return call.reply
-
-    async def _answer(self, calls: Sequence[_Call]) -> None:
-        stop = threading.Event()
-        try:
-            replies = await asyncio.to_thread(self._replies, calls, stop)
+                    others = [
+                        one
+                        for one in line.waiting
+                        if one.kind == call.kind and one.reply is None and one is not call
+                    ]
+                    batch = [call, *others[: call.batch - 1]]
+                    replies = await asyncio.to_thread(self._replies, batch, stop)
+                    for one, reply in zip(batch, replies, strict=True):
+                        one.reply = reply
         finally:
             stop.set()  # where the wait was broken off, as by Ctrl-C, the thread ends with its next token
-        for call, reply in zip(calls, replies, strict=True):
-            call.reply = reply
+            line.waiting.remove(call)
+        assert call.reply is not None
+        return call.reply
 
     # -- in the thread ----------------------------------------------------------------------
 
@@ -404,13 +404,10 @@ class _Engine:
         )
 
     def _replies(self, calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
-        with self._one_at_a_time:
-            return self._as_memory_allows(calls, stop)
-
-    def _as_memory_allows(self, calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
         """All at once, or one by one where the device's memory is too small for that."""
         try:
-            return _written_by(calls, stop)
+            with self._one_at_a_time:
+                return _written_by(calls, stop)
         except RuntimeError as error:  # torch.OutOfMemoryError is one; on mps it is nothing more
             if "out of memory" not in str(error).lower():
                 raise
@@ -420,7 +417,7 @@ class _Engine:
                     f"{len(calls[0].prompt):,} tokens; set context or dtype, or free memory; the run can "
                     "be resumed"
                 ) from None
-        return [reply for call in calls for reply in self._as_memory_allows([call], stop)]
+        return [reply for call in calls for reply in self._replies([call], stop)]
 
 
 def _written_by(calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
@@ -433,7 +430,7 @@ def _written_by(calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
     pad = kind.stops[0] if kind.stops else 0
     rows = [[pad] * (widest - len(call.prompt)) + call.prompt for call in calls]
     seen = [[0] * (widest - len(call.prompt)) + [1] * len(call.prompt) for call in calls]
-    picking = _Picking(calls, widest, tokenizer)
+    picking = _Picking(calls)
 
     def stopped(ids: Any, scores: Any) -> Any:
         return torch.full((len(ids),), stop.is_set(), device=ids.device)
@@ -458,8 +455,8 @@ def _written_by(calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
     if alone and (made := getattr(written, cache)) is not None:
         kind.loaded.kept[:] = [(written.sequences[0, :-1].tolist(), made)]
     return [
-        _read(tokenizer, kind, ids[widest:].tolist(), listed, cached)
-        for ids, listed in zip(written.sequences, picking.listed, strict=True)
+        _read(tokenizer, kind, ids[widest:].tolist(), [step[row] for step in picking.likeliest], cached)
+        for row, ids in enumerate(written.sequences)
     ]
 
 
@@ -491,17 +488,19 @@ def _beginning(loaded: _Loaded, prompt: list[int]) -> tuple[int, Any]:
 
 
 def _read(
-    tokenizer: Any, kind: _Kind, ids: list[int], listed: list[tuple[int, float]], cached: int
+    tokenizer: Any, kind: _Kind, ids: list[int], likeliest: Sequence[Mapping[int, float]], cached: int
 ) -> _Reply:
-    """A reply from its tokens. listed: ids and log-probabilities where its first word begins."""
+    """A reply from its tokens. likeliest: at each place, id → log-probability; empty where nobody asks."""
     end = next((at for at, token in enumerate(ids) if token in kind.stops), None)
     said = ids if end is None else ids[:end]
     special = _special_tokens(tokenizer)
     shown = [token for token in said if token not in special or special[token] in TOKENS]
     text = tokenizer.decode(shown, skip_special_tokens=False)
-    spoken = any(_is_word(tokenizer, token) for token in said)
-    likeliest = tuple((tokenizer.decode([token]), value) for token, value in listed) if spoken else ()
-    return _Reply(text, len(said) + (end is not None), cached, end is not None, likeliest)
+    words = (at for at, token in enumerate(said) if _is_word(tokenizer, token))
+    place = next(words, None)
+    first = {} if place is None or not likeliest else likeliest[place]
+    named = tuple((tokenizer.decode([token]), value) for token, value in first.items())
+    return _Reply(text, len(said) + (end is not None), cached, end is not None, named)
 
 
 def _is_word(tokenizer: Any, token: int) -> bool:
@@ -512,45 +511,34 @@ class _Picking:
     """Has a say in each next token, row by row, so that no reply depends on what is written beside it.
 
     A draw is the largest of logits with Gumbel noise on them, which comes to the same as drawing by their
-    probabilities; each row has noise of its own seed. `listed` keeps (id, log-probability) of the likeliest
-    tokens where a row's first word begins: the one that was taken first, without temperature.
+    probabilities; each row has noise of its own seed. likeliest: for each step and row, id → log-probability
+    (without temperature) of the likeliest tokens, the one that was taken first.
     """
 
-    def __init__(self, calls: Sequence[_Call], begin: int, tokenizer: Any) -> None:
+    def __init__(self, calls: Sequence[_Call]) -> None:
         import torch
 
-        self._calls, self._begin, self._tokenizer = calls, begin, tokenizer
+        self._kind = calls[0].kind
         self._draws = [torch.Generator().manual_seed(call.seed) for call in calls]
-        self._begun = [not call.listed for call in calls]
-        self.listed: list[list[tuple[int, float]]] = [[] for _ in calls]
+        self.likeliest: list[list[dict[int, float]]] = []
 
     def __call__(self, ids: Any, scores: Any) -> Any:
         """Scores whose largest is the token to take. ids: (rows, so far); scores: (rows, vocabulary)."""
-        temperature, top_p = self._calls[0].kind.temperature, self._calls[0].kind.top_p
-        moved = scores if temperature == 0 else self._drawn(scores / temperature, top_p)
-        for row, call in enumerate(self._calls):
-            if self._begun[row]:
-                continue
-            if ids.shape[1] > self._begin and _is_word(self._tokenizer, int(ids[row, -1])):
-                self._begun[row] = True
-                continue
-            chances = scores[row].log_softmax(-1)
-            values, tokens = chances.topk(min(call.listed, len(chances)))
-            taken = int(moved[row].argmax())
-            found = dict(zip(tokens.tolist(), values.tolist(), strict=True))
-            self.listed[row] = [*({taken: float(chances[taken])} | found).items()]
-        return moved
-
-    def _drawn(self, scores: Any, top_p: float) -> Any:
         import torch
+        from transformers import TopPLogitsWarper
 
-        if top_p < 1:
-            chances, order = scores.softmax(-1).sort(-1, descending=True)
-            beyond = chances.cumsum(-1) - chances >= top_p  # the likeliest stays, whatever top_p is
-            beyond[:, 0] = False
-            scores = scores.masked_fill(torch.zeros_like(beyond).scatter(-1, order, beyond), -torch.inf)
-        noise = [torch.empty(scores.shape[1]).exponential_(generator=draws).log() for draws in self._draws]
-        return scores - torch.stack(noise).to(scores.device)
+        kind, moved = self._kind, scores
+        if kind.temperature:
+            moved = TopPLogitsWarper(kind.top_p)(ids, scores / kind.temperature)
+            noise = [torch.empty(scores.shape[1]).exponential_(generator=one).log() for one in self._draws]
+            moved = moved - torch.stack(noise).to(scores.device)
+        if kind.listed:
+            chances = scores.log_softmax(-1)
+            top = chances.topk(min(kind.listed, scores.shape[1])).indices
+            tokens = torch.cat([moved.argmax(-1, keepdim=True), top], -1)
+            both = zip(tokens.tolist(), chances.gather(-1, tokens).tolist(), strict=True)
+            self.likeliest.append([dict(zip(*row, strict=True)) for row in both])
+        return moved
 
 
 _ENGINES: WeakValueDictionary[tuple[str, str, str], _Engine] = WeakValueDictionary()

@@ -11,11 +11,10 @@ import json
 import logging
 import os
 import re
-import sys
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, redirect_stderr
+from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from hashlib import file_digest, sha256
@@ -51,15 +50,11 @@ class LoadedWeights:
     """A loaded model: what `generate` or a trainer needs.
 
     model: transformers' causal language model (with peft's around it where there is an adapter), ready for
-    answers, not for training. tokenizer: transformers'. name: as given. base: folder or hub name of the base.
-    adapter: the folder of the adapter, or None.
+    answers, not for training. tokenizer: transformers'.
     """
 
     model: Any
     tokenizer: Any
-    name: str
-    base: str
-    adapter: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -70,67 +65,49 @@ class WeightsPlace:
     adapter: Path | None = None
 
 
-def find_weights(name: str, adapter: Path | None = None) -> WeightsPlace:
+def find_weights(name: str) -> WeightsPlace:
     """What a name stands for, from files alone; the hub is not asked.
 
-    adapter: to be put on a base that is named by itself. Raises ModelError for a folder that is missing,
-    unreadable or without weights, for an adapter whose base is gone, and for what is no name of the hub.
+    Raises ModelError for a folder that is missing, unreadable or without weights, for an adapter whose base
+    is gone, and for what is no name of the hub.
     """
     folder = Path(name).expanduser()
     with _reading(folder):
-        if (folder / ADAPTER_CONFIG).is_file():
-            if adapter is not None:
-                raise ModelError(
-                    f"weights {name!r}: that is an adapter itself; name its base beside {adapter}"
-                )
-            return WeightsPlace(_base_of(folder), _adapter(folder))
-        if adapter is not None and not (adapter / ADAPTER_CONFIG).is_file():
+        if not (folder / ADAPTER_CONFIG).is_file():
+            return WeightsPlace(_base(name, f"weights {name!r}"))
+        base = _json(folder / ADAPTER_CONFIG).get("base_model_name_or_path")
+        if not isinstance(base, str) or not base:
             raise ModelError(
-                f"adapter {adapter}: there is no {ADAPTER_CONFIG} in it; name an adapter's folder"
+                f"adapter {folder}: its {ADAPTER_CONFIG} names no base; write its folder or hub name there, "
+                "as base_model_name_or_path"
             )
-        return WeightsPlace(_base(name), None if adapter is None else _adapter(adapter))
+        beside = folder / base  # as seen from here, or else from the adapter's folder
+        found = str(beside) if beside.is_dir() and not Path(base).is_dir() else base
+        found = _base(
+            found, f"adapter {folder}: its base is {base} (base_model_name_or_path in {ADAPTER_CONFIG})"
+        )
+        if not (folder / ADAPTER_WEIGHTS).is_file():
+            raise ModelError(f"adapter {folder}: there is no {ADAPTER_WEIGHTS} in it; put its weights there")
+        return WeightsPlace(found, folder)
 
 
-def _base(name: str, owner: str = "") -> str:
+def _base(name: str, owner: str) -> str:
     """A base by its folder or hub name. owner: whose base it is, for the sentence."""
     if not name.strip():
         raise ModelError("weights: no name is given; name a folder, or weights on the hub")
-    folder, who = Path(name).expanduser(), owner or f"weights {name!r}"
+    folder = Path(name).expanduser()
     if folder.is_file():
         made = ", or make a folder of it by wolflab wwqa finetune" if folder.suffix == ".gguf" else ""
-        raise ModelError(f"{who}: {name} is a file; name the folder that the weights lie in{made}")
+        raise ModelError(f"{owner}: {name} is a file; name the folder that the weights lie in{made}")
     if not folder.is_dir():
         if _HUB_NAME.fullmatch(name) and name.strip("."):
             return name
-        raise ModelError(f"{who}: there is no folder {name}; correct its name, or put the weights there")
+        raise ModelError(f"{owner}: there is no folder {name}; correct its name, or put the weights there")
     if not (folder / "config.json").is_file():
-        raise ModelError(f"{who}: there is no config.json in {name}; name a folder in Hugging Face's form")
+        raise ModelError(f"{owner}: there is no config.json in {name}; name a folder in Hugging Face's form")
     if not any(folder.glob("*.safetensors")):
-        raise ModelError(f"{who}: there are no weights (*.safetensors) in {name}; put them there")
+        raise ModelError(f"{owner}: there are no weights (*.safetensors) in {name}; put them there")
     return str(folder)
-
-
-def _base_of(adapter: Path) -> str:
-    """The base that an adapter's folder names: as seen from here, or else from that folder."""
-    config = _json(adapter / ADAPTER_CONFIG)
-    base = config.get("base_model_name_or_path")
-    if not isinstance(base, str) or not base:
-        raise ModelError(
-            f"adapter {adapter}: its {ADAPTER_CONFIG} names no base; write its folder or hub name there, as "
-            "base_model_name_or_path"
-        )
-    beside = adapter / base
-    if not Path(base).is_dir() and beside.is_dir():
-        return _base(str(beside))
-    gone = f"adapter {adapter}: its base is {base} (base_model_name_or_path in {ADAPTER_CONFIG})"
-    return _base(base, gone)
-
-
-def _adapter(folder: Path) -> Path:
-    """The folder, if the adapter's weights lie in it."""
-    if not (folder / ADAPTER_WEIGHTS).is_file():
-        raise ModelError(f"adapter {folder}: there is no {ADAPTER_WEIGHTS} in it; put its weights there")
-    return folder
 
 
 def base_folder(place: WeightsPlace, fetch: bool = True) -> Path:
@@ -177,34 +154,29 @@ def base_folder(place: WeightsPlace, fetch: bool = True) -> Path:
 # -- loading --------------------------------------------------------------------------------
 
 
-def load_weights(
-    name: str, *, dtype: str = "auto", device: str = "auto", adapter: Path | None = None
-) -> LoadedWeights:
+def load_weights(name: str, *, dtype: str = "auto", device: str = "auto") -> LoadedWeights:
     """The weights that `name` stands for, in memory.
 
     name: see the module. dtype: "float32", "bfloat16", "float16"; "auto" is float32 on a cpu and bfloat16
-    elsewhere. device: "cpu", "cuda", "cuda:1", "mps"; "auto" is cuda where there is one. adapter: the folder
-    of one to be put on the base `name`. A folder never reaches for the network; a hub name does where its
-    files are not in the hub's cache yet. Raises ModelError, one sentence.
+    elsewhere. device: "cpu", "cuda", "cuda:1", "mps"; "auto" is cuda where there is one. A folder never
+    reaches for the network; a hub name does where its files are not in the hub's cache yet. Raises
+    ModelError, one sentence.
     """
-    place = find_weights(name, adapter)
-    libraries("torch", "transformers", *(["peft"] if place.adapter else []))
+    tokenizer = tokenizer_of(name, device=device, dtype=dtype)
     import torch
 
-    where, kind = _device(name, device), getattr(torch, dtype_name(name, dtype, device))
-    folder = base_folder(place)
+    place, where = find_weights(name), _device(name, device)
     with quiet():
-        model = _model(place, folder, kind)
+        model = _model(place, base_folder(place), getattr(torch, dtype_name(name, dtype, device)))
         if place.adapter is not None:
             model = _with_adapter(model, place.adapter)
-        tokenizer = _tokenizer(place, folder)
         try:
             model = model.to(where)
         except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:
             raise ModelError(
                 f"weights {name!r}: device {device!r} cannot take them ({short(error)})"
             ) from None
-    return LoadedWeights(model.eval(), tokenizer, name, place.base, place.adapter)
+    return LoadedWeights(model.eval(), tokenizer)
 
 
 def tokenizer_of(name: str, *, device: str = "auto", dtype: str = "auto") -> Any:
@@ -221,7 +193,9 @@ def tokenizer_of(name: str, *, device: str = "auto", dtype: str = "auto") -> Any
 
 
 def libraries(*names: str) -> None:
-    """Import these; ModelError that says what to install where one is missing."""
+    """Import these, and have them show no bars and no messages of their own. ModelError that says what to
+    install where one is missing.
+    """
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     try:
         for name in names:
@@ -232,58 +206,28 @@ def libraries(*names: str) -> None:
         raise ModelError(
             f"weights on this machine need a package that is not installed ({error}): {INSTALL}"
         ) from None
+    for name in ("transformers", "huggingface_hub", "trl"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    from huggingface_hub.utils import disable_progress_bars
+
+    disable_progress_bars()
+    if "transformers" in names:
+        from transformers.utils.logging import disable_progress_bar
+
+        disable_progress_bar()
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """transformers, trl and the hub print nothing in here, no bars, no warnings; afterwards as before.
-    Several threads may be in it at once: who comes last undoes it.
+    """The libraries print nothing in here, neither bars nor warnings. One thread at a time is in it, for
+    Python has one list of warnings for all.
     """
-    global _within
-    with _ENTERING:
-        if _within == 0:
-            _UNDOING.enter_context(_quieted())
-        _within += 1
-    try:
+    with _QUIET, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         yield
-    finally:
-        with _ENTERING:
-            _within -= 1
-            if _within == 0:
-                _UNDOING.close()
 
 
-_ENTERING, _UNDOING = threading.Lock(), ExitStack()
-_within = 0
-"""How many are in `quiet`."""
-
-
-@contextmanager
-def _quieted() -> Iterator[None]:
-    from huggingface_hub.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
-
-    loggers = [logging.getLogger(name) for name in ("transformers", "huggingface_hub", "trl")]
-    levels = [logger.level for logger in loggers]
-    bars = [(disable_progress_bars, enable_progress_bars, not are_progress_bars_disabled())]
-    if "transformers" in sys.modules:
-        from transformers.utils import logging as ours
-
-        shown = ours.is_progress_bar_enabled()
-        bars.append((ours.disable_progress_bar, ours.enable_progress_bar, shown))
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL)
-    for hide, _, _ in bars:
-        hide()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
-        for _, show, was_shown in bars:
-            if was_shown:
-                show()
+_QUIET = threading.RLock()
 
 
 def _device(name: str, device: str) -> Any:
@@ -518,27 +462,3 @@ def _converted(gguf: Path, folder: Path) -> None:
             del model.config.quantization_config
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
-
-
-__all__ = [
-    "ADAPTER",
-    "ADAPTER_CONFIG",
-    "ADAPTER_WEIGHTS",
-    "INSTALL",
-    "MADE_FROM",
-    "TEMPLATE",
-    "LoadedWeights",
-    "WeightsPlace",
-    "base_folder",
-    "dtype_name",
-    "find_weights",
-    "libraries",
-    "load_weights",
-    "plain_folder",
-    "quiet",
-    "short",
-    "template_of",
-    "tokenizer_of",
-    "weights_digest",
-    "weights_made_from",
-]
