@@ -65,8 +65,8 @@ def trained(out: Path, settings: str) -> dict[str, Any]:
     if done.returncode:
         raise SystemExit(f"{settings}: {done.stderr or done.stdout}")
     told = json.loads((out / RESULTS).read_text(encoding="utf-8"))
-    [forecast], [taken] = told["forecasts"].values(), told["taken"].values()
-    return {**forecast, **taken}
+    [taken] = told["taken"].values()
+    return dict(taken)
 
 
 def main(words: Sequence[str]) -> None:

@@ -28,7 +28,6 @@ from wolflab.lab.storage import packing, run_files
 from wolflab.lab.training.files import log_of
 from wolflab.record.chain import Chain, read_chain
 from wolflab.ui.console import ExitCode
-from wolflab.wwqa.finetuning import plan
 from wolflab.wwqa.finetuning.training import losses_of
 
 DEEP = b"[" * 300_000
@@ -300,7 +299,6 @@ def chained(body: bytes) -> list[bytes]:
         ("log.jsonl", log_of),
         ("log.jsonl", losses_of),
         ("key.json", read_key),
-        ("finetune.json", lambda folder: plan._decoded(folder / "finetune.json")),
         ("x.json", lambda folder: files.read_json(folder / "x.json", dict[str, object], "copy it back")),
         ("lines", lambda folder: list(read_chain(chained((folder / "lines").read_bytes())))),
     ],

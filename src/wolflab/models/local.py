@@ -27,7 +27,6 @@ from ..usage import Usage
 from .base import SAMPLED, Request, Response, Sampling, WordSettings, seed_of_call
 from .budget import Budget, Most
 from .weights import (
-    LoadedWeights,
     base_folder,
     dtype_name,
     find_weights,
@@ -193,7 +192,7 @@ class LocalModel:
         listed = sampling.top_logprobs or 0
         kind = _Kind(loaded, longest, float(temperature), top_p, tuple(sorted(stops)), listed)
         seed = seed_of_call(key) if asked["seed"] is None else asked["seed"]
-        batch = self.settings.batch or (1 if loaded.device == "cpu" else BATCH_ON_GPU)
+        batch = self.settings.batch or (1 if loaded.model.device.type == "cpu" else BATCH_ON_GPU)
         return _Call(prompt, kind, seed, batch, self.settings.cache)
 
     def _log(self, what: str) -> None:
@@ -314,17 +313,13 @@ class _Loaded:
     what the makers advise. kept: the last text in tokens, with what was made of it (transformers' cache).
     """
 
-    weights: LoadedWeights
-    device: str
+    model: Any
+    tokenizer: Any
     window: int | None
     ends: tuple[int, ...]
     temperature: float
     top_p: float
     kept: list[tuple[list[int], Any]] = field(default_factory=list)
-
-    @property
-    def tokenizer(self) -> Any:
-        return self.weights.tokenizer
 
 
 @dataclass
@@ -396,12 +391,11 @@ class _Engine:
         # Only what is asked for decides a reply: no penalty or list of the makers'.
         model.generation_config = GenerationConfig()
         said = told.eos_token_id if isinstance(told.eos_token_id, list) else [told.eos_token_id]
-        ends = {end for end in (*said, weights.tokenizer.eos_token_id) if end is not None}
+        ids = {end for end in (*said, weights.tokenizer.eos_token_id) if end is not None}
         window = getattr(model.config.get_text_config(), "max_position_embeddings", None)
         temperature = (told.temperature or 1.0) if told.do_sample else 0.0
-        return _Loaded(
-            weights, model.device.type, window, tuple(sorted(ends)), temperature, told.top_p or 1.0
-        )
+        ends = tuple(sorted(ids))
+        return _Loaded(model, weights.tokenizer, window, ends, temperature, told.top_p or 1.0)
 
     def _replies(self, calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
         """All at once, or one by one where the device's memory is too small for that."""
@@ -424,9 +418,10 @@ def _written_by(calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
     """The replies to calls of one kind, written side by side."""
     import torch
     from transformers import GenerationConfig, StoppingCriteriaList
+    from transformers.generation import GenerateDecoderOnlyOutput
 
     kind, widest = calls[0].kind, max(len(call.prompt) for call in calls)
-    model, tokenizer = kind.loaded.weights.model, kind.loaded.tokenizer
+    model, tokenizer = kind.loaded.model, kind.loaded.tokenizer
     pad = kind.stops[0] if kind.stops else 0
     rows = [[pad] * (widest - len(call.prompt)) + call.prompt for call in calls]
     seen = [[0] * (widest - len(call.prompt)) + [1] * len(call.prompt) for call in calls]
@@ -435,7 +430,10 @@ def _written_by(calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
     def stopped(ids: Any, scores: Any) -> Any:
         return torch.full((len(ids),), stop.is_set(), device=ids.device)
 
-    alone, cache = len(calls) == 1 and calls[0].cache, _cache_name()
+    alone = len(calls) == 1 and calls[0].cache
+    # What `generate` calls what was made of a text, taken and given back: transformers 5.24 renamed it.
+    fields = GenerateDecoderOnlyOutput.__dataclass_fields__
+    cache = "cache" if "cache" in fields else "past_key_values"
     cached, kept = _beginning(kind.loaded, calls[0].prompt) if alone else (0, None)
     with torch.inference_mode():
         written = model.generate(
@@ -458,13 +456,6 @@ def _written_by(calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
         _read(tokenizer, kind, ids[widest:].tolist(), [step[row] for step in picking.likeliest], cached)
         for row, ids in enumerate(written.sequences)
     ]
-
-
-def _cache_name() -> str:
-    """What `generate` calls what was made of a text, taken and given back: transformers 5.24 renamed it."""
-    from transformers.generation import GenerateDecoderOnlyOutput
-
-    return "cache" if "cache" in GenerateDecoderOnlyOutput.__dataclass_fields__ else "past_key_values"
 
 
 def _beginning(loaded: _Loaded, prompt: list[int]) -> tuple[int, Any]:

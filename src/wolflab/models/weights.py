@@ -42,6 +42,8 @@ _PLACES = ("base_model_name_or_path", "_name_or_path", "_model_name_or_path")
 _FILES = ["*.safetensors", "*.json", "*.jinja", "*.model", "*.txt"]
 _NOT = ["*/*", "consolidated*"]
 """What is got from the hub, and what not: plain numbers, configs, tokenizers; no code, nothing pickled."""
+_BROKEN = (OSError, ValueError, TypeError, KeyError, ImportError, RuntimeError, AssertionError, UserWarning)
+"""What the libraries raise of files that are missing, cut short or of another kind."""
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
@@ -168,14 +170,8 @@ def load_weights(name: str, *, dtype: str = "auto", device: str = "auto") -> Loa
     place, where = find_weights(name), _device(name, device)
     with quiet():
         model = _model(place, base_folder(place), getattr(torch, dtype_name(name, dtype, device)))
-        if place.adapter is not None:
-            model = _with_adapter(model, place.adapter)
-        try:
+        with _loading(f"weights {name!r}: device {device!r} cannot take them", "take another one"):
             model = model.to(where)
-        except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:
-            raise ModelError(
-                f"weights {name!r}: device {device!r} cannot take them ({short(error)})"
-            ) from None
     return LoadedWeights(model.eval(), tokenizer)
 
 
@@ -208,13 +204,11 @@ def libraries(*names: str) -> None:
         ) from None
     for name in ("transformers", "huggingface_hub", "trl"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    from huggingface_hub.utils import disable_progress_bars
-
-    disable_progress_bars()
+    import_module("huggingface_hub.utils").disable_progress_bars()
     if "transformers" in names:
-        from transformers.utils.logging import disable_progress_bar
-
-        disable_progress_bar()
+        import_module("transformers.utils.logging").disable_progress_bar()
+    if "datasets" in names:
+        import_module("datasets").disable_progress_bars()
 
 
 @contextmanager
@@ -253,52 +247,49 @@ def dtype_name(name: str, dtype: str, device: str) -> str:
     return dtype
 
 
-def _model(place: WeightsPlace, folder: Path, dtype: Any) -> Any:
-    """The base's model from its folder, under the name that it was given: a trainer writes that down."""
+@contextmanager
+def _loading(what: str, then: str) -> Iterator[None]:
+    """Turns what the libraries raise of files that are not whole into a sentence. what: fails; then: what is
+    to be done.
+    """
     from safetensors import SafetensorError
+
+    try:
+        yield
+    except (*_BROKEN, SafetensorError) as error:
+        raise ModelError(f"{what} ({short(error)}); {then}") from None
+
+
+def _model(place: WeightsPlace, folder: Path, dtype: Any) -> Any:
+    """The base's model from its folder, with the adapter on it. It keeps the name that was given: a trainer
+    writes that down.
+    """
     from transformers import AutoModelForCausalLM
 
     told: dict[str, Any] = {"dtype": dtype, "use_safetensors": True, "trust_remote_code": False}
-    try:
+    whole = "name a folder that holds a whole causal language model"
+    with _loading(f"weights {place.base!r}: they cannot be loaded", whole):
         model, loading = AutoModelForCausalLM.from_pretrained(
             str(folder), local_files_only=True, output_loading_info=True, **told
         )
-    except (OSError, ValueError, RuntimeError, KeyError, ImportError, SafetensorError) as error:
-        raise ModelError(
-            f"weights {place.base!r}: they cannot be loaded ({short(error)}); name a folder that holds a "
-            "whole causal language model"
-        ) from None
     if missing := sorted(loading["missing_keys"]):
         raise ModelError(
             f"weights {place.base!r}: {len(missing)} parts of the model are in none of its files, such as "
             f"{missing[0]}; get the folder anew"
         )
     model.name_or_path = place.base
-    return model
-
-
-def _with_adapter(model: Any, adapter: Path) -> Any:
+    if place.adapter is None:
+        return model
     from peft import PeftModel
-    from safetensors import SafetensorError
 
-    with warnings.catch_warnings():
+    fitting = f"name the base that it was trained on in its {ADAPTER_CONFIG}"
+    with (
+        _loading(f"adapter {place.adapter}: it does not fit its base", fitting),
+        warnings.catch_warnings(),
+    ):
         # What is missing in the file would stay at its beginning, and the adapter would change nothing.
         warnings.filterwarnings("error", "Found missing adapter keys")
-        try:
-            return PeftModel.from_pretrained(model, str(adapter), local_files_only=True)
-        except (
-            OSError,
-            ValueError,
-            RuntimeError,
-            TypeError,
-            KeyError,
-            UserWarning,
-            SafetensorError,
-        ) as error:
-            raise ModelError(
-                f"adapter {adapter}: it does not fit its base ({short(error)}); name the base that it was "
-                f"trained on in its {ADAPTER_CONFIG}"
-            ) from None
+        return PeftModel.from_pretrained(model, str(place.adapter), local_files_only=True)
 
 
 def _tokenizer(place: WeightsPlace, folder: Path) -> Any:
@@ -306,14 +297,11 @@ def _tokenizer(place: WeightsPlace, folder: Path) -> Any:
     from transformers import AutoTokenizer
 
     own = place.adapter if place.adapter and (place.adapter / "tokenizer_config.json").is_file() else None
-    source = str(own or folder)
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(source, local_files_only=True, trust_remote_code=False)
-    except (OSError, ValueError, RuntimeError, KeyError, ImportError) as error:
-        raise ModelError(
-            f"weights {place.base!r}: the tokenizer cannot be loaded ({short(error)}); put its files beside "
-            "the weights (tokenizer.json, tokenizer_config.json)"
-        ) from None
+    files = "put its files beside the weights (tokenizer.json, tokenizer_config.json)"
+    with _loading(f"weights {place.base!r}: the tokenizer cannot be loaded", files):
+        tokenizer = AutoTokenizer.from_pretrained(
+            str(own or folder), local_files_only=True, trust_remote_code=False
+        )
     tokenizer.chat_template = template_of(place, folder) or tokenizer.chat_template
     tokenizer.clean_up_tokenization_spaces = False  # True (Llama 3) changes what was said
     return tokenizer
@@ -427,8 +415,23 @@ def plain_folder(gguf: Path, into: Path) -> Path:
             )
         return into
     libraries("torch", "transformers", "gguf")
-    with new_folder(into) as half:
-        _converted(gguf, half)
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    told: dict[str, Any] = {"gguf_file": gguf.name, "local_files_only": True}
+    # Its bar heeds no setting.
+    with new_folder(into) as half, quiet(), redirect_stderr(StringIO()):
+        with _loading(f"{gguf}: transformers cannot read it", "name weights in Hugging Face's form"):
+            tokenizer = AutoTokenizer.from_pretrained(str(gguf.parent), **told)
+            model = AutoModelForCausalLM.from_pretrained(str(gguf.parent), dtype=torch.float32, **told)
+        # transformers holds a model from a GGUF for quantized, though its weights are plain numbers by now:
+        # such a model is neither saved nor trained.
+        model.is_quantized = False
+        model.hf_quantizer = None
+        if hasattr(model.config, "quantization_config"):
+            del model.config.quantization_config
+        model.save_pretrained(half)
+        tokenizer.save_pretrained(half)
         made_from["transformers"] = version("transformers")
         (half / MADE_FROM).write_text(json.dumps(made_from, indent=2) + "\n", encoding="utf-8")
     return into
@@ -438,27 +441,3 @@ def weights_made_from(folder: str) -> dict[str, str] | None:
     """The GGUF that a plain folder was made from (`file`, `sha256`); None for any other folder or name."""
     file = Path(folder) / MADE_FROM
     return {name: str(_json(file)[name]) for name in ("file", "sha256")} if file.is_file() else None
-
-
-def _converted(gguf: Path, folder: Path) -> None:
-    """Write what a GGUF holds as transformers writes a model."""
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    told: dict[str, Any] = {"gguf_file": gguf.name, "local_files_only": True}
-    with quiet(), redirect_stderr(StringIO()):  # its bar heeds no setting
-        try:
-            tokenizer = AutoTokenizer.from_pretrained(str(gguf.parent), **told)
-            model = AutoModelForCausalLM.from_pretrained(str(gguf.parent), dtype=torch.float32, **told)
-        except (OSError, ValueError, RuntimeError, KeyError, NotImplementedError) as error:
-            raise ModelError(
-                f"{gguf}: transformers cannot read it ({short(error)}); name weights in Hugging Face's form"
-            ) from None
-        # transformers holds a model from a GGUF for quantized, though its weights are plain numbers by now:
-        # such a model is neither saved nor trained.
-        model.is_quantized = False
-        model.hf_quantizer = None
-        if hasattr(model.config, "quantization_config"):
-            del model.config.quantization_config
-        model.save_pretrained(folder)
-        tokenizer.save_pretrained(folder)

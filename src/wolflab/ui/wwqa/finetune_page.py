@@ -12,7 +12,7 @@ from ...wwqa.finetuning.gains import Gained
 from ...wwqa.finetuning.plan import FinetunePlan, TuningCell
 from ..report.blocks import PagePart
 from ..report.figures import Chart, ChartLine, Picture, curves, on_page
-from ..report.numbers import interval, shown, value_of
+from ..report.numbers import shown
 from ..report.page import PageSection, ReportPage
 from ..report.table import Cell, ReportTable
 from ..wording import counted
@@ -39,14 +39,6 @@ _READING = (
 )
 
 
-def in_points(gain: Estimate) -> tuple[str, str]:
-    """A gain, and its interval, in percentage points."""
-    if gain.value is None:
-        return "–", ""
-    sign = "+" if gain.value > 0 else ""
-    return f"{sign}{value_of(gain, 'points')}", interval(gain, "points")
-
-
 def row_words(gain: Gained) -> str:
     """Which questions: the row, the form, and whether the rules stood in front."""
     return f"{gain.row}{_WHICH[gain.which]}{', rules in front' if gain.rules else ''}"
@@ -64,7 +56,7 @@ def render_finetuning(
     drawn = {picture.name: on_page(picture, captions[picture.name]) for picture in pictures}
     link = '<p><a href="eval/report.html">Every number of the evaluation, and some replies</a></p>'
     sections: list[tuple[str, str, PagePart]] = [
-        ("gains", "Before and after", _gains(found) + link if found else ""),
+        ("gains", "Before and after", gains_table(found) + link if found else ""),
         ("curve", "Learning curve", drawn.get("learning-curve", "")),
         ("losses", "Losses", drawn.get("losses", "")),
         ("trained", "What was trained", _trained(plan)),
@@ -75,22 +67,19 @@ def render_finetuning(
     return ReportPage(_TITLE, head, kept).html, tuple(pictures)
 
 
-def _gains(found: Sequence[Gained]) -> ReportTable:
-    heads = ["training questions", "about", "seeds", "test questions", "before", "after", "gain"]
-    heads += ["readable before", "readable after"]
-    rows: list[list[Cell | str]] = [
-        [
-            "all" if gain.questions is None else f"{gain.questions:,}",
-            gain.about,
-            ", ".join(map(str, gain.seeds)),
-            row_words(gain),
-            *(shown(one, "share", cluster="cluster") for one in (gain.before, gain.after)),
-            shown(gain.gain, "points", signed=True, cluster="cluster"),
-            *(shown(one, "share", cluster="cluster") for one in (gain.read_before, gain.read_after)),
-        ]
-        for gain in found
-    ]
-    return ReportTable("Right answers before and after", heads, rows, instrument=False, left=[1, 2, 3])
+def gains_table(found: Sequence[Gained]) -> ReportTable:
+    """Before and after, a row for each training and its test questions."""
+    heads = ["trained on", "test questions", "before", "after", "gain", "readable before", "readable after"]
+    rows: list[list[Cell | str]] = []
+    for gain in found:
+        n = "all questions" if gain.questions is None else f"{gain.questions:,} questions"
+        about = "" if gain.about == "both" else f" about {gain.about}"
+        seeds = f"seed{'s' * (len(gain.seeds) > 1)} {', '.join(map(str, gain.seeds))}"
+        shares = (gain.before, gain.after, gain.read_before, gain.read_after)
+        before, after, *read = (shown(one, "share", cluster="cluster") for one in shares)
+        points = shown(gain.gain, "points", signed=True, cluster="cluster")
+        rows.append([f"{n}{about}, {seeds}", row_words(gain), before, after, points, *read])
+    return ReportTable("Right answers before and after", heads, rows, instrument=False, left=[1])
 
 
 def _curve(found: Sequence[Gained]) -> Picture | None:
@@ -113,24 +102,24 @@ def _curve(found: Sequence[Gained]) -> Picture | None:
 
 
 def _losses(logs: Mapping[TuningCell, Sequence[Mapping[str, float]]]) -> Picture | None:
-    shown_logs = {cell: lines for cell, lines in logs.items() if lines}
-    shown_logs = dict(list(shown_logs.items())[:_MOST_LINES])
+    """Two panels, a line for each training; None without a loss."""
+    drawn = [(cell.name, log) for cell, log in logs.items() if log][:_MOST_LINES]
     charts = []
     for name, title in (("loss", "Training loss"), ("eval_loss", "Validation loss")):
         lines = tuple(
             ChartLine(
-                cell.name,
-                tuple((line["step"], _plain(line[name])) for line in log if name in line),
+                cell,
+                tuple(
+                    (line["step"], Estimate(line[name], None, None, 1, 0, "steps"))
+                    for line in log
+                    if name in line
+                ),
             )
-            for cell, log in shown_logs.items()
+            for cell, log in drawn
         )
         if any(line.points for line in lines):
             charts.append(Chart(title, lines, unit="nats"))
     return curves("losses", charts, "steps", _LOSSES) if charts else None
-
-
-def _plain(value: float) -> Estimate:
-    return Estimate(value, None, None, 1, 0, "steps")
 
 
 def _trained(plan: FinetunePlan) -> str:

@@ -15,7 +15,7 @@ from typing import Any, get_args
 import msgspec
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import Progress, TaskID
+from rich.progress import TaskID
 
 from ...errors import WolflabError
 from ...files import make_folder, read_json, write
@@ -52,7 +52,6 @@ from ...wwqa.finetuning.plan import (
 )
 from ...wwqa.finetuning.training import (
     FinetuneStep,
-    Forecast,
     Taken,
     adapter_of,
     is_trained,
@@ -63,17 +62,15 @@ from ...wwqa.finetuning.training import (
 from ...wwqa.results import results
 from ..commands import bar, goes_on_with, write_numbers
 from ..console import say
-from ..report.numbers import interval, number
+from ..report.table import Cell
 from ..tables import print_fitted
 from ..wording import counted, duration
 from .eval_page import render_evaluation
 from .evaluating import ANSWERS, PAGE, RESULTS, eval_settings, warnings
-from .finetune_page import in_points, render_finetuning, row_words
+from .finetune_page import gains_table, render_finetuning
 
-EVALUATION, FORECAST, TAKEN = "eval", "forecast.json", "taken.json"
-"""The folder of the evaluation, in a run's directory; what a training was to take, and what it took, in the
-training's.
-"""
+EVALUATION, TAKEN = "eval", "taken.json"
+"""The folder of the evaluation, in a run's directory; what a training took, in the training's."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +116,10 @@ def finetune(console: Console, wanted: FinetuneWanted) -> bool:
     with held(path):
         plan = FinetunePlan(wanted.model, base, questions.files, settings, cells, made_from)
         begin_plan(path, plan)
-        _tell(console, questions, cells, path)
+        for sentence in questions.left_out:
+            say(console, sentence)
+        there = counted(len(questions.training), "question")
+        say(console, f"{counted(len(cells), 'training')} on {there} at most  →  {path}")
         for at, cell in enumerate(cells, 1):
             seen, kept = drawn[cell]
             if not is_trained(path / cell.name):
@@ -180,13 +180,6 @@ def _rows(
     return tuple(rows)
 
 
-def _tell(console: Console, questions: Questions, cells: Sequence[TuningCell], path: Path) -> None:
-    for sentence in questions.left_out:
-        say(console, sentence)
-    there = counted(len(questions.training), "question")
-    say(console, f"{counted(len(cells), 'training')} on {there} at most  →  {path}")
-
-
 # -- training ---------------------------------------------------------------------------------
 
 
@@ -202,44 +195,28 @@ def _train(
     with bar(console) as shown:
         task = shown.add_task(f"{cell.name} ({which})", total=None)
 
-        def watch(told: FinetuneStep | Forecast | Taken) -> None:
-            if isinstance(told, FinetuneStep):
-                _advance(shown, task, cell, which, told)
-                return
-            name, words = (FORECAST, _takes(told)) if isinstance(told, Forecast) else (TAKEN, _took(told))
-            write(path / cell.name / name, msgspec.json.encode(asdict(told)))
-            say(shown.console, f"{cell.name}: {words}")
+        def watch(told: FinetuneStep | Taken) -> None:
+            if isinstance(told, Taken):
+                write(path / cell.name / TAKEN, msgspec.json.encode(asdict(told)))
+                say(shown.console, f"{cell.name}: {_took(told)}")
+            elif "eval_loss" in told.line:
+                loss = f"validation loss {told.line['eval_loss']:.3f}"
+                say(shown.console, f"{cell.name}, step {told.step} of {told.steps}, {loss}")
+            else:
+                words = f"{cell.name} ({which}), training loss {told.line['loss']:.3f}"
+                shown.update(task, completed=told.step, total=told.steps, description=words)
 
         train_adapter(path / cell.name, plan.base, seen, kept, plan.settings, cell.seed, watch)
-
-
-def _advance(shown: Progress, task: TaskID, cell: TuningCell, which: str, step: FinetuneStep) -> None:
-    shown.update(task, completed=step.step, total=step.steps)
-    for line in step.lines:
-        for name, what in (("loss", "training"), ("eval_loss", "validation")):
-            if name in line:
-                told = f"{what} loss {line[name]:.3f}"
-                shown.update(task, description=f"{cell.name} ({which}), {told}")
-        if "eval_loss" in line:
-            say(shown.console, f"{cell.name}, step {line['step']:.0f} of {step.steps}, {told}")
-
-
-def _takes(look: Forecast) -> str:
-    """Memory and time, before the first step."""
-    return (
-        f"its {look.steps:,} steps take about {duration(look.seconds)} on {look.device} ({look.dtype}, as "
-        f"busy as it is now) and {look.memory / 2**30:,.1f} GiB of memory. {look.trained:,} of "
-        f"{look.parameters:,} parameters learn; the longest question has {look.longest:,} tokens, all "
-        f"together {look.tokens:,} an epoch."
-    )
 
 
 def _took(taken: Taken) -> str:
     """Time, speed and memory, after the last step."""
     which = f"{'last ' if taken.steps < taken.planned else ''}{counted(taken.steps, 'step')}"
-    speed = f"{taken.tokens / taken.seconds:,.0f} tokens a second"
-    memory = f"{taken.memory / 2**30:,.1f} GiB of memory at most"
-    return f"its {which} took {duration(taken.seconds)}, {speed}, and {memory}."
+    return (
+        f"its {which} took {duration(taken.seconds)} on {taken.device} ({taken.dtype}), "
+        f"{taken.tokens / taken.seconds:,.0f} tokens a second, and {taken.memory / 2**30:,.1f} GiB of memory "
+        f"at most; {taken.trained:,} of {taken.parameters:,} parameters learned."
+    )
 
 
 # -- before and after -------------------------------------------------------------------------
@@ -287,22 +264,23 @@ def _leave(
     run: EvalRun | None,
 ) -> None:
     """Print before and after, write the page and its numbers, and say what comes next."""
-    for (about, questions), inside in _by_training(found).items():
-        n = "all" if questions is None else f"{questions:,}"
-        words = "" if about == "both" else f" about {about}"
-        title = f"[bold]{n} training questions{words}, {counted(len(inside[0].seeds), 'seed')}[/]"
-        heads = ["", "before,\n95 % interval", "after", "gain in points", "readable,\nbefore and after"]
-        print_fitted(console, title, heads, [_line(gain) for gain in inside])
-    notes = dict.fromkeys(gain.gain.note for gain in found if gain.gain.note)
-    for note in notes:
+    if found:
+        table = gains_table(found)
+        rows = [["\n".join(cell.text for cell in row[:2]), *map(_in_lines, row[2:])] for row in table.rows]
+        print_fitted(console, f"[bold]{table.caption}[/]", ["", *map(_in_lines, table.columns[2:])], rows)
+    for note in dict.fromkeys(gain.gain.note for gain in found if gain.gain.note):
         say(console, note)
     logs = {cell: losses_of(path / cell.name) for cell in plan.cells}
+    taken = {cell: path / cell.name / TAKEN for cell in plan.cells}
     numbers = {
         **plan.as_plain(),
-        "gains": [gain.as_dict() for gain in found],
+        "gains": [asdict(gain) for gain in found],
         "losses": {cell.name: log for cell, log in logs.items()},
-        "forecasts": _measured(path, plan, FORECAST),
-        "taken": _measured(path, plan, TAKEN),
+        "taken": {
+            cell.name: read_json(file, dict, f"delete {file}")
+            for cell, file in taken.items()
+            if file.is_file()
+        },
     }
     write_numbers(path / RESULTS, numbers)
     html, pictures = render_finetuning(plan, found, logs, run is not None)
@@ -314,26 +292,6 @@ def _leave(
         say(console, f"adapter: {adapter_of(path / cell.name)} (README.md says how it is served)")
 
 
-def _measured(path: Path, plan: FinetunePlan, name: str) -> dict[str, Any]:
-    """By training, what its file of that name says; without those that have none."""
-    files = {cell.name: path / cell.name / name for cell in plan.cells}
-    return {cell: read_json(file, dict, f"delete {file}") for cell, file in files.items() if file.is_file()}
-
-
-def _by_training(found: Sequence[Gained]) -> dict[tuple[str, int | None], list[Gained]]:
-    parted: dict[tuple[str, int | None], list[Gained]] = {}
-    for gain in found:
-        parted.setdefault((gain.about, gain.questions), []).append(gain)
-    return parted
-
-
-def _line(gain: Gained) -> list[str]:
-    before, after = (
-        "–" if one.value is None else f"{number(one.value, 'share')}\n[dim]{interval(one, 'share')}[/]"
-        for one in (gain.before, gain.after)
-    )
-    read = " → ".join(
-        "–" if one.value is None else number(one.value, "share")
-        for one in (gain.read_before, gain.read_after)
-    )
-    return [escape(row_words(gain)), before, after, "\n".join(in_points(gain.gain)), read]
+def _in_lines(cell: Cell) -> str:
+    """A cell of a page's table for the terminal: a line each for value, interval and how many."""
+    return escape("\n".join(cell.lines))

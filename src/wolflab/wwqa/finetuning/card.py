@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-
-import yaml
 
 from ... import __version__
 from ...files import write
@@ -26,59 +25,49 @@ def write_card(
     """Write the card into the adapter's folder. folder: of the training. seen: the questions it was trained
     on. command: by which it was made.
     """
-    adapter = adapter_of(folder)
-    looks = {line["step"]: line["eval_loss"] for line in losses_of(folder) if "eval_loss" in line}
-    best = min(looks, key=lambda step: looks[step]) if looks else None
-    made_from = plan.made_from
+    adapter, settings, made_from = adapter_of(folder), plan.settings, plan.made_from
+    looks = [(line["eval_loss"], line["step"]) for line in losses_of(folder) if "eval_loss" in line]
+    best = "There were no questions for validation: it is the last step."
+    if looks:
+        loss, step = min(looks)
+        best = f"The validation loss was lowest at step {step:,.0f} ({loss:.3f}); this is that step."
+    table = {**settings.model_dump(mode="json"), "questions": cell.questions, "seed": cell.seed}
     card = filled(
         "adapter.md",
-        front=yaml.safe_dump(_front(plan), sort_keys=False).rstrip(),
+        base_model=json.dumps(plan.base),
         version=__version__,
         base=plan.base,
         base_digest=weights_digest(base_folder(find_weights(plan.base))),
         made_from=f", made from {made_from['file']} (SHA-256 `{made_from['sha256']}`)" if made_from else "",
         digest=weights_digest(adapter),
         n=f"{len(seen):,}",
-        questions=_questions(seen),
+        questions=_in_words(seen),
         sources="; ".join(f"{name} (SHA-256 `{digest}`)" for name, digest in plan.files.items()),
-        settings=_settings(plan, cell),
-        best="There were no questions for validation: it is the last step."
-        if best is None
-        else f"The validation loss was lowest at step {best:,.0f} ({looks[best]:.3f}); this is that step.",
+        settings="\n".join(f"| {name} | {value} |" for name, value in table.items()),
+        best=best,
         command=command,
         form="the model's own chat template"
-        if plan.settings.form == "chat"
+        if settings.form == "chat"
         else "texts alone, without a chat template (002's release)",
         serving=serving_lines(
             adapter,
             plan.base,
             None if made_from is None else Path(plan.model.removeprefix("hf/")),
-            rules_text=plan.settings.rules_text,
-            plain=plan.settings.form == "plain",
+            rules_text=settings.rules_text,
+            plain=settings.form == "plain",
         ),
     )
     write(adapter / CARD, card)
 
 
-def _front(plan: FinetunePlan) -> Mapping[str, object]:
-    return {
-        "base_model": plan.base,
-        "library_name": "peft",
-        "pipeline_tag": "text-generation",
-        "language": ["en"],
-        "tags": ["lora", "werewolf", "wwqa"],
+def _in_words(seen: Sequence[Item]) -> str:
+    """How many questions there are of each form and category."""
+    names = {
+        "yes_no": "yes or no",
+        "choice": "choices",
+        "open": "open questions",
+        "rule": "about the rules",
+        "situation": "about situations",
     }
-
-
-def _questions(seen: Sequence[Item]) -> str:
-    forms, categories = (Counter(getattr(item, what) for item in seen) for what in ("form", "category"))
-    told = {"yes_no": "yes or no", "choice": "choices", "open": "open questions"}
-    parts = [f"{n:,} {told.get(form, form)}" for form, n in forms.most_common()]
-    about = {"rule": "about the rules", "situation": "about situations"}
-    parts += [f"{n:,} {about[one]}" for one, n in categories.most_common() if one in about]
-    return ", ".join(parts)
-
-
-def _settings(plan: FinetunePlan, cell: TuningCell) -> str:
-    told = {**plan.settings.model_dump(mode="json"), "questions": cell.questions, "seed": cell.seed}
-    return "\n".join(f"| {name} | {value} |" for name, value in told.items())
+    counts = (Counter(getattr(item, what) for item in seen).most_common() for what in ("form", "category"))
+    return ", ".join(f"{n:,} {names[one]}" for found in counts for one, n in found if one in names)

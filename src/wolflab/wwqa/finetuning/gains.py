@@ -6,11 +6,11 @@ of them (`stats.intervals.MIN_DRAWS`); with fewer the interval is over clusters 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
 
-from ...stats.intervals import UNIT, Estimate, quotient, resampled_estimate
+from ...stats.intervals import Estimate, quotient, resampled_estimate
 from ..evaluating import EvalAnswer, EvalPlayer, EvalRow, EvalRun
 from ..items import Form
 from ..scores import UNITS, cluster_numbers, in_clusters
@@ -41,9 +41,9 @@ class Gained:
     read_before: Estimate
     read_after: Estimate
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON values."""
-        return asdict(self)
+
+Pairs = Sequence[tuple[EvalAnswer, EvalAnswer, int]]
+"""Each question as it was answered before and after a training, and that training's seed."""
 
 
 def gained(run: EvalRun, base: str, tuned: Mapping[TuningCell, str]) -> tuple[Gained, ...]:
@@ -52,71 +52,50 @@ def gained(run: EvalRun, base: str, tuned: Mapping[TuningCell, str]) -> tuple[Ga
     for cell, name in sorted(tuned.items(), key=lambda one: (one[0].about, one[0].questions or 0)):
         together.setdefault((cell.about, cell.questions), {})[cell.seed] = name
     return tuple(
-        found
-        for (about, questions), by_seed in together.items()
+        Gained(row.name, rules, which, *what, tuple(sorted(by_seed)), *_estimates(pairs, missing))
+        for what, by_seed in together.items()
         for row in run.rows
         for rules in row.conditions
-        for found in _of_row(run, row, rules, base, by_seed, (about, questions))
+        for which, pairs, missing in _by_form(run, row, rules, base, by_seed)
     )
 
 
-def _of_row(
-    run: EvalRun,
-    row: EvalRow,
-    rules: bool,
-    base: str,
-    by_seed: Mapping[int, str],
-    what: tuple[str, int | None],
-) -> Iterator[Gained]:
-    before = run.answers.get((row.name, EvalPlayer(base, rules)))
-    after = {seed: run.answers.get((row.name, EvalPlayer(name, rules))) for seed, name in by_seed.items()}
-    if before is None:
-        return
+def _by_form(
+    run: EvalRun, row: EvalRow, rules: bool, base: str, by_seed: Mapping[int, str]
+) -> Iterator[tuple[Which, Pairs, int]]:
+    """A row's questions that were answered before and after, all of them and those of each form; how many
+    are not answered.
+    """
+    before = run.answers.get((row.name, EvalPlayer(base, rules))) or ()
     both = [
         (one, then, seed)
-        for seed, answers in after.items()
-        for one, then in zip(before, answers or (), strict=False)
+        for seed, name in by_seed.items()
+        for one, then in zip(before, run.answers.get((row.name, EvalPlayer(name, rules))) or (), strict=False)
         if one is not None and then is not None
     ]
-    forms = [
-        form for form in ("yes_no", "choice", "open") if any(one.item.form == form for one, _, _ in both)
-    ]
+    there = {one.item.form for one, _, _ in both}
+    forms = [form for form in get_args(Form) if form in there]
     for which in ("all", *(forms if len(forms) > 1 else ())):
         pairs = [pair for pair in both if which in ("all", pair[0].item.form)]
-        missing = sum(which in ("all", item.form) for item in row.items) * len(after) - len(pairs)
+        asked = sum(which in ("all", item.form) for item in row.items) * len(by_seed)
         if pairs:
-            yield _gain(pairs, missing, row, rules, which, what, tuple(sorted(after)))
+            yield which, pairs, asked - len(pairs)
 
 
-def _gain(
-    pairs: Sequence[tuple[EvalAnswer, EvalAnswer, int]],
-    missing: int,
-    row: EvalRow,
-    rules: bool,
-    which: Which,
-    what: tuple[str, int | None],
-    seeds: tuple[int, ...],
-) -> Gained:
+def _estimates(pairs: Pairs, missing: int) -> Iterator[Estimate]:
+    """before, after, gain, read_before, read_after of `Gained`."""
     clusters = cluster_numbers(one.mark for one, _, _ in pairs)
     draws = [seed for _, _, seed in pairs]
 
-    def estimate(values: Sequence[float], of: Sequence[int] | None, bounds: tuple[float, float]) -> Estimate:
+    def estimate(values: Iterable[float], of: Sequence[int] | None, low: float = 0.0) -> Estimate:
         rows = [(cluster, (value, 1.0)) for cluster, value in zip(clusters, values, strict=True)]
-        return in_clusters(
-            resampled_estimate(
-                rows, quotient, n=len(rows), missing=missing, units=UNITS, bounds=bounds, draws=of
-            )
+        found = resampled_estimate(
+            rows, quotient, n=len(rows), missing=missing, units=UNITS, bounds=(low, 1.0), draws=of
         )
+        return in_clusters(found)
 
-    return Gained(
-        row.name,
-        rules,
-        which,
-        *what,
-        seeds,
-        estimate([float(one.right) for one, _, _ in pairs], None, UNIT),
-        estimate([float(then.right) for _, then, _ in pairs], draws, UNIT),
-        estimate([float(then.right) - float(one.right) for one, then, _ in pairs], draws, (-1.0, 1.0)),
-        estimate([float(one.reading.readable) for one, _, _ in pairs], None, UNIT),
-        estimate([float(then.reading.readable) for _, then, _ in pairs], draws, UNIT),
-    )
+    yield estimate((one.right for one, _, _ in pairs), None)
+    yield estimate((then.right for _, then, _ in pairs), draws)
+    yield estimate((then.right - one.right for one, then, _ in pairs), draws, -1.0)
+    yield estimate((one.reading.readable for one, _, _ in pairs), None)
+    yield estimate((then.reading.readable for _, then, _ in pairs), draws)

@@ -19,7 +19,7 @@ from pydantic import Field
 from ... import __version__
 from ...errors import StoreError, WolflabError
 from ...fields import Part
-from ...files import read_file, write
+from ...files import read_file, read_json, write
 from ..asking import prompt
 from ..evaluating import TEST_SPLITS, draw_items
 from ..exporting import right_reply
@@ -150,29 +150,30 @@ def begin_plan(path: Path, plan: FinetunePlan) -> None:
     """
     file, wanted = path / PLAN, plan.as_plain()
     if file.is_file():
-        there = _decoded(file)
-        decides = [name for name in ("model", "files", "settings") if there.get(name) != wanted[name]]
+        there = read_json(
+            file,
+            _PlanOnFile,
+            "put a whole copy there, or name another directory with -o (adapters that lie here stay)",
+        )
+        decides = [name for name in ("model", "files", "settings") if getattr(there, name) != wanted[name]]
         if decides:
             raise StoreError(
                 f"{path}: another fine-tuning was begun there (its {' and '.join(decides)} differ: {file}); "
                 "go on with the command that it was begun with, or name another directory"
             )
-        wanted["trainings"] = list(dict.fromkeys((*there["trainings"], *wanted["trainings"])))
-        wanted["wolflab"] = there.get("wolflab", __version__)
+        wanted["trainings"] = list(dict.fromkeys((*there.trainings, *wanted["trainings"])))
+        wanted["wolflab"] = there.wolflab
     write(file, msgspec.json.format(msgspec.json.encode(wanted), indent=1) + b"\n")
 
 
-def _decoded(file: Path) -> dict[str, Any]:
-    try:
-        there = msgspec.json.decode(read_file(file))
-    except (msgspec.DecodeError, RecursionError):
-        there = None
-    if isinstance(there, dict) and isinstance(there.get("trainings"), list):
-        return there
-    raise StoreError(
-        f"{file}: it is damaged; put a whole copy there, or name another directory with -o (adapters that "
-        "lie here stay as they are)"
-    )
+class _PlanOnFile(msgspec.Struct):
+    """What is read of a plan that is there; see `FinetunePlan`."""
+
+    model: str
+    files: dict[str, str]
+    settings: dict[str, Any]
+    trainings: list[str]
+    wolflab: str = __version__
 
 
 # -- questions --------------------------------------------------------------------------------

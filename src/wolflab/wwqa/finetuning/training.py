@@ -11,20 +11,15 @@ from __future__ import annotations
 import gc
 import json
 import math
-import os
 import random
-import re
 import shutil
 import sys
-import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
-from statistics import median
 from typing import Any
 
 from ...errors import ModelError, StoreError
@@ -33,7 +28,6 @@ from ...models.local import rendered, undated
 from ...models.weights import (
     ADAPTER,
     ADAPTER_WEIGHTS,
-    LoadedWeights,
     libraries,
     load_weights,
     quiet,
@@ -57,33 +51,12 @@ LogLine = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Forecast:
-    """What a training takes, measured on its own questions before its first step.
-
-    steps: in all. seconds: of the whole training on this machine as busy as it is now. memory: bytes, as in
-    `Taken`, with the longest questions together. tokens: of all questions, once. padding: the share of what
-    is computed that is filled up to the longest question of a step. longest: tokens.
-    """
-
-    steps: int
-    seconds: float
-    memory: int
-    tokens: int
-    padding: float
-    longest: int
-    device: str
-    dtype: str
-    parameters: int
-    trained: int
-
-
-@dataclass(frozen=True, slots=True)
 class FinetuneStep:
-    """A step that was made. lines: what was logged at it."""
+    """What was logged at a step."""
 
     step: int
     steps: int
-    lines: tuple[LogLine, ...] = ()
+    line: LogLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +65,8 @@ class Taken:
 
     steps: those made since, of `planned` in all. seconds: of these alone, without looks at the validation
     loss. tokens: of their questions, without what was filled up. memory: bytes held at once, at most: by
-    tensors on the graphics card where one trained, else by this process.
+    tensors on the graphics card where one trained, else by this process since it began. parameters: of the
+    model; trained: of these, those that learn.
     """
 
     steps: int
@@ -100,9 +74,13 @@ class Taken:
     seconds: float
     tokens: int
     memory: int
+    device: str
+    dtype: str
+    parameters: int
+    trained: int
 
 
-FinetuneWatch = Callable[[FinetuneStep | Forecast | Taken], None]
+FinetuneWatch = Callable[[FinetuneStep | Taken], None]
 
 
 def adapter_of(folder: Path) -> Path:
@@ -126,30 +104,70 @@ def train_adapter(
 ) -> Path:
     """Train, or go on from the last whole checkpoint; the folder of the adapter.
 
-    base: folder or hub name of the weights. watch: told of what it will take, then of every step, then of
-    what it took. The same seed gives the same adapter on one machine, however often it was cut. ModelError
-    for weights that cannot be trained; StoreError where the folder cannot be used.
+    base: folder or hub name of the weights. watch: told of every line of the log, then of what it took. The
+    same seed gives the same adapter on one machine, however often it was cut. ModelError for weights that
+    cannot be trained; StoreError where the folder cannot be used.
     """
     if is_trained(folder):
         return adapter_of(folder)
     libraries(*LIBRARIES)
     make_folder(folder / CHECKPOINTS)
-    with quiet_libraries(), _told_in_words(base, folder):
-        _train(folder, make_trainer(folder, base, training, validation, settings, seed), settings, watch)
+    with quiet(), _told_in_words(base, folder):
+        trainer = make_trainer(folder, base, training, validation, settings, seed)
+        checkpoint = _last_checkpoint(folder / CHECKPOINTS)
+        # What was logged after the checkpoint is logged again.
+        kept = [line for line in losses_of(folder) if line["step"] <= _step_of(checkpoint)]
+        write(folder / LOG, "".join(json.dumps(line) + "\n" for line in kept).encode())
+        _run(trainer, folder, checkpoint, settings, watch)
+        shutil.rmtree(adapter_of(folder), ignore_errors=True)  # no whole one: nothing would be trained
+        with new_folder(adapter_of(folder)) as half:
+            trainer.model.save_pretrained(half)
+            trainer.processing_class.save_pretrained(half)
+            (half / "README.md").unlink(missing_ok=True)  # peft's, which tells nothing
+    del trainer
     _give_memory_back()
     shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
     return adapter_of(folder)
 
 
-def _train(folder: Path, trainer: Any, settings: FinetuneSettings, watch: FinetuneWatch) -> None:
-    last = _last_checkpoint(folder / CHECKPOINTS)
-    _cut_log(folder / LOG, 0 if last is None else int(last.name.rpartition("-")[2]))
-    follower = _follower(folder, trainer, lambda: watch(_forecast(trainer, settings)), watch)
+def _run(
+    trainer: Any, folder: Path, checkpoint: Path | None, settings: FinetuneSettings, watch: FinetuneWatch
+) -> None:
+    """Let the trainer go on from its checkpoint to the end, and tell what that took."""
+    import torch
+
+    device, first = trainer.model.device.type, _step_of(checkpoint)
+    if device == "cuda":
+        torch.cuda.reset_peak_memory_stats()
+    follower = _follower(folder, watch)
     trainer.add_callback(follower)
-    trainer.train(resume_from_checkpoint=None if last is None else str(last))
-    if (taken := follower.taken()) is not None:
-        watch(taken)
-    _keep(trainer, adapter_of(folder))
+    done = trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+    if done.global_step == first:  # it was cut after its last step
+        return
+    rows = list(trainer.train_dataset)[first * settings.batch :]
+    sizes = [(one.numel(), one.requires_grad) for one in trainer.model.parameters()]
+    watch(
+        Taken(
+            steps=done.global_step - first,
+            planned=trainer.state.max_steps,
+            seconds=done.metrics["train_runtime"] - follower.looked,
+            tokens=sum(len(row["input_ids"]) for row in rows),
+            memory=_memory_at_most(device),
+            device=device,
+            dtype=arithmetic(settings, device),
+            parameters=sum(n for n, _ in sizes),
+            trained=sum(n for n, learns in sizes if learns),
+        )
+    )
+
+
+def _memory_at_most(device: str) -> int:
+    """Bytes held at once, at most: see `Taken`."""
+    import torch
+
+    if device == "cuda":
+        return int(torch.cuda.max_memory_allocated())
+    return getrusage(RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def _give_memory_back() -> None:
@@ -194,24 +212,6 @@ def _told_in_words(base: str, folder: Path) -> Iterator[None]:
         raise
 
 
-@contextmanager
-def quiet_libraries() -> Iterator[None]:
-    """The libraries print nothing into our terminal, and write nothing about themselves anywhere."""
-    os.environ.setdefault("WANDB_DISABLED", "true")
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    import datasets
-
-    shown = datasets.is_progress_bar_enabled()
-    datasets.disable_progress_bars()
-    try:
-        with quiet(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        if shown:
-            datasets.enable_progress_bars()
-
-
 # -- the trainer ------------------------------------------------------------------------------
 
 
@@ -222,28 +222,12 @@ def arithmetic(settings: FinetuneSettings, device: str) -> str:
     import torch
 
     if device == "cuda":
-        return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
-    return "bfloat16" if device == "cpu" and _has_bfloat16() else "float32"
-
-
-def _has_bfloat16() -> bool:
-    """Whether this processor multiplies bfloat16 faster than float32 (Linux tells)."""
-    try:
-        told = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return False
-    return "avx512_bf16" in told or "amx_bf16" in told
-
-
-def _loaded(base: str, settings: FinetuneSettings) -> LoadedWeights:
-    """The weights, in float32 where they are trained on a processor."""
-    import torch
-
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    dtype = arithmetic(settings, device) if device == "cuda" else "float32"
-    weights = load_weights(base, dtype=dtype, device=device)
-    _prepare(weights.tokenizer, base, settings)
-    return weights
+        faster = torch.cuda.is_bf16_supported(including_emulation=False)
+    else:
+        told = Path("/proc/cpuinfo")  # of Linux; elsewhere nobody knows
+        words = told.read_text(encoding="utf-8", errors="replace") if told.is_file() else ""
+        faster = device == "cpu" and ("avx512_bf16" in words or "amx_bf16" in words)
+    return "bfloat16" if faster else "float32"
 
 
 def _prepare(tokenizer: Any, base: str, settings: FinetuneSettings) -> None:
@@ -305,11 +289,16 @@ def make_trainer(
     """trl's trainer of that training, which has not begun. No question may have more tokens than
     `settings.longest` (`plan.those_that_fit`). What is raised: see `train_adapter`.
     """
+    import torch
     from datasets import Dataset
     from peft import LoraConfig
     from transformers import PrinterCallback, set_seed
 
-    weights = _loaded(base, settings)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    # On a processor weights stay in float32, whatever it computes in.
+    dtype = arithmetic(settings, device) if device == "cuda" else "float32"
+    weights = load_weights(base, dtype=dtype, device=device)
+    _prepare(weights.tokenizer, base, settings)
     set_seed(seed)
     targets = (settings.targets,) if isinstance(settings.targets, str) else settings.targets
     lora = LoraConfig(
@@ -321,12 +310,12 @@ def make_trainer(
     )
     lengths = [_tokens(weights.tokenizer, one) for one in training]
     order = order_of(lengths, settings.batch, settings.epochs, seed)
-    if weights.model.device.type == "cpu" and max(lengths) <= _SHORT:
+    if device == "cpu" and max(lengths) <= _SHORT:
         weights.model.set_attn_implementation("eager")
     try:
         trainer = _answers_trainer()(
             model=weights.model,
-            args=_arguments(folder / CHECKPOINTS, settings, seed, weights, bool(validation)),
+            args=_arguments(folder / CHECKPOINTS, settings, seed, device, bool(validation)),
             train_dataset=Dataset.from_list([training[place] for place in order]),
             eval_dataset=Dataset.from_list(list(validation)) if validation else None,
             processing_class=weights.tokenizer,
@@ -387,12 +376,10 @@ def order_of(lengths: Sequence[int], batch: int, epochs: int, seed: int) -> list
     return order + left
 
 
-def _arguments(
-    folder: Path, settings: FinetuneSettings, seed: int, weights: LoadedWeights, looks: bool
-) -> Any:
+def _arguments(folder: Path, settings: FinetuneSettings, seed: int, device: str, looks: bool) -> Any:
+    """trl's settings. looks: there are questions for validation."""
     from trl import SFTConfig
 
-    device = weights.model.device.type
     made = SFTConfig(
         output_dir=str(folder),
         use_cpu=device == "cpu",
@@ -429,158 +416,32 @@ def _arguments(
     return made
 
 
-def _keep(trainer: Any, folder: Path) -> None:
-    """Write the adapter with its tokenizer and chat template, whole or not at all."""
-    shutil.rmtree(folder, ignore_errors=True)  # no whole one, or nothing would have been trained
-    with new_folder(folder) as half:
-        trainer.model.save_pretrained(half)
-        trainer.processing_class.save_pretrained(half)
-        (half / "README.md").unlink(missing_ok=True)  # peft's, which tells nothing
-
-
-# -- what it takes ----------------------------------------------------------------------------
-
-
-def _forecast(trainer: Any, settings: FinetuneSettings) -> Forecast:
-    """Measured as the training begins: passes of a typical step and one of the longest, which change
-    nothing.
-    """
-    import torch
-
-    _begin_counting(trainer.model.device.type)
-    rows = list(trainer.train_dataset)
-    steps = [rows[at : at + settings.batch] for at in range(0, len(rows), settings.batch)]
-    sizes = [len(step) * max(len(row["input_ids"]) for row in step) for step in steps]
-    by_size = sorted(range(len(steps)), key=lambda at: sizes[at])
-    typical, largest, device = by_size[len(steps) // 2], by_size[-1], trainer.model.device.type
-    with torch.random.fork_rng(devices=None if device == "cuda" else []):
-        _pass(trainer, steps[by_size[0]])  # what the first one takes longer does not count
-        seconds = median(_pass(trainer, steps[typical]) for _ in range(3))  # one alone may be disturbed
-        _pass(trainer, steps[largest])
-    held = trainer.eval_dataset
-    looked = 0 if held is None else sum(len(row["input_ids"]) for row in held)
-    work = sum(sizes) + looked * (len(steps) // settings.look_every) / 3  # no backward pass
-    tokens = sum(len(row["input_ids"]) for row in rows)
-    trained = sum(one.numel() for one in trainer.model.parameters() if one.requires_grad)
-    return Forecast(
-        len(steps),
-        seconds / sizes[typical] * work,
-        _memory_at_most(device) + 8 * trained,  # two averages of the optimizer
-        tokens // settings.epochs,
-        1 - tokens / sum(sizes),
-        max(len(row["input_ids"]) for row in rows),
-        device,
-        arithmetic(settings, device),
-        sum(one.numel() for one in trainer.model.parameters()),
-        trained,
-    )
-
-
-def _pass(trainer: Any, rows: Sequence[Any]) -> float:
-    """Seconds of forward and backward on these questions; gradients are thrown away."""
-    device = trainer.model.device.type
-    started = _now(device)
-    model = trainer.model.train()
-    inputs = trainer._prepare_inputs(trainer.data_collator(list(rows)))
-    with trainer.accelerator.autocast():
-        loss = trainer.compute_loss(model, inputs)
-    loss.backward()
-    model.zero_grad(set_to_none=True)
-    return _now(device) - started
-
-
-def _now(device: str) -> float:
-    """Seconds, when all is done that was given to the device, which works on while we go on."""
-    if device == "cuda":
-        import torch
-
-        torch.cuda.synchronize()
-    return time.perf_counter()
-
-
-def _begin_counting(device: str) -> None:
-    """What `_memory_at_most` tells is the most from here on (of a process, on Linux alone)."""
-    if device == "cuda":
-        import torch
-
-        torch.cuda.reset_peak_memory_stats()
-    else:
-        with suppress(OSError):
-            Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-
-
-def _memory_at_most(device: str) -> int:
-    """Bytes held at once, at most: by tensors on the graphics card, else by this process."""
-    if device == "cuda":
-        import torch
-
-        return int(torch.cuda.max_memory_allocated())
-    with suppress(OSError):
-        told = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace")
-        if most := re.search(r"VmHWM:\s+(\d+) kB", told):
-            return 1024 * int(most[1])
-    most_ever = getrusage(RUSAGE_SELF).ru_maxrss
-    return most_ever if sys.platform == "darwin" else 1024 * most_ever
-
-
 # -- log and checkpoints ----------------------------------------------------------------------
 
 
-def _follower(folder: Path, trainer: Any, begin: Callable[[], None], watch: FinetuneWatch) -> Any:
-    """Writes the log, tells of every step, and takes the time. begin: what is done before the first one."""
+def _follower(folder: Path, watch: FinetuneWatch) -> Any:
+    """Writes the log and tells of it. looked: seconds of looks at the validation loss."""
     from transformers import TrainerCallback
 
-    device = trainer.model.device.type
-    lengths = [len(row["input_ids"]) for row in trainer.train_dataset]
-
     class Follower(TrainerCallback):  # type: ignore[misc]  # transformers is imported when needed
-        def __init__(self) -> None:
-            self.lines: list[LogLine] = []
-            self.begun, self.seconds, self.since = 0, 0.0, 0.0
+        looked = 0.0
 
-        def taken(self) -> Taken | None:
-            """None where no step was left to make."""
-            first, end, batch = (
-                self.begun,
-                trainer.state.global_step,
-                trainer.args.per_device_train_batch_size,
-            )
-            if first == end:
-                return None
-            tokens = sum(lengths[first * batch : end * batch])
-            memory = _memory_at_most(device)
-            return Taken(end - first, trainer.state.max_steps, self.seconds, tokens, memory)
-
-        def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
-            self.begun = state.global_step
-            begin()
+        def on_evaluate(self, args: Any, state: Any, control: Any, metrics: Any, **more: Any) -> None:
+            self.looked += metrics["eval_runtime"]
 
         def on_log(self, args: Any, state: Any, control: Any, logs: Mapping[str, Any], **more: Any) -> None:
             wanted = ("loss", "eval_loss", "learning_rate")
             told = {name: round(float(logs[name]), 6) for name in wanted if name in logs}
-            if "loss" in told or "eval_loss" in told:
-                line = {"step": state.global_step, **told}
-                append_json(folder / LOG, line)
-                self.lines.append(line)
+            if "loss" not in told and "eval_loss" not in told:
+                return
+            line = {"step": state.global_step, **told}
+            append_json(folder / LOG, line)
             if not all(math.isfinite(value) for value in told.values()):
                 raise ModelError(
                     f"{folder}: the loss is no number any more at step {state.global_step}; begin anew with "
                     "another -o and a lower rate: --set learning_rate=…"
                 )
-
-        def on_step_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
-            self.since = _now(device)
-
-        def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
-            self.seconds += _now(device) - self.since
-            self._tell(state)
-
-        def on_train_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
-            self._tell(state)
-
-        def _tell(self, state: Any) -> None:
-            watch(FinetuneStep(state.global_step, state.max_steps, tuple(self.lines)))
-            self.lines.clear()
+            watch(FinetuneStep(state.global_step, state.max_steps, line))
 
     return Follower()
 
@@ -600,21 +461,18 @@ def losses_of(folder: Path) -> list[dict[str, float]]:
     return lines
 
 
-def _cut_log(file: Path, step: int) -> None:
-    """Drop what was logged after the checkpoint that a training goes on from."""
-    kept = [line for line in losses_of(file.parent) if line["step"] <= step]
-    write(file, "".join(json.dumps(line) + "\n" for line in kept).encode())
+def _step_of(checkpoint: Path | None) -> int:
+    """The step that a checkpoint was made after; 0 without one."""
+    return 0 if checkpoint is None else int(checkpoint.name.rpartition("-")[2])
 
 
 def _last_checkpoint(folder: Path) -> Path | None:
     """The last whole checkpoint; what was cut off in the middle is deleted, and None where there is none."""
-    whole: dict[int, Path] = {}
-    for one in folder.glob("checkpoint-*"):
+    for one in sorted(folder.glob("checkpoint-*"), key=_step_of, reverse=True):
         try:
             json.loads(read_file(one / _STATE))
+            return one
         except (StoreError, ValueError, RecursionError):
             with writing(one):
                 shutil.rmtree(one)
-        else:
-            whole[int(one.name.rpartition("-")[2])] = one
-    return whole[max(whole)] if whole else None
+    return None
