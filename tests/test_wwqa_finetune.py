@@ -40,14 +40,14 @@ from wolflab.wwqa.finetuning.plan import (
     grid,
     questions_for,
     read_training,
-    those_that_fit,
     training_example,
     untrained,
+    within_length,
 )
 from wolflab.wwqa.finetuning.training import (
     FinetuneStep,
     FinetuneWatch,
-    Taken,
+    ResourceUsage,
     is_trained,
     losses_of,
     order_of,
@@ -161,7 +161,7 @@ def test_what_chooses_the_checkpoint_is_not_trained_on(tmp_path: Path) -> None:
 def test_questions_that_are_too_long_are_told_with_their_pair(file: Path) -> None:
     read = read_training([file])
     long = next(item for item in read.training if item.pair)
-    left = those_that_fit(
+    left = within_length(
         read, TINY, lambda one: 9999 if one["prompt"][0]["content"].startswith(long.question) else 9
     )
     gone = [item for item in read.training if item not in left.training]
@@ -170,7 +170,7 @@ def test_questions_that_are_too_long_are_told_with_their_pair(file: Path) -> Non
         " ".join(left.left_out)
     )
     with pytest.raises(WolflabError, match="no training question has 2,048 tokens or fewer"):
-        those_that_fit(read, TINY, lambda one: 9999)
+        within_length(read, TINY, lambda one: 9999)
 
 
 def test_questions_are_alike_where_their_rules_may_be() -> None:
@@ -250,7 +250,7 @@ def adapter_bytes(folder: Path) -> bytes:
 @pytest.fixture(scope="module")
 def whole(base: Path, examples: Examples, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("whole") / "t"
-    told: list[FinetuneStep | Taken] = []
+    told: list[FinetuneStep | ResourceUsage] = []
     run(folder, base, examples, told.append)
     kinds = [type(one).__name__ for one in told]
     (folder / "told.json").write_text(json.dumps([kinds, asdict(told[-1])]))
@@ -318,7 +318,7 @@ def answer_loss(adapter: Path, examples: list[Any]) -> float:
 
 def test_what_it_took_is_told_after_the_last_step(whole: Path, base: Path, examples: Examples) -> None:
     told, taken = json.loads((whole / "told.json").read_text())
-    assert told == ["FinetuneStep"] * 18 + ["Taken"], "12 steps, and 6 looks at the validation loss"
+    assert told == ["FinetuneStep"] * 18 + ["ResourceUsage"], "12 steps, and 6 looks at the validation loss"
     tokens = token_counter(str(base), TINY)
     assert taken["tokens"] == TINY.epochs * sum(map(tokens, examples[0]))
     assert taken["seconds"] > 0
@@ -374,7 +374,7 @@ class Cut(BaseException):
 
 
 def cut_at(step: int) -> FinetuneWatch:
-    def watch(told: FinetuneStep | Taken) -> None:
+    def watch(told: FinetuneStep | ResourceUsage) -> None:
         if isinstance(told, FinetuneStep) and told.step == step:
             raise Cut
 
@@ -389,12 +389,12 @@ def test_a_training_that_was_cut_ends_with_the_same_adapter_and_log(
     with pytest.raises(Cut):
         run(folder, base, examples, cut_at(step))
     assert not is_trained(folder)
-    told: list[FinetuneStep | Taken] = []
+    told: list[FinetuneStep | ResourceUsage] = []
     run(folder, base, examples, told.append)
     assert adapter_bytes(folder) == adapter_bytes(whole)
     assert losses_of(folder) == losses_of(whole)
     taken = told[-1]
-    assert isinstance(taken, Taken)
+    assert isinstance(taken, ResourceUsage)
     since = 0 if step == 2 else 10  # the last checkpoint
     assert (taken.steps, taken.planned) == (12 - since, 12)
 
@@ -402,10 +402,10 @@ def test_a_training_that_was_cut_ends_with_the_same_adapter_and_log(
 def test_a_training_that_was_cut_after_its_last_step_tells_no_speed(
     whole: Path, base: Path, examples: Examples, tmp_path: Path
 ) -> None:
-    told: list[FinetuneStep | Taken] = []
+    told: list[FinetuneStep | ResourceUsage] = []
 
-    def cut_in_the_end(one: FinetuneStep | Taken) -> None:
-        if isinstance(one, Taken):
+    def cut_in_the_end(one: FinetuneStep | ResourceUsage) -> None:
+        if isinstance(one, ResourceUsage):
             raise Cut
 
     with pytest.raises(Cut):
@@ -413,7 +413,7 @@ def test_a_training_that_was_cut_after_its_last_step_tells_no_speed(
     assert not is_trained(tmp_path / "cut")
     run(tmp_path / "cut", base, examples, told.append)
     assert adapter_bytes(tmp_path / "cut") == adapter_bytes(whole)
-    assert not any(isinstance(one, Taken) for one in told)
+    assert not any(isinstance(one, ResourceUsage) for one in told)
 
 
 def test_a_checkpoint_that_was_cut_in_the_middle_is_thrown_away(
@@ -438,7 +438,7 @@ def test_a_checkpoint_that_was_cut_in_the_middle_is_thrown_away(
 
 
 def test_what_is_trained_is_not_trained_again(whole: Path, base: Path, examples: Examples) -> None:
-    told: list[FinetuneStep | Taken] = []
+    told: list[FinetuneStep | ResourceUsage] = []
     run(whole, base, examples, told.append)
     assert not told
 

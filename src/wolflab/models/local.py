@@ -143,8 +143,8 @@ class LocalModel:
 
     async def check(self) -> None:
         """Whether all that it needs is here, without loading weights; ModelError where it is not."""
-        told = {"device": self.settings.device, "dtype": self.settings.dtype}
-        self._template(await asyncio.to_thread(lambda: tokenizer_of(self.weights, **told)))
+        options = {"device": self.settings.device, "dtype": self.settings.dtype}
+        self._template(await asyncio.to_thread(lambda: tokenizer_of(self.weights, **options)))
 
     async def close(self) -> None:
         """Forget the weights; they are loaded again when needed."""
@@ -253,8 +253,8 @@ cannot know it.
 def undated(template: str) -> str:
     """A chat template that writes the same on every day."""
     parts = "".join(f"|replace('{form}', '{_DAY.strftime(form)}')" for form in ("%Y", "%m", "%d", "%b", "%B"))
-    told = "{% macro " + _DATED + "(form) %}{{ form" + parts + " }}{% endmacro %}\n"
-    return template if _DATED not in template or template.startswith(told) else told + template
+    macro = "{% macro " + _DATED + "(form) %}{{ form" + parts + " }}{% endmacro %}\n"
+    return template if _DATED not in template or template.startswith(macro) else macro + template
 
 
 def rendered(tokenizer: Any, template: str, messages: SentMessages, begin: bool = True) -> str:
@@ -323,7 +323,7 @@ class _Loaded:
 
 
 @dataclass
-class _Line:
+class _Queue:
     """Who waits in one event loop, and whose turn it is."""
 
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -337,35 +337,35 @@ class _Engine:
         self._name, self._device, self._dtype = name, device, dtype
         self._loaded: _Loaded | None = None
         self._one_at_a_time = threading.Lock()
-        self._lines: WeakKeyDictionary[asyncio.AbstractEventLoop, _Line] = WeakKeyDictionary()
+        self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, _Queue] = WeakKeyDictionary()
 
     def forget(self) -> None:
         """Give the memory back."""
         self._loaded = None
 
-    def _line(self) -> _Line:
-        return self._lines.setdefault(asyncio.get_running_loop(), _Line())
+    def _queue(self) -> _Queue:
+        return self._queues.setdefault(asyncio.get_running_loop(), _Queue())
 
     async def loaded(self) -> _Loaded:
         """The weights, which are loaded where they are not yet."""
         if self._loaded is not None:
             return self._loaded
-        async with self._line().turn:
+        async with self._queue().turn:
             if self._loaded is None:
                 self._loaded = await asyncio.to_thread(self._load)
             return self._loaded
 
     async def ask(self, call: _Call) -> _Reply:
         """The reply. Whose turn comes answers others of its kind along, as many as a batch takes."""
-        line, stop = self._line(), threading.Event()
-        line.waiting.append(call)
+        queue, stop = self._queue(), threading.Event()
+        queue.waiting.append(call)
         try:
-            async with line.turn:
+            async with queue.turn:
                 await asyncio.sleep(0)  # whoever asks at the same time comes along
                 if call.reply is None:
                     others = [
                         one
-                        for one in line.waiting
+                        for one in queue.waiting
                         if one.kind == call.kind and one.reply is None and one is not call
                     ]
                     batch = [call, *others[: call.batch - 1]]
@@ -374,7 +374,7 @@ class _Engine:
                         one.reply = reply
         finally:
             stop.set()  # where the wait was broken off, as by Ctrl-C, the thread ends with its next token
-            line.waiting.remove(call)
+            queue.waiting.remove(call)
         assert call.reply is not None
         return call.reply
 
@@ -387,15 +387,15 @@ class _Engine:
             raise ModelRefused(str(error)) from None
         from transformers import GenerationConfig
 
-        model, told = weights.model, weights.model.generation_config
+        model, advised = weights.model, weights.model.generation_config
         # Only what is asked for decides a reply: no penalty or list of the makers'.
         model.generation_config = GenerationConfig()
-        said = told.eos_token_id if isinstance(told.eos_token_id, list) else [told.eos_token_id]
+        said = advised.eos_token_id if isinstance(advised.eos_token_id, list) else [advised.eos_token_id]
         ids = {end for end in (*said, weights.tokenizer.eos_token_id) if end is not None}
         window = getattr(model.config.get_text_config(), "max_position_embeddings", None)
-        temperature = (told.temperature or 1.0) if told.do_sample else 0.0
+        temperature = (advised.temperature or 1.0) if advised.do_sample else 0.0
         ends = tuple(sorted(ids))
-        return _Loaded(model, weights.tokenizer, window, ends, temperature, told.top_p or 1.0)
+        return _Loaded(model, weights.tokenizer, window, ends, temperature, advised.top_p or 1.0)
 
     def _replies(self, calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
         """All at once, or one by one where the device's memory is too small for that."""
@@ -425,7 +425,7 @@ def _written_by(calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
     pad = kind.stops[0] if kind.stops else 0
     rows = [[pad] * (widest - len(call.prompt)) + call.prompt for call in calls]
     seen = [[0] * (widest - len(call.prompt)) + [1] * len(call.prompt) for call in calls]
-    picking = _Picking(calls)
+    sampler = _RowSampler(calls)
 
     def stopped(ids: Any, scores: Any) -> Any:
         return torch.full((len(ids),), stop.is_set(), device=ids.device)
@@ -446,14 +446,14 @@ def _written_by(calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
                 pad_token_id=pad,
                 return_dict_in_generate=True,
             ),
-            logits_processor=[picking],
+            logits_processor=[sampler],
             stopping_criteria=StoppingCriteriaList([stopped]),
             **{cache: kept},
         )
     if alone and (made := getattr(written, cache)) is not None:
         kind.loaded.kept[:] = [(written.sequences[0, :-1].tolist(), made)]
     return [
-        _read(tokenizer, kind, ids[widest:].tolist(), [step[row] for step in picking.likeliest], cached)
+        _read(tokenizer, kind, ids[widest:].tolist(), [step[row] for step in sampler.likeliest], cached)
         for row, ids in enumerate(written.sequences)
     ]
 
@@ -498,7 +498,7 @@ def _is_word(tokenizer: Any, token: int) -> bool:
     return any(letter.isalnum() for letter in tokenizer.decode([token], skip_special_tokens=True))
 
 
-class _Picking:
+class _RowSampler:
     """Has a say in each next token, row by row, so that no reply depends on what is written beside it.
 
     A draw is the largest of logits with Gumbel noise on them, which comes to the same as drawing by their

@@ -266,11 +266,11 @@ def _model(place: WeightsPlace, folder: Path, dtype: Any) -> Any:
     """
     from transformers import AutoModelForCausalLM
 
-    told: dict[str, Any] = {"dtype": dtype, "use_safetensors": True, "trust_remote_code": False}
+    options: dict[str, Any] = {"dtype": dtype, "use_safetensors": True, "trust_remote_code": False}
     whole = "name a folder that holds a whole causal language model"
     with _loading(f"weights {place.base!r}: they cannot be loaded", whole):
         model, loading = AutoModelForCausalLM.from_pretrained(
-            str(folder), local_files_only=True, output_loading_info=True, **told
+            str(folder), local_files_only=True, output_loading_info=True, **options
         )
     if missing := sorted(loading["missing_keys"]):
         raise ModelError(
@@ -315,11 +315,11 @@ def template_of(place: WeightsPlace, folder: Path) -> str | None:
         file, config = where / TEMPLATE, where / "tokenizer_config.json"
         if file.is_file():
             return file.read_text(encoding="utf-8")
-        told = _json(config).get("chat_template") if config.is_file() else None
-        if isinstance(told, list):  # several, by name
-            told = next((one.get("template") for one in told if one.get("name") == "default"), None)
-        if isinstance(told, str):
-            return told
+        template = _json(config).get("chat_template") if config.is_file() else None
+        if isinstance(template, list):  # several, by name
+            template = next((one.get("template") for one in template if one.get("name") == "default"), None)
+        if isinstance(template, str):
+            return template
     return None
 
 
@@ -376,8 +376,8 @@ def weights_digest(folder: Path) -> str:
 
 
 def _file_sha256(path: Path) -> str:
-    told = path.stat()
-    return _sha256_of(path.resolve(), told.st_size, told.st_mtime_ns)
+    stat = path.stat()
+    return _sha256_of(path.resolve(), stat.st_size, stat.st_mtime_ns)
 
 
 @lru_cache(256)
@@ -418,12 +418,12 @@ def plain_folder(gguf: Path, into: Path) -> Path:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    told: dict[str, Any] = {"gguf_file": gguf.name, "local_files_only": True}
+    options: dict[str, Any] = {"gguf_file": gguf.name, "local_files_only": True}
     # Its bar heeds no setting.
     with new_folder(into) as half, quiet(), redirect_stderr(StringIO()):
         with _loading(f"{gguf}: transformers cannot read it", "name weights in Hugging Face's form"):
-            tokenizer = AutoTokenizer.from_pretrained(str(gguf.parent), **told)
-            model = AutoModelForCausalLM.from_pretrained(str(gguf.parent), dtype=torch.float32, **told)
+            tokenizer = AutoTokenizer.from_pretrained(str(gguf.parent), **options)
+            model = AutoModelForCausalLM.from_pretrained(str(gguf.parent), dtype=torch.float32, **options)
         # transformers holds a model from a GGUF for quantized, though its weights are plain numbers by now:
         # such a model is neither saved nor trained.
         model.is_quantized = False

@@ -32,7 +32,7 @@ from ...wwqa.evaluating import (
     evaluate_by_name,
     find_rows,
 )
-from ...wwqa.finetuning.base import how_base_is_asked, trained_base
+from ...wwqa.finetuning.base import base_spec, trained_base
 from ...wwqa.finetuning.card import CARD, write_card
 from ...wwqa.finetuning.gains import Gained, gained
 from ...wwqa.finetuning.plan import (
@@ -46,13 +46,13 @@ from ...wwqa.finetuning.plan import (
     grid,
     questions_for,
     read_training,
-    those_that_fit,
     training_example,
     untrained,
+    within_length,
 )
 from ...wwqa.finetuning.training import (
     FinetuneStep,
-    Taken,
+    ResourceUsage,
     adapter_of,
     is_trained,
     losses_of,
@@ -107,7 +107,7 @@ def finetune(console: Console, wanted: FinetuneWanted) -> bool:
     rows = _rows(console, wanted, asked, questions) if wanted.evaluate else ()
     home = Path("runs") if wanted.out is None else wanted.out.parent
     base, made_from = trained_base(wanted.model, home / "weights", lambda sentence: say(console, sentence))
-    questions = those_that_fit(questions, settings, token_counter(base, settings))
+    questions = within_length(questions, settings, token_counter(base, settings))
     drawn = {cell: questions_for(questions, cell, settings) for cell in cells}
     path = wanted.out or new_directory(Path("runs"), "finetune")
     again = shlex.join(["wolflab", *sys.argv[1:], *([] if wanted.out else ["-o", str(path)])])
@@ -127,7 +127,7 @@ def finetune(console: Console, wanted: FinetuneWanted) -> bool:
             if not (adapter_of(path / cell.name) / CARD).is_file():
                 write_card(path / cell.name, plan, cell, seen, again)
         found, run = _evaluated(console, path, plan, rows, asked, wanted) if rows else ((), None)
-        _leave(console, path, plan, found, run)
+        _write_report(console, path, plan, found, run)
     if run is not None and run.waiting:
         left = counted(run.waiting, "message waits", "messages wait")
         say(console, f"{left} for a reply ({run.why}). Go on with: {again}", "yellow")
@@ -195,10 +195,10 @@ def _train(
     with bar(console) as shown:
         task = shown.add_task(f"{cell.name} ({which})", total=None)
 
-        def watch(told: FinetuneStep | Taken) -> None:
-            if isinstance(told, Taken):
+        def watch(told: FinetuneStep | ResourceUsage) -> None:
+            if isinstance(told, ResourceUsage):
                 write(path / cell.name / TAKEN, msgspec.json.encode(asdict(told)))
-                say(shown.console, f"{cell.name}: {_took(told)}")
+                say(shown.console, f"{cell.name}: {_usage_in_words(told)}")
             elif "eval_loss" in told.line:
                 loss = f"validation loss {told.line['eval_loss']:.3f}"
                 say(shown.console, f"{cell.name}, step {told.step} of {told.steps}, {loss}")
@@ -209,7 +209,7 @@ def _train(
         train_adapter(path / cell.name, plan.base, seen, kept, plan.settings, cell.seed, watch)
 
 
-def _took(taken: Taken) -> str:
+def _usage_in_words(taken: ResourceUsage) -> str:
     """Time, speed and memory, after the last step."""
     which = f"{'last ' if taken.steps < taken.planned else ''}{counted(taken.steps, 'step')}"
     return (
@@ -233,7 +233,7 @@ def _evaluated(
     """Base and tuned models answer, one after another."""
     base = f"hf/{plan.base}"
     tuned = {cell: f"hf/{os.path.normpath(adapter_of(path / cell.name))}" for cell in plan.cells}
-    first, why = how_base_is_asked(plan.base, plan.settings, adapter_of(path / plan.cells[0].name))
+    first, why = base_spec(plan.base, plan.settings, adapter_of(path / plan.cells[0].name))
     if why:
         say(console, why)
     home = path / EVALUATION
@@ -256,7 +256,7 @@ def _evaluated(
     return gained(run, base, tuned), run
 
 
-def _leave(
+def _write_report(
     console: Console,
     path: Path,
     plan: FinetunePlan,

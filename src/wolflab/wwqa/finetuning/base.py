@@ -46,7 +46,7 @@ def trained_base(
     return place.base, weights_made_from(place.base)
 
 
-def how_base_is_asked(base: str, settings: FinetuneSettings, adapter: Path) -> tuple[Spec, str]:
+def base_spec(base: str, settings: FinetuneSettings, adapter: Path) -> tuple[Spec, str]:
     """How the base is named to an evaluation, and a sentence where its form is not a matter of course.
 
     adapter: a folder with the template that training used.
@@ -56,6 +56,6 @@ def how_base_is_asked(base: str, settings: FinetuneSettings, adapter: Path) -> t
         return name, ""
     place = find_weights(base)
     if template_of(place, base_folder(place)) is None:
-        told = {"model": name, "chat_template": str(adapter / TEMPLATE)}
-        return told, "The base has no chat template; it is asked as the adapters are (form: plain)"
+        spec = {"model": name, "chat_template": str(adapter / TEMPLATE)}
+        return spec, "The base has no chat template; it is asked as the adapters are (form: plain)"
     return name, "The base is asked in its own chat template, adapters in theirs (form: plain)"

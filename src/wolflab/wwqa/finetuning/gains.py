@@ -42,7 +42,7 @@ class Gained:
     read_after: Estimate
 
 
-Pairs = Sequence[tuple[EvalAnswer, EvalAnswer, int]]
+AnsweredPairs = Sequence[tuple[EvalAnswer, EvalAnswer, int]]
 """Each question as it was answered before and after a training, and that training's seed."""
 
 
@@ -62,7 +62,7 @@ def gained(run: EvalRun, base: str, tuned: Mapping[TuningCell, str]) -> tuple[Ga
 
 def _by_form(
     run: EvalRun, row: EvalRow, rules: bool, base: str, by_seed: Mapping[int, str]
-) -> Iterator[tuple[Which, Pairs, int]]:
+) -> Iterator[tuple[Which, AnsweredPairs, int]]:
     """A row's questions that were answered before and after, all of them and those of each form; how many
     are not answered.
     """
@@ -82,7 +82,7 @@ def _by_form(
             yield which, pairs, asked - len(pairs)
 
 
-def _estimates(pairs: Pairs, missing: int) -> Iterator[Estimate]:
+def _estimates(pairs: AnsweredPairs, missing: int) -> Iterator[Estimate]:
     """before, after, gain, read_before, read_after of `Gained`."""
     clusters = cluster_numbers(one.mark for one, _, _ in pairs)
     draws = [seed for _, _, seed in pairs]

@@ -199,11 +199,11 @@ def read_training(files: Sequence[Path], seed: int = 0) -> Questions:
     training: list[Item] = []
     validation: list[Item] = []
     tests: set[tuple[str, str]] = set()
-    told: list[str] = []
+    remarks: list[str] = []
     digests = {}
     for path, name in told_names(files).items():
         found = read_questions(path)
-        told += found.troubles()
+        remarks += found.troubles()
         digests[name] = sha256(read_file(path)).hexdigest()
         loose = [item for item in found.items if not item.split]
         kept = (
@@ -219,19 +219,19 @@ def read_training(files: Sequence[Path], seed: int = 0) -> Questions:
             else:
                 training.append(item)
     training, why = _clean(training, tests, "training")
-    told += why
+    remarks += why
     validation, why = _clean(validation, tests | {_asked(item) for item in training}, "validation")
-    told += why
+    remarks += why
     if not training:
         names = ", ".join(map(str, files))
         raise WolflabError(
             f"{names}: no question is for training; name a file that `wolflab wwqa build` made, or one "
             "without splits"
         )
-    return Questions(tuple(training), tuple(validation), digests, tuple(told))
+    return Questions(tuple(training), tuple(validation), digests, tuple(remarks))
 
 
-def those_that_fit(
+def within_length(
     questions: Questions, settings: FinetuneSettings, tokens: Callable[[TrainingExample], int]
 ) -> Questions:
     """Without those of more tokens than `settings.longest`, and without the other question of their pair.
@@ -292,8 +292,8 @@ def _clean(
         (leaks, f"stand in a test split{' or in training' if what == 'validation' else ''} too"),
         (doubles, "stand in the files before"),
     )
-    told = [f"{n:,} questions of {what} are left out: they {why}" for n, why in reasons if n]
-    return list(kept.values()), told
+    remarks = [f"{n:,} questions of {what} are left out: they {why}" for n, why in reasons if n]
+    return list(kept.values()), remarks
 
 
 def questions_for(
@@ -334,8 +334,8 @@ def training_example(item: Item, settings: FinetuneSettings) -> TrainingExample:
 
     It is what an evaluation puts with the same settings: `prompt` to the byte.
     """
-    told = prompt(item, settings.rules_text and bool(item.rules), told=settings.form == "chat")
+    message = prompt(item, settings.rules_text and bool(item.rules), told=settings.form == "chat")
     return {
-        "prompt": [{"role": "user", "content": told}],
+        "prompt": [{"role": "user", "content": message}],
         "completion": [{"role": "assistant", "content": right_reply(item)}],
     }

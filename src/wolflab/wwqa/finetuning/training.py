@@ -60,7 +60,7 @@ class FinetuneStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ResourceUsage:
     """What a training took, since it last went on.
 
     steps: those made since, of `planned` in all. seconds: of these alone, without looks at the validation
@@ -80,7 +80,7 @@ class Taken:
     trained: int
 
 
-FinetuneWatch = Callable[[FinetuneStep | Taken], None]
+FinetuneWatch = Callable[[FinetuneStep | ResourceUsage], None]
 
 
 def adapter_of(folder: Path) -> Path:
@@ -147,7 +147,7 @@ def _run(
     rows = list(trainer.train_dataset)[first * settings.batch :]
     sizes = [(one.numel(), one.requires_grad) for one in trainer.model.parameters()]
     watch(
-        Taken(
+        ResourceUsage(
             steps=done.global_step - first,
             planned=trainer.state.max_steps,
             seconds=done.metrics["train_runtime"] - follower.looked,
@@ -162,7 +162,7 @@ def _run(
 
 
 def _memory_at_most(device: str) -> int:
-    """Bytes held at once, at most: see `Taken`."""
+    """Bytes held at once, at most: see `ResourceUsage`."""
     import torch
 
     if device == "cuda":
@@ -224,8 +224,8 @@ def arithmetic(settings: FinetuneSettings, device: str) -> str:
     if device == "cuda":
         faster = torch.cuda.is_bf16_supported(including_emulation=False)
     else:
-        told = Path("/proc/cpuinfo")  # of Linux; elsewhere nobody knows
-        words = told.read_text(encoding="utf-8", errors="replace") if told.is_file() else ""
+        cpus = Path("/proc/cpuinfo")  # of Linux; elsewhere nobody knows
+        words = cpus.read_text(encoding="utf-8", errors="replace") if cpus.is_file() else ""
         faster = device == "cpu" and ("avx512_bf16" in words or "amx_bf16" in words)
     return "bfloat16" if faster else "float32"
 
@@ -287,7 +287,7 @@ def make_trainer(
     seed: int,
 ) -> Any:
     """trl's trainer of that training, which has not begun. No question may have more tokens than
-    `settings.longest` (`plan.those_that_fit`). What is raised: see `train_adapter`.
+    `settings.longest` (`plan.within_length`). What is raised: see `train_adapter`.
     """
     import torch
     from datasets import Dataset
@@ -345,8 +345,8 @@ def _answers_trainer() -> Any:
         ) -> Any:
             labels = inputs["labels"][:, 1:]
             asked = (labels != -100).any(0).nonzero().squeeze(1)
-            told = {name: value for name, value in inputs.items() if name != "labels"}
-            outputs = model(**told, use_cache=False, logits_to_keep=asked)
+            others = {name: value for name, value in inputs.items() if name != "labels"}
+            outputs = model(**others, use_cache=False, logits_to_keep=asked)
             wanted = labels[:, asked].reshape(-1)
             loss = cross_entropy(outputs.logits.float().flatten(0, 1), wanted, reduction="sum")
             tokens = (wanted != -100).sum() if num_items_in_batch is None else num_items_in_batch
@@ -431,12 +431,12 @@ def _follower(folder: Path, watch: FinetuneWatch) -> Any:
 
         def on_log(self, args: Any, state: Any, control: Any, logs: Mapping[str, Any], **more: Any) -> None:
             wanted = ("loss", "eval_loss", "learning_rate")
-            told = {name: round(float(logs[name]), 6) for name in wanted if name in logs}
-            if "loss" not in told and "eval_loss" not in told:
+            numbers = {name: round(float(logs[name]), 6) for name in wanted if name in logs}
+            if "loss" not in numbers and "eval_loss" not in numbers:
                 return
-            line = {"step": state.global_step, **told}
+            line = {"step": state.global_step, **numbers}
             append_json(folder / LOG, line)
-            if not all(math.isfinite(value) for value in told.values()):
+            if not all(math.isfinite(value) for value in numbers.values()):
                 raise ModelError(
                     f"{folder}: the loss is no number any more at step {state.global_step}; begin anew with "
                     "another -o and a lower rate: --set learning_rate=…"
