@@ -26,7 +26,7 @@ from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.specs import PlayerSpec
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.casting import Company
-from wolflab.lab.runs.forecast import Interval90, Limits, RunForecast, Seen, ask_some, forecast, seen_in
+from wolflab.lab.runs.forecast import Interval90, RunForecast, Seen, ask_some, forecast, seen_in
 from wolflab.lab.runs.rehearsal import rehearse
 from wolflab.lab.storage.store import Store
 from wolflab.models.base import Model, Request, Response
@@ -133,7 +133,7 @@ def simulate(number: int, deals: int, ask: int, folder: Path) -> dict[tuple[str,
     rehearsed = rehearse(experiment)
 
     def told(seen: Seen) -> RunForecast:
-        return forecast(rehearsed, {"all": deals}, Limits.of(experiment), seen)
+        return forecast(rehearsed, {"all": deals}, seen)
 
     forecasts = {
         "before": told(Seen()),

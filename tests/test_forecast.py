@@ -25,12 +25,12 @@ from wolflab.errors import ExperimentError
 from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.loading import build, load_experiment
 from wolflab.lab.plans.sources import shipped_files
-from wolflab.lab.runs.forecast import Limits, RunForecast, Seen, SeenReply, forecast, seen_in
-from wolflab.lab.runs.rehearsal import Rehearsed, rehearse, said_in
+from wolflab.lab.runs.forecast import RunForecast, Seen, SeenReply, forecast, seen_in
+from wolflab.lab.runs.rehearsal import Rehearsal, rehearse, said_in
 from wolflab.lab.runs.runner import play_run
 from wolflab.lab.storage.store import Store
 from wolflab.lab.studies.plan import load_study
-from wolflab.ui.forecasting import forecast_first, forecast_in_the_middle
+from wolflab.ui.forecasting import forecast_first, forecast_underway
 from wolflab.ui.report.numbers import number
 from wolflab.usage import Usage
 
@@ -46,9 +46,9 @@ def plain(server: FakeServer | None = None, **model: Any) -> dict[str, Any]:
     }
 
 
-def told(experiment: Experiment, seen: Seen = Seen(), rehearsed: Rehearsed | None = None) -> RunForecast:  # noqa: B008
+def told(experiment: Experiment, seen: Seen = Seen(), rehearsed: Rehearsal | None = None) -> RunForecast:  # noqa: B008
     games = {name: len(experiment.places(name)) for name in experiment.conditions}
-    return forecast(rehearsed or rehearse(experiment), games, Limits.of(experiment), seen)
+    return forecast(rehearsed or rehearse(experiment), games, seen)
 
 
 # -- rehearsing ---------------------------------------------------------------------------------
@@ -63,8 +63,8 @@ def test_a_rehearsal_asks_nobody_and_leaves_nothing(tmp_path: Path, monkeypatch:
     for game in games:
         assert {call.model for call in game.calls} == {"wolf-1"}
         assert 5 < game.chain < len(game.calls)  # some calls wait for each other, those of a vote do not
-    assert any(call.heard.get("wolf-1") for call in rehearsed.calls)
-    assert {kind for _, kind in rehearsed.requests} == {call.kind for call in rehearsed.calls}
+    assert any(call.quoted.get("wolf-1") for call in rehearsed.calls("wolf-1"))
+    assert len(rehearsed.requests["wolf-1"]) == 24
 
 
 def test_a_rehearsal_is_the_same_every_time() -> None:
@@ -78,12 +78,16 @@ def test_every_shipped_experiment_can_be_planned(name: str) -> None:
     experiment = load_experiment(name)
     rehearsed = rehearse(experiment, 1)
     assert rehearsed.games.keys() == experiment.conditions.keys()
-    assert bool([*rehearsed.calls]) is not experiment.built_in
+    assert bool(rehearsed.calls()) is not experiment.built_in
 
 
 def test_what_is_said_is_found_in_a_reply() -> None:
-    assert said_in('{"reasoning": "long", "statement": "I am the Seer."}') == "I am the Seer."
-    assert said_in("<think>hm</think>I am the Seer.") == "I am the Seer."
+    assert (
+        said_in("/statement/|act|", '{"reasoning": "long", "statement": "I am the Seer."}')
+        == "I am the Seer."
+    )
+    assert said_in("/statement/|act|", "<think>hm</think>I am the Seer.") == "I am the Seer."
+    assert said_in("/vote/|act|", '{"statement": "I am the Seer."}') is None
 
 
 # -- forecasts ----------------------------------------------------------------------------------
@@ -102,9 +106,7 @@ def test_planted_traits_are_found(tmp_path: Path) -> None:
 def seen(n: int, **changes: Any) -> Seen:
     prompt, completion = changes.get("prompt", 1000), changes.get("completion", 100)
     usage = Usage(prompt, completion, 0, (prompt + 10 * completion) / 1e6)
-    reply = SeenReply(
-        "/vote/|act|", 1000, usage, changes.get("latency", 2.0), None, changes.get("again", False)
-    )
+    reply = SeenReply(1000, usage, changes.get("latency", 2.0), None, changes.get("again", False))
     return Seen({"wolf-1": [reply] * n})
 
 
@@ -238,22 +240,22 @@ def test_at_a_terminal_it_is_asked(
     monkeypatch.setattr(sys, "stdin", typed)
     experiment = build(plain(price={"input": 50.0}))
     if begun:
-        assert forecast_first(Console(), experiment, False, "x --yes").rehearsed is not None
+        assert forecast_first(Console(), experiment, False, "x --yes").rehearsal is not None
     else:
-        with pytest.raises(ExperimentError, match="not begun; begin it with x --yes"):
+        with pytest.raises(ExperimentError, match="begin it with x --yes"):
             forecast_first(Console(), experiment, False, "x --yes")
-    assert "Begin it? [y/N]" in capsys.readouterr().out
+    assert "Begin it? [y/N]" in capsys.readouterr().err
 
 
 def test_tokens_that_nobody_knows_the_price_of_are_much_too_unless_the_server_is_here() -> None:
     there = plain() | {"deals": 3000}
-    assert forecast_first(Console(quiet=True), build(there), False, "x --yes").rehearsed is not None
+    assert forecast_first(Console(quiet=True), build(there), False, "x --yes").rehearsal is not None
     there["players"]["others"]["model"]["base_url"] = "https://models.example.org/v1"
     with pytest.raises(ExperimentError, match="tokens of models without a price: begin it"):
         forecast_first(Console(quiet=True), build(there), False, "x --yes")
-    assert forecast_first(Console(quiet=True), build(there), True, "x --yes").rehearsed is not None
+    assert forecast_first(Console(quiet=True), build(there), True, "x --yes").rehearsal is not None
     limited = build(there | {"budget": {"tokens": 1_000_000}})
-    assert forecast_first(Console(quiet=True), limited, False, "x --yes").rehearsed is not None
+    assert forecast_first(Console(quiet=True), limited, False, "x --yes").rehearsal is not None
 
 
 def test_a_model_is_checked_with_its_settings() -> None:
@@ -331,7 +333,7 @@ def test_with_the_only_game_over_nothing_is_forecast(tmp_path: Path) -> None:
     assert "will take" not in done.stdout.partition("r\n")[2]
 
 
-def test_a_forecast_in_the_middle_is_what_was_taken_and_what_is_left(tmp_path: Path) -> None:
+def test_a_forecast_underway_is_what_was_taken_and_what_is_left(tmp_path: Path) -> None:
     price = {"input": 1.0, "output": 2.0}
     with running() as server:
         data = plain(server, price=price) | {"deals": 4}
@@ -342,12 +344,12 @@ def test_a_forecast_in_the_middle_is_what_was_taken_and_what_is_left(tmp_path: P
             store.change(experiment)
             came = store.called().totals
             calls, tokens, usd = came.calls, came.usage.tokens, came.usage.cost
-            found = forecast_in_the_middle(experiment, rehearsed, store)
+            found = forecast_underway(experiment, rehearsed, store)
             assert found is not None
             in_all, seen = found
             whole = told(experiment, Seen(seen_in(store).replies), rehearsed)
             assert play_run(store)
-            assert forecast_in_the_middle(experiment, rehearsed, store) is None
+            assert forecast_underway(experiment, rehearsed, store) is None
     assert seen == calls
     assert in_all.games == 1
     for span, before, full in (
@@ -368,9 +370,9 @@ def test_void_games_that_nobody_plays_again_are_not_forecast(tmp_path: Path) -> 
         with Store.create(tmp_path / "r", experiment) as store:
             assert play_run(store)
             assert store.games("void")
-            assert forecast_in_the_middle(experiment, rehearse(experiment), store) is None
+            assert forecast_underway(experiment, rehearse(experiment), store) is None
             console = Console(file=io.StringIO())
-            assert forecast_first(console, experiment, False, "x --yes", store).rehearsed is None
+            assert forecast_first(console, experiment, False, "x --yes", store).rehearsal is None
 
 
 def test_what_is_on_file_of_games_that_were_begun_is_told_apart(tmp_path: Path) -> None:
@@ -408,7 +410,7 @@ def test_no_reply_is_longer_than_allowed() -> None:
 
 def test_a_budget_of_tokens_is_a_yes_for_models_with_a_price() -> None:
     dear = build(plain(price={"input": 50.0, "output": 50.0}) | {"budget": {"tokens": 5000}})
-    assert forecast_first(Console(quiet=True), dear, False, "x --yes").rehearsed is not None
+    assert forecast_first(Console(quiet=True), dear, False, "x --yes").rehearsal is not None
 
 
 def test_prompts_that_were_paid_for_count_though_others_fail(tmp_path: Path) -> None:

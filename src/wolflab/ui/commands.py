@@ -34,12 +34,12 @@ from ..lab.plans.specs import PlayerSpec
 from ..lab.results.extras import Extras
 from ..lab.runs import runner
 from ..lab.runs.casting import Company
-from ..lab.runs.rehearsal import Rehearsed
+from ..lab.runs.rehearsal import Rehearsal
 from ..lab.runs.work import budget_needed
 from ..lab.storage.store import GameRow, Store
 from .alarm import HeardStore
 from .console import ExitCode, say
-from .forecasting import Beginning, forecast_first, forecast_in_a_line, forecast_in_the_middle
+from .forecasting import Beginning, forecast_first, forecast_in_a_line, forecast_underway
 from .report.numbers import number
 from .wording import SHORT_GAMES_FIRST, counted
 
@@ -169,14 +169,14 @@ def play_games(
     console: Console,
     store: HeardStore,
     play: Callable[[runner.ProgressWatch], bool],
-    rehearsed: Rehearsed | None = None,
+    rehearsal: Rehearsal | None = None,
 ) -> bool:
     """Let a store's games be played while the bar fills. Returns what `play` does (`runner.play_run`).
 
-    rehearsed: what was rehearsed of them, where calls are paid for.
+    rehearsal: what was rehearsed of them, where calls are paid for.
     """
     before = sum(row.over for row in store.games())
-    with _GamesShown(console, store, rehearsed) as shown:
+    with _GamesShown(console, store, rehearsal) as shown:
         ok = play(shown.watch)
         planned = shown.look()
     if before == planned:
@@ -187,8 +187,8 @@ def play_games(
 class _GamesShown:
     """The bar of games, with what their calls took so far, and for how long they will go on."""
 
-    def __init__(self, console: Console, store: HeardStore, rehearsed: Rehearsed | None) -> None:
-        self._console, self._store, self._rehearsed = console, store, rehearsed
+    def __init__(self, console: Console, store: HeardStore, rehearsal: Rehearsal | None) -> None:
+        self._console, self._store, self._rehearsal = console, store, rehearsal
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(20),
@@ -225,8 +225,8 @@ class _GamesShown:
             self.look()
         if progress.last is not None and progress.last.over:
             self._over += 1
-            if self._rehearsed is not None and self._over & (self._over - 1) == 0:
-                self._correct(self._rehearsed)
+            if self._rehearsal is not None and self._over & (self._over - 1) == 0:
+                self._correct(self._rehearsal)
 
     def look(self) -> int:
         """Show how it is now. Returns how many games are planned."""
@@ -253,11 +253,11 @@ class _GamesShown:
         if monotonic() - self._looked > _EVERY:
             self.look()
 
-    def _correct(self, rehearsed: Rehearsed) -> None:
+    def _correct(self, rehearsal: Rehearsal) -> None:
         """With 1, 2, 4, 8 … games over, reckon again how many calls the run makes. It is told the first time,
         unless nothing is left.
         """
-        found = forecast_in_the_middle(self._experiment, rehearsed, self._store)
+        found = forecast_underway(self._experiment, rehearsal, self._store)
         if found is None:
             self._calls = None
             return

@@ -1,13 +1,15 @@
-"""What a run will take, told before it begins: `wolflab plan`, and the head of every run that is paid for."""
+"""What games and other calls will take, told before they are made: `wolflab plan`, and the head of every run
+that is paid for.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import shlex
-import sys
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from rich.console import Console
 from rich.table import Table
@@ -20,34 +22,25 @@ from ..lab.plans.served import elsewhere, is_served, servers_of
 from ..lab.plans.sources import COMMANDS, file_kind
 from ..lab.plans.specs import BudgetSpec
 from ..lab.runs.casting import Company
-from ..lab.runs.forecast import (
-    GamesTook,
-    Interval90,
-    Limits,
-    RunForecast,
-    Seen,
-    ask_some,
-    forecast,
-    longest_reply,
-    seen_in,
-    taken_in,
-)
+from ..lab.runs.forecast import Interval90, RunForecast, Seen, ask_some, forecast, seen_in, taken_in
 from ..lab.runs.one_call import CallsAhead
-from ..lab.runs.rehearsal import GAMES, Rehearsed, rehearse
+from ..lab.runs.rehearsal import GAMES, Rehearsal, embedder_prices, longest_reply, playing_models, rehearse
 from ..lab.runs.runner import preflight
 from ..lab.storage.store import Store
 from ..lab.studies.plan import load_study
-from .console import say
+from ..usage import CallTotals
+from .console import confirmed, say
+from .report.numbers import number
 from .wording import counted, duration
 
 _NAMED = 4
-"""Seats that are named one by one."""
-_OF_RUNS = "; the run can be resumed", "; raise it and resume the run"
-"""What sentences say of going on, where no run was begun."""
-ASKS_ABOVE_USD = 10.0
-"""A run that may cost more is begun after a yes."""
-ASKS_ABOVE_TOKENS = 10_000_000
-"""The same where nobody knows what tokens cost."""
+"""Seats and sentences that are told one by one."""
+_ASKS_ABOVE_USD, _ASKS_ABOVE_TOKENS = 10.0, 10_000_000
+"""What may cost more is begun after a yes; tokens count where nobody knows what they cost."""
+_AGREED = "allowed usd", "allowed tokens"
+"""Under which a run keeps to what somebody has said yes."""
+_MARGIN = 1.5
+"""A yes holds up to so many times what was told: forecasts change while a run goes on."""
 
 
 def plan_run(
@@ -56,89 +49,41 @@ def plan_run(
     """Tell what an experiment, a tournament or a study will take. ask: so many prompts are put to each model
     first.
     """
+    planned = None
     if (kind := file_kind(source)) == "study":
         if overrides or village:
             raise ExperimentError(f"{source} is a study, told as it stands; leave out -o and --village")
         study = load_study(source)
         experiment, planned = study.on_agents, study.expected
     else:
-        experiment, planned = load_experiment(source, overrides, village), None
+        experiment = load_experiment(source, overrides, village)
     with console.status("Games are rehearsed on the built-in player …"):
-        rehearsed = rehearse(experiment, games, max(ask, 1))
+        rehearsal = rehearse(experiment, games, max(ask, 1))
     seen = Seen()
-    if ask and any(rehearsed.calls):
+    if ask and rehearsal.calls():
         with console.status("The models are asked …"):
-            seen, failed = asyncio.run(_ask_models(experiment, rehearsed, ask))
-        _tell_asked(console, seen)
-        for sentence in failed[:_NAMED]:
-            for ending in _OF_RUNS:
-                sentence = sentence.removesuffix(ending)
-            say(console, f"Not all prompts were answered: {sentence}", "yellow")
-        if len(failed) > _NAMED:
-            say(console, f"and {len(failed) - _NAMED} more of this kind", "yellow")
-    told = forecast_of(experiment, rehearsed, seen, planned=planned)
+            seen = asyncio.run(_ask_models(console, experiment, rehearsal, ask))
+    expected = forecast(rehearsal, _games_left(experiment, None, planned), seen)
     words = [source, *(["--village"] if village else [])]
     words += [word for change in overrides for word in ("-o", change)]
-    _tell_forecast(console, experiment, rehearsed, told, shlex.join(["wolflab", "plan", *words]))
-    _tell_budget(console, experiment, told)
-    _tell_unstated(console, experiment)
+    _tell_forecast(console, rehearsal, expected, shlex.join(["wolflab", "plan", *words]))
+    budget = experiment.budget
+    if budget.usd is not None and expected.usd is not None and expected.usd.middle > budget.usd:
+        say(console, f"The budget of {budget.usd:g} USD is less: the run will stop there.", "yellow")
+    if budget.tokens is not None and expected.tokens.middle > budget.tokens:
+        say(console, f"The budget of {budget.tokens:,} tokens is less: the run will stop there.", "yellow")
+    _tell_unset(console, experiment)
     say(console, f"Nothing was begun. To begin it: {shlex.join(['wolflab', COMMANDS[kind], *words])}")
 
 
-async def _ask_models(experiment: Experiment, rehearsed: Rehearsed, most: int) -> tuple[Seen, list[str]]:
+async def _ask_models(console: Console, experiment: Experiment, rehearsal: Rehearsal, most: int) -> Seen:
+    """Put some prompts to the models, and tell what that took."""
     company = Company(experiment)
     try:
         await preflight(company)
-        return await ask_some(company, rehearsed, most)
+        seen, failed = await ask_some(company, rehearsal, most)
     finally:
         await company.close()
-
-
-def forecast_of(
-    experiment: Experiment,
-    rehearsed: Rehearsed,
-    seen: Seen,
-    over: Mapping[str, int] | None = None,
-    planned: Mapping[str, int] | None = None,
-) -> RunForecast:
-    """See `lab.runs.forecast`. over: condition → so many games count already, and are not to be played.
-    planned: condition → games in all, where the experiment does not say it.
-    """
-    return forecast(rehearsed, _left(experiment, over or {}, planned), Limits.of(experiment), seen)
-
-
-def forecast_in_the_middle(
-    experiment: Experiment, rehearsed: Rehearsed, store: Store
-) -> tuple[RunForecast, int] | None:
-    """What a run will have taken in the end: what its games that are over took, and a forecast of the others,
-    which alone the hours are of. With how many replies it is made of. None where nothing is left to play.
-    """
-    over = _over_in(store)
-    if not any(_left(experiment, over, None).values()):
-        return None
-    told = forecast_of(experiment, rehearsed, seen_in(store), over)
-    return told.with_taken(taken_in(store)[0]), sum(model.seen for model in told.models.values())
-
-
-def _over_in(store: Store) -> Counter[str]:
-    """Condition → games in whose place none is to be played: done, or void where none is drawn again."""
-    ends = ("done",) if store.experiment.redraw_void else ("done", "void")
-    return Counter(row.condition for row in store.games() if row.status in ends)
-
-
-def _left(
-    experiment: Experiment, over: Mapping[str, int], planned: Mapping[str, int] | None
-) -> dict[str, int]:
-    """Condition → games that are still to be played."""
-    games = planned or {name: len(experiment.places(name)) for name in experiment.conditions}
-    return {name: max(0, games[name] - over.get(name, 0)) for name in experiment.conditions}
-
-
-# -- telling -------------------------------------------------------------------------------------------------
-
-
-def _tell_asked(console: Console, seen: Seen) -> None:
-    """What asking some prompts took."""
     for name, replies in seen.replies.items():
         used = sum(reply.usage.tokens for reply in replies)
         paid = sum(reply.usage.cost for reply in replies)
@@ -147,43 +92,67 @@ def _tell_asked(console: Console, seen: Seen) -> None:
         asked = f"{name} was asked {counted(len(replies), 'prompt')}: {used:,} tokens{cost}"
         warn = "yellow" if 2 * bad > len(replies) else ""
         say(console, f"{asked}; {counted(bad, 'reply', 'replies')} could not be used", warn)
+    for sentence in failed[:_NAMED]:
+        why = sentence.partition("; the run can be resumed")[0].partition("; raise it and resume the run")[0]
+        say(console, f"Not all prompts were answered: {why}", "yellow")
+    if len(failed) > _NAMED:
+        say(console, f"and {len(failed) - _NAMED} more of this kind", "yellow")
+    return seen
+
+
+def _games_left(
+    experiment: Experiment, store: Store | None, planned: Mapping[str, int] | None = None
+) -> dict[str, int]:
+    """Condition → games that are still to be played: none in place of one that is done, or void where none is
+    drawn again. planned: games in all, where the experiment does not say it.
+    """
+    games = planned or {name: len(experiment.places(name)) for name in experiment.conditions}
+    if store is None:
+        return dict(games)
+    ends = ("done",) if store.experiment.redraw_void else ("done", "void")
+    over = Counter(row.condition for row in store.games() if row.status in ends)
+    return {name: max(0, games[name] - over[name]) for name in games}
+
+
+def forecast_underway(
+    experiment: Experiment, rehearsal: Rehearsal, store: Store
+) -> tuple[RunForecast, int] | None:
+    """What a run will have taken in the end: what its games that are over took, and a forecast of the others,
+    which alone the hours are of. With how many replies it is made of. None where nothing is left to play.
+    """
+    left = _games_left(experiment, store)
+    if not any(left.values()):
+        return None
+    expected = forecast(rehearsal, left, seen_in(store)).with_taken(taken_in(store)[0])
+    return expected, sum(model.seen for model in expected.models.values())
 
 
 def _tell_forecast(
-    console: Console,
-    experiment: Experiment,
-    rehearsed: Rehearsed,
-    told: RunForecast,
-    plan: str = "wolflab plan …",
+    console: Console, rehearsal: Rehearsal, expected: RunForecast, plan: str = "wolflab plan …"
 ) -> None:
     """The table, and what it is made of. plan: the command that tells it."""
-    played = sum(map(len, rehearsed.games.values()))
-    of = counted(told.games, "game")
-    if len(experiment.conditions) > 1:
-        of += f" in {len(experiment.conditions)} conditions"
-    if not (told.models or told.embedders):
+    of = counted(expected.games, "game")
+    if len(rehearsal.games) > 1:
+        of += f" in {len(rehearsal.games)} conditions"
+    if not expected.models:
         say(console, f"{of}, all by built-in players: nothing is asked of a model, and nothing is paid")
         return
-    on = f"{counted(played, 'game')} rehearsed on the built-in player"
+    on = f"{counted(sum(map(len, rehearsal.games.values())), 'game')} rehearsed on the built-in player"
     say(console, f"{of}. What they will take, with a certainty of 90 %, by {on}:")
     table = Table()
     for head in ("model", "calls", "prompt tokens", "reply tokens", "USD"):
         table.add_column(head, overflow="fold")
-    for name, model in told.models.items():
-        table.add_row(
-            name,
-            *(span_in_words(span) for span in (model.calls, model.prompt, model.completion)),
-            _usd(model.usd),
-        )
-    for name, texts in told.embedders.items():
-        table.add_row(f"{name} (texts)", "", span_in_words(texts.tokens), "", _usd(texts.usd))
-    if len(told.models) + len(told.embedders) > 1:
-        both = f"{span_in_words(told.tokens)} tokens"
-        table.add_row("all", span_in_words(told.calls), both, "", _usd(told.usd, told.unpriced))
+    for label, model in expected.models.items():
+        calls, written = (model.calls, model.completion) if not model.embeds else (None, None)
+        cells = [_in_words(each) for each in (calls, model.prompt, written)]
+        table.add_row(label, *cells, _in_words(model.usd, "usd") or "not known")
+    if len(expected.models) > 1:
+        tokens = f"{_in_words(expected.tokens)} tokens"
+        table.add_row("all", _in_words(expected.calls), tokens, "", _usd_in_words(expected))
     console.print(table)
-    if told.hours is not None:
-        say(console, f"time: {_hours(told.hours)}, while nothing else uses these servers")
-    guessed = [name for name, model in told.models.items() if not model.seen]
+    if expected.hours is not None:
+        say(console, f"time: {_in_words(expected.hours, 'hours')}, while nothing else uses these servers")
+    guessed = [label for label, model in expected.models.items() if not (model.seen or model.embeds)]
     if guessed:
         whose = guessed[0] if len(guessed) == 1 else f"{len(guessed)} models"
         say(
@@ -193,56 +162,31 @@ def _tell_forecast(
         )
 
 
-def forecast_in_a_line(told: RunForecast) -> str:
-    """A forecast in the middle of a run; see `forecast_in_the_middle`."""
-    parts = [f"{span_in_words(told.calls)} calls", f"{span_in_words(told.tokens)} tokens"]
-    if told.usd is not None:
-        parts.append(f"{_usd(told.usd, told.unpriced)} USD")
-    if told.hours is not None:
-        parts.append(f"{_hours(told.hours)} for what is left")
+def forecast_in_a_line(expected: RunForecast) -> str:
+    """A forecast of a run that is under way; see `forecast_underway`."""
+    parts = [f"{_in_words(expected.calls)} calls", f"{_in_words(expected.tokens)} tokens"]
+    parts += [] if expected.usd is None else [_usd_in_words(expected)]
+    if expected.hours is not None:
+        parts.append(f"{_in_words(expected.hours, 'hours')} for what is left")
     return "; ".join(parts)
 
 
-def span_in_words(span: Interval90) -> str:
-    """ "12,300 (9,800 to 15,000)"."""
-    low, middle, high = (_rounded(value) for value in span)
+def _in_words(amount: Interval90 | None, unit: Literal["large", "usd", "hours"] = "large") -> str:
+    """ "12.3 k (9.8 k to 15.0 k)"; "" for None."""
+    if amount is None:
+        return ""
+    each = (amount.low, amount.middle, amount.high)
+    low, middle, high = (duration(3600 * n) if unit == "hours" else number(n, unit) for n in each)
     return middle if low == high else f"{middle} ({low} to {high})"
 
 
-def _hours(hours: Interval90) -> str:
-    low, middle, high = (duration(3600 * each) for each in hours)
-    return middle if low == high else f"{middle} ({low} to {high})"
+def _usd_in_words(expected: RunForecast) -> str:
+    """Of all models; some may have no price."""
+    least = "at least " if any(model.usd is None for model in expected.models.values()) else ""
+    return "not known" if expected.usd is None else f"{least}{_in_words(expected.usd, 'usd')}"
 
 
-def _rounded(value: float) -> str:
-    """With three digits that count."""
-    if value <= 0:
-        return "0"
-    if value >= 1e6:
-        return f"{float(f'{value / 1e6:.3g}'):,g} M"
-    return f"{float(f'{value:.3g}'):,.0f}" if value >= 100 else f"{value:.3g}"
-
-
-def _usd(span: Interval90 | None, unpriced: Sequence[str] = ()) -> str:
-    if span is None:
-        return "not known"
-    return f"at least {span_in_words(span)}" if unpriced else span_in_words(span)
-
-
-def _tell_budget(console: Console, experiment: Experiment, told: RunForecast) -> None:
-    """A budget that will not do."""
-    budget = experiment.budget
-    if budget.usd is not None and told.usd is not None and told.usd.middle > budget.usd:
-        say(
-            console,
-            f"The budget of {budget.usd:g} USD is less: the run will stop there.",
-            "yellow",
-        )
-    if budget.tokens is not None and told.tokens.middle > budget.tokens:
-        say(console, f"The budget of {budget.tokens:,} tokens is less: the run will stop there.", "yellow")
-
-
-_UNSTATED = {
+_UNSET = {
     "price": "no price, so what it costs is not known",
     "context": "no context, so a prompt that is too long is found out by its server",
     "max_tokens": "no max_tokens, so a long reply can exceed a budget",
@@ -250,49 +194,37 @@ _UNSTATED = {
 """Settings of a model that a forecast or a budget would need, and what is told without."""
 
 
-def _tell_unstated(
-    console: Console, experiment: Experiment, settings: Collection[str] = tuple(_UNSTATED)
-) -> None:
+def _tell_unset(console: Console, experiment: Experiment, settings: Collection[str] = tuple(_UNSET)) -> None:
     """Which of these settings nobody has set, with the seats."""
-    seats: dict[str, dict[str, None]] = {setting: {} for setting in settings}
-    for condition in experiment.conditions:
-        for place, spec in experiment.cast(condition).items():
-            given = spec.model if isinstance(spec.model, dict) else {}
-            if (name := model_name(spec)) and is_served(name):
-                for setting in settings:
-                    known = longest_reply(spec) if setting == "max_tokens" else given.get(setting)
-                    if known is None:
-                        seats[setting][f"{place} ({name})"] = None
-    for setting, lacking in seats.items():
+    for setting in settings:
+        lacking: dict[str, None] = {}
+        for condition in experiment.conditions:
+            for place, spec in experiment.cast(condition).items():
+                given = spec.model if isinstance(spec.model, dict) else {}
+                known = longest_reply(spec) if setting == "max_tokens" else given.get(setting)
+                if known is None and (name := model_name(spec)) and is_served(name):
+                    lacking[f"{place} ({name})"] = None
         if lacking:
-            named = [*lacking][:_NAMED] + (
-                [f"and {len(lacking) - _NAMED} more"] if len(lacking) > _NAMED else []
-            )
-            say(console, f"{_UNSTATED[setting]}: {', '.join(named)}")
+            more = [f"and {len(lacking) - _NAMED} more"] if len(lacking) > _NAMED else []
+            say(console, f"{_UNSET[setting]}: {', '.join([*lacking][:_NAMED] + more)}")
 
 
-# -- before a run begins -------------------------------------------------------------------------------------
-
-_ALLOWED = "allowed usd", "allowed tokens"
-"""Under which a run keeps to what somebody has said yes."""
-_NOTHING = GamesTook(0, 0, 0.0)
-_MARGIN = 1.5
-"""A yes holds up to so many times what was told: forecasts change while a run goes on."""
+# -- a yes where it is much ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Beginning:
-    """What was told at the head of a run. rehearsed: None where nothing was, or could be, told. usd, tokens:
+    """What was told at the head of a run. rehearsal: None where nothing was, or could be, told. usd, tokens:
     that a yes was said to, to be kept with the run; 0 for none.
     """
 
-    rehearsed: Rehearsed | None = None
+    rehearsal: Rehearsal | None = None
     usd: float = 0.0
     tokens: float = 0.0
 
     def keep(self, store: Store) -> None:
         """So that a run that goes on is not asked for again."""
-        for name, value in zip(_ALLOWED, (self.usd, self.tokens), strict=True):
+        for name, value in zip(_AGREED, (self.usd, self.tokens), strict=True):
             if value:
                 store.remember(name, repr(value), anew=True)
 
@@ -308,38 +240,39 @@ def forecast_first(
     """Tell what a run will take, and ask whether to begin it where that is much.
 
     ExperimentError where nobody says yes. yes: it was said beforehand. command: with which that is said.
-    store: of a run that goes on. planned: see `forecast_of`.
+    store: of a run that goes on. planned: see `_games_left`.
     """
-    over = Counter[str]() if store is None else _over_in(store)
-    left = any(_left(experiment, over, planned).values())
-    if not servers_of(experiment) or not left:
+    left, away = _games_left(experiment, store, planned), elsewhere(experiment)
+    if not servers_of(experiment) or not any(left.values()):
         return Beginning()
-    seen = Seen() if store is None else seen_in(store)
     try:
         with console.status("Games are rehearsed on the built-in player …"):
-            rehearsed = rehearse(experiment, GAMES // 2)
+            rehearsal = rehearse(experiment, GAMES // 2)
     except WolflabError as error:
         say(console, f"What this run will take cannot be told: {error}", "yellow")
-        if _unbounded(experiment) and not yes:
-            _ask(console, "an amount that is not known", command)
+        if experiment.budget == BudgetSpec() and (away or _dearest(experiment)):
+            _agree("an amount that is not known", yes, command)
         return Beginning()
-    told = forecast_of(experiment, rehearsed, seen, over, planned)
-    if not (told.models or told.embedders):
-        return Beginning(rehearsed)
-    _tell_forecast(console, experiment, rehearsed, told)
+    expected = forecast(rehearsal, left, Seen() if store is None else seen_in(store))
+    if not expected.models:
+        return Beginning(rehearsal)
+    _tell_forecast(console, rehearsal, expected)
     if experiment.budget != BudgetSpec():
-        _tell_unstated(console, experiment, ["max_tokens"])
-    had, begun = (_NOTHING, _NOTHING) if store is None else taken_in(store)
+        _tell_unset(console, experiment, ["max_tokens"])
+    over, begun = (CallTotals(), CallTotals()) if store is None else taken_in(store)
     if begun.calls:
-        calls = f"{counted(begun.calls, 'call')}, {begun.tokens:,} tokens"
+        calls = f"{counted(begun.calls, 'call')}, {begun.usage.tokens:,} tokens"
         say(console, f"Of this, {calls} are on file, of games that were begun, and are not made again.")
-    usd, tokens = _most(experiment, rehearsed, told, had)
-    allowed = [_MARGIN * float((store and store.meta(name)) or 0) for name in _ALLOWED]
-    if not (much := _much(usd, tokens, allowed)):
-        return Beginning(rehearsed)
-    if not yes:
-        _ask(console, much, command)
-    return Beginning(rehearsed, usd, tokens)
+    usd = over.usage.cost + (expected.usd.high if expected.usd else 0.0)
+    unpriced = [one for one in expected.models.values() if one.usd is None and one.name in away]
+    tokens = sum(one.prompt.high + one.completion.high for one in unpriced)
+    tokens += over.usage.tokens if unpriced else 0
+    usd, tokens = _within(experiment.budget, usd, tokens, _dearest(experiment))
+    agreed = [_MARGIN * float((store and store.meta(name)) or 0) for name in _AGREED]
+    if not (much := _much(usd, tokens, agreed)):
+        return Beginning(rehearsal)
+    _agree(much, yes, command)
+    return Beginning(rehearsal, usd, tokens)
 
 
 def calls_first(
@@ -362,18 +295,15 @@ def calls_first(
     usd = sum(one.usd or 0.0 for one in ahead)
     tokens = sum(one.prompt + (one.reply or 0) for one in ahead if one.usd is None and one.elsewhere)
     dearest = max((one.dearest for one in ahead), default=0.0)
-    budget = BudgetSpec(tokens=limits[0], usd=limits[1])
-    if (much := _much(*_within(budget, usd, tokens, dearest))) and not yes:
-        _ask(console, much, command, "--tokens, or --usd and prices")
+    if much := _much(*_within(BudgetSpec(tokens=limits[0], usd=limits[1]), usd, tokens, dearest)):
+        _agree(much, yes, command, "--tokens, or --usd and prices")
 
 
-def _much(usd: float, tokens: float, allowed: Sequence[float] = (0.0, 0.0)) -> str:
-    """What a yes is needed for, in words; "" where none is. allowed: USD and tokens that had a yes."""
-    if usd > max(ASKS_ABOVE_USD, allowed[0]):
-        return f"{usd:,.2f} USD"
-    if tokens > max(ASKS_ABOVE_TOKENS, allowed[1]):
-        return f"{_rounded(tokens)} tokens of models without a price"
-    return ""
+def _dearest(experiment: Experiment) -> float:
+    """USD of a million of the dearest tokens, of models and embedders."""
+    prices = [model.price for model in playing_models(experiment).values()]
+    known = [price for price in (*prices, *embedder_prices(experiment).values()) if price is not None]
+    return max((max(price.input, price.output) for price in known), default=0.0)
 
 
 def _within(budget: BudgetSpec, usd: float, tokens: float, dearest: float) -> tuple[float, float]:
@@ -385,44 +315,19 @@ def _within(budget: BudgetSpec, usd: float, tokens: float, dearest: float) -> tu
     return usd, tokens
 
 
-def _dearest(limits: Limits) -> float:
-    """USD of a million of the dearest tokens, of models and embedders."""
-    prices = (*limits.prices.values(), *limits.texts.values())
-    return max((max(price.input, price.output) for price in prices if price is not None), default=0.0)
+def _much(usd: float, tokens: float, agreed: Sequence[float] = (0.0, 0.0)) -> str:
+    """What a yes is needed for, in words; "" where none is. agreed: USD and tokens that had a yes."""
+    if usd > max(_ASKS_ABOVE_USD, agreed[0]):
+        return f"{usd:,.2f} USD"
+    if tokens > max(_ASKS_ABOVE_TOKENS, agreed[1]):
+        return f"{tokens:,.0f} tokens of models without a price"
+    return ""
 
 
-def _unbounded(experiment: Experiment) -> bool:
-    """Whether nothing bounds what somebody has to pay."""
-    budget = experiment.budget
-    paid = bool(elsewhere(experiment)) or _dearest(Limits.of(experiment)) > 0
-    return paid and budget.usd is None and budget.tokens is None
-
-
-def _most(
-    experiment: Experiment, rehearsed: Rehearsed, told: RunForecast, had: GamesTook
-) -> tuple[float, float]:
-    """USD, and tokens of models elsewhere whose price nobody knows, that a run takes at most with what it has
-    taken, with 95 %, or by its budgets. had: what its games that are over have taken.
-    """
-    names = elsewhere(experiment)
-    usd = had.usd + (0.0 if told.usd is None else told.usd.high)
-    unpriced = [
-        model for label, model in told.models.items() if model.usd is None and rehearsed.names[label] in names
-    ]
-    texts = [one for name, one in told.embedders.items() if one.usd is None and name in names]
-    tokens = sum(model.prompt.high + model.completion.high for model in unpriced)
-    tokens += sum(one.tokens.high for one in texts)
-    tokens += had.tokens if unpriced or texts else 0
-    return _within(experiment.budget, usd, tokens, _dearest(Limits.of(experiment)))
-
-
-def _ask(
-    console: Console, much: str, command: str, budget: str = "-o budget.tokens=…, or budget.usd and prices"
+def _agree(
+    much: str, yes: bool, command: str, budget: str = "-o budget.tokens=…, or budget.usd and prices"
 ) -> None:
+    """Raise ExperimentError where nobody says yes."""
     sentence = f"This may take up to {much}"
-    hint = f"begin it with {command}, or with a budget: {budget}"
-    if sys.stdin is None or not sys.stdin.isatty():
-        raise ExperimentError(f"{sentence}: {hint}")
-    say(console, f"{sentence}. Begin it? [y/N]", "bold")
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise ExperimentError(f"not begun; {hint}")
+    if not confirmed(sentence, "Begin it?", yes):
+        raise ExperimentError(f"{sentence}: begin it with {command}, or with a budget: {budget}")

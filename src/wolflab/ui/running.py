@@ -109,7 +109,7 @@ def run_experiment(
                 lambda watch: runner.play_run(
                     store, alarm.beside(watch), reached, FirstDecisions(keep_going)
                 ),
-                beginning.rehearsed,
+                beginning.rehearsal,
             )
         extra = report_run(console, store, None)
         return end(console, store, "run", ok, extra, keep_going)

@@ -113,7 +113,7 @@ def _played(
             console,
             store,
             lambda watch: play_tournament(store, alarm.beside(watch), reached, FirstDecisions(keep_going)),
-            beginning.rehearsed,
+            beginning.rehearsal,
         )
     extra = show_tournament(console, store, None)
     return end(console, store, "tournament", ok, extra, keep_going)

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ...usage import CallTotals, Cost, cost_of
 from ..plans.prices import prices_of, unpriced
-from ..plans.served import is_served
-from ..runs.forecast import Limits
+from ..runs.rehearsal import embedder_prices
 from ..storage.call_store import CallStore
 from ..storage.store import Store, asker
 
@@ -37,6 +36,4 @@ def cost_without_prices(calls: CallStore) -> Cost:
 
 def unpriced_texts(store: Store) -> bool:
     """Whether texts were embedded by a server whose price is not known."""
-    return bool(store.spent_on_texts().tokens) and any(
-        price is None and is_served(name) for name, price in Limits.of(store.experiment).texts.items()
-    )
+    return bool(store.spent_on_texts().tokens) and None in embedder_prices(store.experiment).values()

@@ -78,9 +78,9 @@ def requests_of_a_game() -> dict[str, Request]:
     """What is asked → the longest prompt of a rehearsed game that asks for it."""
     player = {"model": {"model": "custom/rehearsed", "base_url": "http://localhost"}, "recipe": "deductive"}
     data: dict[str, Any] = {"name": "check", "rules": "sheriff", "players": {"others": player}, "deals": 1}
-    found = rehearse(build(data), 1, kept=1000).requests
-    named = {kind: requests for (_, kind), requests in found.items() if kind in ASKED}
-    return {ASKED[kind]: max(named[kind], key=_length) for kind in ASKED if kind in named}
+    [requests] = rehearse(build(data), 1, kept=10_000).requests.values()
+    alike = {kind: [request for request in requests if request.kind == kind] for kind in ASKED}
+    return {ASKED[kind]: max(found, key=_length) for kind, found in alike.items() if found}
 
 
 def _length(request: Request) -> int:
