@@ -129,14 +129,14 @@ def named(which: str | dict[str, Any], *changes: str) -> tuple[list[str], list[t
             [*PROMPTING[:3], "cot-as-werewolves"],
             [("cot-as-werewolves", PROMPTING[3:])],
         ),
-        # A model that the name says, though the conditions do not differ in it.
+        # A model that both write, though they do not differ in it.
         (
             "strategic-transfer",
             [f"players.village.model={MINE}"],
-            ["gpt-4o-mini-diverse-004-as-village", "gpt-4o-mini-strategic-004-as-village"],
+            ["gpt-4o-mini-as-village-gpt-4-without-policy", "gpt-4o-mini-as-village-gpt-4-with-policy"],
             [
-                ("gpt-4o-mini-diverse-004-as-village", ["gpt-4-without-policy"]),
-                ("gpt-4o-mini-strategic-004-as-village", ["gpt-4-with-policy"]),
+                ("gpt-4o-mini-as-village-gpt-4-without-policy", ["gpt-4-without-policy"]),
+                ("gpt-4o-mini-as-village-gpt-4-with-policy", ["gpt-4-with-policy"]),
             ],
         ),
         ("own-sheriff", ["others.model=openai/gpt-5"], ["gpt-4o-mini"], []),
@@ -431,13 +431,13 @@ def test_conditions_that_the_file_wrote_alike_stay_two_in_any_order() -> None:
     assert among(conditions, "sheriff.model=zhipu/glm-4") == ["first", "twin"]
 
 
-def test_rules_that_set_conditions_apart_tell_apart_what_is_called_anew() -> None:
+def test_rules_are_among_what_sets_conditions_apart() -> None:
     conditions = {
         name: {"rules": {"max_rounds": rounds}, "players": {"others": {"model": f"zhipu/{name}"}}}
         for name, rounds in (("glm-4", 2), ("glm-3", 3))
     }
-    assert among(conditions, "others.model=openai/gpt-x") == ["gpt-x-max_rounds-2", "gpt-x-max_rounds-3"]
-    assert among(conditions, "rules.max_rounds=3") == ["glm-4-max_rounds-3", "glm-3"]
+    assert among(conditions, "others.model=openai/gpt-x") == ["gpt-x-glm-4", "gpt-x-glm-3"]
+    assert among(conditions, "rules.max_rounds=3") == ["max_rounds-3", "glm-3"]
 
 
 def test_no_two_get_one_name() -> None:
@@ -488,7 +488,7 @@ def test_what_a_file_leaves_open_is_not_what_it_is_called_after() -> None:
     made = make_tournament(
         {"name": "t", "entrants": entrants}, ["model=openai/o3", "gpt-4o.model=openai/gpt-5"]
     )
-    assert list(made.entrants) == ["cot", "gpt-5-vanilla"]
+    assert list(made.entrants) == ["cot", "gpt-5"]
 
 
 def test_names_that_a_change_gives_stay() -> None:

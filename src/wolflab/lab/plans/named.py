@@ -30,15 +30,16 @@ def with_seated(data: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises ExperimentError for a name that cannot be one, that nobody is, or that has no seat.
     """
-    made, named = dict(data), data.get("named")
-    if "named" not in made:
-        return made
-    del made["named"]
-    if not named:
+    made = dict(data)
+    if not (named := made.pop("named", None)):
         return made
     if not isinstance(named, dict) or not all(isinstance(player, dict) for player in named.values()):
         raise ExperimentError("named: use a mapping {name: {model: …, recipe: …}, …}")
-    _check_names(named)
+    for name in named:
+        if not re.fullmatch(r"[A-Za-z0-9_-]+", str(name)):
+            raise ExperimentError(f"named: got {name!r}; use letters, digits, dashes and underscores")
+        if name in _TAKEN:
+            raise ExperimentError(f"named: {name} is a place; give the player another name")
     used: set[str] = set()
 
     def player(given: Any) -> Any:
@@ -68,14 +69,6 @@ def with_seated(data: Mapping[str, Any]) -> dict[str, Any]:
                 "remove it"
             )
     return made
-
-
-def _check_names(named: Mapping[Any, Any]) -> None:
-    for name in named:
-        if not re.fullmatch(r"[A-Za-z0-9_-]+", str(name)):
-            raise ExperimentError(f"named: got {name!r}; use letters, digits, dashes and underscores")
-        if name in _TAKEN:
-            raise ExperimentError(f"named: {name} is a place; give the player another name")
 
 
 __all__ = ["is_named", "with_seated"]

@@ -1,27 +1,42 @@
-"""What becomes of conditions when `-o` changes who plays.
+"""What becomes of conditions, and of entrants, when `-o` changes who plays. It is told (`specs.Became`).
 
-Those that are the same from then on are played once; those that have lost what they were called after are
-called anew (`naming`). Both are told (`specs.Became`).
+Conditions that are the same from then on are played once. One keeps its name as long as it keeps what sets it
+apart: what its file changes for it of players and rules; for one that changes nothing, what the others
+change. It keeps that if its rules are as they were, and one of its places at least. A setting goes with its
+model or recipe: of another model it is another setting.
+
+One that has lost its name is called after what was changed in it, place by place: model, recipe, settings,
+`-as-PLACE` (but for the others and the Sheriff). Where two would have one name, the old one stands behind it.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Hashable, Mapping, Sequence
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
 from pydantic import BaseModel
 
 from ...errors import ExperimentError
-from .experiment import Experiment, checked
-from .matching import sittings
+from ...metrics.tournament import VERSUS
+from .experiment import REACHED_BY, Experiment, checked
+from .matching import short_model, sittings
 from .named import is_named, with_seated
-from .naming import Names, bearer_of, names_now, stays
 from .overrides import Change, changes_of, override, override_named
+from .specs import PlayerSpec
 
-_Groups = Mapping[str, Sequence[str]]
+_LONGEST = 60
+"""Characters of a name."""
+CastSettings = Mapping[str, Mapping[str, Any]]
+"""Place of a player ("sheriff"), or "rules" → setting ("model", "model.skill") → its value."""
+Points = Collection[tuple[str, str]]
+"""(Place, setting) each."""
+Groups = Mapping[str, Sequence[str]]
 """The first of some conditions that are the same → all of them."""
+Names = dict[str, str]
+"""What something was called → what it is called now."""
 _T = TypeVar("_T")
 
 
@@ -40,23 +55,21 @@ def overridden(given: Mapping[str, Any], changes: Sequence[str], where: str) -> 
     made = checked(data, where)
     before = as_written(lambda some: checked(_changed(given, some)), changes)
     groups = _same(made, before)
-    was = {name: bearer_of(before, name) for name in before.conditions}
-    now = {kept: bearer_of(made, kept) for kept in groups}
-    same = {name for name in was.keys() & made.conditions.keys() if _game(before, name) == _game(made, name)}
-    if given_anew(changes, "conditions"):
-        was = {}
-    right = {
-        kept: next((name for name in group if name not in was or name in same), None)
-        or next((name for name in group if stays(name, was, now[kept])), None)
-        for kept, group in groups.items()
+    shared = before.conditions.keys() & made.conditions.keys()
+    as_before = {name for name in shared if _game(before, name) == _game(made, name)}
+    own = {
+        name: {place: written_settings(player) for place, player in condition.players.items()}
+        | {"rules": dict(_flat(condition.rules, "rules"))}
+        for name, condition in before.conditions.items()
     }
-    names = names_now(was, now, right)
+    was = {} if given_anew(changes, "conditions") else _settings(before)
+    names = names_now(groups, was, _settings(made), own, as_before)
     told = [
         {"name": names[kept], "of": list(group), "changes": by}
         for kept, group in groups.items()
         if len(group) > 1 or names[kept] != kept
     ]
-    return checked({**_called(data, made, groups, names, right), "became": told}, where) if told else made
+    return checked({**_called(data, made, groups, names), "became": told}, where) if told else made
 
 
 def _changed(given: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
@@ -73,21 +86,16 @@ def _changed(given: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, A
 
 
 def as_written(made: Callable[[Sequence[Change]], _T], changes: Sequence[Change]) -> _T:
-    """A file as it was before the changes, but for those without which it cannot be ("others.model=…").
+    """A file as it was before the changes, but for one without which it cannot be ("others.model=…").
 
     made: of the file and some changes; raises ExperimentError where that is not enough.
     """
-    needed = [*changes]
-    for some in (changes, *([each] for each in changes)):
-        fewer = [change for change in needed if change not in some]
+    for some in ([], *([change] for change in changes)):
         try:
-            made(fewer)
+            return made(some)
         except ExperimentError:
             continue
-        needed = fewer
-        if not needed:
-            break
-    return made(needed)
+    return made(changes)
 
 
 def given_anew(changes: Sequence[Change], field: str) -> bool:
@@ -111,9 +119,12 @@ def retitled(title: Any, changes: Sequence[Change], by: Sequence[Change]) -> Any
 # -- which are the same -----------------------------------------------------------------------------
 
 
-def _same(made: Experiment, before: Experiment) -> _Groups:
+def _same(made: Experiment, before: Experiment) -> Groups:
     """Conditions by what they play; those that the file wrote alike stay apart."""
-    now, was = ({name: _plays(each, name) for name in each.conditions} for each in (made, before))
+    now, was = (
+        {name: (_game(each, name), tuple(each.places(name))) for name in each.conditions}
+        for each in (made, before)
+    )
     groups: dict[str, list[str]] = {}
     for name in made.conditions:
         for kept, group in groups.items():
@@ -124,11 +135,6 @@ def _same(made: Experiment, before: Experiment) -> _Groups:
         else:
             groups[name] = [name]
     return groups
-
-
-def _plays(experiment: Experiment, condition: str) -> Hashable:
-    """What decides a condition's games, and which they are."""
-    return _game(experiment, condition), tuple(experiment.places(condition))
 
 
 def _game(experiment: Experiment, condition: str) -> bytes:
@@ -148,13 +154,125 @@ def _game(experiment: Experiment, condition: str) -> bytes:
 # -- what they are called ---------------------------------------------------------------------------
 
 
-def _called(
-    data: Mapping[str, Any],
-    made: Experiment,
-    groups: _Groups,
-    names: Names,
-    right: Mapping[str, str | None],
-) -> dict[str, Any]:
+def _settings(experiment: Experiment) -> dict[str, CastSettings]:
+    """Of every condition, what its players and rules are."""
+    return {
+        name: cast_settings(experiment.cast(name))
+        | {"rules": dict(_flat(experiment.ruleset(name).as_dict(), "rules"))}
+        for name in experiment.conditions
+    }
+
+
+def cast_settings(cast: Mapping[str, PlayerSpec]) -> dict[str, Mapping[str, Any]]:
+    """Of players by their places, the settings as a file has them."""
+    usual = {"recipe": PlayerSpec.model_fields["recipe"].default}
+    return {
+        place: written_settings(usual | spec.model_dump(mode="json", exclude_defaults=True))
+        for place, spec in cast.items()
+    }
+
+
+def written_settings(player: Mapping[str, Any]) -> dict[str, Any]:
+    """A player by setting, as its file has it, without how its model is reached."""
+    found: dict[str, Any] = {}
+    for field, value in player.items():
+        of_name = {"model": "model", "recipe": "name"}.get(field)
+        if of_name and isinstance(value, Mapping):
+            found[field] = value.get(of_name)
+            value = {name: part for name, part in value.items() if name not in {of_name, *REACHED_BY}}
+        found |= _flat(value, field)
+    if isinstance(found.get("model"), str):
+        found["model"] = short_model(found["model"])
+    return found
+
+
+def _flat(value: Any, under: str) -> Iterator[tuple[str, Any]]:
+    """CastSettings by their paths: "recipe.deduce.prune" → False."""
+    if isinstance(value, Mapping):
+        for name, part in value.items():
+            yield from _flat(part, f"{under}.{name}")
+    else:
+        yield under, value
+
+
+def names_now(
+    groups: Groups,
+    was: Mapping[str, CastSettings],
+    now: Mapping[str, CastSettings],
+    written: Mapping[str, CastSettings],
+    as_before: Collection[str] = (),
+) -> Names:
+    """What the first of each group is called now; each name once.
+
+    was, now: conditions or entrants before and after the changes. written: what the file writes for each
+    itself. as_before: those that play as they did.
+    """
+    names: Names = {}
+    points = {name: {(at, one) for at, each in own.items() for one in each} for name, own in written.items()}
+    every = set().union(*points.values())
+    points = {name: own or every for name, own in points.items()}
+    for kept, group in groups.items():
+        right = [name for name in group if name not in was or name in as_before]
+        right += [name for name in group if name in was and _stays(points[name], was[name], now[kept])]
+        names |= {kept: right[0]} if right else {}
+    fresh = {
+        kept: _described(kept, points[kept], was[kept], now[kept]) for kept in groups if kept not in names
+    }
+    every_name = [*fresh.values(), *names.values()]
+    for kept, name in fresh.items():
+        alone, number = every_name.count(name) == 1, 1
+        names[kept] = name if alone else _fitting(f"{name}-{kept}")
+        while list(names.values()).count(names[kept]) > 1:
+            number += 1
+            names[kept] = _fitting(f"{name}-{kept}-{number}")
+    return {kept: names[kept] for kept in groups}
+
+
+def _at(settings: CastSettings, place: str) -> Mapping[str, Any]:
+    """The settings at a place; whoever has none of its own is one of the others."""
+    return settings.get(place, settings.get("others", {}))
+
+
+def _stays(points: Points, was: CastSettings, now: CastSettings) -> bool:
+    """Whether a condition keeps what sets it apart."""
+    same: dict[str, bool] = {}
+    for place, setting in points:
+        alike = _at(was, place).get(setting) == _at(now, place).get(setting)
+        same[place] = same.get(place, True) and alike
+    return same.pop("rules", True) and (not same or any(same.values()))
+
+
+def _described(old: str, points: Points, was: CastSettings, now: CastSettings) -> str:
+    """A name after what was changed at these points: "gpt-4o-as-village", "follow_sheriff-0.5"."""
+    parts: dict[str, None] = {}
+    for place, after in now.items():
+        before = _at(was, place)
+        here = sorted(setting for at, setting in points if (at if at in now else "others") == place)
+        fields = dict.fromkeys(setting.partition(".")[0] for setting in here)
+        words: list[str] = []
+        for field in sorted(fields, key=lambda field: (field != "model", field != "recipe")):
+            if before.get(field) != after.get(field):
+                words.append(str(after.get(field)))
+                continue
+            for setting in here:
+                value = after.get(setting)
+                if setting.startswith(f"{field}.") and before.get(setting) != value:
+                    text = value if isinstance(value, str) else json.dumps(value).replace("null", "none")
+                    words.append(f"{setting.rpartition('.')[2]}-{text}")
+        if words:
+            where = "" if place in ("others", "sheriff", "rules") else f"-as-{place}"
+            parts["-".join(words) + where] = None
+    return _fitting("-".join(parts) or f"{old}-changed")
+
+
+def _fitting(name: str) -> str:
+    """A name made one that an entrant may have: one line, without " vs ", the middle left out where long."""
+    line = " ".join(name.split()).replace(VERSUS, "-vs-")
+    half = _LONGEST // 2
+    return line if len(line) <= _LONGEST else f"{line[: half - 1]}…{line[-half:]}"
+
+
+def _called(data: Mapping[str, Any], made: Experiment, groups: Groups, names: Names) -> dict[str, Any]:
     """Plain values with one condition for each group, under its name wherever a field names it.
 
     A point of a curve goes with its condition, and is none where several without one name became one. A
@@ -169,29 +287,21 @@ def _called(
         changed["baseline"] = {one: other for one, other in pairs.items() if one != other}
     elif base is not None:
         changed["baseline"] = now[base]
-    if made.planted is not None:
-        planted = {*made.planted.conditions}
+    if (planted := made.planted) is not None:
         left = [
             names[kept]
             for kept, group in groups.items()
-            if right[kept] in planted or (planted & {*group} and _is_planted(made, kept))
+            if {*planted.conditions} & {*group}
+            and isinstance(model := made.cast(kept)[planted.player].model, Mapping)
+            and planted.knob in model
         ]
         changed["planted"] = {**changed["planted"], "conditions": left} if left else None
-    if made.curve is not None:
-        heirs = {kept: right[kept] or (kept if len(group) == 1 else "") for kept, group in groups.items()}
-        points = {
-            names[kept]: made.curve.points[name] for kept, name in heirs.items() if name in made.curve.points
-        }
-        base = made.curve.baseline
-        of = {**changed["curve"], "points": points} | ({} if base is None else {"baseline": now[base]})
-        changed["curve"] = of if points else None
+    if (curve := made.curve) is not None:
+        heirs = {names[kept]: kept if len(group) == 1 else names[kept] for kept, group in groups.items()}
+        points = {name: curve.points[old] for name, old in heirs.items() if old in curve.points}
+        base = {} if curve.baseline is None else {"baseline": now[curve.baseline]}
+        changed["curve"] = {**changed["curve"], "points": points, **base} if points else None
     return changed
-
-
-def _is_planted(made: Experiment, condition: str) -> bool:
-    assert made.planted is not None
-    spec = made.cast(condition)[made.planted.player]
-    return isinstance(spec.model, Mapping) and made.planted.knob in spec.model
 
 
 def _games_of(value: Any, now: Names) -> Any:
@@ -204,6 +314,3 @@ def _games_of(value: Any, now: Names) -> Any:
         key: now.get(each, each) if key == "games_of" and isinstance(each, str) else _games_of(each, now)
         for key, each in value.items()
     }
-
-
-__all__ = ["as_written", "given_anew", "of_games", "overridden", "retitled"]

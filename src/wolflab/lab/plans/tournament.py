@@ -22,10 +22,19 @@ from ...fields import Part
 from ...metrics.tournament import VERSUS, Matchup
 from ...models.catalog import name_and_settings
 from .experiment import Experiment, checked
-from .naming import ALONE, Bearer, Names, fields_of, names_now, stays
 from .overrides import Change, changes_of, model_given, override
 from .policies import by_name
-from .renaming import as_written, given_anew, of_games, retitled
+from .renaming import (
+    CastSettings,
+    Names,
+    as_written,
+    cast_settings,
+    given_anew,
+    names_now,
+    of_games,
+    retitled,
+    written_settings,
+)
 from .sources import checking, read_fields
 from .specs import (
     MODEL_FREE,
@@ -253,7 +262,18 @@ def make_tournament(
     made = _checked(changed, where)
     if changes and not given_anew(changes, "entrants"):
         before = as_written(lambda some: _checked(_changed(values, some), where), changes)
-        if names := _names_now(before.entrants, made.entrants):
+        was, now = (
+            {name: cast_settings({"others": one}) for name, one in each.entrants.items()}
+            for each in (before, made)
+        )
+        own: dict[str, CastSettings] = {}
+        for name in was:  # in which the entrants differ
+            mine = written_settings(values["entrants"].get(name, {}))
+            others = [other["others"] for other in was.values()]
+            differing = (one for one in mine if any(other.get(one) != mine[one] for other in others))
+            own[name] = {"others": {one: mine[one] for one in differing}}
+        names = names_now({name: [name] for name in now}, was, now, own)
+        if names := {old: name for old, name in names.items() if name != old}:
             made = _checked(_called(changed, names, by), where)
     if not made.experiment(where).built_in and village:
         raise ExperimentError(
@@ -280,16 +300,6 @@ def _changed(values: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, 
 def _checked(values: Mapping[str, Any], where: str) -> Tournament:
     with checking(where, Tournament, "docs/tournament.md"):
         return Tournament(**values)
-
-
-def _names_now(was: Mapping[str, PlayerSpec], now: Mapping[str, PlayerSpec]) -> Names:
-    """Entrant → its name, of those that have lost what they were called after."""
-    before, made = (
-        {name: Bearer({ALONE: "others"}, {"others": fields_of(spec)}, {}) for name, spec in each.items()}
-        for each in (was, now)
-    )
-    right = {name: name if name not in was or stays(name, before, made[name]) else None for name in now}
-    return {old: name for old, name in names_now(before, made, right).items() if name != old}
 
 
 def _called(values: Mapping[str, Any], names: Names, changes: Sequence[str]) -> dict[str, Any]:
