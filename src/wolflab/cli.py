@@ -24,12 +24,26 @@ _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 """What typer refuses words of a command line with."""
 
 
+_PRESETS = "PRESETS"
+"""Stands in a help where the presets of the rules are named."""
+
+
 class _Commands(TyperGroup):
     """Repeats nothing in its refusals that would steer the terminal: typer prints them itself."""
 
     def make_context(self, *given: Any, **more: Any) -> Any:
         with _visible_refusals():
             return super().make_context(*given, **more)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The chosen command alone has its presets named: the start needs no rules."""
+        name, command, rest = super().resolve_command(ctx, args)
+        for option in command.params if command is not None else ():
+            if _PRESETS in (getattr(option, "help", None) or ""):
+                from .rules import PRESETS
+
+                option.help = option.help.replace(_PRESETS, ", ".join(PRESETS))  # type: ignore[attr-defined]
+        return name, command, rest
 
     def invoke(self, ctx: Any) -> Any:
         with _visible_refusals():
@@ -99,6 +113,20 @@ SendKeys = Annotated[
 KeepGoing = Annotated[
     bool, typer.Option("--keep-going", help="Play on, though a model's first replies are all of no use.")
 ]
+_RULES = f"The preset of the rules: {_PRESETS}."
+Rules = Annotated[str, typer.Option(help=_RULES)]
+ModelSet = Annotated[
+    list[str], typer.Option("--set", help="A setting of the model: base_url=… (repeatable).")
+]
+Tokens = Annotated[int | None, typer.Option(help="Budget of tokens, earlier calls counted in.")]
+Usd = Annotated[float | None, typer.Option(help="Budget of USD; models need a price.")]
+GoingOn = Annotated[
+    Path | None, typer.Option("-o", "--out", help="A directory, new or to go on in (default: under runs/).")
+]
+RulesOfQuestions = Annotated[
+    str | None, typer.Option(help="The rules (a preset) of questions that do not say theirs.")
+]
+AdapterFolder = Annotated[Path, typer.Argument(help="The folder of a LoRA adapter.", show_default=False)]
 RunPath = Annotated[
     Path, typer.Argument(help="A run's directory, as printed by `wolflab run`.", show_default=False)
 ]
@@ -245,7 +273,7 @@ def status(
 )
 def play(
     context: typer.Context,
-    rules: Annotated[str, typer.Option(help="sheriff, witch, doctor, nine or twelve.")] = "sheriff",
+    rules: Rules = "sheriff",
     model: Annotated[str, typer.Option(help="Who plays (see `wolflab models`).")] = "village",
     recipe: Annotated[
         str, typer.Option(help="How they think: vanilla, deductive, … random, or module:Class.")
@@ -564,21 +592,16 @@ def ask_again(
             help="Who is asked; others are compared with the first (repeatable).", show_default=False
         ),
     ],
-    set_: Annotated[
-        list[str], typer.Option("--set", help="A setting of the models: base_url=… (repeatable).")
-    ] = [],
+    set_: ModelSet = [],
     n: Annotated[int, typer.Option("-n", "--n", min=1, help="How many prompts.")] = 100,
     seed: Annotated[int, typer.Option(help="The seed of that draw.")] = 1,
     task: Annotated[list[str], typer.Option(help="This kind of task alone: vote … (repeatable).")] = [],
     free: Annotated[
         bool, typer.Option("--free", help="Leave out the JSON schema, to which servers hold replies.")
     ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option("-o", "--out", help="A directory, new or to go on in (default: under runs/)."),
-    ] = None,
-    tokens: Annotated[int | None, typer.Option(help="Budget of tokens, earlier calls counted in.")] = None,
-    usd: Annotated[float | None, typer.Option(help="Budget of USD; models need a price.")] = None,
+    out: GoingOn = None,
+    tokens: Tokens = None,
+    usd: Usd = None,
     yes: Yes = False,
 ) -> None:
     """Put a run's recorded prompts to models: how many replies are valid, how many actions legal."""
@@ -733,8 +756,8 @@ def annotate_judge(
         list[str], typer.Option("-o", "--set", help="A setting of the model: base_url=… (repeatable).")
     ] = [],
     behaviours: Annotated[bool, typer.Option("--behaviours", help="Judge the behaviours too.")] = False,
-    tokens: Annotated[int | None, typer.Option(help="Budget of tokens, earlier calls counted in.")] = None,
-    usd: Annotated[float | None, typer.Option(help="Budget of USD; the model needs -o price=….")] = None,
+    tokens: Tokens = None,
+    usd: Usd = None,
     run: Moved = None,
     yes: Yes = False,
 ) -> None:
@@ -761,10 +784,11 @@ def annotate_agree(
 
 
 wwqa = typer.Typer(
-    help="WWQA: questions on the rules, proved by the engine, and how models answer.", no_args_is_help=True
+    cls=_Commands,
+    help="WWQA: questions on the rules, proved by the engine, and how models answer.",
+    no_args_is_help=True,
 )
 app.add_typer(wwqa, name="wwqa")
-Rules = Annotated[str, typer.Option(help="sheriff, witch, doctor, nine or twelve.")]
 RulesSet = Annotated[
     list[str], typer.Option("--set", help="Change a switch of the rules: tie=random (repeatable).")
 ]
@@ -845,13 +869,8 @@ def wwqa_audit(
 def wwqa_eval(
     files: QuestionFiles,
     model: Annotated[list[str], typer.Option(help="Who answers (repeatable).", show_default=False)],
-    set_: Annotated[
-        list[str], typer.Option("--set", help="A setting of the models: base_url=… (repeatable).")
-    ] = [],
-    out: Annotated[
-        Path | None,
-        typer.Option("-o", "--out", help="A directory, new or to go on in (default: under runs/)."),
-    ] = None,
+    set_: ModelSet = [],
+    out: GoingOn = None,
     split: Annotated[
         list[str], typer.Option(help="Ask this split, not the test splits: train … (repeatable).")
     ] = [],
@@ -860,9 +879,7 @@ def wwqa_eval(
     ] = None,
     seed: Annotated[int, typer.Option(help="The seed of that draw, and of --coin.")] = 1,
     rules_text: Annotated[str, typer.Option(help="Put the rules in front: yes, no or both.")] = "yes",
-    rules: Annotated[
-        str | None, typer.Option(help="The rules (a preset) of questions that do not say theirs.")
-    ] = None,
+    rules: RulesOfQuestions = None,
     plain: Annotated[
         bool, typer.Option("--plain", help="Leave out the instruction, as 002's release does.")
     ] = False,
@@ -879,8 +896,8 @@ def wwqa_eval(
     train: Annotated[
         list[Path], typer.Option(help="A training file: its questions are contamination (repeatable).")
     ] = [],
-    tokens: Annotated[int | None, typer.Option(help="Budget of tokens, earlier calls counted in.")] = None,
-    usd: Annotated[float | None, typer.Option(help="Budget of USD; models need a price.")] = None,
+    tokens: Tokens = None,
+    usd: Usd = None,
     yes: Yes = False,
 ) -> None:
     """Put questions to models: accuracy, F1, baselines and a page. What was answered is not asked again."""
@@ -908,7 +925,7 @@ def wwqa_eval(
 def wwqa_generate(
     model: Annotated[str, typer.Option(help="Who writes them (see `wolflab models`).", show_default=False)],
     out: Annotated[Path, typer.Option("-o", "--out", help="A directory for them.", show_default=False)],
-    rules: Annotated[str, typer.Option(help="sheriff, witch, doctor, nine or twelve.")] = "sheriff",
+    rules: Rules = "sheriff",
     n: Annotated[int, typer.Option("--n", help="How many questions.")] = 40,
     form: Annotated[list[str], typer.Option(help="open or yes_no (repeatable).")] = ["open", "yes_no"],
     label: Annotated[
@@ -920,11 +937,9 @@ def wwqa_generate(
     ] = "hashing",
     threshold: Annotated[float, typer.Option(help="… that are at least so similar (cosine).")] = 0.95,
     seed: Annotated[int, typer.Option(help="Another seed gives other questions.")] = 1,
-    tokens: Annotated[int | None, typer.Option(help="Budget of tokens, earlier calls counted in.")] = None,
-    usd: Annotated[float | None, typer.Option(help="Budget of USD; the model needs --set price=….")] = None,
-    set_: Annotated[
-        list[str], typer.Option("--set", help="A setting of the model: base_url=… (repeatable).")
-    ] = [],
+    tokens: Tokens = None,
+    usd: Usd = None,
+    set_: ModelSet = [],
     revise_set: Annotated[
         list[str], typer.Option(help="A setting of the model that revises (repeatable).")
     ] = [],
@@ -985,7 +1000,7 @@ def wwqa_export(
 
 @wwqa.command("adapter", epilog="Example:  `wolflab wwqa adapter tuned/adapter -o merged`")
 def wwqa_adapter(
-    adapter: Annotated[Path, typer.Argument(help="The folder of a LoRA adapter.", show_default=False)],
+    adapter: AdapterFolder,
     out: Annotated[Path, typer.Option("-o", "--out", help="A new folder.", show_default=False)],
 ) -> None:
     """Hand a trained adapter on to servers: merged into its base, as a folder of whole weights."""
@@ -999,12 +1014,10 @@ def wwqa_adapter(
     epilog="Example:  `wolflab wwqa parity tuned/adapter questions.jsonl --model vllm/tuned`",
 )
 def wwqa_parity(
-    adapter: Annotated[Path, typer.Argument(help="The folder of a LoRA adapter.", show_default=False)],
+    adapter: AdapterFolder,
     questions: Annotated[Path, typer.Argument(help="A file of questions.", show_default=False)],
     model: Annotated[str, typer.Option(help="The adapter behind a server.", show_default=False)],
-    set_: Annotated[
-        list[str], typer.Option("--set", help="A setting of the model: base_url=… (repeatable).")
-    ] = [],
+    set_: ModelSet = [],
     out: Annotated[Path, typer.Option("-o", "--out", help="The file of all prompts and answers.")] = Path(
         "parity.json"
     ),
@@ -1014,9 +1027,7 @@ def wwqa_parity(
         float, typer.Option(min=0, max=1, help="The share of first words that has to be equal.")
     ] = 0.96,
     rules_text: Annotated[str, typer.Option(help="The rules in front: yes or no.")] = "yes",
-    rules: Annotated[
-        str | None, typer.Option(help="The rules (a preset) of questions that do not say theirs.")
-    ] = None,
+    rules: RulesOfQuestions = None,
     yes: SendKeys = False,
 ) -> None:
     """Hold a server against training: equal prompts, token by token, and equal first words of answers."""
@@ -1036,10 +1047,7 @@ def wwqa_finetune(
     model: Annotated[
         str, typer.Option(help="What is trained: a folder, a hub name or a GGUF.", show_default=False)
     ],
-    out: Annotated[
-        Path | None,
-        typer.Option("-o", "--out", help="A directory, new or to go on in (default: under runs/)."),
-    ] = None,
+    out: GoingOn = None,
     settings: Annotated[str, typer.Option(help="paper (002 §9.2) or small.")] = "paper",
     set_: Annotated[list[str], typer.Option("--set", help="Change a setting: rank=16 (repeatable).")] = [],
     about: Annotated[
@@ -1094,7 +1102,7 @@ def tournament(
         list[str], typer.Option(help="Instead: RECIPE, NAME=RECIPE or NAME=RECIPE@MODEL (repeatable).")
     ] = [],
     model: Annotated[str | None, typer.Option(help="Of entrants that name none.")] = None,
-    rules: Annotated[str | None, typer.Option(help="sheriff, witch, doctor, nine or twelve.")] = None,
+    rules: Annotated[str | None, typer.Option(help=_RULES)] = None,
     deals: Annotated[int | None, typer.Option(help="Sets of cards, the same for every pair.")] = None,
     set_: Set = [],
     village: OnVillage = False,
