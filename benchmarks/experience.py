@@ -24,10 +24,9 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from wolflab.agents.experience import Nearness, Pool
-from wolflab.agents.experience_block import Experience
+from wolflab.agents.experience import Experience, Pool, Threshold
 from wolflab.lab.experience.pool import calibrate, embed_distinct
-from wolflab.lab.experience.pool_file import open_file, write_pool
+from wolflab.lab.experience.pool_file import open_pool, write_pool
 from wolflab.match import run_now
 from wolflab.models.embedders import resolve_embedder
 
@@ -98,28 +97,22 @@ def times(queries: int, work: Callable[[int], object], between: Callable[[], obj
     return median(spent) * 1000
 
 
-def once(work: Callable[[], object]) -> float:
-    """Seconds that one call takes."""
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
 def measure(
     kind: str, reflections: list[str], vectors: NDArray[np.float32], folder: Path, queries: int
 ) -> None:
     """One table of figures."""
     n, d = vectors.shape
-    made = Pool.of(experiences(reflections), vectors, {"name": kind}, Nearness(0.85))
+    made = Pool.of(experiences(reflections), vectors, {"name": kind}, Threshold(0.85))
     path = folder / f"{kind}-{d}"
-    writing = once(lambda: write_pool(made, path))
-    pool = open_file(path).pool
-    loading = once(lambda: pool.block(ROLE, KIND))
-    readying = once(pool.preload)
+    start = time.perf_counter()
+    write_pool(made, path)
+    writing = time.perf_counter() - start
+    start = time.perf_counter()
+    pool = open_pool(path).pool
+    loading = time.perf_counter() - start
     fifth = calibrate(pool).epsilon
     asked = vectors[:: max(1, n // queries)]
-    block = pool.block(ROLE, KIND)
-    assert block is not None
+    block = pool.blocks[ROLE, KIND]
     print(f"\n{kind}, {n} experiences, {len(block.vectors)} distinct vectors of {d} numbers")
     for name, epsilon in (("a fifth", fifth), ("hardly any", max(0.85, fifth))):
 
@@ -137,9 +130,8 @@ def measure(
             f"search ÷ plain {warm / plain:.2f}, {cold / plain_cold:.2f}"
         )
     print(
-        f"  file {path.stat().st_size / 1e6:.0f} MB, written in {writing:.1f} s, read in {loading:.1f} s and "
-        f"made ready in {readying:.1f} s; in memory {block.vectors.nbytes / 1e6:.0f} MB of vectors and "
-        f"{len(block.vectors) * d / 1e6:.0f} MB of their sketch"
+        f"  file {path.stat().st_size / 1e6:.0f} MB, written in {writing:.1f} s, read in {loading:.1f} s; "
+        f"in memory {block.vectors.nbytes / 1e6:.0f} MB of vectors"
     )
 
 

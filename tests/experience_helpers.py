@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wolflab.agents.base import IO, Invalid, Reply
-from wolflab.agents.experience import Nearness, Pool
-from wolflab.agents.experience_block import Experience
+from wolflab.agents.experience import Experience, Pool, Threshold
 from wolflab.lab.experience import pool as lab
 from wolflab.lab.experience.pool import Selection
-from wolflab.lab.experience.pool_file import MadePool
+from wolflab.lab.experience.pool_file import StoredPool
 from wolflab.match import Draws, Match, everybody, play, run_now
 from wolflab.models.embedders import resolve_embedder
 from wolflab.record import GameRecord, read_record
@@ -26,7 +29,7 @@ from wolflab.usage import Usage
 Choose = Callable[[View, Ask, IO], Action | None]
 
 HASHING = resolve_embedder("hashing")
-NEAR = Nearness(0.85)
+NEAR = Threshold(0.85)
 
 
 class Reflecting:
@@ -116,15 +119,60 @@ def games() -> tuple[GameRecord, ...]:
     return tuple(game(f"s/{n}") for n in range(12))
 
 
-def made_of(experiences: list[Experience], name: str = "made up") -> MadePool:
+def made_of(experiences: list[Experience], name: str = "made up") -> StoredPool:
     """A pool in memory, with made-up vectors."""
     vectors = unit(len(experiences))
-    return MadePool(Pool.of(experiences, vectors, {"name": name}, NEAR), ({"games": 1},))
+    return StoredPool(Pool.of(experiences, vectors, {"name": name}, NEAR), ({"games": 1},))
 
 
 def built(path: Path, sources: Any = None, selection: Selection = lab.EVERYTHING, **options: Any) -> Pool:
     """A pool in a file, of all the games unless told which."""
     return run_now(lab.build_pool(sources or games(), HASHING, path, selection, **options))
+
+
+_FORMAT_1 = """
+PRAGMA application_id=0x574F4C46; PRAGMA user_version=1;
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE blocks (
+  id INTEGER PRIMARY KEY, role TEXT NOT NULL, kind TEXT NOT NULL, first INTEGER NOT NULL, n INTEGER NOT NULL,
+  vectors INTEGER NOT NULL, digest TEXT NOT NULL, UNIQUE (role, kind));
+CREATE TABLE experiences (
+  id INTEGER PRIMARY KEY, block INTEGER NOT NULL, row INTEGER NOT NULL, reflection TEXT NOT NULL,
+  response TEXT NOT NULL, score INTEGER NOT NULL, game TEXT NOT NULL, deal TEXT NOT NULL,
+  seat INTEGER NOT NULL, ask TEXT NOT NULL);
+CREATE TABLE vectors (
+  block INTEGER NOT NULL, part INTEGER NOT NULL, data BLOB NOT NULL, UNIQUE (block, part));
+"""
+
+
+def write_format_1(made: StoredPool, path: Path, at_once: int = 5) -> None:
+    """A pool as it was written before every pool could grow: block by block, several vectors in a row."""
+    pool = made.pool
+    meta = {
+        "digest": pool.digest,
+        "embedder": pool.embedder,
+        "dimensions": pool.dimensions,
+        "nearness": asdict(pool.threshold),
+        "origins": made.origins,
+        "was": made.was,
+    }
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(_FORMAT_1)
+        db.executemany("INSERT INTO meta VALUES (?, ?)", [(key, json.dumps(meta[key])) for key in meta])
+        first = 1
+        for number, (key, block) in enumerate(pool.blocks.items(), 1):
+            about = (number, *key, first, len(block.entries), len(block.vectors), block.digest)
+            db.execute("INSERT INTO blocks VALUES (?, ?, ?, ?, ?, ?, ?)", about)
+            rows = [
+                (first + at, number, int(block.rows[at]), *entry.content)
+                for at, entry in enumerate(block.entries)
+            ]
+            db.executemany("INSERT INTO experiences VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            for part, start in enumerate(range(0, len(block.vectors), at_once)):
+                data = block.vectors[start : start + at_once].tobytes()
+                db.execute("INSERT INTO vectors VALUES (?, ?, ?)", (number, part, data))
+            first += len(rows)
+        db.commit()
 
 
 class Counting:

@@ -17,8 +17,7 @@ from rules_helpers import Game
 from scripted import Scripted, number
 from text_helpers import talkative
 from wolflab.agents.base import Reply
-from wolflab.agents.experience import Nearness, Pool, Shelf
-from wolflab.agents.experience_block import Experience
+from wolflab.agents.experience import Experience, Pool, Retriever, Threshold
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.recipes import RECIPES, Recipe
 from wolflab.match import Casting, Draws, Player, run_now
@@ -206,7 +205,7 @@ def turn(
     ask: Ask,
     recipe: Recipe = OWN,
     model: Scripted | None = None,
-    shelf: Shelf | None = None,
+    retriever: Retriever | None = None,
     embedder: Embedder | None = None,
     key: str = "turn",
 ) -> Turned:
@@ -214,7 +213,7 @@ def turn(
     model = model or Thinker()
     embedder = embedder or HashingEmbedder()
     calm = model.instant and embedder.instant
-    agent = LanguageAgent(recipe, shelf)
+    agent = LanguageAgent(recipe, retriever)
     embedders = {"messages": embedder, "experience": embedder}
     io = LiveIO(ask, model, NoFile(), Draws(key), one_by_one if calm else at_once, embedders)
     fresh = view._replace(cache={})
@@ -223,12 +222,12 @@ def turn(
 
 
 def seated(
-    recipe: Recipe, model: Model, embedder: Embedder | None = None, shelf: Shelf | None = None
+    recipe: Recipe, model: Model, embedder: Embedder | None = None, retriever: Retriever | None = None
 ) -> Casting:
     """Everybody reflects by `recipe`."""
-    agent = LanguageAgent(recipe, shelf)
+    agent = LanguageAgent(recipe, retriever)
     embedder = embedder or HashingEmbedder()
-    embedders = {"messages": embedder} | ({"experience": embedder} if shelf else {})
+    embedders = {"messages": embedder} | ({"experience": embedder} if retriever else {})
     return lambda dealing: [Player(agent, model, embedders)] * len(dealing.roles)
 
 
@@ -243,7 +242,7 @@ def experience(role: str, kind: str, response: str, score: int, game: int = 0, d
 
 def pool(experiences: Sequence[Experience], vectors: Sequence[Sequence[float]], epsilon: float) -> Pool:
     """A pool with vectors by hand."""
-    return Pool.of(experiences, np.array(vectors, np.float32), {"name": "by hand"}, Nearness(epsilon))
+    return Pool.of(experiences, np.array(vectors, np.float32), {"name": "by hand"}, Threshold(epsilon))
 
 
 def broad_pool(rules: Ruleset, kinds: Sequence[str]) -> Pool:
@@ -256,4 +255,4 @@ def broad_pool(rules: Ruleset, kinds: Sequence[str]) -> Pool:
         for game, score in ((1, 997), (2, 3), (3, 994))
     ]
     vectors = run_now(embedder.embed([f"As the {one.role}, I observed it." for one in told]))
-    return Pool.of(told, vectors, embedder.describe(), Nearness(-1.0))
+    return Pool.of(told, vectors, embedder.describe(), Threshold(-1.0))

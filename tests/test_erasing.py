@@ -17,15 +17,13 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import http_server
-from experience_helpers import HASHING, experience, made_of
+from experience_helpers import HASHING, experience, made_of, write_format_1
 from marks import slow_except
 from random_study import bytes_of, holding_word
 from wolflab import files
 from wolflab.cli import app
 from wolflab.errors import StoreError
-from wolflab.lab.experience.erasing import erase_in_pool
-from wolflab.lab.experience.growing import Growing, open_pool
-from wolflab.lab.experience.pool_file import write_pool
+from wolflab.lab.experience.pool_file import erase_in_pool, open_pool, read_state, write_pool
 from wolflab.lab.labels.annotate import read_key, sampled_moments
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import erasing, runner
@@ -384,18 +382,21 @@ def test_whoever_sat_in_a_study_is_found_by_the_studys_name(tmp_path: Path) -> N
 # -- pools ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("former", [False, True])
 @pytest.mark.parametrize("held", ["reflection", "response"])
-def test_a_pool_keeps_its_size_and_its_former_digest(tmp_path: Path, held: str) -> None:
+def test_a_pool_keeps_its_size_and_its_former_digest(tmp_path: Path, held: str, former: bool) -> None:
     path = tmp_path / "x.pool"
     before = made_of([experience(n, **({held: f"he said: {SECRET}"} if n == 2 else {})) for n in range(6)])
-    write_pool(before.pool, path, before.origins)
+    if former:
+        write_format_1(before, path)
+    else:
+        write_pool(before.pool, path, before.origins)
     assert erase_in_pool(path, Quotes([("player_1", SECRET)])) == 1
     after = open_pool(path)
     assert (len(after.pool), after.was) == (6, (before.pool.digest,))
     assert after.pool.digest != before.pool.digest
     assert held_in(tmp_path) == []
-    block = after.pool.block("Guard", "protect")
-    assert block is not None
+    block = after.pool.blocks["Guard", "protect"]
     assert [bool(block.vectors[row].any()) for row in block.rows] == [
         n != 2 or held != "reflection" for n in range(6)
     ]
@@ -408,14 +409,15 @@ def test_games_with_a_pool_that_was_erased_from_still_verify(tmp_path: Path) -> 
     with Store.create(run, build(GROWS)) as store:
         assert runner.play_run(store)
     (path,) = (run / "pools").glob("grown-growing-*")
-    growing = Growing(path)
-    pool = growing.pool(2)
-    assert pool is not None
-    said = next(one.reflection for one in pool.experiences() if len(one.reflection.split()) > 8)
+    before = read_state(path, 2)
+    assert before is not None
+    said = next(one.reflection for one in before.pool.experiences() if len(one.reflection.split()) > 8)
     assert erase_in_pool(path, Quotes([("player_1", said)])) > 0
     assert said.encode() not in path.read_bytes()
     assert not list(path.parent.glob("*-journal"))
-    assert Growing(path).was(2) == (growing.state(2).digest,)
+    after = read_state(path, 2)
+    assert after is not None
+    assert after.was == (before.pool.digest,)
     with Store.resume(run) as store:
         for row in store.games():
             verify_game(store, row, agents=False)

@@ -12,21 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experience_helpers import experience, unit
-from wolflab.agents import experience_block
 from wolflab.agents.experience import (
     ChosenExperiences,
+    Experience,
     Hit,
-    Nearness,
     Pool,
+    Threshold,
     choose,
 )
-from wolflab.agents.experience_block import Block, Experience
 from wolflab.errors import ModelError
 from wolflab.rules import DOCTOR, SHERIFF, WITCH, Ruleset
 from wolflab.text.masking import mask, mask_pair, mask_together
 
 MADE_BY = {"name": "made up", "version": "1"}
-NEAR = Nearness(0.85)
+NEAR = Threshold(0.85)
 
 # -- masking --------------------------------------------------------------------------------
 
@@ -186,10 +185,8 @@ def brute_force(
     return sorted(near, key=lambda hit: -hit.similarity)[:limit]
 
 
-@pytest.mark.parametrize("many", [1, 10**9], ids=["with a sketch", "without"])
 @pytest.mark.parametrize("distinct", [60, 600], ids=["many equal", "all different"])
-def test_search_finds_exactly_the_nearest(many: int, distinct: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(experience_block, "MANY", many)
+def test_search_finds_exactly_the_nearest(distinct: int) -> None:
     vectors = unit(600)[np.random.default_rng(1).integers(0, distinct, 600) if distinct < 600 else slice(600)]
     experiences = [experience(n) for n in range(600)]
     pool = Pool.of(experiences, vectors, MADE_BY, NEAR)
@@ -214,9 +211,7 @@ def test_above_means_above() -> None:
     assert pool.search(np.zeros(3, np.float32), "Guard", "protect", 0.0) == ()
 
 
-@pytest.mark.parametrize("many", [1, 10**9], ids=["with a sketch", "without"])
-def test_equal_ones_come_in_stored_order(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(experience_block, "MANY", many)
+def test_equal_ones_come_in_stored_order() -> None:
     vectors = unit(3)[[0, 1, 2] * 70]
     pool = Pool.of([experience(n) for n in range(210)], vectors, MADE_BY, NEAR)
     found = pool.search(vectors[1], "Guard", "protect", 0.0, 100)
@@ -257,21 +252,7 @@ def test_a_vector_of_another_length_is_refused() -> None:
     with pytest.raises(ValueError, match="1 or more"):
         pool.search(unit(1)[0], "Guard", "protect", 0.5, limit=0)
     with pytest.raises(ModelError, match="ε is nan"):
-        Nearness(float("nan"))
-
-
-def test_a_sketch_bounds_its_own_error() -> None:
-    """What the sorting out relies on, for spread and for crowded vectors, and for a constant one."""
-    spread = unit(500, 96, 3)
-    crowded = unit(1, 96)[0] + unit(500, 96, 4) / 50
-    crowded /= np.linalg.norm(crowded, axis=1, keepdims=True)
-    vectors = np.concatenate([spread, crowded, np.zeros((1, 96), np.float32)]).astype(np.float32)
-    sketch = experience_block._Sketch.of(vectors)
-    for query in (*unit(20, 96, 5), np.zeros(96, np.float32)):
-        rough, error = sketch.likeness(query)
-        off = np.abs(rough - vectors.astype(float) @ query.astype(float))
-        assert (off <= error).all()
-    assert error.max() < 0.05
+        Threshold(float("nan"))
 
 
 # -- what a pool says of itself -------------------------------------------------------------
@@ -280,8 +261,8 @@ def test_a_sketch_bounds_its_own_error() -> None:
 def test_the_digest_is_of_everything_that_can_be_found() -> None:
     experiences, vectors = [experience(n) for n in range(9)], unit(9)
     pool = Pool.of(experiences, vectors, MADE_BY, NEAR)
-    assert pool.digest == Pool.of(experiences, vectors.copy(), dict(MADE_BY), Nearness(0.5)).digest
-    assert pool.digest == pool.tuned(Nearness(0.1)).digest
+    assert pool.digest == Pool.of(experiences, vectors.copy(), dict(MADE_BY), Threshold(0.5)).digest
+    assert pool.digest == pool.tuned(Threshold(0.1)).digest
     others = [
         Pool.of(experiences, vectors, MADE_BY | {"version": "2"}, NEAR),
         Pool.of(experiences[::-1], vectors[::-1], MADE_BY, NEAR),
@@ -296,7 +277,7 @@ def test_the_digest_is_of_everything_that_can_be_found() -> None:
 
 
 def test_a_pool_describes_itself() -> None:
-    pool = Pool.of([experience(n) for n in range(4)], unit(4), MADE_BY, Nearness(0.3, 0.2, 0.19))
+    pool = Pool.of([experience(n) for n in range(4)], unit(4), MADE_BY, Threshold(0.3, 0.2, 0.19))
     assert len(pool) == 4
     assert pool.describe() == {
         "digest": pool.digest,
@@ -310,34 +291,10 @@ def test_a_pool_describes_itself() -> None:
     assert experience(3).id == "s/0/0|1/protect/3"
 
 
-def test_blocks_are_read_when_they_are_needed_and_once() -> None:
-    whole = Pool.of([experience(0), experience(1, kind="vote")], unit(2), MADE_BY, NEAR)
-    read: list[tuple[str, str]] = []
-
-    def reader(key: tuple[str, str]) -> Block:
-        read.append(key)
-        block = whole.block(*key)
-        assert block is not None
-        return block
-
-    pool = Pool(MADE_BY, 24, whole.held, reader, NEAR)
-    assert len(pool) == 2
-    assert pool.digest == whole.digest
-    assert not read
-    for _ in range(3):
-        pool.search(unit(2)[0], "Guard", "vote", 0.5)
-    assert read == [("Guard", "vote")]
-    pool.preload()
-    assert sorted(read) == [("Guard", "protect"), ("Guard", "vote")]
-
-
-def test_what_is_no_block_is_refused() -> None:
-    entries = Block.of([], np.empty((0, 3), np.float32)).entries
-    assert not entries
-    with pytest.raises(ValueError, match="no block"):
-        Block([], unit(2), np.array([0], np.int32))
-    one = experience(0)
-    with pytest.raises(ValueError, match="not among the 1"):
-        Block([one], unit(1), np.array([3], np.int32))
+def test_equal_vectors_are_kept_once() -> None:
+    pool = Pool.of([experience(n) for n in range(6)], unit(3)[[0, 1, 0, 2, 1, 0]], MADE_BY, NEAR)
+    block = pool.blocks["Guard", "protect"]
+    assert (block.vectors == unit(3)).all()
+    assert block.rows.tolist() == [0, 1, 0, 2, 1, 0]
     with pytest.raises(ValueError, match="2 experiences for vectors"):
         Pool.of([experience(0), experience(1)], unit(1), MADE_BY, NEAR)

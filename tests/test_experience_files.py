@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import io
-import json
 import os
 import re
 import shutil
 import sqlite3
-from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -25,15 +23,16 @@ from experience_helpers import (
     experience,
     games,
     made_of,
+    write_format_1,
 )
 from wolflab.errors import ModelError, StoreError, WolflabError
 from wolflab.lab.experience import pool as lab
 from wolflab.lab.experience import pool_file as experience_file
 from wolflab.lab.experience.pool import Selection
-from wolflab.lab.experience.pool_file import MadePool, open_file, write_pool
-from wolflab.lab.experience.samples import inspect
+from wolflab.lab.experience.pool_file import check_pool, erase_in_pool, open_pool, write_pool
 from wolflab.lab.plans.loading import build as build_experiment
 from wolflab.lab.runs import runner
+from wolflab.lab.storage.quotes import Quotes
 from wolflab.lab.storage.store import Store
 from wolflab.match import run_now
 from wolflab.models.embedders import Embedder, resolve_embedder
@@ -52,7 +51,7 @@ def test_a_file_gives_the_pool_back(tmp_path: Path) -> None:
     again = lab.load_pool(shutil.copy(tmp_path / "p.pool", tmp_path / "copy"), HASHING)
     assert again.digest == pool.digest
     assert again.describe() == pool.describe()
-    assert again.nearness == pool.nearness
+    assert again.threshold == pool.threshold
     assert list(again.experiences()) == list(pool.experiences())
     for n, one in enumerate(pool.experiences()):
         if n % 97 == 0:
@@ -67,7 +66,7 @@ def test_an_embedder_by_name(tmp_path: Path) -> None:
     spec = {"embedder": "hashing", "dimensions": 64}
     pool = asyncio.run(lab.build_named(GAMES, spec, tmp_path / "p", selection=Selection(games=2), share=0.1))
     assert pool.dimensions == 64
-    assert pool.nearness.share == 0.1
+    assert pool.threshold.share == 0.1
     assert lab.load_pool(tmp_path / "p", resolve_embedder(spec)).digest == pool.digest
     with pytest.raises(ModelError, match="'hashng' is not known"):
         asyncio.run(lab.build_named(GAMES, "hashng", tmp_path / "q"))
@@ -78,18 +77,27 @@ def test_a_pool_can_be_read_where_nothing_can_be_written(tmp_path: Path) -> None
     (tmp_path / "p").chmod(0o444)
     tmp_path.chmod(0o555)
     try:
-        lab.load_pool(tmp_path / "p", HASHING).preload()
+        lab.load_pool(tmp_path / "p", HASHING)
         assert [one.name for one in tmp_path.iterdir()] == ["p"]
     finally:
         tmp_path.chmod(0o755)
 
 
-def test_vectors_in_several_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(experience_file, "_PART", 7)
-    pool = built(tmp_path / "p")
-    again = lab.load_pool(tmp_path / "p", HASHING)
-    again.preload()
-    assert list(again.experiences()) == list(pool.experiences())
+def test_a_pool_of_the_former_format_is_read(tmp_path: Path) -> None:
+    made = run_now(lab.make_pool(GAMES[:4], HASHING))
+    write_format_1(made._replace(was=("before",)), tmp_path / "old")
+    for _ in range(2):
+        old = open_pool(tmp_path / "old")
+        assert old.pool.describe() == made.pool.describe()
+        assert list(old.pool.experiences()) == list(made.pool.experiences())
+        assert (old.origins, old.was) == (made.origins, ("before",))
+        assert check_pool(tmp_path / "old") == len(made.pool)
+        assert erase_in_pool(tmp_path / "old", Quotes([("player_1", "nobody said this")])) == 0
+    with closing(sqlite3.connect(tmp_path / "old")) as db:
+        db.execute("UPDATE experiences SET score = score + 1 WHERE id = 9")
+        db.commit()
+    with pytest.raises(StoreError, match="damaged"):
+        open_pool(tmp_path / "old")
 
 
 def test_another_embedder_is_refused(tmp_path: Path) -> None:
@@ -111,7 +119,7 @@ def test_a_file_is_not_overwritten_unless_told_to(tmp_path: Path) -> None:
     assert not embedder.asked  # it is said before the work, not after it
     assert path.read_bytes() == before
     built(path, GAMES[:4], overwrite=True)
-    assert inspect(path).games == 4
+    assert "from 4 games" in told(path)
 
 
 @pytest.mark.parametrize("where", ["", "missing/p"])
@@ -164,7 +172,7 @@ def test_what_is_no_pool_is_refused(tmp_path: Path, what: str, told: str) -> Non
     foreign(tmp_path / "p", what)
     for use in (
         lambda path: lab.load_pool(path, HASHING),
-        inspect,
+        open_pool,
         lambda path: lab.merge([path, path], path / "to"),
     ):
         with pytest.raises(StoreError) as refused:
@@ -172,7 +180,7 @@ def test_what_is_no_pool_is_refused(tmp_path: Path, what: str, told: str) -> Non
         if use is not lab.load_pool:
             assert str(tmp_path / "p") in str(refused.value)
     with pytest.raises(StoreError, match=told):
-        inspect(tmp_path / "p")
+        open_pool(tmp_path / "p")
 
 
 def test_another_format_is_refused(tmp_path: Path) -> None:
@@ -189,29 +197,36 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
         "UPDATE experiences SET response = response || '!' WHERE id = 5",
         "UPDATE experiences SET score = score + 1 WHERE id = 9",
         "UPDATE experiences SET score = 'much' WHERE id = 9",
-        "UPDATE experiences SET row = 99999 WHERE id = 2",
-        "UPDATE experiences SET row = -1 WHERE id = 2",
-        "UPDATE experiences SET row = 0 WHERE id = 3",
-        "UPDATE experiences SET row = 'x' WHERE id = 3",
+        "UPDATE experiences SET vector = 99999 WHERE id = 2",
+        "UPDATE experiences SET vector = -1 WHERE id = 2",
+        "UPDATE experiences SET vector = 0 WHERE id = 9",
+        "UPDATE experiences SET vector = 'x' WHERE id = 3",
         "UPDATE experiences SET reflection = x'ff' WHERE id = 2",
         "UPDATE experiences SET game = cast(x'ff' AS TEXT) WHERE id = 2",
+        "UPDATE experiences SET role = 'Fool' WHERE id = 1",
         "DELETE FROM experiences WHERE id = 4",
-        "DELETE FROM vectors WHERE block = 2",
-        "UPDATE vectors SET data = substr(data, 1, 100) WHERE block = 1",
-        "UPDATE vectors SET data = substr(data, 1, 2048) WHERE block = 1",
-        "UPDATE vectors SET data = zeroblob(length(data)) WHERE block = 1",
-        "UPDATE vectors SET data = 'text' WHERE block = 1",
-        "UPDATE vectors SET data = 7 WHERE block = 1",
-        "INSERT INTO vectors SELECT block, 9, data FROM vectors WHERE block = 1",
-        "UPDATE blocks SET n = n + 1 WHERE id = 1",
-        "UPDATE blocks SET vectors = vectors + 1 WHERE id = 1",
-        "UPDATE blocks SET vectors = 99999999999999 WHERE id = 1",
-        "UPDATE blocks SET n = -1 WHERE id = 1",
-        "UPDATE blocks SET n = 'many' WHERE id = 1",
-        "UPDATE blocks SET digest = 'x' WHERE id = 1",
-        "UPDATE blocks SET role = 'Fool' WHERE id = 1",
-        "DELETE FROM blocks WHERE id = 1",
-        "DROP TABLE blocks",
+        "DELETE FROM vectors WHERE id = 2",
+        "UPDATE vectors SET data = substr(data, 1, 100) WHERE id = 1",
+        "UPDATE vectors SET data = x'' WHERE id = 1",
+        "UPDATE vectors SET data = zeroblob(length(data)) WHERE id = 1",
+        "UPDATE vectors SET data = data || data WHERE id = 1",
+        "UPDATE vectors SET data = 'text' WHERE id = 1",
+        "UPDATE vectors SET data = 7 WHERE id = 1",
+        "UPDATE states SET n = n + 1",
+        "UPDATE states SET n = n - 1",
+        "UPDATE states SET n = -1",
+        "UPDATE states SET n = 'many'",
+        "UPDATE states SET vectors = vectors + 1",
+        "UPDATE states SET vectors = vectors - 1",
+        "UPDATE states SET vectors = 99999999999999",
+        "UPDATE states SET digest = 'x'",
+        "UPDATE states SET lot = 'x'",
+        "UPDATE states SET nearness = '['",
+        "UPDATE states SET nearness = '{}'",
+        'UPDATE states SET nearness = \'{"epsilon": "x"}\'',
+        "UPDATE states SET nearness = '{\"epsilon\": NaN}'",
+        "UPDATE states SET origin = '3'",
+        "DROP TABLE states",
         "DROP TABLE vectors",
         "DELETE FROM meta WHERE key = 'embedder'",
         "UPDATE meta SET value = '{' WHERE key = 'embedder'",
@@ -220,11 +235,6 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
         "UPDATE meta SET value = '-3' WHERE key = 'dimensions'",
         "UPDATE meta SET value = '0' WHERE key = 'dimensions'",
         "UPDATE meta SET value = '256' WHERE key = 'dimensions'",
-        "UPDATE meta SET value = '{}' WHERE key = 'nearness'",
-        "UPDATE meta SET value = '{\"epsilon\": \"x\"}' WHERE key = 'nearness'",
-        "UPDATE meta SET value = '{\"epsilon\": NaN}' WHERE key = 'nearness'",
-        "UPDATE meta SET value = '\"0\"' WHERE key = 'digest'",
-        "UPDATE meta SET value = '3' WHERE key = 'origins'",
     ],
 )
 def test_a_changed_file_is_found_out(tmp_path: Path, change: str) -> None:
@@ -235,7 +245,7 @@ def test_a_changed_file_is_found_out(tmp_path: Path, change: str) -> None:
         assert db.execute(change).rowcount != 0
         db.commit()
     with pytest.raises(StoreError, match=r"damaged.*copy it back"):
-        inspect(path)
+        open_pool(path)
     with pytest.raises(StoreError, match=r"damaged.*copy it back"):
         verify_path(Console(quiet=True), path, agents=False)
 
@@ -248,8 +258,7 @@ def test_a_file_with_a_wrong_byte_gives_the_pool_or_a_sentence(tmp_path: Path) -
     for at in [*range(0, 100, 7), *range(100, len(whole), len(whole) // 60)]:
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :])
         try:
-            again = open_file(path).pool
-            again.preload()
+            again = open_pool(path).pool
         except StoreError:
             refused += 1
         else:
@@ -259,15 +268,7 @@ def test_a_file_with_a_wrong_byte_gives_the_pool_or_a_sentence(tmp_path: Path) -
     for length in (0, 1, 100, 20_000, len(whole) // 2, len(whole) - 20_000):
         path.write_bytes(whole[:length])
         with pytest.raises(StoreError):
-            inspect(path)
-
-
-def test_a_file_that_was_replaced_after_it_was_opened_is_found_out(tmp_path: Path) -> None:
-    built(tmp_path / "p", GAMES[:3])
-    pool = lab.load_pool(tmp_path / "p", HASHING)
-    built(tmp_path / "p", GAMES[3:6], overwrite=True)
-    with pytest.raises(StoreError, match="damaged"):
-        pool.preload()
+            open_pool(path)
 
 
 # -- merging --------------------------------------------------------------------------------
@@ -279,10 +280,9 @@ def test_merging_is_building_from_everything(tmp_path: Path) -> None:
     merged = lab.merge([tmp_path / "a", tmp_path / "b"], tmp_path / "c")
     whole = built(tmp_path / "whole", GAMES[:9])
     assert merged.digest == whole.digest
-    assert merged.nearness == whole.nearness
-    shown = inspect(tmp_path / "c")
-    assert shown.games == 9
-    assert [one["games"] for one in shown.origins] == [5, 6]
+    assert merged.threshold == whole.threshold
+    assert "from 9 games" in told(tmp_path / "c")
+    assert [one["games"] for one in open_pool(tmp_path / "c").origins] == [5, 6]
     with pytest.raises(StoreError, match="c exists already"):
         lab.merge([tmp_path / "a", tmp_path / "b"], tmp_path / "c")
 
@@ -297,14 +297,15 @@ def test_pools_of_different_embedders_cannot_be_merged(tmp_path: Path) -> None:
         lab.merge([tmp_path / "a"], tmp_path / "c")
 
 
-def test_a_given_epsilon_survives_a_merge() -> None:
+def test_a_given_epsilon_survives_a_merge(tmp_path: Path) -> None:
     one, other = made_of([experience(n) for n in range(30)]), made_of([experience(n) for n in range(30, 60)])
-    merged = lab.merged([one, other])
-    assert merged.pool.nearness.epsilon == 0.85
-    assert merged.pool.nearness.share is None
-    tuned = MadePool(one.pool.tuned(lab.calibrate(one.pool, 0.3)), one.origins)
-    assert lab.merged([tuned, other]).pool.nearness == lab.calibrate(merged.pool, 0.3)
-    assert len(merged.origins) == 2
+    write_pool(one.pool, tmp_path / "a")
+    write_pool(other.pool, tmp_path / "b")
+    merged = lab.merge([tmp_path / "a", tmp_path / "b"], tmp_path / "c")
+    assert merged.threshold.epsilon == 0.85
+    assert merged.threshold.share is None
+    write_pool(one.pool.tuned(lab.calibrate(one.pool, 0.3)), tmp_path / "a", overwrite=True)
+    assert lab.merge([tmp_path / "a", tmp_path / "b"], tmp_path / "d").threshold == lab.calibrate(merged, 0.3)
 
 
 # -- looking into it ------------------------------------------------------------------------
@@ -312,35 +313,35 @@ def test_a_given_epsilon_survives_a_merge() -> None:
 
 def test_inspect_tells_what_is_there(tmp_path: Path) -> None:
     pool = built(tmp_path / "p", GAMES, Selection(games=10))
-    shown = inspect(tmp_path / "p", sample=4)
     every = list(pool.experiences())
-    assert shown.digest == pool.digest
-    assert shown.experiences == len(every) == sum(row.n for row in shown.rows)
-    assert (shown.games, shown.deals, shown.dimensions) == (10, 10, 512)
-    assert shown.scores == dict(sorted(Counter(one.score for one in every).items()))
-    assert (shown.epsilon, shown.share) == (pool.epsilon, lab.SHARE)
-    assert shown.reached == pytest.approx(lab.SHARE, abs=0.05)
-    assert shown.origins[0]["selection"] == {"games": 10}
-    assert shown.origins[0]["left_out"] == {"not asked for": 2}
-    assert len(set(shown.sample)) == 4
-    assert set(shown.sample) <= set(every)
-    assert shown.bytes == (tmp_path / "p").stat().st_size
-    assert json.loads(json.dumps(shown.as_dict()))["rows"][0]["role"] == shown.rows[0].role
-    for row in shown.rows:
-        mine = [one for one in every if one.key == (row.role, row.kind)]
-        assert row.n == len(mine)
-        assert row.winners == sum(one.score > 500 for one in mine)
-        assert row.games == len({one.game for one in mine})
-        assert row.distinct <= len({one.reflection for one in mine})
-        assert (row.lowest, row.highest) == (min(one.score for one in mine), max(one.score for one in mine))
-        assert row.median == np.median([one.score for one in mine])
-    assert not inspect(tmp_path / "p", sample=0).sample
-    assert len(inspect(tmp_path / "p", sample=10**6).sample) == len(every)
+    stored = open_pool(tmp_path / "p")
+    assert (stored.pool.digest, stored.pool.threshold) == (pool.digest, pool.threshold)
+    assert pool.threshold.share == lab.SHARE
+    assert pool.threshold.reached == pytest.approx(lab.SHARE, abs=0.05)
+    assert stored.origins[0]["selection"] == {"games": 10}
+    assert stored.origins[0]["left_out"] == {"not asked for": 2}
+    printed = told(tmp_path / "p")
+    assert f"{len(every)} experiences from 10 games of 10 deals, " in printed
+    assert f"digest {pool.digest}" in printed
+    lines = [[cell.strip() for cell in line.split("│")[1:-1]] for line in printed.splitlines()]
+    for (role, kind), block in pool.blocks.items():
+        mine = [one for one in every if one.key == (role, kind)]
+        scores = [one.score for one in mine]
+        (found,) = [cells for cells in lines if cells[:2] == [role, kind]]
+        assert found[2:] == [
+            str(len(mine)),
+            str(sum(score > 500 for score in scores)),
+            str(len({one.game for one in mine})),
+            f"{min(scores)} to {max(scores)}, median {np.median(scores):g}",
+        ]
+        assert block.entries == mine
+    for sample in (0, 4, 10**6):
+        assert told(tmp_path / "p", sample).count("  thought: ") == min(sample, len(every))
 
 
-def told(path: Path) -> str:
+def told(path: Path, sample: int = 0) -> str:
     out = io.StringIO()
-    inspect_pool(Console(file=out, width=300), path, 0)
+    inspect_pool(Console(file=out, width=300), path, sample)
     return out.getvalue()
 
 

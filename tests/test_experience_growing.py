@@ -19,12 +19,11 @@ import pytest
 from experience_helpers import HASHING, Reflecting, built, game, games
 from wolflab.agents.experience import Pool
 from wolflab.errors import ModelError, StoreError, WolflabError
-from wolflab.lab.experience import growing as experience_growing
 from wolflab.lab.experience import pool as lab
-from wolflab.lab.experience.growing import Growing, open_pool
+from wolflab.lab.experience import pool_file
 from wolflab.lab.experience.pool import Selection
+from wolflab.lab.experience.pool_file import check_pool, create_pool, open_pool, read_state, states_of
 from wolflab.lab.experience.run_pools import Pools
-from wolflab.lab.experience.samples import inspect
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.replay import verify_game
@@ -56,18 +55,23 @@ DATA: dict[str, Any] = {
 }
 
 
-def grown(path: Path, steps: dict[int, Any], selection: Selection = lab.EVERYTHING) -> Growing:
+def grown(path: Path, steps: dict[int, Any], selection: Selection = lab.EVERYTHING) -> Path:
     """A growing pool with a state for each number of deals, made of the games that it names."""
-    growing = Growing.create(path, HASHING.describe())
+    create_pool(path, HASHING.describe())
     for deals, records in steps.items():
-        run_now(lab.extend_pool(growing, deals, records, HASHING, selection, share=0.5))
-    return growing
+        run_now(lab.extend_pool(path, deals, records, HASHING, selection, share=0.5))
+    return path
 
 
-def same(one: Pool | None, other: Pool) -> None:
-    assert one is not None
+def pool_after(path: Path, deals: int) -> Pool:
+    found = read_state(path, deals)
+    assert found is not None
+    return found.pool
+
+
+def same(one: Pool, other: Pool) -> None:
     assert one.digest == other.digest
-    assert one.nearness == other.nearness
+    assert one.threshold == other.threshold
     assert list(one.experiences()) == list(other.experiences())
 
 
@@ -80,13 +84,14 @@ def same(one: Pool | None, other: Pool) -> None:
 def test_a_state_is_what_a_pool_of_all_its_games_would_be(tmp_path: Path, kept: dict[str, Any]) -> None:
     selection = Selection(**kept)
     steps = {1: GAMES[:1], 4: GAMES[1:4], 12: GAMES[4:]}
-    live = grown(tmp_path / "p", steps, selection)
-    for growing in (live, Growing(tmp_path / "p")):
-        for deals in (4, 1, 12, 4):  # in any order, whatever was read before
-            at_once = run_now(lab.make_pool(GAMES[:deals], HASHING, selection, share=0.5)).pool
-            same(growing.pool(deals), at_once)
-    assert live.deals == (1, 4, 12)
-    assert [one["games"] for one in live.origins(4)] == [1, 3]
+    path = grown(tmp_path / "p", steps, selection)
+    for deals in steps:
+        at_once = run_now(lab.make_pool(GAMES[:deals], HASHING, selection, share=0.5)).pool
+        same(pool_after(path, deals), at_once)
+    assert states_of(path) == (1, 4, 12)
+    found = read_state(path, 4)
+    assert found is not None
+    assert [one["games"] for one in found.origins] == [1, 3]
 
 
 class Counting(HashingEmbedder):
@@ -103,93 +108,59 @@ class Counting(HashingEmbedder):
 
 def test_texts_are_embedded_once_for_all_states(tmp_path: Path) -> None:
     embedder = Counting()
-    growing = Growing.create(tmp_path / "p", embedder.describe())
+    create_pool(tmp_path / "p", embedder.describe())
     for deals in range(1, 5):
-        run_now(lab.extend_pool(growing, deals, GAMES[deals - 1 : deals], embedder))
-    pool = growing.pool(4)
-    assert pool is not None
+        run_now(lab.extend_pool(tmp_path / "p", deals, GAMES[deals - 1 : deals], embedder))
+    pool = pool_after(tmp_path / "p", 4)
     assert sorted(embedder.asked) == sorted({one.reflection for one in pool.experiences()})
 
 
 def test_states_in_which_nothing_was_learned(tmp_path: Path) -> None:
-    growing = grown(tmp_path / "p", {1: [], 2: [SILENT], 3: GAMES[:2], 4: []})
-    assert growing.pool(1) is None
-    assert Growing(tmp_path / "p").pool(2) is None
-    same(Growing(tmp_path / "p").pool(4), run_now(lab.make_pool(GAMES[:2], HASHING, share=0.5)).pool)
+    path = grown(tmp_path / "p", {1: [], 2: [SILENT], 3: GAMES[:2], 4: []})
+    assert read_state(path, 1) is None
+    assert read_state(path, 2) is None
+    same(pool_after(path, 4), run_now(lab.make_pool(GAMES[:2], HASHING, share=0.5)).pool)
     with pytest.raises(StoreError, match="holds nothing yet"):
-        open_pool(grown(tmp_path / "q", {1: []}).path)
+        open_pool(grown(tmp_path / "q", {1: []}))
 
 
 def test_a_growing_pool_is_read_like_any_other(tmp_path: Path) -> None:
     grown(tmp_path / "p", {2: GAMES[:2], 6: GAMES[2:6]})
     at_once = run_now(lab.make_pool(GAMES[:6], HASHING, share=0.5)).pool
     same(lab.load_pool(tmp_path / "p", HASHING), at_once)
-    found = inspect(tmp_path / "p")
-    assert (found.games, found.digest) == (6, at_once.digest)
+    found = open_pool(tmp_path / "p")
+    assert found.pool.digest == at_once.digest
     assert [one["games"] for one in found.origins] == [2, 4]
     built(tmp_path / "rest", GAMES[6:])
     assert len(lab.merge([tmp_path / "p", tmp_path / "rest"], tmp_path / "all")) > len(at_once)
 
 
 def test_what_cannot_be_added_or_read_is_said(tmp_path: Path) -> None:
-    growing = grown(tmp_path / "p", {2: GAMES[:2]})
+    path = grown(tmp_path / "p", {2: GAMES[:2]})
     with pytest.raises(StoreError, match=r"no state after 3 deals \(there are 2\)"):
-        growing.pool(3)
+        read_state(path, 3)
     with pytest.raises(StoreError, match="the state after 1 is missing"):
-        run_now(lab.extend_pool(growing, 1, GAMES[:1], HASHING))
+        run_now(lab.extend_pool(path, 1, GAMES[:1], HASHING))
     wide = resolve_embedder({"embedder": "hashing", "dimensions": 64})
     with pytest.raises(ModelError, match="dimensions"):
-        run_now(lab.extend_pool(growing, 3, GAMES[2:3], wide))
+        run_now(lab.extend_pool(path, 3, GAMES[2:3], wide))
     with pytest.raises(StoreError, match="there is no such pool"):
-        Growing(tmp_path / "nowhere")
-    built(tmp_path / "plain")
-    with pytest.raises(StoreError, match="format 1"):
-        Growing(tmp_path / "plain")
-    assert growing.pool(2) is not None
-
-
-@pytest.mark.parametrize(
-    ("damage", "words"),
-    [
-        (
-            "UPDATE experiences SET response = 'I lie.' WHERE id = 3",
-            "the state after 2 deals is not what was",
-        ),
-        ("UPDATE experiences SET vector = 1 WHERE id = 9", "the state after 2 deals is not what was"),
-        ("UPDATE vectors SET data = zeroblob(length(data)) WHERE id = 2", "is not what was"),
-        ("DELETE FROM experiences WHERE id = 5", "are missing"),
-        ("DELETE FROM vectors WHERE id = 5", "are missing"),
-        ("UPDATE vectors SET data = x'00' WHERE id = 5", "damaged"),
-        ("UPDATE experiences SET vector = 1000000", "damaged"),
-        ("UPDATE states SET digest = '0'", "is not what was"),
-        ("UPDATE states SET nearness = '['", "damaged"),
-        ("UPDATE states SET nearness = '{}'", "damaged"),
-        ("UPDATE meta SET value = '5'", "damaged"),
-        ("DROP TABLE states", "no such table"),
-    ],
-)
-def test_damage_is_found(tmp_path: Path, damage: str, words: str) -> None:
-    grown(tmp_path / "p", {2: GAMES[:2]})
-    with closing(sqlite3.connect(tmp_path / "p", isolation_level=None)) as db:
-        db.execute(damage)
-    with pytest.raises(StoreError, match=words):
-        lab.load_pool(tmp_path / "p", HASHING)
+        states_of(tmp_path / "nowhere")
+    assert check_pool(path) == len(pool_after(path, 2))
 
 
 def test_a_state_that_cannot_be_written_leaves_the_file_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    growing = grown(tmp_path / "p", {1: GAMES[:1]})
+    path = grown(tmp_path / "p", {1: GAMES[:1]})
     before = (tmp_path / "p").read_bytes()
     with monkeypatch.context() as patched:
-        patched.setattr(
-            experience_growing, "asdict", lambda _: {"x": {1}}
-        )  # breaks off before the state's row
+        patched.setattr(pool_file, "asdict", lambda _: {"x": {1}})  # breaks off before the state's row
         with pytest.raises(TypeError):
-            run_now(lab.extend_pool(growing, 2, GAMES[1:2], HASHING, share=0.5))
+            run_now(lab.extend_pool(path, 2, GAMES[1:2], HASHING, share=0.5))
     assert (tmp_path / "p").read_bytes() == before
-    run_now(lab.extend_pool(growing, 2, GAMES[1:2], HASHING, share=0.5))
-    same(Growing(tmp_path / "p").pool(2), run_now(lab.make_pool(GAMES[:2], HASHING, share=0.5)).pool)
+    run_now(lab.extend_pool(path, 2, GAMES[1:2], HASHING, share=0.5))
+    same(pool_after(path, 2), run_now(lab.make_pool(GAMES[:2], HASHING, share=0.5)).pool)
 
 
 # -- runs -----------------------------------------------------------------------------------
@@ -249,12 +220,12 @@ def test_games_had_the_pool_of_the_games_before_them(run: Store, condition: str)
 KILLED = """
 import json, os, signal, sqlite3, sys
 from pathlib import Path
-from wolflab.lab.experience import growing as experience_growing
+from wolflab.lab.experience import pool_file
 from wolflab.lab.runs import runner
 from wolflab.lab.plans.loading import build
 from wolflab.lab.storage.store import Store
 
-kept, connect, states = experience_growing.asdict, sqlite3.connect, [0]
+kept, connect, states = pool_file.asdict, sqlite3.connect, [0]
 
 def small(*given, **named):  # so that half a transaction reaches the file
     db = connect(*given, **named)
@@ -268,7 +239,7 @@ def dying(value):
         os.kill(os.getpid(), signal.SIGKILL)
     return kept(value)
 
-experience_growing.asdict, sqlite3.connect = dying, small
+pool_file.asdict, sqlite3.connect = dying, small
 path = Path(sys.argv[1])
 store = Store.resume(path) if path.exists() else Store.create(path, build(json.loads(sys.argv[2])))
 runner.play_run(store)
@@ -296,8 +267,8 @@ def test_a_run_killed_while_its_pools_are_written_goes_on_as_if_it_had_not(
         with reading as db, undoing:
             db.execute("SELECT count(*) FROM states")
     for journal in journals:
-        growing = Growing(as_pool(journal))
-        assert all(growing.pool(deals) is not None for deals in growing.deals)
+        assert states_of(as_pool(journal))
+        assert check_pool(as_pool(journal))
         assert not journal.exists()
     with Store.resume(path) as resumed:
         assert runner.play_run(resumed)
@@ -362,7 +333,7 @@ def test_another_epsilon_and_a_missing_pool_are_found(run: Store, tmp_path: Path
     for file in frozen:
         with closing(sqlite3.connect(file, isolation_level=None)) as db:
             near = '{"epsilon": 0.1, "share": null, "reached": null}'
-            db.execute("UPDATE meta SET value = ? WHERE key = 'nearness'", (near,))
+            db.execute("UPDATE states SET nearness = ?", (near,))
     assert len(faults(path)["frozen"]) == 2
     for file in frozen:
         file.unlink()
@@ -382,14 +353,11 @@ def test_a_changed_state_is_found(run: Store, tmp_path: Path) -> None:
     with closing(sqlite3.connect(file, isolation_level=None)) as db:
         db.execute("UPDATE experiences SET response = 'I say nothing at all.' WHERE id = 1")
     assert len(faults(path)["grown"]) == 4
-    growing = Growing(file)
     with closing(sqlite3.connect(file, isolation_level=None)) as db:
-        for deals in growing.deals:
-            state = growing.state(deals)
-            growing._read_to(state)
-            digest = growing._made(state.n, state.vectors, state.lot, state.nearness).digest
-            db.execute("UPDATE states SET digest = ? WHERE deals = ?", (digest, deals))
-    assert Growing(file).pool(4) is not None  # the file is at one with itself
+        for state in pool_file._states(db).values():
+            digest = pool_file._unchecked_pool(db, pool_file._meta(db), state).digest
+            db.execute("UPDATE states SET digest = ? WHERE deals = ?", (digest, state.deals))
+    assert check_pool(file) > 0  # the file is at one with itself
     found = faults(path)
     assert list(found) == ["grown"]
     assert len(found["grown"]) == 4
@@ -405,5 +373,4 @@ def test_experiences_of_two_conditions_are_told_apart(run: Store, tmp_path: Path
     assert len({one.id for one in every}) == len(every)
     games_, draws = {one.game for one in every}, {one.game.split("|")[1] for one in every}
     assert len(games_) > len(draws)
-    assert inspect(tmp_path / "p").games == len(games_)
     assert all(one.id.split("|")[0] in ("grown", "mixed") for one in every)

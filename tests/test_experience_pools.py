@@ -21,7 +21,7 @@ from experience_helpers import (
     made_of,
     unit,
 )
-from wolflab.agents.experience import Nearness, Pool
+from wolflab.agents.experience import Pool, Threshold
 from wolflab.errors import ExperimentError, StoreError
 from wolflab.lab.experience import pool as lab
 from wolflab.lab.experience.from_games import (
@@ -33,7 +33,7 @@ from wolflab.lab.experience.from_games import (
     score,
 )
 from wolflab.lab.experience.pool import Selection
-from wolflab.lab.experience.samples import inspect
+from wolflab.lab.experience.pool_file import open_pool
 from wolflab.lab.plans.loading import build as experiment
 from wolflab.lab.storage.packing import pack
 from wolflab.lab.storage.store import Store
@@ -260,10 +260,10 @@ def test_a_pool_from_runs(tmp_path: Path) -> None:
         pool = built(tmp_path / "p", [one, two], progress=lambda done, of: told.append((done, of)))
     assert pool.digest == built(tmp_path / "q", [GAMES[1], GAMES[0], *GAMES[2:4]]).digest
     assert told[-1][0] == told[-1][1] == len({one.reflection for one in pool.experiences()})
-    shown = inspect(tmp_path / "p")
-    assert shown.games == shown.deals == 4
-    assert shown.origins[0]["left_out"] == {"failed": 2, "unfinished": 10}
-    assert shown.origins[0]["runs"] == ["e, all"]
+    (origin,) = open_pool(tmp_path / "p").origins
+    assert origin["games"] == 4
+    assert origin["left_out"] == {"failed": 2, "unfinished": 10}
+    assert origin["runs"] == ["e, all"]
 
 
 def test_a_pool_without_reflections_is_refused(tmp_path: Path) -> None:
@@ -318,9 +318,7 @@ def ask_of(turn: Any) -> Any:
 def pairs(pool: Pool) -> list[float]:
     """All similarities within role and kind, of different deals."""
     found = []
-    for role, kind in pool.held:
-        block = pool.block(role, kind)
-        assert block is not None
+    for block in pool.blocks.values():
         for a, one in enumerate(block.entries):
             for b, other in enumerate(block.entries[:a]):
                 if one.deal != other.deal:
@@ -358,20 +356,20 @@ def test_what_is_the_same_word_for_word_is_always_found() -> None:
 
 
 def test_without_pairs_there_is_nothing_to_set_epsilon_by() -> None:
-    assert lab.calibrate(made_of([experience(0), experience(1)]).pool) == Nearness(0.85, None, None)
+    assert lab.calibrate(made_of([experience(0), experience(1)]).pool) == Threshold(0.85, None, None)
 
 
 def test_whose_epsilon(tmp_path: Path) -> None:
-    assert built(tmp_path / "own").nearness.share == lab.SHARE
+    assert built(tmp_path / "own").threshold.share == lab.SHARE
     assert built(tmp_path / "less", share=0.01).epsilon > built(tmp_path / "more", share=0.5).epsilon
     given = built(tmp_path / "given", epsilon=0.4)
     assert given.epsilon == 0.4
-    assert given.nearness.share is None
-    assert given.nearness.reached == pytest.approx(share_above(pairs(given), 0.4))
+    assert given.threshold.share is None
+    assert given.threshold.reached == pytest.approx(share_above(pairs(given), 0.4))
     paper = run_now(lab.make_pool(GAMES, Counting(PAPER_EMBEDDER))).pool
     assert paper.epsilon == 0.85
-    assert paper.nearness.share is None
-    assert run_now(lab.make_pool(GAMES, Counting(PAPER_EMBEDDER), share=0.2)).pool.nearness.share == 0.2
+    assert paper.threshold.share is None
+    assert run_now(lab.make_pool(GAMES, Counting(PAPER_EMBEDDER), share=0.2)).pool.threshold.share == 0.2
 
 
 def test_picks_are_no_players_of_another_seat() -> None:

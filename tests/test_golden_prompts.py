@@ -23,7 +23,7 @@ from reflective_helpers import Thinker, broad_pool
 from scripted import number
 from test_http_model import make
 from test_leaks import Watching
-from wolflab.agents.experience import Shelf
+from wolflab.agents.experience import Retriever
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.recipes import RECIPES, Recipe
 from wolflab.match import Draws, Match, OpinionProbe, Player, StrawPoll, play, run_now
@@ -126,10 +126,10 @@ def sent(name: str) -> dict[str, Request]:
     table, model = TABLES[name], Thinker(spoil=spoiled)
     policy = Watching([]) if table.recipe.weighs else None
     asks = sorted({*table.kinds, *DAY})
-    shelf = Shelf(broad_pool(table.rules, asks)) if table.recipe.reflect is not None else None
+    retriever = Retriever(broad_pool(table.rules, asks)) if table.recipe.reflect is not None else None
     embedder = HashingEmbedder()
     embedders = {"messages": embedder, "experience": embedder, "policy": embedder}
-    player = Player(LanguageAgent(table.recipe, shelf, policy), model, embedders)  # type: ignore[arg-type]
+    player = Player(LanguageAgent(table.recipe, retriever, policy), model, embedders)  # type: ignore[arg-type]
 
     def camouflaged(said: Said, role: str, rules: Ruleset) -> bool:
         return claimed_against(said.text, said.seat, role, rules) is not None

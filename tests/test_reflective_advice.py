@@ -20,7 +20,7 @@ from reflective_helpers import (
     step_of,
     turn,
 )
-from wolflab.agents.experience import Shelf
+from wolflab.agents.experience import Retriever
 from wolflab.models.base import Request
 from wolflab.models.embedders.base import Vectors
 from wolflab.rules import WITCH
@@ -53,8 +53,10 @@ class Reflections(Counting):
         return np.array([NEAR] * len(texts), np.float32)
 
 
-def advised(shelf: Shelf, recipe: Any = OWN, spoil: Any = lambda request: None, key: str = "turn") -> Turned:
-    return turn(SEEN, ASK, recipe, Thinker(spoil=spoil), shelf, Reflections({}), key)
+def advised(
+    retriever: Retriever, recipe: Any = OWN, spoil: Any = lambda request: None, key: str = "turn"
+) -> Turned:
+    return turn(SEEN, ASK, recipe, Thinker(spoil=spoil), retriever, Reflections({}), key)
 
 
 def suggestion(turned: Turned) -> Suggested:
@@ -63,7 +65,7 @@ def suggestion(turned: Turned) -> Suggested:
 
 
 def test_the_suggestion_is_drawn_from_the_bad_one_and_those_around_the_median() -> None:
-    turned = advised(Shelf(POOL, deal="today", good=2))
+    turned = advised(Retriever(POOL, deal="today", good=2))
     request = next(one for one in turned.requests if step_of(one) == "suggest")
     task = request.question.task
     assert isinstance(task, Extract)
@@ -76,7 +78,7 @@ def test_the_suggestion_is_drawn_from_the_bad_one_and_those_around_the_median() 
 
 
 def test_the_reflection_is_masked_before_it_is_looked_up() -> None:
-    turned = advised(Shelf(POOL))
+    turned = advised(Retriever(POOL))
     (thought,) = [note for note in turned.notes if isinstance(note, Reflected)]
     task = next(one.question.task for one in turned.requests if isinstance(one.question.task, Extract))
     assert any(name in thought.text for name in WITCH.names)
@@ -85,30 +87,30 @@ def test_the_reflection_is_masked_before_it_is_looked_up() -> None:
 
 
 def test_the_own_deal_is_never_retrieved() -> None:
-    mine = advised(Shelf(POOL, deal="today"))
-    others = advised(Shelf(POOL, deal="tomorrow"))
+    mine = advised(Retriever(POOL, deal="today"))
+    others = advised(Retriever(POOL, deal="tomorrow"))
     assert (suggestion(mine).found, suggestion(others).found) == (4, 5)
     shown = [one.question.task for one in mine.requests if isinstance(one.question.task, Extract)]
     assert shown
     assert all("Player C" not in text for task in shown for text in (task.bad, *task.good))
     assert "g5|1/vote/0" in suggestion(others).good
     whole = pool([one for one in PAST if one.deal == "today"] * 3, [NEAR] * 3, 0.85)
-    assert suggestion(advised(Shelf(whole, deal="today"))).found == 0
-    assert suggestion(advised(Shelf(whole))).found == 3
+    assert suggestion(advised(Retriever(whole, deal="today"))).found == 0
+    assert suggestion(advised(Retriever(whole))).found == 3
 
 
 @pytest.mark.parametrize(
-    ("shelf", "count", "why"),
+    ("retriever", "count", "why"),
     [
-        (Shelf(POOL, epsilon=1.0), 0, "fewer than two are near enough"),
-        (Shelf(pool(PAST[:1], [NEAR], 0.85)), 1, "fewer than two are near enough"),
-        (Shelf(pool(PAST[6:], [NEAR] * 2, 0.85)), 0, "fewer than two are near enough"),
-        (Shelf(POOL, limit=1), 1, "fewer than two are near enough"),
-        (Shelf(POOL, window=(990, 993)), 5, "no score among them is a good one"),
+        (Retriever(POOL, epsilon=1.0), 0, "fewer than two are near enough"),
+        (Retriever(pool(PAST[:1], [NEAR], 0.85)), 1, "fewer than two are near enough"),
+        (Retriever(pool(PAST[6:], [NEAR] * 2, 0.85)), 0, "fewer than two are near enough"),
+        (Retriever(POOL, limit=1), 1, "fewer than two are near enough"),
+        (Retriever(POOL, window=(990, 993)), 5, "no score among them is a good one"),
     ],
 )
-def test_where_nothing_is_near_nothing_is_asked(shelf: Shelf, count: int, why: str) -> None:
-    turned = advised(shelf)
+def test_where_nothing_is_near_nothing_is_asked(retriever: Retriever, count: int, why: str) -> None:
+    turned = advised(retriever)
     assert "suggest" not in turned.steps
     assert suggestion(turned) == Suggested("", count, why=why)
     assert "Advice drawn" not in turned.prompt("act")[1]
@@ -119,7 +121,7 @@ def test_no_useful_experience_is_no_suggestion() -> None:
     def spoil(request: Request) -> str | None:
         return "No useful experience can be used." if step_of(request) == "suggest" else None
 
-    turned = advised(Shelf(POOL), spoil=spoil)
+    turned = advised(Retriever(POOL), spoil=spoil)
     note = suggestion(turned)
     assert (note.text, note.found, note.bad, note.why) == (
         "",
@@ -141,7 +143,7 @@ def test_random_advice_has_the_length_of_the_real_one_and_nothing_of_the_game() 
             return real if step_of(request) == "suggest" else None
 
         for key in ("game 1", "game 2", "game 1"):
-            turned = advised(Shelf(POOL), recipe, spoil, key)
+            turned = advised(Retriever(POOL), recipe, spoil, key)
             note = suggestion(turned)
             assert len(note.text.split()) == length
             assert f'"{note.text}"' in turned.prompt("act")[1]
@@ -158,7 +160,7 @@ def test_random_advice_has_the_length_of_the_real_one_and_nothing_of_the_game() 
     phrase_of = [phrase.template for phrase in phrases("random_advice").values()]
     assert sum(one in longest for one in phrase_of) >= 2, "each phrase is drawn anew"
     silent = advised(
-        Shelf(POOL),
+        Retriever(POOL),
         recipe,
         lambda r: "No useful experience can be used." if step_of(r) == "suggest" else None,
     )

@@ -22,7 +22,7 @@ from reflective_helpers import (
     written,
 )
 from test_match import lines, match
-from wolflab.agents.experience import Shelf
+from wolflab.agents.experience import Retriever
 from wolflab.agents.recipes import COMPONENTS, Recipe
 from wolflab.match import play, run_now
 from wolflab.models.base import Request, Response
@@ -35,7 +35,7 @@ from wolflab.text.questions import AnswerQuestion, AskQuestions, ChooseQuestions
 from wolflab.text.replies.parse import schema
 
 KINDS = ("statement", "vote", "last-words", "campaign", "elect", "lead", "succeed", *DUTIES)
-BROAD = {name: Shelf(broad_pool(rules, KINDS)) for name, rules in PRESETS.items()}
+BROAD = {name: Retriever(broad_pool(rules, KINDS)) for name, rules in PRESETS.items()}
 WITH_ADVICE = (*STEPS[:-1], "suggest", "act")
 VIEW, ASK = moment(WITCH, "vote", seed=3)
 VIEW_TALK, ASK_TALK = moment(WITCH, "statement", seed=4)
@@ -49,7 +49,7 @@ VIEW_TALK, ASK_TALK = moment(WITCH, "statement", seed=4)
 def test_the_calls_of_a_response_and_their_temperatures(view: Any, ask: Any, recipe: Recipe) -> None:
     """003 §3.3 and §4.1: 1 + 1 + 7 + 1 + 1, one more with experience; 0 for the response, 0.3 before."""
     alone = turn(view, ask, recipe)
-    taught = turn(view, ask, recipe, shelf=BROAD["witch"])
+    taught = turn(view, ask, recipe, retriever=BROAD["witch"])
     assert alone.steps == list(STEPS)
     assert taught.steps == list(WITH_ADVICE)
     for turned in (alone, taught):
@@ -60,9 +60,9 @@ def test_the_calls_of_a_response_and_their_temperatures(view: Any, ask: Any, rec
 
 @pytest.mark.parametrize("name", list(PRESETS))
 def test_every_response_of_a_game_makes_them(name: str) -> None:
-    for shelf, calls in ((None, 11), (BROAD[name], 12)):
+    for retriever, calls in ((None, 11), (BROAD[name], 12)):
         rules = PRESETS[name].with_(max_rounds=2)
-        played = run_now(play(match(rules, seated(OWN, Thinker(), shelf=shelf), 1)))
+        played = run_now(play(match(rules, seated(OWN, Thinker(), retriever=retriever), 1)))
         turns = [one for one in read_record(*lines(played)).turns if one.seat >= 0]
         assert len(turns) > 10
         assert {len(one.calls) for one in turns} == {calls}
@@ -128,7 +128,7 @@ def test_answers_are_given_together_or_in_turn() -> None:
 
 
 def test_every_step_is_noted_in_order() -> None:
-    turned = turn(VIEW, ASK, OWN, shelf=BROAD["witch"])
+    turned = turn(VIEW, ASK, OWN, retriever=BROAD["witch"])
     kinds = [type(note) for note in turned.notes]
     assert kinds == [Recalled, Asked, *[Answered] * 7, Reflected, Suggested, Thought]
     asked = next(note for note in turned.notes if isinstance(note, Asked))

@@ -16,7 +16,7 @@ from marks import slow_except
 from reflective_helpers import OWN, PAPER, Counting, Thinker, broad_pool, seated, step_of, written
 from test_leaks import differing
 from test_match import LateVillage, Tape, lines, match
-from wolflab.agents.experience import Shelf
+from wolflab.agents.experience import Retriever
 from wolflab.agents.recipes import RECIPES, Recipe
 from wolflab.errors import CassetteMismatch
 from wolflab.match import InterviewProbe, Played, StrawPoll, play, run_now
@@ -37,8 +37,8 @@ KINDS = ("statement", "vote", "last-words", "campaign", "elect", "lead", "succee
 SHORT = {name: rules.with_(max_rounds=2) for name, rules in PRESETS.items()}
 
 
-def shelf(name: str) -> Shelf:
-    return Shelf(broad_pool(PRESETS[name], KINDS), deal="t/0")
+def retriever(name: str) -> Retriever:
+    return Retriever(broad_pool(PRESETS[name], KINDS), deal="t/0")
 
 
 def recorded(played: Played) -> GameRecord:
@@ -54,7 +54,7 @@ def recorded(played: Played) -> GameRecord:
 )
 def test_the_same_records_alone_in_a_crowd_and_played_back(name: str, recipe: Recipe) -> None:
     """One after another without an event loop; several at once with replies and vectors that come late."""
-    rules, taught = SHORT[name], shelf(name)
+    rules, taught = SHORT[name], retriever(name)
     probes = (StrawPoll(2),)
     tapes = [Tape() for _ in range(2)]
 
@@ -84,7 +84,7 @@ class _Mute(Thinker):
 
 @pytest.mark.parametrize("name", slow_except(["witch"], PRESETS))
 def test_village_thinks_the_same_alone_and_in_a_crowd(name: str) -> None:
-    rules, taught = SHORT[name], shelf(name)
+    rules, taught = SHORT[name], retriever(name)
     probes = (StrawPoll(), InterviewProbe(camouflaged))
 
     async def crowd() -> list[Played]:
@@ -102,15 +102,15 @@ def test_village_thinks_the_same_alone_and_in_a_crowd(name: str) -> None:
 
 def test_another_recipe_or_pool_is_noticed_on_playback() -> None:
     tape = Tape()
-    rules, taught = SHORT["witch"], shelf("witch")
-    run_now(play(match(rules, seated(OWN, Thinker(), shelf=taught), 1, file=tape)))
+    rules, taught = SHORT["witch"], retriever("witch")
+    run_now(play(match(rules, seated(OWN, Thinker(), retriever=taught), 1, file=tape)))
     for recipe, given in (
         (OWN.with_(tips=True), taught),
         (OWN.with_(without=["rules"]), taught),
         (OWN.with_(reflect={"recent": 9}), taught),
         (OWN, None),
     ):
-        changed = seated(recipe, _Mute(), shelf=given)
+        changed = seated(recipe, _Mute(), retriever=given)
         with pytest.raises(CassetteMismatch, match="differs from the recorded one"):
             run_now(play(match(rules, changed, 1, file=Cassette(tape.filed))))
 
@@ -241,7 +241,7 @@ class Hearing(test_leaks.Listening):
 def listening(monkeypatch: pytest.MonkeyPatch) -> None:
     """Twins are asked through `Hearing`, with experience to draw on."""
     agent = test_leaks.LanguageAgent
-    taught = shelf("witch")
+    taught = retriever("witch")
     monkeypatch.setattr(test_leaks, "Listening", Hearing)
     monkeypatch.setattr(test_leaks, "LanguageAgent", lambda recipe, policy: agent(recipe, taught))
 

@@ -21,7 +21,7 @@ from ..text.replies.parsed import Decided, Parsed, Problem, Proposals
 from ..text.replies.thoughts import without_thoughts
 from .base import IO, Invalid, Reply
 from .dialogue import exchanged, history_of, lasts
-from .experience import Shelf
+from .experience import Retriever
 from .memory import Memory, remember
 from .policy.base import Policy
 from .recipes import Proposal, Recipe
@@ -51,14 +51,14 @@ class Findings:
 class Deliberation:
     """See the module. It is gone once the reply is given; its notes remain.
 
-    shelf, policy: see `LanguageAgent`.
+    retriever, policy: see `LanguageAgent`.
     """
 
     def __init__(
-        self, recipe: Recipe, view: View, ask: Ask, io: IO, shelf: Shelf | None, policy: Policy | None
+        self, recipe: Recipe, view: View, ask: Ask, io: IO, retriever: Retriever | None, policy: Policy | None
     ) -> None:
         self.recipe, self.view, self.ask, self.io = recipe, view, ask, io
-        self.shelf, self.policy = shelf, policy
+        self.retriever, self.policy = retriever, policy
         # Statements that were not cited leave the memory of a player that prunes; elsewhere all are kept,
         # or nothing is ever cited.
         self.memory: Memory = remember(view, recipe.deduce is None or recipe.deduce.prune)

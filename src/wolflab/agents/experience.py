@@ -13,20 +13,65 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from statistics import median
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ModelError
 from ..models.embedders.base import Vectors, embedder_digest
-from .experience_block import Block, DecisionKey, Experience
 
 LIMIT = 50
 """003 §4.1: how many experiences are kept at most."""
 GOOD = 5
 """How many good examples are shown (the released code of 003)."""
+SLACK = 1e-4
+"""More than single precision can be wrong by in a product of two vectors of length 1, up to d = 1,500."""
+
+_encode = msgspec.json.Encoder().encode
+
+DecisionKey = tuple[str, str]
+"""(role, kind of decision)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Experience:
+    """One decision of one player in a finished game (003 Eq. 3).
+
+    reflection, response: R and G, the players' names masked. score: s of Eq. 4, 1000 − T for a winner and T
+    for a loser, T being the day on which the game ended. role, kind: who decided what ("Guard", "protect").
+    game, deal, seat, ask: where it comes from, as in the record (game: its condition and the key of its
+    draws, "condition|1/4/0"; deal: the key of its cards).
+    """
+
+    reflection: str
+    response: str
+    score: int
+    role: str
+    kind: str
+    game: str
+    deal: str
+    seat: int
+    ask: str
+
+    @property
+    def id(self) -> str:
+        """The decision that it comes from: the game's key and the ask's id."""
+        return f"{self.game}|{self.ask}"
+
+    @property
+    def key(self) -> DecisionKey:
+        """What it is found under."""
+        return self.role, self.kind
+
+    @property
+    def content(self) -> tuple[str, str, int, str, str, int, str]:
+        """All but role and kind, which are the same in a whole block."""
+        return self.reflection, self.response, self.score, self.game, self.deal, self.seat, self.ask
 
 
 class Hit(NamedTuple):
@@ -70,16 +115,67 @@ def choose(
     return ChosenExperiences(hits[worst].experience, good) if good else None
 
 
-class Held(NamedTuple):
-    """What is known of a block before it is read: how many experiences, and the digest of its content."""
+@dataclass(frozen=True, eq=False)
+class Block:
+    """The experiences of one role in one kind of decision, and the vectors they are found by.
 
-    n: int
-    digest: str
+    entries: n of them, in the order in which they were collected. vectors: float32 (u, d), C-contiguous,
+    the distinct vectors, of length 1 or zero. rows: int32 (n,), each entry's vector.
+    """
+
+    entries: Sequence[Experience]
+    vectors: Vectors
+    rows: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, entries: Sequence[Experience], vectors: Vectors, rows: NDArray[np.int32]) -> Block:
+        """A block that keeps equal vectors once. vectors: in the order in which `rows` first has them."""
+        known: dict[bytes, int] = {}
+        kept = [
+            known.setdefault(blake2b(vector.data, digest_size=16).digest(), len(known)) for vector in vectors
+        ]
+        if len(known) < len(vectors):
+            _, firsts = np.unique(kept, return_index=True)
+            vectors, rows = vectors[firsts], np.array(kept, np.int32)[rows]
+        return cls(entries, vectors, rows)
+
+    @cached_property
+    def digest(self) -> str:
+        """32 hex digits of everything in it, the same on any machine."""
+        hashed = blake2b(self.vectors.astype("<f4", copy=False).data, digest_size=16)
+        hashed.update(self.rows.astype("<i4", copy=False).data)
+        for entry in self.entries:
+            hashed.update(_encode(entry.content))
+        return hashed.hexdigest()
+
+    @cached_property
+    def _deals(self) -> NDArray[np.str_]:
+        return np.array([entry.deal for entry in self.entries])
+
+    def search(self, vector: Vectors, epsilon: float, limit: int, not_deal: str | None) -> tuple[Hit, ...]:
+        """See `Pool.search`. Every vector is compared: in single precision to sort out what is too far, in
+        double precision where it decides. So the last bit of a fast routine, which may depend on where in
+        memory a vector lies, never decides who comes first.
+        """
+        query = np.ascontiguousarray(vector, np.float32)
+        rough = (self.vectors @ query)[self.rows]
+        possible = rough > epsilon - SLACK
+        if not_deal is not None:
+            possible &= self._deals != not_deal
+        places = np.flatnonzero(possible)
+        if len(places) > limit:
+            last = np.partition(rough[places], -limit)[-limit]
+            places = places[rough[places] >= last - 2 * SLACK]
+        distinct, back = np.unique(self.rows[places], return_inverse=True)
+        wide = self.vectors[distinct].astype(np.float64)
+        exact = np.einsum("nd,d->n", wide, query.astype(np.float64))[back]
+        order = np.lexsort((places, -exact))[:limit]
+        return tuple(Hit(self.entries[places[at]], float(exact[at])) for at in order if exact[at] > epsilon)
 
 
 @dataclass(frozen=True, slots=True)
-class Nearness:
-    """How near is near enough in a pool.
+class Threshold:
+    """How similar is similar enough in a pool.
 
     epsilon: ε of 003 Eq. 6. share: what ε was set by, the share of pairs of experiences (same role and kind,
     different deals) that it should let through; None where ε was given. reached: the share that it does let
@@ -98,27 +194,25 @@ class Nearness:
 class Pool:
     """A frozen pool of experience; see the module. Many games may share one.
 
-    Blocks are read when they are first searched. `embedder` is the `describe()` of what made the vectors;
-    a query's vector must come from the same (`require_same`). `nearness` is how near is near enough here.
-    `digest` is 32 hex digits of everything that a search can find, so that a record can say which pool its
-    players had.
+    embedder: the `describe()` of what made the vectors; a query's vector must come from the same
+    (`require_same`). digest: 32 hex digits of everything that a search can find, so that a record can say
+    which pool its players had.
     """
 
     def __init__(
         self,
         embedder: Mapping[str, Any],
         dimensions: int,
-        held: Mapping[DecisionKey, Held],
-        read_block: Callable[[DecisionKey], Block],
-        nearness: Nearness,
+        blocks: Mapping[DecisionKey, Block],
+        threshold: Threshold,
     ) -> None:
         self.embedder = dict(embedder)
         self.dimensions = dimensions
-        self.nearness = nearness
-        self.held = dict(sorted(held.items()))
-        self.digest = pool_digest(self.embedder, self.held)
-        self._read = read_block
-        self._blocks: dict[DecisionKey, Block] = {}
+        self.blocks = dict(sorted(blocks.items()))
+        self.threshold = threshold
+        parts = [[*key, len(block.entries), block.digest] for key, block in self.blocks.items()]
+        described = json.dumps([embedder_digest(self.embedder), parts]).encode()
+        self.digest = blake2b(described, digest_size=16).hexdigest()
 
     @classmethod
     def of(
@@ -126,42 +220,52 @@ class Pool:
         experiences: Sequence[Experience],
         vectors: Vectors,
         embedder: Mapping[str, Any],
-        nearness: Nearness,
+        threshold: Threshold,
     ) -> Pool:
         """A pool in memory. vectors: (n, d), the reflections' vectors in the order of the experiences."""
         if vectors.ndim != 2 or len(vectors) != len(experiences):
             raise ValueError(f"{len(experiences)} experiences for vectors of shape {vectors.shape}")
-        places: dict[DecisionKey, list[int]] = {}
-        for place, experience in enumerate(experiences):
-            places.setdefault(experience.key, []).append(place)
-        blocks = {
-            key: Block.of([experiences[at] for at in mine], vectors[mine]) for key, mine in places.items()
-        }
-        return cls.of_blocks(blocks, embedder, vectors.shape[1], nearness)
+        return cls.read(experiences, range(len(experiences)), vectors.__getitem__, embedder, threshold)
 
     @classmethod
-    def of_blocks(
+    def read(
         cls,
-        blocks: Mapping[DecisionKey, Block],
+        experiences: Sequence[Experience],
+        places: Sequence[int],
+        vectors_at: Callable[[NDArray[np.int64]], Vectors],
         embedder: Mapping[str, Any],
-        dimensions: int,
-        nearness: Nearness,
+        threshold: Threshold,
     ) -> Pool:
-        """A pool in memory, from its blocks."""
-        held = {key: Held(len(block.entries), block.digest) for key, block in blocks.items()}
-        return cls(embedder, dimensions, held, dict(blocks).__getitem__, nearness)
+        """A pool whose vectors lie elsewhere. places: by experience, where its vector is; vectors_at: (m,)
+        places to float32 (m, d). It is called once, so that a large pool is in memory once.
+        """
+        entries: dict[DecisionKey, list[Experience]] = {}
+        rows: dict[DecisionKey, list[int]] = {}
+        known: dict[DecisionKey, dict[int, int]] = {}
+        for experience, place in zip(experiences, places, strict=True):
+            key = experience.key
+            here = known.setdefault(key, {})
+            entries.setdefault(key, []).append(experience)
+            rows.setdefault(key, []).append(here.setdefault(place, len(here)))
+        vectors = vectors_at(np.array([place for here in known.values() for place in here], np.int64))
+        blocks, start = {}, 0
+        for key, here in known.items():
+            mine = vectors[start : start + len(here)]
+            blocks[key] = Block.of(entries[key], mine, np.array(rows[key], np.int32))
+            start += len(here)
+        return cls(embedder, vectors.shape[1], blocks, threshold)
 
-    def tuned(self, nearness: Nearness) -> Pool:
+    def tuned(self, threshold: Threshold) -> Pool:
         """The same pool with another ε."""
-        return Pool(self.embedder, self.dimensions, self.held, self._whole, nearness)
+        return Pool(self.embedder, self.dimensions, self.blocks, threshold)
 
     def __len__(self) -> int:
-        return sum(held.n for held in self.held.values())
+        return sum(len(block.entries) for block in self.blocks.values())
 
     @property
     def epsilon(self) -> float:
         """ε of 003 Eq. 6 for this pool's embedder."""
-        return self.nearness.epsilon
+        return self.threshold.epsilon
 
     def describe(self) -> dict[str, Any]:
         """For a record's header: what it is, without saying where it lies."""
@@ -169,29 +273,14 @@ class Pool:
             "digest": self.digest,
             "experiences": len(self),
             "embedder": self.embedder,
-            "epsilon": self.nearness.epsilon,
-            "share": self.nearness.share,
+            "epsilon": self.threshold.epsilon,
+            "share": self.threshold.share,
         }
-
-    def block(self, role: str, kind: str) -> Block | None:
-        """The experiences of one role in one kind of decision, read if need be; None where there are none."""
-        key = role, kind
-        return self._whole(key) if key in self.held else None
-
-    def _whole(self, key: DecisionKey) -> Block:
-        if key not in self._blocks:
-            self._blocks[key] = self._read(key)
-        return self._blocks[key]
-
-    def preload(self) -> None:
-        """Read every block now, and make it ready, so that no search has to wait for it."""
-        for key in self.held:
-            self._whole(key).ready()
 
     def experiences(self) -> Iterator[Experience]:
         """All of them, by role and kind, in stored order."""
-        for key in self.held:
-            yield from self._whole(key).entries
+        for block in self.blocks.values():
+            yield from block.entries
 
     def search(
         self,
@@ -215,16 +304,13 @@ class Pool:
             )
         if limit < 1:
             raise ValueError(f"at most {limit} experiences were asked for; use 1 or more")
-        block = self.block(role, kind)
-        if block is None:
-            return ()
-        near = block.nearest(vector, epsilon, limit, block.barred(not_deal))
-        return tuple(Hit(block.entries[at], alike) for at, alike in near)
+        block = self.blocks.get((role, kind))
+        return block.search(vector, epsilon, limit, not_deal) if block is not None else ()
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
-    """A pool as one game may see it: how near, how many, and nothing of the game's own deal.
+class Retriever:
+    """A pool as one game may search it: how near, how many, and nothing of the game's own deal.
 
     epsilon: ε of 003 Eq. 6; None is the pool's own. limit: how many are kept at most. good, window: see
     `choose`. deal: the key of the game's cards; what other games of the same deal taught is not found, so
@@ -254,9 +340,3 @@ class Shelf:
             "window": self.window,
             "same_deal": self.deal is None,
         }
-
-
-def pool_digest(embedder: Mapping[str, Any], held: Mapping[DecisionKey, Held]) -> str:
-    """The digest of a pool from those of its blocks."""
-    parts = [[*key, block.n, block.digest] for key, block in sorted(held.items())]
-    return blake2b(json.dumps([embedder_digest(embedder), parts]).encode(), digest_size=16).hexdigest()

@@ -21,7 +21,7 @@ from ..text.replies.parsed import Judged, RatedReply, Written
 from .base import IO, Invalid, Reply
 from .deducing import deduce, situated
 from .deliberation import Deliberation, Findings
-from .experience import Shelf
+from .experience import Retriever
 from .memory import Memory
 from .planning import plan
 from .policy.base import Policy
@@ -33,21 +33,23 @@ from .reflecting import recalled, reflect
 class LanguageAgent:
     """See the module. One instance can hold any number of seats: it keeps nothing between turns.
 
-    shelf: past games' experience, as far as this game may see it; None for none. policy: weighs candidates,
-    for recipes whose choices are a policy's.
+    retriever: past games' experience, as far as this game may see it; None for none. policy: weighs
+    candidates, for recipes whose choices are a policy's.
     """
 
-    def __init__(self, recipe: Recipe, shelf: Shelf | None = None, policy: Policy | None = None) -> None:
+    def __init__(
+        self, recipe: Recipe, retriever: Retriever | None = None, policy: Policy | None = None
+    ) -> None:
         assert policy is not None or not recipe.weighs, recipe.name
         self.recipe = recipe
-        self.shelf = shelf
+        self.retriever = retriever
         self.policy = policy
         self.instant = policy is None or policy.instant
 
     def __eq__(self, other: object) -> bool:
         """An agent is what it is made of: two alike are one player to the record."""
-        mine = self.recipe, self.shelf, self.policy
-        return isinstance(other, LanguageAgent) and mine == (other.recipe, other.shelf, other.policy)
+        mine = self.recipe, self.retriever, self.policy
+        return isinstance(other, LanguageAgent) and mine == (other.recipe, other.retriever, other.policy)
 
     def __hash__(self) -> int:
         return hash(self.recipe)
@@ -55,15 +57,15 @@ class LanguageAgent:
     def describe(self) -> dict[str, Any]:
         """For the header."""
         described: dict[str, Any] = {"recipe": self.recipe.stated()}
-        if self.shelf is not None:
-            described["experience"] = self.shelf.describe()
+        if self.retriever is not None:
+            described["experience"] = self.retriever.describe()
         if self.policy is not None:
             described["policy"] = self.policy.describe()
         return described
 
     async def reply(self, view: View, ask: Ask, io: IO) -> Reply:
         """Reflect or judge the others if the recipe does, then answer."""
-        recipe, turn = self.recipe, Deliberation(self.recipe, view, ask, io, self.shelf, self.policy)
+        recipe, turn = self.recipe, Deliberation(self.recipe, view, ask, io, self.retriever, self.policy)
         if (opinion := opinion_asked(ask)) is not None:
             return await _judge_others(turn, opinion)
         if ask.kind == "interview":

@@ -82,7 +82,7 @@ class Reflecting:
             answers = await self.answers(now, (*chosen, *free))
         reflection = await self.reflection(now, answers) if self.has("reflection") else ""
         suggestion = ""
-        if self.turn.shelf is not None and self.has("suggestion") and self.has("reflection"):
+        if self.turn.retriever is not None and self.has("suggestion") and self.has("reflection"):
             suggestion = await self.suggestion(now, reflection)
         kept = () if self.has("reflection") else answers
         return Findings(now, aids=Aids(reflection, suggestion, kept, self.has("reasoning")))
@@ -151,15 +151,15 @@ class Reflecting:
 
     async def suggestion(self, now: Situation, reflection: str) -> str:
         """S: what past games of the same role and kind of ask advise (003 Eq. 6 and 7)."""
-        turn, shelf = self.turn, self.turn.shelf
-        assert shelf is not None
+        turn, retriever = self.turn, self.turn.retriever
+        assert retriever is not None
         if not reflection:
             turn.notes.append(("suggest", Suggested("", why="there is no reflection to look it up by")))
             return ""
         masked = mask(reflection, now.ruleset.names)
         vector = (await turn.io.embed("experience", (masked,)))[0]
-        hits = shelf.search(vector, now.role, turn.ask.kind)
-        picked = choose(hits, shelf.good, shelf.window)
+        hits = retriever.search(vector, now.role, turn.ask.kind)
+        picked = choose(hits, retriever.good, retriever.window)
         if picked is None:
             why = "fewer than two are near enough" if len(hits) < 2 else "no score among them is a good one"
             turn.notes.append(("suggest", Suggested("", len(hits), why=why)))

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from rich.console import Console
@@ -14,8 +15,8 @@ from rich.table import Table
 
 from ..errors import ExperimentError
 from ..lab.experience import pool as experience
-from ..lab.experience.from_games import Selection
-from ..lab.experience.samples import Inspected, inspect
+from ..lab.experience.from_games import WON, Selection
+from ..lab.experience.pool_file import StoredPool, open_pool
 from ..lab.storage.store import Store
 from .commands import bar
 from .console import say
@@ -73,44 +74,49 @@ def merge_pools(console: Console, paths: Sequence[Path], to: Path, overwrite: bo
 
 
 def inspect_pool(console: Console, path: Path, sample: int) -> None:
-    """`wolflab experience inspect`: what a pool holds, and some of it."""
-    pool = inspect(path, sample)
-    console.print(f"[bold]{escape(pool.path)}[/]", highlight=False, soft_wrap=True)
-    for line in _about(pool):
+    """`wolflab experience inspect`: what a pool holds (a growing one: its last state), and some of it."""
+    stored = open_pool(path)
+    console.print(f"[bold]{escape(str(path))}[/]", highlight=False, soft_wrap=True)
+    for line in _about(path, stored):
         console.print(line, highlight=False, markup=False)
     table = Table()
     for title in ("role", "decision"):
         table.add_column(title)
     for title in ("experiences", "of winners", "games", "scores"):
         table.add_column(title, justify="right")
-    for row in pool.rows:
+    for (role, kind), block in stored.pool.blocks.items():
+        scores = [entry.score for entry in block.entries]
         table.add_row(
-            row.role,
-            row.kind,
-            str(row.n),
-            str(row.winners),
-            str(row.games),
-            f"{row.lowest} to {row.highest}, median {row.median:g}",
+            role,
+            kind,
+            str(len(scores)),
+            str(sum(score > WON // 2 for score in scores)),
+            str(len({entry.game for entry in block.entries})),
+            f"{min(scores)} to {max(scores)}, median {median(scores):g}",
         )
     console.print(table)
-    for example in pool.sample:
+    entries = list(stored.pool.experiences())
+    shown = min(max(sample, 0), len(entries))
+    for at in range(shown):  # spread evenly over the pool
+        example = entries[(2 * at + 1) * len(entries) // (2 * shown)]
         say(console, f"\n{example.role}, {example.kind}, score {example.score} ({example.id})")
         say(console, f"  thought: {example.reflection}\n  did: {example.response}")
 
 
-def _about(pool: Inspected) -> list[str]:
-    name = pool.embedder.get("name")
+def _about(path: Path, stored: StoredPool) -> list[str]:
+    pool, threshold = stored.pool, stored.pool.threshold
+    games, deals = ({getattr(one, name) for one in pool.experiences()} for name in ("game", "deal"))
     near = f"ε = {pool.epsilon:.3f}"
-    if pool.share is not None:
-        near += f", set so that at most {pool.share:.1%} of pairs from different deals are above it"
-        near += "" if pool.reached is None else f" ({pool.reached:.1%} are)"
-    elif pool.reached is not None:
-        near += f", as given; {pool.reached:.1%} of pairs from different deals are above it"
+    if threshold.share is not None:
+        near += f", set so that at most {threshold.share:.1%} of pairs from different deals are above it"
+        near += "" if threshold.reached is None else f" ({threshold.reached:.1%} are)"
+    elif threshold.reached is not None:
+        near += f", as given; {threshold.reached:.1%} of pairs from different deals are above it"
     else:
         near += "; there are no pairs from different deals to try it on"
     return [
-        f"{counted(pool.experiences, 'experience')} from {counted(pool.games, 'game')} of "
-        f"{counted(pool.deals, 'deal')}, {pool.bytes / 1e6:.1f} MB",
-        f"embedder {name}, {pool.dimensions} numbers; {near}",
+        f"{counted(len(pool), 'experience')} from {counted(len(games), 'game')} of "
+        f"{counted(len(deals), 'deal')}, {path.stat().st_size / 1e6:.1f} MB",
+        f"embedder {pool.embedder.get('name')}, {pool.dimensions} numbers; {near}",
         f"digest {pool.digest}",
     ]

@@ -12,8 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from ..errors import RecordError, StoreError
-from ..lab.experience.erasing import is_pool
-from ..lab.experience.growing import check_pool
+from ..lab.experience.pool_file import check_pool, is_pool
 from ..lab.runs.whole import WholeRun, totals_that_differ, verify_whole
 from ..lab.storage.call_store import CallStore
 from ..lab.storage.run_files import TRAINING

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, get_args, get_type_hints
 
-from ...agents.experience_block import Experience
+from ...agents.experience import Experience
 from ...errors import ExperimentError, StoreError
 from ...record import GameRecord, PastTurn
 from ...record.chain import hash_of

@@ -1,8 +1,8 @@
 """Pools of experience: built from runs, merged, loaded for play (003 §3.4).
 
-`build_pool` makes a file from runs, `load_pool` gives the pool in it to any number of games, `merge` joins
-files. `make_pool` and `merged` do the same in memory. `extend_pool` adds a state to the file of a pool that
-grows; each state is a pool of its own, frozen while games are played with it.
+`build_pool` makes a file from runs, `make_pool` a pool in memory. `load_pool` gives the pool in a file to
+any number of games, `merge` joins files. `extend_pool` adds a state to the file of a pool that grows; each
+state is a pool of its own, frozen while games are played with it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import __version__
-from ...agents.experience import Nearness, Pool
-from ...agents.experience_block import Block, DecisionKey, Experience
+from ...agents.experience import DecisionKey, Experience, Pool, Threshold
 from ...errors import StoreError
 from ...models.embedders import (
     PAPER_EMBEDDER,
@@ -33,8 +32,7 @@ from ...models.embedders import (
     threshold_for_share,
 )
 from .from_games import EVERYTHING, GamesFrom, Gathered, Selection, gather
-from .growing import Growing, open_pool
-from .pool_file import MadePool, must_be_free, write_pool
+from .pool_file import StoredPool, add_state, embedded_in, must_be_free, open_pool, write_pool
 
 SHARE = 0.2
 """The share of pairs that ε lets through, unless told otherwise. In ten games of 003's rules among built-in
@@ -70,7 +68,7 @@ async def make_pool(
     share: float | None = None,
     epsilon: float | None = None,
     progress: BuildProgress | None = None,
-) -> MadePool:
+) -> StoredPool:
     """A pool from the games of runs and records, in the order given.
 
     ε is what is given; else as `share` asks (see `calibrate`); else 0.85 for the paper's embedder, and for
@@ -87,8 +85,8 @@ async def make_pool(
     vectors = await embed_distinct(
         [experience.reflection for experience in gathered.experiences], embedder, progress
     )
-    pool = Pool.of(gathered.experiences, vectors, embedder.describe(), Nearness(PAPER_EPSILON))
-    return MadePool(pool.tuned(_nearness(pool, share, epsilon)), (_origin(gathered, selection),))
+    pool = Pool.of(gathered.experiences, vectors, embedder.describe(), Threshold(PAPER_EPSILON))
+    return StoredPool(pool.tuned(_threshold(pool, share, epsilon)), (_origin(gathered, selection),))
 
 
 def _origin(gathered: Gathered, selection: Selection) -> dict[str, Any]:
@@ -102,7 +100,7 @@ def _origin(gathered: Gathered, selection: Selection) -> dict[str, Any]:
 
 
 async def extend_pool(
-    growing: Growing,
+    path: Path,
     deals: int,
     sources: Iterable[GamesFrom],
     embedder: Embedder,
@@ -110,31 +108,24 @@ async def extend_pool(
     *,
     share: float | None = None,
 ) -> Pool | None:
-    """Add to a growing pool what the games since its last state teach; the pool as it is then.
+    """Add to a growing pool's file what the games since its last state teach; the pool as it is then.
 
     deals: how many deals it holds then. sources: the games that are new, in their order. selection: whose
     experience; its `shuffle` deals responses anew among all that the pool holds. None where nothing has
     been learned so far. Raises ModelError if another embedder made the file.
     """
-    require_same(growing.embedder, embedder, f"the pool {growing.path}")
+    made_with, known = embedded_in(path)
+    require_same(made_with, embedder, f"the pool {path}")
     gathered = gather(sources, replace(selection, shuffle=None))
-    known = growing.places(growing.deals[-1]) if growing.deals else {}
-    before = growing.state(growing.deals[-1]).vectors if growing.deals else 0
-    fresh = list(
-        dict.fromkeys(
-            experience.reflection for experience in gathered.experiences if experience.reflection not in known
-        )
-    )
-    known |= {text: before + number for number, text in enumerate(fresh)}
-    places = [known[experience.reflection] for experience in gathered.experiences]
-    vectors = await embed_distinct(fresh, embedder) if fresh else np.empty((0, 0), np.float32)
-    return growing.add(
+    fresh = list(dict.fromkeys(one.reflection for one in gathered.experiences if one.reflection not in known))
+    vectors = await embed_distinct(fresh, embedder) if fresh else ()
+    return add_state(
+        path,
         deals,
         gathered.experiences,
-        places,
-        vectors,
+        dict(zip(fresh, vectors, strict=True)),
         selection.shuffle,
-        lambda pool: _nearness(pool, share, None),
+        lambda pool: _threshold(pool, share, None),
         _origin(gathered, selection),
     )
 
@@ -195,54 +186,34 @@ def load_pool(path: Path, embedder: Embedder) -> Pool:
 
 
 def merge(paths: Sequence[Path], to: Path, *, overwrite: bool = False) -> Pool:
-    """Join the pools of several files into one file; see `merged` and `write_pool`."""
-    must_be_free(to, overwrite)
-    made = merged([open_pool(path) for path in paths], [str(path) for path in paths])
-    write_pool(made.pool, to, made.origins, overwrite=overwrite)
-    return made.pool
+    """Join the pools of several files into one file: each one's experiences after those of the one before,
+    equal ones once.
 
-
-def merged(pools: Sequence[MadePool], names: Sequence[str] = ()) -> MadePool:
-    """One pool of several: each one's experiences after those of the one before, equal ones once.
-
-    ε is set anew by the first pool's share; an ε that was given to the first pool stays. names: what the
-    pools are called in an error. Raises StoreError for fewer than two pools, and if they were made with
-    different embedders.
+    ε is set anew by the first pool's share; an ε that was given to the first pool stays. Raises StoreError
+    for fewer than two pools, if they were made with different embedders, and as `write_pool`.
     """
-    if len(pools) < 2:
+    must_be_free(to, overwrite)
+    stored = [open_pool(path) for path in paths]
+    if len(stored) < 2:
         raise StoreError("merge takes two pools or more; one alone is copied like any file")
-    called = [*names, *(f"pool {n}" for n in range(len(names) + 1, len(pools) + 1))]
-    first = pools[0].pool
-    for made, name in zip(pools[1:], called[1:], strict=True):
-        other = made.pool
+    first = stored[0].pool
+    for path, (other, *_) in zip(paths, stored, strict=True):
         same = embedder_digest(other.embedder) == embedder_digest(first.embedder)
         if not same or other.dimensions != first.dimensions:
             raise StoreError(
-                f"{name} was made with the embedder {_named(other)}, and {called[0]} with {_named(first)}: "
+                f"{path} was made with the embedder {_named(other)}, and {paths[0]} with {_named(first)}: "
                 "their vectors cannot be compared; build both with one embedder"
             )
-    keys: dict[DecisionKey, None] = {key: None for made in pools for key in made.pool.held}
-    blocks = {key: _joined([made.pool.block(*key) for made in pools]) for key in keys}
-    pool = Pool.of_blocks(blocks, first.embedder, first.dimensions, first.nearness)
-    share = first.nearness.share
-    tuned = _nearness(pool, share, first.epsilon if share is None else None)
-    return MadePool(pool.tuned(tuned), tuple(origin for made in pools for origin in made.origins))
-
-
-def _joined(blocks: Sequence[Block | None]) -> Block:
-    seen: set[Experience] = set()
-    entries, vectors = [], []
-    for block in blocks:
-        if block is None:
-            continue
-        kept = []
-        for place, entry in enumerate(block.entries):
-            if entry not in seen:
-                seen.add(entry)
-                kept.append(place)
-        entries += [block.entries[place] for place in kept]
-        vectors.append(block.vectors[block.rows[kept]])
-    return Block.of(entries, np.concatenate(vectors))
+    vectors: dict[Experience, Vectors] = {}
+    for pool, *_ in stored:
+        for block in pool.blocks.values():
+            for entry, row in zip(block.entries, block.rows, strict=True):
+                vectors.setdefault(entry, block.vectors[row])
+    joined = Pool.of(list(vectors), np.array(list(vectors.values())), first.embedder, first.threshold)
+    share = first.threshold.share
+    joined = joined.tuned(_threshold(joined, share, first.epsilon if share is None else None))
+    write_pool(joined, to, [one for made in stored for one in made.origins], overwrite=overwrite)
+    return joined
 
 
 def _named(pool: Pool) -> str:
@@ -254,7 +225,7 @@ def _named(pool: Pool) -> str:
 # -- how near is near enough -----------------------------------------------------------------------
 
 
-def calibrate(pool: Pool, share: float = SHARE) -> Nearness:
+def calibrate(pool: Pool, share: float = SHARE) -> Threshold:
     """ε by the share of the pool that it lets through.
 
     share: of the pairs of experiences of the same role and kind, but of different deals, at most so many are
@@ -264,28 +235,26 @@ def calibrate(pool: Pool, share: float = SHARE) -> Nearness:
     """
     alike = _pairs(pool)
     if not len(alike):
-        return Nearness(PAPER_EPSILON)
+        return Threshold(PAPER_EPSILON)
     epsilon = min(threshold_for_share(alike, share), SAME)
-    return Nearness(epsilon, share, share_above(alike, epsilon))
+    return Threshold(epsilon, share, share_above(alike, epsilon))
 
 
-def _nearness(pool: Pool, share: float | None, epsilon: float | None) -> Nearness:
+def _threshold(pool: Pool, share: float | None, epsilon: float | None) -> Threshold:
     if epsilon is None and (share is not None or pool.embedder.get("name") != PAPER_EMBEDDER):
         return calibrate(pool, SHARE if share is None else share)
     given = PAPER_EPSILON if epsilon is None else float(epsilon)
     alike = _pairs(pool)
-    return Nearness(given, None, share_above(alike, given) if len(alike) else None)
+    return Threshold(given, None, share_above(alike, given) if len(alike) else None)
 
 
 def _pairs(pool: Pool) -> NDArray[np.float32]:
     """Similarities of pairs within role and kind, and of different deals, in a sample of the pool."""
-    ranked: list[tuple[bytes, DecisionKey, int]] = []
-    for key in pool.held:
-        block = pool.block(*key)
-        assert block is not None
-        for place, entry in enumerate(block.entries):
-            lot = _LOT.format(key, *entry.stored)
-            ranked.append((blake2b(lot.encode(), digest_size=8).digest(), key, place))
+    ranked = [
+        (blake2b(_LOT.format(key, *entry.content).encode(), digest_size=8).digest(), key, place)
+        for key, block in pool.blocks.items()
+        for place, entry in enumerate(block.entries)
+    ]
     if len(ranked) > SAMPLE:  # by lot, but by the same lot every time
         ranked = sorted(ranked)[:SAMPLE]
     chosen: dict[DecisionKey, list[int]] = {}
@@ -293,8 +262,7 @@ def _pairs(pool: Pool) -> NDArray[np.float32]:
         chosen.setdefault(key, []).append(place)
     similarities = [np.empty(0, np.float32)]
     for key, places in chosen.items():
-        block = pool.block(*key)
-        assert block is not None
+        block = pool.blocks[key]
         vectors = block.vectors[block.rows[places]]
         deals = np.array([block.entries[place].deal for place in places])
         apart = np.triu(deals[:, None] != deals[None, :], 1)

@@ -1,54 +1,68 @@
-"""A pool of experience as one file that can be copied: SQLite, written once and never changed.
+"""A pool of experience as one file that can be copied: SQLite, and the states that the pool has had.
 
-`meta` holds what the pool is, `blocks` what there is of each role and kind of decision, `experiences` the
-texts and scores in their order (`row`: which of the block's vectors is theirs), `vectors` the vectors of
-each block, one behind the other. Every block has a digest, so that damage is found when the block is read.
+`experiences` holds texts and scores in the order of the games, `vectors` the vectors of distinct reflections,
+`states` how many of both a state takes, from the first on. A pool made at once has one state, of 0 deals. A
+pool that grows has one for each barrier, known by the number of deals whose games it was made of. A state is
+added in one transaction and changes nothing that is there, so that the file holds whole states whenever its
+writer stops. Every state has the digest of its pool, so that damage is found when it is read.
+
+Which games a state is made of is the business of `run_pools`.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ...agents.experience import Held, Nearness, Pool
-from ...agents.experience_block import Block, DecisionKey, Experience
+from ...agents.experience import Experience, Pool, Threshold
 from ...errors import ModelError, NotNow, StoreError
 from ...files import aside, on_disk
-from ...models.embedders import embedder_digest
-from ..storage.run_files import check_tables, connect, error_kind, raise_if_interrupted
+from ...models.embedders import Vectors, embedder_digest
+from ..storage.quotes import Quotes
+from ..storage.run_files import connect, error_kind, reader, transaction
+from .from_games import shuffled
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever a reader of the old one would misread the new."""
-FORMAT_GROWING = 2
-"""A pool that grows (`growing`): it shares the kind of file, not its tables."""
 APPLICATION = 0x574F4C46
 """Tells a pool from any other SQLite file."""
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE blocks (
-  id INTEGER PRIMARY KEY, role TEXT NOT NULL, kind TEXT NOT NULL, first INTEGER NOT NULL, n INTEGER NOT NULL,
-  vectors INTEGER NOT NULL, digest TEXT NOT NULL, UNIQUE (role, kind));
+CREATE TABLE states (
+  deals INTEGER PRIMARY KEY, n INTEGER NOT NULL, vectors INTEGER NOT NULL, lot TEXT, digest TEXT NOT NULL,
+  nearness TEXT NOT NULL, origin TEXT NOT NULL);
 CREATE TABLE experiences (
-  id INTEGER PRIMARY KEY, block INTEGER NOT NULL, row INTEGER NOT NULL, reflection TEXT NOT NULL,
-  response TEXT NOT NULL, score INTEGER NOT NULL, game TEXT NOT NULL, deal TEXT NOT NULL,
+  id INTEGER PRIMARY KEY, vector INTEGER NOT NULL, reflection TEXT NOT NULL, response TEXT NOT NULL,
+  score INTEGER NOT NULL, role TEXT NOT NULL, kind TEXT NOT NULL, game TEXT NOT NULL, deal TEXT NOT NULL,
   seat INTEGER NOT NULL, ask TEXT NOT NULL);
-CREATE TABLE vectors (
-  block INTEGER NOT NULL, part INTEGER NOT NULL, data BLOB NOT NULL, UNIQUE (block, part));
+CREATE TABLE vectors (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
 """
-_PART = 4096
-"""Vectors in one row of the table: no blob grows beyond what SQLite takes."""
+_FORMAT_1 = """
+CREATE TEMP VIEW states AS SELECT 0 AS deals, sum(n) AS n, sum(vectors) AS vectors, NULL AS lot,
+  (SELECT json_extract(value, '$') FROM meta WHERE key = 'digest') AS digest,
+  (SELECT value FROM meta WHERE key = 'nearness') AS nearness,
+  (SELECT value FROM meta WHERE key = 'origins') AS origin FROM blocks;
+CREATE TEMP VIEW experiences AS SELECT e.id, e.row + b.before AS vector, e.reflection, e.response, e.score,
+  b.role, b.kind, e.game, e.deal, e.seat, e.ask FROM main.experiences AS e JOIN
+  (SELECT *, sum(vectors) OVER (ORDER BY id) - vectors AS before FROM blocks) AS b ON e.block = b.id;
+CREATE TEMP VIEW vectors AS
+  SELECT row_number() OVER (ORDER BY block, part) AS id, data FROM main.vectors;
+"""
+"""Shows the tables of format 1 as these. It had one state, and up to 4,096 vectors in a row."""
+_FIELDS = "reflection, response, score, role, kind, game, deal, seat, ask"
 _LITTLE = np.dtype("<f4")
 
 
-class MadePool(NamedTuple):
+class StoredPool(NamedTuple):
     """A pool, and where what is in it comes from (plain values, one for each time of building). was: the
     digests that it had before words were erased from it.
     """
@@ -58,52 +72,225 @@ class MadePool(NamedTuple):
     was: tuple[str, ...] = ()
 
 
-# -- writing ---------------------------------------------------------------------------------------
-
-
-def write_pool(
-    pool: Pool,
-    path: Path,
-    origins: Sequence[Mapping[str, Any]] = (),
-    *,
-    overwrite: bool = False,
-    was: Sequence[str] = (),
-) -> None:
-    """Write a pool; the file appears whole or not at all. was: see `MadePool`.
-
-    Raises StoreError if there is a file already (unless `overwrite`), and where none can be written.
+class _State(NamedTuple):
+    """A row of `states`. n, vectors: how many experiences and vectors it takes, from the first one on. lot:
+    the key by which responses are dealt anew among the reflections (see `from_games.shuffled`); None for not
+    at all. digest: the pool's; "" where it holds nothing.
     """
-    must_be_free(path, overwrite)
-    with fresh_file(path, FORMAT) as db:
-        db.executescript(_SCHEMA)
-        db.execute("BEGIN")
-        _write(db, pool, origins)
-        if was:
-            db.execute("INSERT INTO meta VALUES ('was', ?)", (json.dumps(list(was)),))
-        db.execute("COMMIT")
+
+    deals: int
+    n: int
+    vectors: int
+    lot: str | None
+    digest: str
+    threshold: Threshold
+    origins: tuple[Mapping[str, Any], ...]
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+def open_pool(path: Path) -> StoredPool:
+    """The pool in a file; of a growing one, its last state.
+
+    Raises StoreError for what is missing, no pool, of another format, damaged or empty.
+    """
+    found = read_state(path)
+    if found is None:
+        raise StoreError(f"{path} is a growing pool that holds nothing yet; play more games with its run")
+    return found
+
+
+def read_state(path: Path, deals: int | None = None) -> StoredPool | None:
+    """The state after so many deals (None: the last one); None where nothing had been learned by then.
+
+    Raises StoreError as `open_pool`, and for a state that is not there.
+    """
+    with _reading(path) as db:
+        meta, states = _meta(db), _states(db)
+        deals = max(states, default=None) if deals is None else deals
+        if deals is None:
+            return None
+        if deals not in states:
+            known = ", ".join(map(str, states)) or "none"
+            raise StoreError(
+                f"{path} has no state after {deals} deals (there are {known}); its run makes it when it is "
+                "resumed"
+            )
+        if not states[deals].n:
+            return None
+        pool = _pool(db, meta, states[deals])
+    added = [origin for state in states.values() if state.deals <= deals for origin in state.origins]
+    return StoredPool(pool, tuple(added), tuple(meta.get("was", {}).get(str(deals), ())))
+
+
+def states_of(path: Path) -> tuple[int, ...]:
+    """The numbers of deals after which a file has a state, ascending. StoreError as `open_pool`."""
+    with _reading(path) as db:
+        return tuple(_states(db))
+
+
+def embedded_in(path: Path) -> tuple[dict[str, Any], set[str]]:
+    """What made the vectors of a file (its `describe()`), and the reflections that have one."""
+    with _reading(path) as db:
+        texts = {text for (text,) in db.execute("SELECT reflection FROM experiences")}
+        return dict(_meta(db)["embedder"]), texts
+
+
+def check_pool(path: Path) -> int:
+    """Read all of a pool, every state of it; how many experiences it holds. StoreError for what does not
+    hold: its digests, or what they are of.
+    """
+    with _reading(path) as db:
+        meta, states = _meta(db), _states(db)
+        for state in states.values():
+            if state.n:
+                _pool(db, meta, state)
+    return max((state.n for state in states.values()), default=0)
+
+
+def is_pool(path: Path) -> bool:
+    """Whether a file is a pool of experience."""
+    if not path.is_file():
+        return False
+    try:
+        with closing(connect(path, "ro&immutable=1")) as db:
+            return bool(db.execute("PRAGMA application_id").fetchone()[0] == APPLICATION)
+    except sqlite3.Error:
+        return False
 
 
 @contextmanager
-def fresh_file(path: Path, version: int) -> Iterator[sqlite3.Connection]:
-    """A new SQLite file to be filled, which takes its name once it is whole and on the disk.
+def _reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """A pool's file opened; what goes wrong with it becomes a StoreError."""
+    if path.is_dir():
+        raise StoreError(
+            f"{path} is a directory, and a pool is a file; make one with: wolflab experience build"
+        )
+    if not path.is_file():
+        raise StoreError(
+            f"{path}: there is no such pool; make one with: wolflab experience build, or copy it back from "
+            "where its run is whole"
+        )
+    with _usable(path), _undamaged(path), closing(_connect(path)) as db:
+        if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
+            raise StoreError(f"{path} is no pool of experience; make one with: wolflab experience build")
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if version not in (1, FORMAT):
+            raise StoreError(
+                f"{path} is a pool of format {version}, and this wolflab reads 1 and {FORMAT}; use the "
+                "version that made it, or build it anew"
+            )
+        if version == 1:
+            db.executescript(_FORMAT_1)
+        yield db
 
-    Raises StoreError where none can be written.
-    """
+
+@contextmanager
+def _usable(path: Path) -> Iterator[None]:
+    """Turns SQLite's errors into a StoreError."""
     try:
-        with aside(path) as fresh:
-            with closing(connect(fresh, "rw")) as db:
-                db.execute("PRAGMA page_size=16384")
-                db.execute(f"PRAGMA application_id={APPLICATION}")
-                db.execute(f"PRAGMA user_version={version}")
-                db.execute("PRAGMA journal_mode=OFF")  # a file that breaks off is thrown away
-                yield db
-            on_disk(fresh)
+        yield
     except sqlite3.Error as error:
-        raise_if_interrupted(error)
-        raise NotNow(
-            f"{path}: the pool cannot be written there ({error}); name a file in a directory that exists and "
-            "has room"
+        kind = error_kind(error)
+        if kind is NotNow:
+            then = "if the disk is full or read-only, mend that and go on"
+            raise kind(f"{path}: the pool cannot be used now ({error}); {then}") from None
+        then = "copy it back from where it is whole, or build it anew"
+        raise kind(f"{path} is no pool of experience, or damaged ({error}); {then}") from None
+
+
+@contextmanager
+def _undamaged(path: Path) -> Iterator[None]:
+    """Turns what goes wrong when a damaged file is read into a StoreError."""
+    try:
+        yield
+    except (TypeError, ValueError, LookupError, OverflowError, RecursionError, ModelError) as error:
+        raise StoreError(
+            f"{path} is damaged ({error}); copy it back from where it is whole, or build it anew"
         ) from None
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    """For reading. What a killed writer left half done is undone first, where that can be written."""
+    try:
+        return reader(path)
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_READONLY_ROLLBACK:
+            raise
+    db = connect(path, "rw")
+    try:
+        db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError:
+        db.close()
+        raise StoreError(
+            f"{path}: writing to it was broken off, and what is half written cannot be undone where "
+            "nothing may be written; copy it, with its journal beside it, to where it can"
+        ) from None
+    return db
+
+
+def _meta(db: sqlite3.Connection) -> dict[str, Any]:
+    """What the file says of all states. was: by number of deals."""
+    meta = {key: json.loads(value) for key, value in db.execute("SELECT key, value FROM meta")}
+    embedder_digest(dict(meta["embedder"]))
+    if isinstance(meta.get("was"), list):  # the former format
+        meta["was"] = {"0": meta["was"]}
+    return meta
+
+
+def _states(db: sqlite3.Connection) -> dict[int, _State]:
+    states = {}
+    query = "SELECT deals, n, vectors, lot, digest, nearness, origin FROM states ORDER BY deals"
+    for deals, n, vectors, lot, digest, threshold, origin in db.execute(query):
+        added = json.loads(origin)
+        origins = tuple(map(dict, added if isinstance(added, list) else [added]))
+        near = Threshold(**json.loads(threshold))
+        states[deals] = _State(deals, int(n), int(vectors), lot, digest, near, origins)
+    return states
+
+
+def _pool(db: sqlite3.Connection, meta: Mapping[str, Any], state: _State) -> Pool:
+    """The pool of a state that holds something. ValueError where it is not what was written."""
+    pool = _unchecked_pool(db, meta, state)
+    if pool.digest != state.digest:
+        raise ValueError(f"the state after {state.deals} deals is not what was written")
+    return pool
+
+
+def _unchecked_pool(db: sqlite3.Connection, meta: Mapping[str, Any], state: _State) -> Pool:
+    known: dict[Any, Any] = {}
+    experiences, places = [], []
+    rows = db.execute(f"SELECT vector, {_FIELDS} FROM experiences WHERE id <= ? ORDER BY id", (state.n,))
+    for place, reflection, *others in rows:
+        # Keys and short answers come again and again: each is kept once.
+        experiences.append(Experience(reflection, *(known.setdefault(one, one) for one in others)))
+        places.append(place)
+    if len(experiences) != state.n:
+        raise ValueError("some of its experiences are missing")
+    if state.lot is not None:
+        experiences = shuffled(experiences, state.lot)
+
+    def vectors_at(wanted: NDArray[np.int64]) -> Vectors:
+        """Each vector is put at once where it is wanted: there is never a second copy of all."""
+        if wanted.min() < 0 or wanted.max() >= state.vectors:
+            raise ValueError(f"a vector is not among the {state.vectors} that it has")
+        vectors = np.empty((len(wanted), int(meta["dimensions"])), np.float32)
+        order = np.argsort(wanted, kind="stable")
+        ascending, at = wanted[order], 0
+        for (data,) in db.execute("SELECT data FROM vectors WHERE id <= ? ORDER BY id", (state.vectors,)):
+            part = np.frombuffer(data, _LITTLE).reshape(-1, vectors.shape[1])
+            first, end = np.searchsorted(ascending, (at, at + len(part)))
+            vectors[order[first:end]] = part[ascending[first:end] - at]
+            at += len(part)
+        if at != state.vectors:
+            raise ValueError("some of its vectors are missing")
+        return vectors
+
+    return Pool.read(experiences, places, vectors_at, meta["embedder"], state.threshold)
+
+
+# -- writing ---------------------------------------------------------------------------------------
 
 
 def must_be_free(path: Path, overwrite: bool) -> None:
@@ -116,161 +303,177 @@ def must_be_free(path: Path, overwrite: bool) -> None:
         raise StoreError(f"{path}: there is no directory {path.absolute().parent}; make it first")
 
 
-def _write(db: sqlite3.Connection, pool: Pool, origins: Sequence[Mapping[str, Any]]) -> None:
-    meta = {
-        "digest": pool.digest,
-        "embedder": pool.embedder,
-        "dimensions": pool.dimensions,
-        "nearness": asdict(pool.nearness),
-        "origins": [dict(origin) for origin in origins],
-    }
-    db.executemany(
-        "INSERT INTO meta VALUES (?, ?)",
-        [(key, json.dumps(value, sort_keys=True, ensure_ascii=False)) for key, value in meta.items()],
-    )
-    first = 1
-    for number, (key, held) in enumerate(pool.held.items(), 1):
-        block = pool.block(*key)
-        assert block is not None
-        db.execute(
-            "INSERT INTO blocks VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (number, *key, first, held.n, len(block.vectors), held.digest),
-        )
-        db.executemany(
-            "INSERT INTO experiences VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                (first + at, number, row, *entry.stored)
-                for at, (row, entry) in enumerate(zip(block.rows.tolist(), block.entries, strict=True))
-            ),
-        )
-        for part, start in enumerate(range(0, len(block.vectors), _PART)):
-            data = np.ascontiguousarray(block.vectors[start : start + _PART], _LITTLE)
-            db.execute("INSERT INTO vectors VALUES (?, ?, ?)", (number, part, data.data))
-        first += held.n
+def write_pool(
+    pool: Pool,
+    path: Path,
+    origins: Sequence[Mapping[str, Any]] = (),
+    was: Sequence[str] = (),
+    *,
+    overwrite: bool = False,
+) -> None:
+    """Write a pool; the file appears whole or not at all. origins, was: see `StoredPool`.
 
-
-# -- reading ---------------------------------------------------------------------------------------
-
-
-def open_file(path: Path) -> MadePool:
-    """The pool in a file. Its blocks are read when they are first asked for.
-
-    Raises StoreError for what is missing, no pool, of another format or damaged.
+    Raises StoreError if there is a file already (unless `overwrite`), and where none can be written.
     """
-    path = path.absolute()
-    if path.is_dir():
-        raise StoreError(
-            f"{path} is a directory, and a pool is a file; make one with: wolflab experience build"
-        )
-    if not path.is_file():
-        raise StoreError(f"{path}: there is no such pool; make one with: wolflab experience build")
-    with readable_pool(path), closing(_connect(path)) as db:
-        check_format(db, path, FORMAT)
-        meta = {key: json.loads(value) for key, value in db.execute("SELECT key, value FROM meta")}
-        places: dict[DecisionKey, _Place] = {}
-        held: dict[DecisionKey, Held] = {}
-        for role, kind, *place, digest in db.execute(
-            "SELECT role, kind, id, first, n, vectors, digest FROM blocks"
-        ):
-            places[role, kind] = _Place(*map(int, place))
-            held[role, kind] = Held(places[role, kind].n, str(digest))
-        dimensions = int(meta["dimensions"])
-        embedder, origins = dict(meta["embedder"]), tuple(dict(origin) for origin in meta["origins"])
-        embedder_digest(embedder)
-
-        def read(key: DecisionKey) -> Block:
-            return _read_block(path, key, places[key], dimensions, held[key].digest)
-
-        pool = Pool(embedder, dimensions, held, read, Nearness(**meta["nearness"]))
-        if pool.digest != meta["digest"]:
-            raise ValueError("its blocks are not those that it was written with")
-    return MadePool(pool, origins, tuple(meta.get("was", ())))
+    must_be_free(path, overwrite)
+    with _new_file(path, pool.embedder) as db:
+        n = u = 0
+        for block in pool.blocks.values():
+            # By text too: if one is erased, others that have the same vector keep it.
+            places: dict[tuple[int, str], int] = {}
+            wanted = [
+                u + places.setdefault((row, entry.reflection), len(places))
+                for row, entry in zip(block.rows.tolist(), block.entries, strict=True)
+            ]
+            _insert(db, n, block.entries, wanted, u, (block.vectors[row] for row, _ in places))
+            n, u = n + len(wanted), u + len(places)
+        _set(db, dimensions=pool.dimensions)
+        if was:
+            _set(db, was={"0": list(was)})
+        _insert_state(db, _State(0, n, u, None, pool.digest, pool.threshold, tuple(origins)))
 
 
-class _Place(NamedTuple):
-    """Where a block stands in the file, and how large it is."""
-
-    id: int
-    first: int
-    n: int
-    vectors: int
+def create_pool(path: Path, embedder: Mapping[str, Any]) -> None:
+    """A new file without a state. embedder: the `describe()` of what will make its vectors."""
+    with _new_file(path, embedder):
+        pass
 
 
-def _read_block(path: Path, key: DecisionKey, place: _Place, dimensions: int, digest: str) -> Block:
-    with readable_pool(path), closing(_connect(path)) as db:
-        (size,) = db.execute(
-            "SELECT total(length(data)) FROM vectors WHERE block = ?", (place.id,)
-        ).fetchone()
-        if size != place.vectors * dimensions * _LITTLE.itemsize:
-            raise ValueError("a block's vectors are not all there")
-        known: dict[str, str] = {}
-        entries: list[Experience] = []
-        rows: list[int] = []
-        for row, reflection, response, score, game, deal, seat, ask in db.execute(
-            "SELECT row, reflection, response, score, game, deal, seat, ask FROM experiences "
-            "WHERE id >= ? AND id < ? AND block = ? ORDER BY id",
-            (place.first, place.first + place.n, place.id),
-        ):
-            rows.append(row)
-            # Keys and short answers come again and again: each is kept once.
-            response, game, deal, ask = (known.setdefault(text, text) for text in (response, game, deal, ask))
-            entries.append(Experience(reflection, response, score, *key, game, deal, seat, ask))
-        vectors = np.empty((place.vectors, dimensions), np.float32)
-        at = 0
-        for (data,) in db.execute("SELECT data FROM vectors WHERE block = ? ORDER BY part", (place.id,)):
-            part = np.frombuffer(data, _LITTLE).reshape(-1, dimensions)
-            vectors[at : at + len(part)] = part
-            at += len(part)
-        if len(entries) != place.n:
-            raise ValueError("some of its experiences are missing")
-        block = Block(entries, vectors, np.array(rows, np.int32))
-        if block.digest != digest:
-            raise ValueError("a block is not what was written")
-        return block
+def add_state(
+    path: Path,
+    deals: int,
+    experiences: Sequence[Experience],
+    vectors: Mapping[str, Vectors],
+    lot: str | None,
+    threshold: Callable[[Pool], Threshold],
+    origin: Mapping[str, Any],
+) -> Pool | None:
+    """Add the state after `deals` deals, which has to be more than the last one's. Returns its pool, if it
+    holds anything.
+
+    experiences: what is new, in the order of the games. vectors: float32 (d,), of each reflection that has
+    none in the file. threshold: how similar is similar enough in the pool that comes of it. It is safe when
+    this returns.
+    """
+    with _changing(path) as db:
+        states = _states(db)
+        last = max(states, default=0)
+        if states and deals <= last:
+            raise StoreError(
+                f"{path} was made up to {last} deals, and the state after {deals} is missing; delete the "
+                "file, and its run makes it anew when it is resumed"
+            )
+        n, u = (states[last].n, states[last].vectors) if states else (0, 0)
+        places = dict(db.execute("SELECT reflection, vector FROM experiences"))
+        places |= {text: place for place, text in enumerate(vectors, u)}
+        if vectors:
+            _set(db, dimensions=len(next(iter(vectors.values()))))
+        _insert(db, n, experiences, [places[one.reflection] for one in experiences], u, vectors.values())
+        n, u = n + len(experiences), u + len(vectors)
+        state, pool = _State(deals, n, u, lot, "", Threshold(0.0), (origin,)), None
+        if n:
+            with _undamaged(path):
+                pool = _unchecked_pool(db, _meta(db), state)
+            pool = pool.tuned(threshold(pool))
+            state = state._replace(digest=pool.digest, threshold=pool.threshold)
+        _insert_state(db, state)
+    return pool
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    # Never changed once written: no locks are needed, and a read-only disk will do.
-    return connect(path, "ro&immutable=1")
+def erase_in_pool(path: Path, quotes: Quotes) -> int:
+    """Take a person's words out of a pool, in which a reflection or a response repeats them. Returns how many
+    experiences held them.
 
-
-def format_of(path: Path) -> int | None:
-    """The format of the pool in a file; None where there is no pool that could be read."""
-    if not path.is_file():
-        return None
-    try:
-        with closing(_connect(path.absolute())) as db:
-            if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
-                return None
-            return int(db.execute("PRAGMA user_version").fetchone()[0])
-    except sqlite3.Error:
-        return None
-
-
-def check_format(db: sqlite3.Connection, path: Path, wanted: int) -> None:
-    """StoreError for what is no pool, or one of another format than `wanted`."""
-    check_tables(db, path)
-    if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
-        raise StoreError(f"{path} is no pool of experience; make one with: wolflab experience build")
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    if version != wanted:
-        raise StoreError(
-            f"{path} is a pool of format {version}, and this wolflab reads {FORMAT} and {FORMAT_GROWING}; "
-            "use the version that made it, or build it anew"
-        )
+    An experience stays in its place, without the words, so that a pool keeps its size. If its reflection
+    held them, its vector becomes zero: words can be guessed from a vector, and nothing is near to a zero, so
+    nobody is shown that experience again. The former digests are kept, for the games that name them.
+    """
+    check_pool(path)  # no damage may get a new digest
+    with _reading(path) as db:
+        former = db.execute("PRAGMA user_version").fetchone()[0] != FORMAT
+        rows = db.execute("SELECT id, reflection, response FROM experiences ORDER BY id").fetchall()
+    texts = {id: (quotes.without(reflection), quotes.without(response)) for id, reflection, response in rows}
+    changed = [(*texts[id], id) for id, *before in rows if texts[id] != tuple(before)]
+    if former:
+        if not changed:
+            return 0
+        made = open_pool(path)
+        write_pool(made.pool, path, made.origins, made.was, overwrite=True)
+    if changed:
+        with _changing(path) as db:
+            db.executemany(
+                "UPDATE vectors SET data = zeroblob(length(data)) WHERE id IN "
+                "(SELECT vector + 1 FROM experiences WHERE id = ? AND reflection != ?)",
+                [(id, reflection) for reflection, _, id in changed],
+            )
+            db.executemany("UPDATE experiences SET reflection = ?, response = ? WHERE id = ?", changed)
+            meta = _meta(db)
+            was = meta.setdefault("was", {})
+            for deals, state in _states(db).items():
+                digest = _unchecked_pool(db, meta, state).digest if state.n else ""
+                if digest != state.digest:
+                    was.setdefault(str(deals), []).append(state.digest)
+                    db.execute("UPDATE states SET digest = ? WHERE deals = ?", (digest, deals))
+            _set(db, was=was)
+    with _usable(path), closing(connect(path, "rw")) as db:
+        db.execute("VACUUM")  # leaves nothing of it in the file; also after an erasure that was broken off
+    return len(changed)
 
 
 @contextmanager
-def readable_pool(path: Path) -> Iterator[None]:
-    """Turns what goes wrong with a damaged file into a StoreError."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise error_kind(error)(
-            f"{path} is no pool of experience, or damaged ({error}); copy it back from where it is whole, or "
-            "build it anew"
-        ) from None
-    except (TypeError, ValueError, LookupError, OverflowError, RecursionError, ModelError) as error:
-        raise StoreError(
-            f"{path} is damaged ({error}); copy it back from where it is whole, or build it anew"
-        ) from None
+def _new_file(path: Path, embedder: Mapping[str, Any]) -> Iterator[sqlite3.Connection]:
+    """A new file to be filled, which takes its name once it is whole and on the disk."""
+    with _usable(path), aside(path) as fresh:
+        with closing(connect(fresh, "rw")) as db:
+            db.executescript(
+                f"PRAGMA page_size=16384; PRAGMA application_id={APPLICATION}; PRAGMA user_version={FORMAT};"
+                f"PRAGMA journal_mode=OFF; {_SCHEMA} BEGIN;"  # a file that breaks off is thrown away
+            )
+            _set(db, embedder=dict(embedder))
+            yield db
+            db.execute("COMMIT")
+        on_disk(fresh)
+
+
+@contextmanager
+def _changing(path: Path) -> Iterator[sqlite3.Connection]:
+    """One transaction: all of it or nothing, on the disk when it is over."""
+    with _usable(path), closing(connect(path, "rw")) as db, transaction(db):
+        yield db
+
+
+def _insert(
+    db: sqlite3.Connection,
+    n: int,
+    experiences: Sequence[Experience],
+    places: Sequence[int],
+    u: int,
+    vectors: Iterable[Vectors],
+) -> None:
+    """Add rows after the first `n` experiences and `u` vectors. places: see `add_state`."""
+    names = _FIELDS.split(", ")
+    db.executemany(
+        f"INSERT INTO experiences (id, vector, {_FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            (number, place, *(getattr(experience, name) for name in names))
+            for number, (experience, place) in enumerate(zip(experiences, places, strict=True), n + 1)
+        ),
+    )
+    db.executemany(
+        "INSERT INTO vectors VALUES (?, ?)",
+        ((number, vector.astype(_LITTLE).tobytes()) for number, vector in enumerate(vectors, u + 1)),
+    )
+
+
+def _insert_state(db: sqlite3.Connection, state: _State) -> None:
+    threshold, origins = _text(asdict(state.threshold)), _text(list(map(dict, state.origins)))
+    db.execute("INSERT INTO states VALUES (?, ?, ?, ?, ?, ?, ?)", (*state[:5], threshold, origins))
+
+
+def _set(db: sqlite3.Connection, **values: Any) -> None:
+    rows = [(key, _text(value)) for key, value in values.items()]
+    db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)

@@ -2,7 +2,7 @@
 
 They lie in the run's directory, so that a copied run is whole. A pool is made once, before the first game
 that needs it, from games in the order of the experiment; it never changes after that. A pool that grows is
-one file, to which each barrier adds a state (`growing`).
+one file, to which each barrier adds a state (`pool_file`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...agents.experience import Pool, Shelf
+from ...agents.experience import Pool, Retriever
 from ...errors import ExperimentError, RecordError
 from ...files import copied, make_folder, write
 from ...models.embedders import Embedder, require_same
@@ -24,16 +24,16 @@ from ..plans.experiment import Experiment
 from ..plans.specs import ExperienceSpec
 from ..storage.store import GameRow, Place, Store
 from .from_games import Selection
-from .growing import Growing, open_pool
 from .pool import NothingToLearn, build_pool, extend_pool, load_pool
+from .pool_file import create_pool, read_state, states_of
 
 FOLDER = "pools"
-_AT_HAND = 32
-"""Pools kept in memory; a growing one leaves its earlier states behind."""
+_MOST_OPEN = 32
+"""Pools kept in memory; of a growing one, one state."""
 EmbedderOf = Callable[[str | Mapping[str, Any]], Embedder]
 
 
-class At(NamedTuple):
+class PoolState(NamedTuple):
     """Where a game finds its pool. deals: which state of a growing one; None for a file that is one pool."""
 
     path: Path
@@ -47,15 +47,14 @@ class Pools:
 
     def __init__(self, experiment: Experiment, home: Path | None) -> None:
         self.experiment, self.home = experiment, home
-        self._open: OrderedDict[At, Pool | None] = OrderedDict()
-        self._growing: dict[Path, Growing] = {}
+        self._open: OrderedDict[PoolState, Pool | None] = OrderedDict()
 
-    def at(self, spec: ExperienceSpec, place: Place) -> At | None:
+    def at(self, spec: ExperienceSpec, place: Place) -> PoolState | None:
         """Where the pool for a game's player lies or will lie; None where it has none yet."""
         if spec.pool is not None:
             given = Path(spec.pool)
             own = f"{given.stem}-{_short(spec.pool)}.pool"
-            return At(given if self.home is None else self.home / FOLDER / own)
+            return PoolState(given if self.home is None else self.home / FOLDER / own)
         if self.home is None:
             raise ExperimentError(
                 "experience: one game alone has no games to learn from; name a pool's file, or run it as an "
@@ -66,49 +65,41 @@ class Pools:
         if spec.grow is not None:
             barrier = self._barrier(spec.grow, place)
             name = f"{_plain(place.condition)}-growing-{mark}.pool"
-            return At(self.home / FOLDER / name, barrier) if barrier else None
+            return PoolState(self.home / FOLDER / name, barrier) if barrier else None
         name = f"{_plain(str(spec.games_of))}-{spec.games or 'all'}-games-{draw_of(spec, place.repeat) + 1}"
-        return At(self.home / FOLDER / f"{name}-{mark}.pool")
+        return PoolState(self.home / FOLDER / f"{name}-{mark}.pool")
 
     def _barrier(self, every: int, place: Place) -> int:
         """How many deals of its condition a growing pool holds at a place."""
         first = self.experiment.conditions[place.condition].first_deal
         return (place.deal - first) // every * every
 
-    def shelf(self, spec: ExperienceSpec, place: Place, deal: str, embedder: Embedder) -> Shelf | None:
-        """The pool as a game may see it; ModelError where another embedder made it."""
+    def retriever(
+        self, spec: ExperienceSpec, place: Place, deal: str, embedder: Embedder
+    ) -> Retriever | None:
+        """The pool as a game may search it; ModelError where another embedder made it."""
         at = self.at(spec, place)
         if at is None or _empty(at.path).exists():
             return None
         if at not in self._open:
-            self._open[at] = self._opened(at, embedder)
-            while len(self._open) > _AT_HAND:
-                self._open.popitem(last=False)
+            stored = read_state(at.path, at.deals)
+            if stored is not None:
+                require_same(stored.pool.embedder, embedder, f"the pool {at.path}")
+            self.keep(at, stored and stored.pool)
         self._open.move_to_end(at)
         pool = self._open[at]
         if pool is None:
             return None
         window = None if spec.window is None else (spec.window[0], spec.window[1])
-        return Shelf(pool, spec.epsilon, spec.limit, spec.good, window, None if spec.same_deal else deal)
+        return Retriever(pool, spec.epsilon, spec.limit, spec.good, window, None if spec.same_deal else deal)
 
-    def _opened(self, at: At, embedder: Embedder) -> Pool | None:
-        if at.deals is None:
-            pool: Pool | None = load_pool(at.path, embedder)
-        else:
-            growing = self.growing(at.path)
-            require_same(growing.embedder, embedder, f"the pool {at.path}")
-            for other in [opened for opened in self._open if opened.path == at.path]:
-                del self._open[other]  # games go on from state to state: the one before is not needed again
-            pool = growing.pool(at.deals)
-        if pool is not None:
-            pool.preload()  # a first search would otherwise hold up every other game
-        return pool
-
-    def growing(self, path: Path) -> Growing:
-        """The growing pool in a file that is there."""
-        if path not in self._growing:
-            self._growing[path] = Growing(path)
-        return self._growing[path]
+    def keep(self, at: PoolState, pool: Pool | None) -> None:
+        """Have a pool in memory for the games to come, in place of an earlier state of the same file."""
+        for other in [opened for opened in self._open if opened.path == at.path]:
+            del self._open[other]
+        self._open[at] = pool
+        while len(self._open) > _MOST_OPEN:
+            self._open.popitem(last=False)
 
     def check(self, embedder: EmbedderOf) -> None:
         """Read every pool that is taken in from a file, so that what is wrong with it is said now."""
@@ -126,7 +117,7 @@ class Pools:
 
         players: as in the header. All of a pool is read, so that no digest is taken at its word.
         """
-        here: list[tuple[ExperienceSpec, At, PoolContent | None]] = []
+        here: list[tuple[ExperienceSpec, PoolState, PoolContent | None]] = []
         for spec in self.experiment.experience(place.condition):
             at = self.at(spec, place)
             if at is not None and not _empty(at.path).exists():
@@ -248,14 +239,15 @@ async def _grow(
     at = pools.at(spec, place)
     assert at is not None
     assert at.deals is not None
-    growing = pools.growing(at.path) if at.path.exists() else Growing.create(at.path, embedder.describe())
-    if at.deals in growing.deals:
+    if not at.path.exists():
+        create_pool(at.path, embedder.describe())
+    had = states_of(at.path)
+    if at.deals in had:
         return
-    had = growing.deals[-1] if growing.deals else 0
     first = pools.experiment.conditions[place.condition].first_deal
-    fresh = [store.record(row.id) for row in sources if row.deal - first >= had]
+    fresh = [store.record(row.id) for row in sources if row.deal - first >= max(had, default=0)]
     selection = _selection(spec, f"{at.path.stem}-{at.deals}")
-    await extend_pool(growing, at.deals, fresh, embedder, selection, share=spec.share)
+    pools.keep(at, await extend_pool(at.path, at.deals, fresh, embedder, selection, share=spec.share))
 
 
 def _selection(spec: ExperienceSpec, lot: str) -> Selection:
@@ -286,31 +278,20 @@ def _same(stated: Mapping[str, Any], spec: ExperienceSpec, content: PoolContent 
     return spec.epsilon is not None or stated.get("epsilon") == content.epsilon
 
 
-def content_of_pool(at: At) -> PoolContent | None:
+def content_of_pool(at: PoolState) -> PoolContent | None:
     """What lies there, all of it read; None for a state that holds nothing. StoreError if it is damaged."""
     stat = at.path.stat()
     return _content(at, (stat.st_mtime_ns, stat.st_size))
 
 
 @lru_cache(256)
-def _content(at: At, stamp: tuple[int, int]) -> PoolContent | None:
+def _content(at: PoolState, stamp: tuple[int, int]) -> PoolContent | None:
     """`content_of_pool`; stamp: of the file, so that one that has changed is read anew."""
-    if at.deals is None:
-        pool: Pool | None
-        pool, _, was = open_pool(at.path)
-    else:
-        growing = _grown(at.path, stamp)
-        pool, was = growing.pool(at.deals), growing.was(at.deals)
-    if pool is None:
+    stored = read_state(at.path, at.deals)
+    if stored is None:
         return None
-    for key in pool.held:
-        pool.block(*key)
-    return PoolContent(pool.digest, len(pool), pool.epsilon, was)
-
-
-@lru_cache(2)
-def _grown(path: Path, stamp: tuple[int, int]) -> Growing:
-    return Growing(path)
+    pool = stored.pool
+    return PoolContent(pool.digest, len(pool), pool.epsilon, stored.was)
 
 
 def draw_of(spec: ExperienceSpec, repeat: int) -> int:

@@ -112,7 +112,7 @@ async def _retaken(
             at_once,
             player.embedders,
         )
-        return await replace(player, agent=LanguageAgent(less, agent.shelf)).agent.reply(
+        return await replace(player, agent=LanguageAgent(less, agent.retriever)).agent.reply(
             moment.view, moment.ask, io
         )
     finally:
@@ -130,7 +130,7 @@ def _must_have(agent: LanguageAgent, component: str, name: str) -> None:
         why = f"plays without {component} already"
     elif component == "predefined" and "questions" in gone:
         why = "asks itself no questions, so that there are no predefined ones to remove"
-    elif component == "suggestion" and (agent.shelf is None or "reflection" in gone):
+    elif component == "suggestion" and (agent.retriever is None or "reflection" in gone):
         why = "has no suggestions from past games in this game to remove"
     else:
         return

@@ -272,10 +272,10 @@ class Company(Players):
         """The player with what it may learn from in this game."""
         if role.experience is None:
             return role.player
-        shelf = self.pools.shelf(role.experience, place, deal, role.player.embedders["experience"])
+        retriever = self.pools.retriever(role.experience, place, deal, role.player.embedders["experience"])
         agent = role.player.agent
         assert isinstance(agent, LanguageAgent)
-        return replace(role.player, agent=LanguageAgent(agent.recipe, shelf, agent.policy))
+        return replace(role.player, agent=LanguageAgent(agent.recipe, retriever, agent.policy))
 
     async def close(self) -> None:
         """Close every model and embedder."""

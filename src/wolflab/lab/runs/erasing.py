@@ -22,7 +22,7 @@ from ...errors import NotNow, StoreError
 from ...files import read_file, remove, target_name, text_in, write
 from ...models.servers.providers import host_of
 from ...rules import Say
-from ..experience.erasing import erase_in_pool, is_pool
+from ..experience.pool_file import erase_in_pool, is_pool
 from ..plans.served import is_elsewhere, is_served, servers_of
 from ..storage.call_store import CallStore
 from ..storage.quotes import Quotes
