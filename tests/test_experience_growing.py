@@ -225,7 +225,7 @@ from wolflab.lab.runs import runner
 from wolflab.lab.plans.loading import build
 from wolflab.lab.storage.store import Store
 
-kept, connect, states = pool_file.asdict, sqlite3.connect, [0]
+kept, connect, states = pool_file._insert_state, sqlite3.connect, [0]
 
 def small(*given, **named):  # so that half a transaction reaches the file
     db = connect(*given, **named)
@@ -233,13 +233,13 @@ def small(*given, **named):  # so that half a transaction reaches the file
         db.execute("PRAGMA cache_size=2")
     return db
 
-def dying(value):
-    states[0] += 1
+def dying(db, state):
+    states[0] += state.deals > 0
     if states[0] == int(sys.argv[3]):
         os.kill(os.getpid(), signal.SIGKILL)
-    return kept(value)
+    return kept(db, state)
 
-pool_file.asdict, sqlite3.connect = dying, small
+pool_file._insert_state, sqlite3.connect = dying, small
 path = Path(sys.argv[1])
 store = Store.resume(path) if path.exists() else Store.create(path, build(json.loads(sys.argv[2])))
 runner.play_run(store)

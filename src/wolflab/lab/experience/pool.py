@@ -250,15 +250,16 @@ def _threshold(pool: Pool, share: float | None, epsilon: float | None) -> Thresh
 
 def _pairs(pool: Pool) -> NDArray[np.float32]:
     """Similarities of pairs within role and kind, and of different deals, in a sample of the pool."""
-    ranked = [
-        (blake2b(_LOT.format(key, *entry.content).encode(), digest_size=8).digest(), key, place)
-        for key, block in pool.blocks.items()
-        for place, entry in enumerate(block.entries)
-    ]
-    if len(ranked) > SAMPLE:  # by lot, but by the same lot every time
-        ranked = sorted(ranked)[:SAMPLE]
+    sample = [(key, place) for key, block in pool.blocks.items() for place in range(len(block.entries))]
+    if len(sample) > SAMPLE:  # by lot, but by the same lot every time
+
+        def lot(one: tuple[DecisionKey, int]) -> bytes:
+            words = _LOT.format(one[0], *pool.blocks[one[0]].entries[one[1]].content)
+            return blake2b(words.encode(), digest_size=8).digest()
+
+        sample = sorted(sample, key=lambda one: (lot(one), one))[:SAMPLE]
     chosen: dict[DecisionKey, list[int]] = {}
-    for _, key, place in ranked:
+    for key, place in sample:
         chosen.setdefault(key, []).append(place)
     similarities = [np.empty(0, np.float32)]
     for key, places in chosen.items():

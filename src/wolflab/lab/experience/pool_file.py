@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from sys import intern
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -259,12 +260,13 @@ def _pool(db: sqlite3.Connection, meta: Mapping[str, Any], state: _State) -> Poo
 
 
 def _unchecked_pool(db: sqlite3.Connection, meta: Mapping[str, Any], state: _State) -> Pool:
-    known: dict[Any, Any] = {}
     experiences, places = [], []
     rows = db.execute(f"SELECT vector, {_FIELDS} FROM experiences WHERE id <= ? ORDER BY id", (state.n,))
-    for place, reflection, *others in rows:
+    for place, reflection, response, score, role, kind, game, deal, seat, ask in rows:
         # Keys and short answers come again and again: each is kept once.
-        experiences.append(Experience(reflection, *(known.setdefault(one, one) for one in others)))
+        response, role, kind = intern(response), intern(role), intern(kind)
+        game, deal, ask = intern(game), intern(deal), intern(ask)
+        experiences.append(Experience(reflection, response, score, role, kind, game, deal, seat, ask))
         places.append(place)
     if len(experiences) != state.n:
         raise ValueError("some of its experiences are missing")
@@ -278,8 +280,9 @@ def _unchecked_pool(db: sqlite3.Connection, meta: Mapping[str, Any], state: _Sta
         vectors = np.empty((len(wanted), int(meta["dimensions"])), np.float32)
         order = np.argsort(wanted, kind="stable")
         ascending, at = wanted[order], 0
-        for (data,) in db.execute("SELECT data FROM vectors WHERE id <= ? ORDER BY id", (state.vectors,)):
-            part = np.frombuffer(data, _LITTLE).reshape(-1, vectors.shape[1])
+        stored = db.execute("SELECT data FROM vectors WHERE id <= ? ORDER BY id", (state.vectors,))
+        while several := stored.fetchmany(64):
+            part = np.frombuffer(b"".join(data for (data,) in several), _LITTLE).reshape(-1, vectors.shape[1])
             first, end = np.searchsorted(ascending, (at, at + len(part)))
             vectors[order[first:end]] = part[ascending[first:end] - at]
             at += len(part)
