@@ -235,6 +235,7 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
         "UPDATE meta SET value = '-3' WHERE key = 'dimensions'",
         "UPDATE meta SET value = '0' WHERE key = 'dimensions'",
         "UPDATE meta SET value = '256' WHERE key = 'dimensions'",
+        "UPDATE meta SET value = '1000000000000' WHERE key = 'dimensions'",
     ],
 )
 def test_a_changed_file_is_found_out(tmp_path: Path, change: str) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args, get_type_hints
 
 from ...agents.experience import Experience
 from ...errors import ExperimentError, StoreError
-from ...record import GameRecord, PastTurn
+from ...record import GameRecord
 from ...record.chain import hash_of
 from ...rules import DUTIES, ROLES, Action, Answer, Lead, Pass, Pick, Ruleset, Say, Winner
 from ...text.asking.options import label
@@ -76,9 +76,13 @@ def experiences_of(record: GameRecord) -> list[Experience]:
         return []
     outcome, roles, day = record.outcome, record.roles, last_day(record)
     wolves_won = outcome is not None and outcome.winner is Winner.WEREWOLVES
+    # Conditions share deals and draws, so that without the condition two games would be one.
+    condition, game = str(record.header.get("condition", "")), str(record.header["play"])
+    game = f"{condition}|{game}" if condition else game
     experiences = []
     for turn in record.turns:
-        reflection = _reflection(turn)
+        reflections = [note.text for _, note in turn.notes if isinstance(note, Reflected)]
+        reflection = reflections[-1].strip() if reflections else ""
         if turn.seat < 0 or turn.invalid is not None or turn.action is None or not reflection:
             continue
         role = roles[turn.seat]
@@ -89,28 +93,13 @@ def experiences_of(record: GameRecord) -> list[Experience]:
                 score(ROLES[role].wolf == wolves_won, day),
                 role,
                 turn.kind,
-                game_key(record),
+                game,
                 str(record.header["deal"]),
                 turn.seat,
                 turn.ask,
             )
         )
     return experiences
-
-
-def game_key(record: GameRecord) -> str:
-    """A game among those of its experiment: its condition, and the key of its draws.
-
-    Conditions share deals and draws, so that without the condition two games would be one.
-    """
-    condition, play = str(record.header.get("condition", "")), str(record.header["play"])
-    return f"{condition}|{play}" if condition else play
-
-
-def _reflection(turn: PastTurn) -> str:
-    """The turn's reflection, the last one if there are several."""
-    texts = [note.text for _, note in turn.notes if isinstance(note, Reflected)]
-    return texts[-1].strip() if texts else ""
 
 
 # -- which games, and what of them -----------------------------------------------------------------
@@ -195,8 +184,22 @@ def gather(sources: Iterable[GamesFrom], selection: Selection = EVERYTHING) -> G
             continue
         used += 1
         runs[f"{record.header.get('experiment', 'a game')}, {condition or 'without condition'}"] = None
-        experiences += _of_side(experiences_of(record), selection.side)
-    _check(selection, met, usable)
+        experiences += (
+            one
+            for one in experiences_of(record)
+            if selection.side == "all" or (one.score > WON // 2) == (selection.side == "winners")
+        )
+    unknown = [condition for condition in selection.conditions if condition not in met]
+    if unknown:
+        raise StoreError(
+            f"experience: no game of a condition {unknown[0]!r}; there are {', '.join(sorted(met)) or 'none'}"
+        )
+    wanted = selection.skip + (selection.games or 0)
+    if usable < wanted:
+        raise StoreError(
+            f"experience: {usable} games can be used, and {wanted} are needed (skip {selection.skip}, games "
+            f"{selection.games}); play more, or ask for fewer"
+        )
     if selection.shuffle is not None:
         experiences = shuffled(experiences, selection.shuffle)
     return Gathered(tuple(experiences), used, dict(sorted(missing.items())), tuple(runs))
@@ -213,26 +216,6 @@ def _games(sources: Iterable[GamesFrom]) -> Iterator[tuple[str, GameRecord | Non
                 yield row.condition, source.record(row.id), None
             else:
                 yield row.condition, None, "failed" if row.status == "failed" else "unfinished"
-
-
-def _of_side(experiences: list[Experience], side: str) -> list[Experience]:
-    if side == "all":
-        return experiences
-    return [experience for experience in experiences if (experience.score > WON // 2) == (side == "winners")]
-
-
-def _check(selection: Selection, met: set[str], usable: int) -> None:
-    unknown = [condition for condition in selection.conditions if condition not in met]
-    if unknown:
-        raise StoreError(
-            f"experience: no game of a condition {unknown[0]!r}; there are {', '.join(sorted(met)) or 'none'}"
-        )
-    wanted = selection.skip + (selection.games or 0)
-    if usable < wanted:
-        raise StoreError(
-            f"experience: {usable} games can be used, and {wanted} are needed (skip {selection.skip}, games "
-            f"{selection.games}); play more, or ask for fewer"
-        )
 
 
 def shuffled(experiences: Sequence[Experience], key: str) -> list[Experience]:

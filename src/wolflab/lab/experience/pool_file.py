@@ -28,7 +28,7 @@ from ...errors import ModelError, NotNow, StoreError
 from ...files import aside, on_disk
 from ...models.embedders import Vectors, embedder_digest
 from ..storage.quotes import Quotes
-from ..storage.run_files import connect, error_kind, reader, transaction
+from ..storage.run_files import check_tables, connect, error_kind, transaction
 from .from_games import shuffled
 
 FORMAT = 2
@@ -173,7 +173,9 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
             f"{path}: there is no such pool; make one with: wolflab experience build, or copy it back from "
             "where its run is whole"
         )
-    with _usable(path), _undamaged(path), closing(_connect(path)) as db:
+    # Opened for writing where that can be: what a killed writer left half done is undone first.
+    with _usable(path), _undamaged(path), closing(connect(path, "rw")) as db:
+        check_tables(db, path)
         if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
             raise StoreError(f"{path} is no pool of experience; make one with: wolflab experience build")
         version = db.execute("PRAGMA user_version").fetchone()[0]
@@ -212,25 +214,6 @@ def _undamaged(path: Path) -> Iterator[None]:
         ) from None
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    """For reading. What a killed writer left half done is undone first, where that can be written."""
-    try:
-        return reader(path)
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode != sqlite3.SQLITE_READONLY_ROLLBACK:
-            raise
-    db = connect(path, "rw")
-    try:
-        db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError:
-        db.close()
-        raise StoreError(
-            f"{path}: writing to it was broken off, and what is half written cannot be undone where "
-            "nothing may be written; copy it, with its journal beside it, to where it can"
-        ) from None
-    return db
-
-
 def _meta(db: sqlite3.Connection) -> dict[str, Any]:
     """What the file says of all states. was: by number of deals."""
     meta = {key: json.loads(value) for key, value in db.execute("SELECT key, value FROM meta")}
@@ -251,15 +234,10 @@ def _states(db: sqlite3.Connection) -> dict[int, _State]:
     return states
 
 
-def _pool(db: sqlite3.Connection, meta: Mapping[str, Any], state: _State) -> Pool:
-    """The pool of a state that holds something. ValueError where it is not what was written."""
-    pool = _unchecked_pool(db, meta, state)
-    if pool.digest != state.digest:
-        raise ValueError(f"the state after {state.deals} deals is not what was written")
-    return pool
-
-
-def _unchecked_pool(db: sqlite3.Connection, meta: Mapping[str, Any], state: _State) -> Pool:
+def _pool(db: sqlite3.Connection, meta: Mapping[str, Any], state: _State, check: bool = True) -> Pool:
+    """The pool of a state that holds something. ValueError where it is not what was written; check: its
+    digest too.
+    """
     experiences, places = [], []
     rows = db.execute(f"SELECT vector, {_FIELDS} FROM experiences WHERE id <= ? ORDER BY id", (state.n,))
     for place, reflection, response, score, role, kind, game, deal, seat, ask in rows:
@@ -277,20 +255,27 @@ def _unchecked_pool(db: sqlite3.Connection, meta: Mapping[str, Any], state: _Sta
         """Each vector is put at once where it is wanted: there is never a second copy of all."""
         if wanted.min() < 0 or wanted.max() >= state.vectors:
             raise ValueError(f"a vector is not among the {state.vectors} that it has")
-        vectors = np.empty((len(wanted), int(meta["dimensions"])), np.float32)
+        dimensions = int(meta["dimensions"])
+        (size,) = db.execute(
+            "SELECT total(length(data)) FROM vectors WHERE id <= ?", (state.vectors,)
+        ).fetchone()
+        if size != state.vectors * dimensions * _LITTLE.itemsize:
+            raise ValueError("its vectors are not all there")
+        vectors = np.empty((len(wanted), dimensions), np.float32)
         order = np.argsort(wanted, kind="stable")
         ascending, at = wanted[order], 0
         stored = db.execute("SELECT data FROM vectors WHERE id <= ? ORDER BY id", (state.vectors,))
         while several := stored.fetchmany(64):
-            part = np.frombuffer(b"".join(data for (data,) in several), _LITTLE).reshape(-1, vectors.shape[1])
+            part = np.frombuffer(b"".join(data for (data,) in several), _LITTLE).reshape(-1, dimensions)
             first, end = np.searchsorted(ascending, (at, at + len(part)))
             vectors[order[first:end]] = part[ascending[first:end] - at]
             at += len(part)
-        if at != state.vectors:
-            raise ValueError("some of its vectors are missing")
         return vectors
 
-    return Pool.read(experiences, places, vectors_at, meta["embedder"], state.threshold)
+    pool = Pool.read(experiences, places, vectors_at, meta["embedder"], state.threshold)
+    if check and pool.digest != state.digest:
+        raise ValueError(f"the state after {state.deals} deals is not what was written")
+    return pool
 
 
 # -- writing ---------------------------------------------------------------------------------------
@@ -376,7 +361,7 @@ def add_state(
         state, pool = _State(deals, n, u, lot, "", Threshold(0.0), (origin,)), None
         if n:
             with _undamaged(path):
-                pool = _unchecked_pool(db, _meta(db), state)
+                pool = _pool(db, _meta(db), state, check=False)
             pool = pool.tuned(threshold(pool))
             state = state._replace(digest=pool.digest, threshold=pool.threshold)
         _insert_state(db, state)
@@ -413,7 +398,7 @@ def erase_in_pool(path: Path, quotes: Quotes) -> int:
             meta = _meta(db)
             was = meta.setdefault("was", {})
             for deals, state in _states(db).items():
-                digest = _unchecked_pool(db, meta, state).digest if state.n else ""
+                digest = _pool(db, meta, state, check=False).digest if state.n else ""
                 if digest != state.digest:
                     was.setdefault(str(deals), []).append(state.digest)
                     db.execute("UPDATE states SET digest = ? WHERE deals = ?", (digest, deals))

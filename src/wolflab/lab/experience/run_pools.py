@@ -107,36 +107,39 @@ class Pools:
             for spec in self.experiment.experience(condition):
                 if spec.pool is not None:
                     own = self.at(spec, Place(condition, 0, 0))
-                    there = own is not None and own.path.exists()
-                    load_pool(
-                        own.path if own is not None and there else Path(spec.pool), embedder(spec.embedder)
-                    )
+                    taken_in = own is not None and own.path.exists()
+                    load_pool(own.path if own and taken_in else Path(spec.pool), embedder(spec.embedder))
 
     def verify(self, place: Place, players: Sequence[Mapping[str, Any]], where: str) -> None:
         """RecordError unless the pools that a game's header names are those that lie here, unchanged.
 
         players: as in the header. All of a pool is read, so that no digest is taken at its word.
         """
-        here: list[tuple[ExperienceSpec, PoolState, PoolContent | None]] = []
+        found: list[tuple[ExperienceSpec, Path, PoolContent | None]] = []
+        missing = []
         for spec in self.experiment.experience(place.condition):
             at = self.at(spec, place)
-            if at is not None and not _empty(at.path).exists():
-                here.append((spec, at, content_of_pool(at) if at.path.is_file() else None))
+            if at is None or _empty(at.path).exists():
+                continue
+            if at.path.is_file():
+                stat = at.path.stat()
+                found.append((spec, at.path, _content(at, (stat.st_mtime_ns, stat.st_size))))
+            else:
+                missing.append(str(at.path))
         for player in players:
             stated = player.get("experience")
-            if stated is None or any(_same(stated, spec, content) for spec, _, content in here):
+            if stated is None or any(_same(stated, spec, content) for spec, _, content in found):
                 continue
-            missing = [str(at.path) for _, at, _ in here if not at.path.is_file()]
+            digest = str(stated.get("digest"))[:40]
             if missing:
                 raise RecordError(
                     f"{where}: {', '.join(missing)} is missing, a pool that its players learned from (digest "
-                    f"{str(stated.get('digest'))[:40]}): copy it back"
+                    f"{digest}): copy it back"
                 )
-            lies = "; ".join(f"{at.path} holds {content or 'nothing'}" for _, at, content in here)
+            lies = "; ".join(f"{path} holds {content or 'nothing'}" for _, path, content in found)
             raise RecordError(
-                f"{where}: its players had the pool {str(stated.get('digest'))[:40]}, and "
-                f"{lies or 'the run has none for them'}: the file was changed or swapped after the game; "
-                "copy the right one back"
+                f"{where}: its players had the pool {digest}, and {lies or 'the run has none for them'}: the "
+                "file was changed or swapped after the game; copy the right one back"
             )
 
     # -- which games it takes -------------------------------------------------------------
@@ -184,21 +187,16 @@ class Pools:
         """The first deal that a growing pool no longer holds."""
         return self.experiment.conditions[place.condition].first_deal + self._barrier(every, place)
 
-    def _needed(self, rows: Sequence[GameRow], spec: ExperienceSpec, place: Place) -> list[GameRow]:
-        if spec.grow is None:
-            return [row for row in rows if row.condition == spec.games_of]
-        mine = [row for row in rows if row.condition == place.condition]
-        return [row for row in mine if row.deal < self._end(spec.grow, place)]
-
     def sources(self, rows: Sequence[GameRow], spec: ExperienceSpec, place: Place) -> list[GameRow]:
         """The games that a pool is made of, in game order.
 
         Draws part the source's games among them, game by game; a smaller pool is the beginning of a larger.
         """
-        done = [row for row in self._needed(rows, spec, place) if row.status == "done"]
+        condition = spec.games_of or place.condition
+        done = [row for row in rows if row.condition == condition and row.status == "done"]
         done.sort(key=lambda row: (row.deal, row.repeat))
         if spec.grow is not None:
-            return done
+            return [row for row in done if row.deal < self._end(spec.grow, place)]
         return done[draw_of(spec, place.repeat) :: spec.draws][: spec.games]
 
 
@@ -216,49 +214,31 @@ async def provide(store: Store, pools: Pools, rows: Sequence[GameRow], embedder:
                 continue
             make_folder(at.path.parent)
             sources = pools.sources(everything, spec, place)
-            if at.deals is not None:
-                await _grow(store, pools, spec, place, sources, embedder(spec.embedder))
+            lot = at.path.stem if at.deals is None else f"{at.path.stem}-{at.deals}"
+            selection = Selection(
+                side="losers" if spec.of == "losers" else "all",
+                shuffle=lot if spec.of == "shuffled" else None,
+            )
+            made_with = embedder(spec.embedder)
+            if at.deals is None:
+                records = [store.record(source.id) for source in sources]
+                try:
+                    await build_pool(records, made_with, at.path, selection, share=spec.share)
+                except NothingToLearn:
+                    write(_empty(at.path), b"")
                 continue
-            records = [store.record(row.id) for row in sources]
-            selection = _selection(spec, at.path.stem)
-            try:
-                await build_pool(records, embedder(spec.embedder), at.path, selection, share=spec.share)
-            except NothingToLearn:
-                write(_empty(at.path), b"")
-
-
-async def _grow(
-    store: Store,
-    pools: Pools,
-    spec: ExperienceSpec,
-    place: Place,
-    sources: Sequence[GameRow],
-    embedder: Embedder,
-) -> None:
-    """Add the state that a game needs, unless it is there. sources: all the games that it is made of."""
-    at = pools.at(spec, place)
-    assert at is not None
-    assert at.deals is not None
-    if not at.path.exists():
-        create_pool(at.path, embedder.describe())
-    had = states_of(at.path)
-    if at.deals in had:
-        return
-    first = pools.experiment.conditions[place.condition].first_deal
-    fresh = [store.record(row.id) for row in sources if row.deal - first >= max(had, default=0)]
-    selection = _selection(spec, f"{at.path.stem}-{at.deals}")
-    pools.keep(at, await extend_pool(at.path, at.deals, fresh, embedder, selection, share=spec.share))
-
-
-def _selection(spec: ExperienceSpec, lot: str) -> Selection:
-    """What of the games is kept. lot: by which responses are dealt anew, where they are."""
-    if spec.of == "losers":
-        return Selection(side="losers")
-    return Selection(shuffle=lot if spec.of == "shuffled" else None)
+            if not at.path.exists():
+                create_pool(at.path, made_with.describe())
+            states = states_of(at.path)
+            if at.deals not in states:
+                known = pools.experiment.conditions[place.condition].first_deal + max(states, default=0)
+                records = [store.record(source.id) for source in sources if source.deal >= known]
+                pool = await extend_pool(at.path, at.deals, records, made_with, selection, share=spec.share)
+                pools.keep(at, pool)
 
 
 class PoolContent(NamedTuple):
-    """What a pool holds in fact. epsilon: its own, for players who are given none. was: see `MadePool`."""
+    """What a pool holds in fact. epsilon: its own, for players who are given none. was: see `StoredPool`."""
 
     digest: str
     n: int
@@ -278,20 +258,15 @@ def _same(stated: Mapping[str, Any], spec: ExperienceSpec, content: PoolContent 
     return spec.epsilon is not None or stated.get("epsilon") == content.epsilon
 
 
-def content_of_pool(at: PoolState) -> PoolContent | None:
-    """What lies there, all of it read; None for a state that holds nothing. StoreError if it is damaged."""
-    stat = at.path.stat()
-    return _content(at, (stat.st_mtime_ns, stat.st_size))
-
-
 @lru_cache(256)
 def _content(at: PoolState, stamp: tuple[int, int]) -> PoolContent | None:
-    """`content_of_pool`; stamp: of the file, so that one that has changed is read anew."""
+    """What lies there, all of it read; None for a state that holds nothing. StoreError if it is damaged.
+    stamp: of the file, so that one that has changed is read anew.
+    """
     stored = read_state(at.path, at.deals)
     if stored is None:
         return None
-    pool = stored.pool
-    return PoolContent(pool.digest, len(pool), pool.epsilon, stored.was)
+    return PoolContent(stored.pool.digest, len(stored.pool), stored.pool.epsilon, stored.was)
 
 
 def draw_of(spec: ExperienceSpec, repeat: int) -> int:
