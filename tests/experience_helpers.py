@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from wolflab.lab.experience import pool as lab
 from wolflab.lab.experience.pool import Selection
 from wolflab.lab.experience.pool_file import StoredPool
 from wolflab.match import Draws, Match, everybody, play, run_now
-from wolflab.models.embedders import resolve_embedder
+from wolflab.models.embedders import Embedder, resolve_embedder
 from wolflab.record import GameRecord, read_record
 from wolflab.rules import WITCH, Action, Ask, Ruleset, Say, View, Voted
 from wolflab.text.notes import Reflected, Thought
@@ -173,6 +174,14 @@ def write_format_1(made: StoredPool, path: Path, at_once: int = 5) -> None:
                 db.execute("INSERT INTO vectors VALUES (?, ?, ?)", (number, part, data))
             first += len(rows)
         db.commit()
+
+
+def pool_of(
+    sources: Any, selection: Selection = lab.EVERYTHING, embedder: Embedder = HASHING, **options: Any
+) -> Pool:
+    """A pool made at once, whose file is thrown away."""
+    with TemporaryDirectory() as folder:
+        return run_now(lab.build_pool(sources, embedder, Path(folder) / "p", selection, **options))
 
 
 class Counting:

@@ -84,7 +84,8 @@ def test_a_pool_can_be_read_where_nothing_can_be_written(tmp_path: Path) -> None
 
 
 def test_a_pool_of_the_former_format_is_read(tmp_path: Path) -> None:
-    made = run_now(lab.make_pool(GAMES[:4], HASHING))
+    built(tmp_path / "new", GAMES[:4])
+    made = open_pool(tmp_path / "new")
     write_format_1(made._replace(was=("before",)), tmp_path / "old")
     for _ in range(2):
         old = open_pool(tmp_path / "old")

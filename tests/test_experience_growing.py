@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from experience_helpers import HASHING, Reflecting, built, game, games
+from experience_helpers import HASHING, Reflecting, built, game, games, pool_of
 from wolflab.agents.experience import Pool
 from wolflab.errors import ModelError, StoreError, WolflabError
 from wolflab.lab.experience import pool as lab
@@ -86,7 +86,7 @@ def test_a_state_is_what_a_pool_of_all_its_games_would_be(tmp_path: Path, kept: 
     steps = {1: GAMES[:1], 4: GAMES[1:4], 12: GAMES[4:]}
     path = grown(tmp_path / "p", steps, selection)
     for deals in steps:
-        at_once = run_now(lab.make_pool(GAMES[:deals], HASHING, selection, share=0.5)).pool
+        at_once = pool_of(GAMES[:deals], selection, share=0.5)
         same(pool_after(path, deals), at_once)
     assert states_of(path) == (1, 4, 12)
     found = read_state(path, 4)
@@ -119,14 +119,14 @@ def test_states_in_which_nothing_was_learned(tmp_path: Path) -> None:
     path = grown(tmp_path / "p", {1: [], 2: [SILENT], 3: GAMES[:2], 4: []})
     assert read_state(path, 1) is None
     assert read_state(path, 2) is None
-    same(pool_after(path, 4), run_now(lab.make_pool(GAMES[:2], HASHING, share=0.5)).pool)
+    same(pool_after(path, 4), pool_of(GAMES[:2], share=0.5))
     with pytest.raises(StoreError, match="holds nothing yet"):
         open_pool(grown(tmp_path / "q", {1: []}))
 
 
 def test_a_growing_pool_is_read_like_any_other(tmp_path: Path) -> None:
     grown(tmp_path / "p", {2: GAMES[:2], 6: GAMES[2:6]})
-    at_once = run_now(lab.make_pool(GAMES[:6], HASHING, share=0.5)).pool
+    at_once = pool_of(GAMES[:6], share=0.5)
     same(lab.load_pool(tmp_path / "p", HASHING), at_once)
     found = open_pool(tmp_path / "p")
     assert found.pool.digest == at_once.digest
@@ -160,7 +160,7 @@ def test_a_state_that_cannot_be_written_leaves_the_file_as_it_was(
             run_now(lab.extend_pool(path, 2, GAMES[1:2], HASHING, share=0.5))
     assert (tmp_path / "p").read_bytes() == before
     run_now(lab.extend_pool(path, 2, GAMES[1:2], HASHING, share=0.5))
-    same(pool_after(path, 2), run_now(lab.make_pool(GAMES[:2], HASHING, share=0.5)).pool)
+    same(pool_after(path, 2), pool_of(GAMES[:2], share=0.5))
 
 
 # -- runs -----------------------------------------------------------------------------------
@@ -213,7 +213,7 @@ def test_games_had_the_pool_of_the_games_before_them(run: Store, condition: str)
         assert at.deals == barrier
         lot = f"{at.path.stem}-{barrier}" if condition == "mixed" else None
         before = [run.record(one.id) for one in mine if one.deal < barrier]
-        at_once = run_now(lab.make_pool(before, HASHING, Selection(shuffle=lot), share=0.5)).pool
+        at_once = pool_of(before, Selection(shuffle=lot), share=0.5)
         assert {(one["digest"], one["epsilon"]) for one in told} == {(at_once.digest, at_once.epsilon)}
 
 

@@ -19,6 +19,7 @@ from experience_helpers import (
     game,
     games,
     made_of,
+    pool_of,
     unit,
 )
 from wolflab.agents.experience import Pool, Threshold
@@ -278,10 +279,10 @@ def test_a_pool_without_reflections_is_refused(tmp_path: Path) -> None:
 def test_texts_are_embedded_once_and_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lab, "AT_ONCE", 100)
     embedder = Counting()
-    made = run_now(lab.make_pool(GAMES, embedder))
+    pool = pool_of(GAMES, embedder=embedder)
     asked = [text for batch in embedder.asked for text in batch]
-    assert sorted(asked) == sorted({one.reflection for one in made.pool.experiences()})
-    assert len(asked) < len(made.pool)
+    assert sorted(asked) == sorted({one.reflection for one in pool.experiences()})
+    assert len(asked) < len(pool)
     assert {len(batch) for batch in embedder.asked[:-1]} == {100}
 
 
@@ -366,10 +367,10 @@ def test_whose_epsilon(tmp_path: Path) -> None:
     assert given.epsilon == 0.4
     assert given.threshold.share is None
     assert given.threshold.reached == pytest.approx(share_above(pairs(given), 0.4))
-    paper = run_now(lab.make_pool(GAMES, Counting(PAPER_EMBEDDER))).pool
+    paper = pool_of(GAMES, embedder=Counting(PAPER_EMBEDDER))
     assert paper.epsilon == 0.85
     assert paper.threshold.share is None
-    assert run_now(lab.make_pool(GAMES, Counting(PAPER_EMBEDDER), share=0.2)).pool.threshold.share == 0.2
+    assert pool_of(GAMES, embedder=Counting(PAPER_EMBEDDER), share=0.2).threshold.share == 0.2
 
 
 def test_picks_are_no_players_of_another_seat() -> None:

@@ -1,8 +1,8 @@
 """Pools of experience: built from runs, merged, loaded for play (003 §3.4).
 
-`build_pool` makes a file from runs, `make_pool` a pool in memory. `load_pool` gives the pool in a file to
-any number of games, `merge` joins files. `extend_pool` adds a state to the file of a pool that grows; each
-state is a pool of its own, frozen while games are played with it.
+`build_pool` makes a file from runs, `load_pool` gives the pool in it to any number of games, `merge` joins
+files. `extend_pool` adds a state to the file of a pool that grows; each state is a pool of its own, frozen
+while games are played with it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ...models.embedders import (
     threshold_for_share,
 )
 from .from_games import EVERYTHING, GamesFrom, Gathered, Selection, gather
-from .pool_file import StoredPool, add_state, embedded_in, must_be_free, open_pool, write_pool
+from .pool_file import add_state, embedded_in, must_be_free, open_pool, write_pool
 
 SHARE = 0.2
 """The share of pairs that ε lets through, unless told otherwise. In ten games of 003's rules among built-in
@@ -60,33 +60,37 @@ class NothingToLearn(StoreError):
     """No decision in the given games was reflected on, or nobody won any of them."""
 
 
-async def make_pool(
+async def build_pool(
     sources: Iterable[GamesFrom],
     embedder: Embedder,
+    to: Path,
     selection: Selection = EVERYTHING,
     *,
     share: float | None = None,
     epsilon: float | None = None,
+    overwrite: bool = False,
     progress: BuildProgress | None = None,
-) -> StoredPool:
-    """A pool from the games of runs and records, in the order given.
+) -> Pool:
+    """A pool from the games of runs and records, in the order given, written to a file.
 
     ε is what is given; else as `share` asks (see `calibrate`); else 0.85 for the paper's embedder, and for
-    every other what `SHARE` leads to. Raises NothingToLearn if no decision was reflected on, and whatever
-    `gather` and the embedder raise.
+    every other what `SHARE` leads to. Raises StoreError if there is a file already (unless `overwrite`),
+    NothingToLearn if no decision was reflected on, and whatever `gather` and the embedder raise.
     """
+    must_be_free(to, overwrite)
     gathered = gather(sources, selection)
-    if not gathered.experiences:
+    experiences = gathered.experiences
+    if not experiences:
         missing = ", ".join(f"{n} {why}" for why, n in gathered.left_out.items())
         raise NothingToLearn(
             f"there is no experience in {gathered.games} games{f' ({missing} left out)' if missing else ''}: "
             "it comes from players who reflect, in games that somebody won; use runs of the recipe reflective"
         )
-    vectors = await embed_distinct(
-        [experience.reflection for experience in gathered.experiences], embedder, progress
-    )
-    pool = Pool.of(gathered.experiences, vectors, embedder.describe(), Threshold(PAPER_EPSILON))
-    return StoredPool(pool.tuned(_threshold(pool, share, epsilon)), (_origin(gathered, selection),))
+    vectors = await embed_distinct([one.reflection for one in experiences], embedder, progress)
+    pool = Pool.of(experiences, vectors, embedder.describe(), Threshold(PAPER_EPSILON))
+    pool = pool.tuned(_threshold(pool, share, epsilon))
+    write_pool(pool, to, [_origin(gathered, selection)], overwrite=overwrite)
+    return pool
 
 
 def _origin(gathered: Gathered, selection: Selection) -> dict[str, Any]:
@@ -128,24 +132,6 @@ async def extend_pool(
         lambda pool: _threshold(pool, share, None),
         _origin(gathered, selection),
     )
-
-
-async def build_pool(
-    sources: Iterable[GamesFrom],
-    embedder: Embedder,
-    to: Path,
-    selection: Selection = EVERYTHING,
-    *,
-    share: float | None = None,
-    epsilon: float | None = None,
-    overwrite: bool = False,
-    progress: BuildProgress | None = None,
-) -> Pool:
-    """`make_pool`, and write it to a file; StoreError if there is one already (unless `overwrite`)."""
-    must_be_free(to, overwrite)
-    made = await make_pool(sources, embedder, selection, share=share, epsilon=epsilon, progress=progress)
-    write_pool(made.pool, to, made.origins, overwrite=overwrite)
-    return made.pool
 
 
 async def build_named(sources: Iterable[GamesFrom], embedder: EmbedderSpec, to: Path, **options: Any) -> Pool:
