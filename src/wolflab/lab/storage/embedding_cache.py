@@ -96,7 +96,11 @@ class EmbeddingCache:
                     (number, *part),
                 )
                 for text, blob in rows:
-                    vectors[text] = self._vector(blob, dimensions)
+                    if not isinstance(blob, bytes) or len(blob) != dimensions * _LITTLE.itemsize:
+                        raise StoreError(
+                            f"{self.path} is damaged: a stored vector is cut; copy the file back"
+                        )
+                    vectors[text] = np.frombuffer(blob, _LITTLE).astype(np.float32)
         return vectors
 
     def put(
@@ -141,12 +145,8 @@ class EmbeddingCache:
 
     # -- inside -----------------------------------------------------------------------------
 
-    def _tables(self) -> bool:
-        query = "SELECT count(*) FROM sqlite_master WHERE name IN ('embedders', 'embeddings')"
-        return bool(self._db.execute(query).fetchone()[0] == 2)
-
     def _embedder(self, digest: str) -> tuple[int, int] | None:
-        if not self.writable and not self._tables():
+        if not self.writable and not has_table(self._db, "embedders"):
             return None
         row = self._db.execute("SELECT id, dimensions FROM embedders WHERE digest = ?", (digest,)).fetchone()
         return None if row is None else (int(row[0]), int(row[1]))
@@ -170,11 +170,6 @@ class EmbeddingCache:
                 f"{dimensions}: is it still the same model? If not, start a new run"
             )
         return row[0]
-
-    def _vector(self, blob: object, dimensions: int) -> Vectors:
-        if not isinstance(blob, bytes) or len(blob) != dimensions * _LITTLE.itemsize:
-            raise StoreError(f"{self.path} is damaged: a stored vector is cut; copy the file back")
-        return np.frombuffer(blob, _LITTLE).astype(np.float32)
 
 
 class WrappedEmbedder:
@@ -270,8 +265,8 @@ class CachedEmbedder(WrappedEmbedder):
 
     def _spent(self) -> Usage:
         """What was paid since it was last asked, by whoever embeds at the same time too."""
-        usage, self._seen = _since(self._seen, self.inner.usage), self.inner.usage
-        return usage
+        before, self._seen = self._seen, self.inner.usage
+        return Usage(self._seen.prompt_tokens - before.prompt_tokens, 0, 0, self._seen.cost - before.cost)
 
 
 def spent_on_vectors(db: sqlite3.Connection) -> tuple[int, float]:
@@ -282,10 +277,6 @@ def spent_on_vectors(db: sqlite3.Connection) -> tuple[int, float]:
         "SELECT coalesce(sum(prompt_tokens), 0), coalesce(sum(cost), 0.0) FROM embedders"
     ).fetchone()
     return int(row[0]), float(row[1])
-
-
-def _since(before: Usage, now: Usage) -> Usage:
-    return Usage(now.prompt_tokens - before.prompt_tokens, 0, 0, now.cost - before.cost)
 
 
 @contextmanager
