@@ -438,7 +438,7 @@ def _insert(
     u: int,
     vectors: Iterable[Vectors],
 ) -> None:
-    """Add rows after the first `n` experiences and `u` vectors. places: see `add_state`."""
+    """Add rows after the first `n` experiences and `u` vectors. places: each one's vector, from 0 on."""
     names = _FIELDS.split(", ")
     db.executemany(
         f"INSERT INTO experiences (id, vector, {_FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
