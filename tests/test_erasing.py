@@ -23,7 +23,7 @@ from random_study import bytes_of, holding_word
 from wolflab import files
 from wolflab.cli import app
 from wolflab.errors import StoreError
-from wolflab.lab.experience.pool_file import erase_in_pool, open_pool, read_state, write_pool
+from wolflab.lab.experience.pool_file import erase_in_pool, open_pool, stored_pool, write_pool
 from wolflab.lab.labels.annotate import read_key, sampled_moments
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import erasing, runner
@@ -409,13 +409,13 @@ def test_games_with_a_pool_that_was_erased_from_still_verify(tmp_path: Path) -> 
     with Store.create(run, build(GROWS)) as store:
         assert runner.play_run(store)
     (path,) = (run / "pools").glob("grown-growing-*")
-    before = read_state(path, 2)
+    before = stored_pool(path, 2)
     assert before is not None
     said = next(one.reflection for one in before.pool.experiences() if len(one.reflection.split()) > 8)
     assert erase_in_pool(path, Quotes([("player_1", said)])) > 0
     assert said.encode() not in path.read_bytes()
     assert not list(path.parent.glob("*-journal"))
-    after = read_state(path, 2)
+    after = stored_pool(path, 2)
     assert after is not None
     assert after.was == (before.pool.digest,)
     with Store.resume(run) as store:

@@ -22,7 +22,7 @@ from wolflab.errors import ModelError, StoreError, WolflabError
 from wolflab.lab.experience import pool as lab
 from wolflab.lab.experience import pool_file
 from wolflab.lab.experience.pool import Selection
-from wolflab.lab.experience.pool_file import check_pool, create_pool, open_pool, read_state, states_of
+from wolflab.lab.experience.pool_file import check_pool, create_pool, open_pool, states_of, stored_pool
 from wolflab.lab.experience.run_pools import Pools
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
@@ -64,7 +64,7 @@ def grown(path: Path, steps: dict[int, Any], selection: Selection = lab.EVERYTHI
 
 
 def pool_after(path: Path, deals: int) -> Pool:
-    found = read_state(path, deals)
+    found = stored_pool(path, deals)
     assert found is not None
     return found.pool
 
@@ -89,7 +89,7 @@ def test_a_state_is_what_a_pool_of_all_its_games_would_be(tmp_path: Path, kept: 
         at_once = pool_of(GAMES[:deals], selection, share=0.5)
         same(pool_after(path, deals), at_once)
     assert states_of(path) == (1, 4, 12)
-    found = read_state(path, 4)
+    found = stored_pool(path, 4)
     assert found is not None
     assert [one["games"] for one in found.origins] == [1, 3]
 
@@ -117,8 +117,8 @@ def test_texts_are_embedded_once_for_all_states(tmp_path: Path) -> None:
 
 def test_states_in_which_nothing_was_learned(tmp_path: Path) -> None:
     path = grown(tmp_path / "p", {1: [], 2: [SILENT], 3: GAMES[:2], 4: []})
-    assert read_state(path, 1) is None
-    assert read_state(path, 2) is None
+    assert stored_pool(path, 1) is None
+    assert stored_pool(path, 2) is None
     same(pool_after(path, 4), pool_of(GAMES[:2], share=0.5))
     with pytest.raises(StoreError, match="holds nothing yet"):
         open_pool(grown(tmp_path / "q", {1: []}))
@@ -138,7 +138,7 @@ def test_a_growing_pool_is_read_like_any_other(tmp_path: Path) -> None:
 def test_what_cannot_be_added_or_read_is_said(tmp_path: Path) -> None:
     path = grown(tmp_path / "p", {2: GAMES[:2]})
     with pytest.raises(StoreError, match=r"no state after 3 deals \(there are 2\)"):
-        read_state(path, 3)
+        stored_pool(path, 3)
     with pytest.raises(StoreError, match="the state after 1 is missing"):
         run_now(lab.extend_pool(path, 1, GAMES[:1], HASHING))
     wide = resolve_embedder({"embedder": "hashing", "dimensions": 64})

@@ -96,13 +96,13 @@ def open_pool(path: Path) -> StoredPool:
 
     Raises StoreError for what is missing, no pool, of another format, damaged or empty.
     """
-    found = read_state(path)
+    found = stored_pool(path)
     if found is None:
         raise StoreError(f"{path} is a growing pool that holds nothing yet; play more games with its run")
     return found
 
 
-def read_state(path: Path, deals: int | None = None) -> StoredPool | None:
+def stored_pool(path: Path, deals: int | None = None) -> StoredPool | None:
     """The state after so many deals (None: the last one); None where nothing had been learned by then.
 
     Raises StoreError as `open_pool`, and for a state that is not there.

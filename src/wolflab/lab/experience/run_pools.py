@@ -25,7 +25,7 @@ from ..plans.specs import ExperienceSpec
 from ..storage.store import GameRow, Place, Store
 from .from_games import Selection
 from .pool import NothingToLearn, build_pool, extend_pool, load_pool
-from .pool_file import create_pool, read_state, states_of
+from .pool_file import create_pool, states_of, stored_pool
 
 FOLDER = "pools"
 _MOST_OPEN = 32
@@ -82,7 +82,7 @@ class Pools:
         if at is None or _empty(at.path).exists():
             return None
         if at not in self._open:
-            stored = read_state(at.path, at.deals)
+            stored = stored_pool(at.path, at.deals)
             if stored is not None:
                 require_same(stored.pool.embedder, embedder, f"the pool {at.path}")
             self.keep(at, stored and stored.pool)
@@ -263,7 +263,7 @@ def _content(at: PoolState, stamp: tuple[int, int]) -> PoolContent | None:
     """What lies there, all of it read; None for a state that holds nothing. StoreError if it is damaged.
     stamp: of the file, so that one that has changed is read anew.
     """
-    stored = read_state(at.path, at.deals)
+    stored = stored_pool(at.path, at.deals)
     if stored is None:
         return None
     return PoolContent(stored.pool.digest, len(stored.pool), stored.pool.epsilon, stored.was)
