@@ -25,7 +25,7 @@ from wolflab.lab.runs.asked_again import (
     fate_of,
     sample_prompts,
 )
-from wolflab.lab.runs.one_call import keep_settings, resolve_each
+from wolflab.lab.runs.batch import keep_settings, resolve_each
 from wolflab.lab.storage.call_store import CallStore
 from wolflab.lab.storage.store import Store
 from wolflab.models.base import Request, Response

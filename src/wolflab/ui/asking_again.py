@@ -31,7 +31,7 @@ from ..lab.runs.asked_again import (
     sample_prompts,
     without_schema,
 )
-from ..lab.runs.one_call import calls_ahead
+from ..lab.runs.batch import calls_ahead
 from ..lab.storage.run_files import new_directory
 from ..lab.storage.store import Store
 from ..stats.comparing import PairedTest

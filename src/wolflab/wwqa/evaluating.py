@@ -19,7 +19,7 @@ import msgspec
 
 from ..errors import WolflabError
 from ..lab.plans.prices import Prices, unpriced
-from ..lab.runs.one_call import OneCall, Watch, keep_settings, resolve_each, work_through
+from ..lab.runs.batch import OneCall, Watch, keep_settings, resolve_each, work_through
 from ..lab.runs.work import check_models
 from ..lab.storage.call_store import CallStore
 from ..models.base import Chat, Model, Request, Sampling

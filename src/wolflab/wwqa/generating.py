@@ -27,7 +27,7 @@ from .. import __version__
 from ..errors import CassetteMismatch, ModelError, NotFiled, WolflabError
 from ..files import write
 from ..lab.plans.served import is_served
-from ..lab.runs.one_call import CallsAhead, Size, ahead_of, sizes
+from ..lab.runs.batch import CallsAhead, Size, ahead_of, sizes
 from ..lab.runs.work import How, check_models, work
 from ..lab.storage.call_store import CallFile, CallStore
 from ..lab.storage.embedding_cache import WrappedEmbedder

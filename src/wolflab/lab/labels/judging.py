@@ -35,7 +35,7 @@ from ...text.replies.parsed import Problem, Verdict
 from ...usage import Usage
 from ..plans.served import is_served
 from ..runs.moments import Moment
-from ..runs.one_call import CallsAhead, Size, ahead_of, sizes
+from ..runs.batch import CallsAhead, Size, ahead_of, sizes
 from ..runs.work import How, check_models, work
 from ..storage.call_store import CallFile, CallStore
 from ..storage.store import Store

@@ -42,7 +42,7 @@ from ...text.replies.thoughts import without_thoughts
 from ...usage import CallTotals
 from ..storage.call_store import CallStore
 from ..storage.store import GameRow, Store
-from .one_call import OneCall, Watch, keep_settings, resolve_each, work_through
+from .batch import OneCall, Watch, keep_settings, resolve_each, work_through
 from .replay import erased_requests, requests
 from .work import check_models
 

@@ -18,7 +18,7 @@ from ...files import write
 from ...lab.plans.overrides import model_given
 from ...lab.plans.sources import checking
 from ...lab.plans.specs import BudgetSpec
-from ...lab.runs.one_call import calls_ahead
+from ...lab.runs.batch import calls_ahead
 from ...lab.storage.run_files import new_directory
 from ...rules import preset
 from ...wwqa.evaluating import (

@@ -13,7 +13,7 @@ from rich.console import Console
 from ...errors import WolflabError
 from ...lab.plans.sources import checking
 from ...lab.plans.specs import BudgetSpec
-from ...lab.runs.one_call import CallsAhead
+from ...lab.runs.batch import CallsAhead
 from ...rules import preset
 from ...wwqa.generating import (
     FACTS,
