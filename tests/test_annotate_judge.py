@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from math import nan
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,6 @@ from wolflab.lab.labels.judging import (
     REASONABLE,
     JudgedItem,
     JudgeFile,
-    begin_judging,
     criteria,
     judge,
     judge_home,
@@ -43,6 +43,8 @@ from wolflab.lab.labels.judging import (
 from wolflab.lab.labels.label_files import Label
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
+from wolflab.lab.runs.batch import Batch, BatchWatcher
+from wolflab.lab.storage.call_store import CallStore
 from wolflab.lab.storage.store import Store
 from wolflab.metrics.behaviours import BEHAVIOURS, Sighting
 from wolflab.models.base import Request, Response
@@ -100,8 +102,7 @@ def judged(
     retries: int = 2,
     **more: Any,
 ) -> JudgeFile:
-    with begin_judging(path, drawn.key, jury, asked, retries) as home:
-        return asyncio.run(judge(drawn.key, store, jury, home, asked, retries, **more))
+    return asyncio.run(judge(Batch(path, [jury], **more), drawn.key, store, asked, retries))
 
 
 def put(server: http_server.FakeServer) -> list[tuple[str, int]]:
@@ -139,10 +140,15 @@ def test_every_item_is_judged_once_and_kept(store: Store, drawn: Sample, tmp_pat
     jury = Jury(said)
     path = judge_home(tmp_path, jury.name)
     seen: list[tuple[int, int]] = []
-    found = judged(drawn, store, jury, path, at_once=5, watch=lambda over, all_: seen.append((over, all_)))
+
+    class Watching(BatchWatcher):
+        def progress(self, who: str, over: int, planned: int) -> None:
+            seen.append((over, planned))
+
+    found = judged(drawn, store, jury, path, watcher=Watching())
     assert {verdict.item for verdict in found.verdicts} == {row.id for row in drawn.key.rows}
     assert len(jury.requests) == 24
-    assert 1 < jury.most <= 5
+    assert jury.most > 1
     assert seen == [(n, 24) for n in range(25)]
     assert found.usage == Usage(2400, 240, 0, 12.0)
     assert (found.rater, found.invalid, found.waiting) == ("judge jury/one", 0, 0)
@@ -235,11 +241,11 @@ def test_a_failing_judge_loses_nothing(
         return said(request) if any(item in request.key for item in good) else error
 
     if isinstance(error, ServerError):  # the others may go on, and these be asked again
-        found = judged(drawn, store, Jury(verdict), path, at_once=100)
+        found = judged(drawn, store, Jury(verdict), path)
         assert (len(found.verdicts), found.waiting, found.why) == (7, 17, "it is down")
     else:
         with pytest.raises(WolflabError, match="no such model"):
-            judged(drawn, store, Jury(verdict), path, at_once=100)
+            judged(drawn, store, Jury(verdict), path)
     assert {one.item for one in read_back(path, drawn, store).verdicts} == set(good)
     rest = Jury(said)
     judged(drawn, store, rest, path)
@@ -324,7 +330,7 @@ def test_one_process_judges_at_a_time(store: Store, drawn: Sample, tmp_path: Pat
         if not tried:
             tried.append("tried")
             with pytest.raises(StoreError, match="being run by another process"):
-                begin_judging(path, drawn.key, Jury(said), (REASONABLE,))
+                CallStore.begin(path, {})
         return said(request)
 
     judged(drawn, store, Jury(verdict), path)
@@ -651,14 +657,14 @@ def test_judges_count_what_they_could_not_say() -> None:
         JudgedItem(f"full{n}", None if n == 0 else {"reasonable": n > 3, "trust": n % 2 == 0})
         for n in range(12)
     )
-    one = JudgeFile(Path("judge-a"), "m", asked, verdicts)
+    one = JudgeFile(path=Path("judge-a"), model="m", criteria=asked, verdicts=verdicts)
     seen = {f"full{n}": frozenset({"trust"} if n < 6 else ()) for n in range(12)}
     found = agreement(key, [], [one], None, seen)
     assert [(rater.name, rater.labelled, rater.invalid) for rater in found.raters] == [("judge m", 11, 1)]
     (row,) = found.behaviours
     assert (row.behaviour, row.by_judge, row.by_rule) == ("trust", 5, 5)
     assert row.found.agreed.value == pytest.approx(5 / 11)
-    twice = agreement(key, [], [one, JudgeFile(Path("judge-b"), "m", (REASONABLE,), verdicts)])
+    twice = agreement(key, [], [one, replace(one, path=Path("judge-b"), criteria=(REASONABLE,))])
     assert [rater.name for rater in twice.raters] == ["judge m (judge-a)", "judge m (judge-b)"]
 
 

@@ -25,11 +25,9 @@ from wolflab.lab.runs.asked_again import (
     fate_of,
     sample_prompts,
 )
-from wolflab.lab.runs.batch import keep_settings, resolve_each
-from wolflab.lab.storage.call_store import CallStore
+from wolflab.lab.runs.batch import Batch
 from wolflab.lab.storage.store import Store
 from wolflab.models.base import Request, Response
-from wolflab.models.budget import Budget
 from wolflab.text.asking.options import labels
 from wolflab.text.questions import Decide
 from wolflab.text.replies.finish import ANSWERED, Finish, FinishReason, no_fit
@@ -91,9 +89,7 @@ def right(request: Request) -> str:
 
 
 def put(path: Path, prompts: Sequence[RecordedPrompt], *models: Replier) -> AskedAgain:
-    with CallStore.begin(path, {"asked": "recorded prompts"}) as home:
-        keep_settings(home, models)
-        return asyncio.run(ask_again(home, prompts, models, reached=True))
+    return asyncio.run(ask_again(Batch(path, models), prompts))
 
 
 def whole(found: ModelFates) -> dict[str, tuple[int, int, int, int]]:
@@ -304,7 +300,7 @@ def test_other_settings_and_doubles_are_refused(run: Path, tmp_path: Path) -> No
     with pytest.raises(StoreError, match="asked with other settings"):
         put(tmp_path / "out", prompts, other)
     with pytest.raises(WolflabError, match="'village' is named 2 times"):
-        resolve_each(["village", "village"], Budget())
+        Batch.of(None, ["village", "village"])
 
 
 # -- the command ------------------------------------------------------------------------------

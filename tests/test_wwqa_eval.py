@@ -20,6 +20,7 @@ import http_server
 from command_line import Ended, wolflab
 from wolflab.errors import BudgetExceeded, ModelRefused, ServerError, StoreError, WolflabError
 from wolflab.lab.plans.overrides import embedder_given, model_given
+from wolflab.lab.runs.batch import Batch
 from wolflab.lab.storage.call_store import CallStore
 from wolflab.models.base import Request, Response
 from wolflab.rules import SHERIFF, WITCH
@@ -32,9 +33,8 @@ from wolflab.wwqa.evaluating import (
     EvalRow,
     EvalRun,
     EvalSettings,
-    begin_evaluation,
-    choose_rows,
     evaluate,
+    find_rows,
     judge_prompt,
 )
 from wolflab.wwqa.items import Item, Split, write_items
@@ -125,12 +125,11 @@ def put(
     path: Path, rows: Sequence[EvalRow], *pupils: Pupil, judge: Pupil | None = None, **settings: Any
 ) -> EvalRun:
     how = EvalSettings(**settings)
-    with begin_evaluation(path, how, pupils) as home:
-        return asyncio.run(evaluate(home, pupils, rows, how, judge))
+    return asyncio.run(evaluate(Batch(path, pupils, judge), rows, how))
 
 
 def rows_of(*files: Path, settings: EvalSettings = EvalSettings(), **more: Any) -> tuple[EvalRow, ...]:  # noqa: B008
-    return choose_rows(files, settings, **more)
+    return find_rows(files, settings, **more)
 
 
 def table(run: EvalRun, row: str, form: str = "yes_no") -> EvalTable:
@@ -153,8 +152,6 @@ def test_rows_are_the_test_splits(questions: Path, foreign: Path) -> None:
     assert [row.name for row in rows_of(questions, splits=["train"])] == ["train"]
     with pytest.raises(WolflabError, match="no split 'test'; known are train"):
         rows_of(questions, splits=["test"])
-    with pytest.raises(WolflabError, match="no question is of the splits validation"):
-        rows_of(questions, splits=["validation"])
 
 
 def test_two_built_files_have_rows_of_their_own(questions: Path, tmp_path: Path) -> None:
@@ -239,7 +236,7 @@ def test_what_is_on_file_is_never_asked_again(questions: Path, tmp_path: Path) -
     assert len(second.asked) == 32
     assert value(table(run, "kinds"), "pupil/one") == 1
     assert value(table(run, "kinds"), "pupil/two") == 0.5
-    assert run.usage["pupil/one"].tokens == 32 * 101
+    assert run.spent["pupil/one"].usage.tokens == 32 * 101
     with pytest.raises(StoreError, match=r"begun otherwise \(max_tokens\)"):
         put(tmp_path / "out", more, again, max_tokens=5)
     other = Pupil(knows)
@@ -573,6 +570,8 @@ def test_a_spent_budget_says_how_to_go_on(questions: Path, tmp_path: Path) -> No
         assert run_eval(server, *asked, "--tokens=5000").returncode == 0, "nothing is left to ask"
         assert "price" in run_eval(server, *asked, "--usd", "1").stderr
         assert "usd: got 0.0; use a number above 0" in run_eval(server, *asked, "--usd", "0").stderr
+        none = run_eval(server, *asked, "--split", "validation").stderr
+        assert "no question is of the splits validation" in none
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ import http_server
 from command_line import wolflab
 from scripted import number
 from wolflab.errors import CassetteMismatch, ModelError, StoreError, WolflabError
+from wolflab.lab.runs.batch import Batch, BatchWatcher
 from wolflab.models.base import Chat, Request, Response
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.rules import PRESETS, SHERIFF, WITCH
@@ -39,7 +40,6 @@ from wolflab.wwqa.generating import (
     TO_LABEL,
     Generation,
     GenerationPlan,
-    begin_generating,
     generate,
     generate_by_name,
 )
@@ -147,10 +147,8 @@ def plan(**changes: Any) -> GenerationPlan:
 
 
 def made(path: Path, plan: GenerationPlan, *models: Author, **more: Any) -> Generation:
-    writer, reviser = models if len(models) > 1 else (models[0], models[0])
     embedder = None if plan.near is None else HashingEmbedder()
-    with begin_generating(path, plan, (writer, reviser), embedder) as home:
-        return asyncio.run(generate(plan, (writer, reviser), home, embedder, **more))
+    return asyncio.run(generate(plan, Batch(path, models, **more), embedder))
 
 
 def files(path: Path) -> list[bytes]:
@@ -163,7 +161,12 @@ def files(path: Path) -> list[bytes]:
 def test_questions_are_written_revised_and_answered(tmp_path: Path) -> None:
     author, critic = Author(), Author(name="critic")
     seen: list[tuple[int, int]] = []
-    done = made(tmp_path, plan(), author, critic, watch=lambda over, all_: seen.append((over, all_)))
+
+    class Watching(BatchWatcher):
+        def progress(self, who: str, over: int, planned: int) -> None:
+            seen.append((over, planned))
+
+    done = made(tmp_path, plan(), author, critic, watcher=Watching())
     assert [(c.category, c.wanted, c.rounds, c.written, c.revised, c.kept) for c in done.chains] == [
         ("rule", 10, 1, 10, 10, 10),
         ("situation", 10, 1, 10, 10, 10),
@@ -431,7 +434,7 @@ def test_calls_on_file_are_not_made_again(tmp_path: Path) -> None:
     assert made(tmp_path, plan(questions=80, near=("hashing", 0.8)), again) == first
     assert files(tmp_path) == before
     assert not again.requests
-    elsewhere = made(tmp_path / "b", plan(questions=80, near=("hashing", 0.8)), Author(), at_once=1)
+    elsewhere = made(tmp_path / "b", plan(questions=80, near=("hashing", 0.8)), Author())
     assert (elsewhere.pairs, elsewhere.chains) == (first.pairs, first.chains)
     other = made(tmp_path / "c", plan(questions=80, near=("hashing", 0.8), seed=2), Author())
     assert other.pairs != first.pairs

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import shlex
-import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,14 +12,12 @@ from rich.markup import escape
 from ..files import write
 from ..lab.labels.agreeing import MAJORITY, RULE, SampleAgreement, agree
 from ..lab.labels.annotate import PER_CONDITION, AnswerKey, Sample, read_key, sample, write_key
-from ..lab.labels.judging import FILE, JudgeFile, criteria, judge_ahead, judge_by_name
-from ..lab.plans.sources import checking
-from ..lab.plans.specs import BudgetSpec
+from ..lab.labels.judging import FILE, JudgeFile, criteria, judge, judge_batch
 from ..lab.storage.store import Store
 from .annotate_items import PAGE, items_of, render_items, write_table
-from .commands import bar, go_on_without, goes_on_with, with_a_yes, write_numbers
+from .batches import BatchView
+from .commands import write_numbers
 from .console import say
-from .forecasting import calls_first
 from .report.numbers import number
 from .tables import estimate_cell, in_line, noted_cell, print_fitted
 from .wording import counted, counted_in_words
@@ -74,35 +69,18 @@ def judge_sample(
     run: where the run is now, if it was moved since the sample was drawn. limits: tokens and USD. yes:
     whatever it may cost.
     """
-    with checking("the judge's budget", BudgetSpec):
-        BudgetSpec(tokens=limits[0], usd=limits[1])
+    view = BatchView(console, limits, yes, "the judge's budget")
     key = read_key(directory)
     asked = criteria(behaviours)
-    again = shlex.join(["wolflab", *sys.argv[1:]])
-    shown = bar(console)
-    task = shown.add_task("replies judged", total=len(key.rows))
-
-    def watch(over: int, planned: int) -> None:
-        shown.update(task, completed=over, total=planned)
-
     with Store.open_for_reading(run_of(key, directory, run)) as store:
-        ahead = judge_ahead(key, store, model, directory, asked, retries)
-        calls_first(console, ahead, limits, yes, with_a_yes())
-        goes_on_with(again)
-        with shown:
-            judged = asyncio.run(judge_by_name(key, store, model, directory, asked, retries, limits, watch))
-    tokens = judged.usage.prompt_tokens + judged.usage.completion_tokens
+        batch = judge_batch(directory, model, asked, limits, view)
+        judged = view.run(judge(batch, key, store, asked, retries))
+    tokens = judged.usage.tokens
     sentence = f"{counted(len(judged.verdicts), 'verdict')}, {judged.invalid} of them unusable"
     sentence += f", {tokens:,} tokens" if tokens else ""
     sentence += f", {number(judged.usage.cost, 'usd')}" if judged.usage.cost else ""
     say(console, f"{sentence}:  {judged.path / FILE}")
-    if judged.waiting:
-        left = counted(judged.waiting, "reply is", "replies are")
-        say(
-            console,
-            f"{left} not judged yet ({judged.why}). {go_on_without(judged.overspent, again)}",
-            "yellow",
-        )
+    view.tell_waiting(judged, "reply is not judged yet", "replies are not judged yet")
     return judged
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import shlex
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
@@ -19,26 +16,22 @@ from rich.markup import escape as plain
 from .. import __version__
 from ..files import write
 from ..lab.plans.overrides import model_given
-from ..lab.plans.sources import checking
-from ..lab.plans.specs import BudgetSpec
 from ..lab.results.fates import ALL, ModelFates, TaskFates, fates, fates_as_numbers
 from ..lab.runs.asked_again import (
     FATES,
     AskedAgain,
     Fate,
-    ask_again_by_name,
-    check_askable,
+    ask_again,
     sample_prompts,
     without_schema,
 )
-from ..lab.runs.batch import calls_ahead
-from ..lab.storage.run_files import new_directory
+from ..lab.runs.batch import Batch
 from ..lab.storage.store import Store
 from ..stats.comparing import PairedTest
 from ..stats.intervals import Estimate
-from .commands import bar, go_on_without, goes_on_with, leave, with_a_yes
+from .batches import BatchView
+from .commands import leave
 from .console import say
-from .forecasting import calls_first
 from .report.blocks import PagePart, Passage
 from .report.numbers import interval, number, number_cell, p_value, shown
 from .report.page import PageSection, ReportPage
@@ -98,45 +91,24 @@ def ask_run_again(console: Console, wanted: PromptsWanted) -> bool:
     """Put recorded prompts to models, print what became of the replies, write a page. Returns whether all
     were answered.
     """
-    with checking("the budget", BudgetSpec):
-        BudgetSpec(tokens=wanted.limits[0], usd=wanted.limits[1])
+    view = BatchView(console, wanted.limits, wanted.yes, named=wanted.out is not None)
     specs = [model_given(model, wanted.set_) for model in wanted.models]
     with Store.open_for_reading(wanted.run) as store:
         prompts = sample_prompts(store, wanted.n, wanted.seed, wanted.tasks)
     if wanted.free:
         prompts = without_schema(prompts, specs)
-    new = wanted.out is None or not (wanted.out / "run.sqlite").is_file()
-    if new:
-        asyncio.run(check_askable(specs))
-    ahead = calls_ahead(wanted.out, specs, {prompt.name: prompt.request for prompt in prompts})
-    calls_first(console, ahead, wanted.limits, wanted.yes, with_a_yes())
-    path = wanted.out or new_directory(Path("runs"), "ask-again")
-    again = shlex.join(["wolflab", *sys.argv[1:], *([] if wanted.out else ["-o", str(path)])])
-    goes_on_with(again)
+    batch = Batch.of(wanted.out, specs, wanted.limits, view, "ask-again")
     games = counted(len({prompt.game for prompt in prompts}), "game")
-    say(
-        console, f"{counted(len(prompts), 'prompt')} of {games}, to {counted(len(specs), 'model')}  →  {path}"
-    )
+    view.head = f"{counted(len(prompts), 'prompt')} of {games}, to {counted(len(specs), 'model')}"
     if len(prompts) < wanted.n:
-        say(console, f"There are no more: {wanted.n:,} were asked for.", "yellow")
-    shown_bar = bar(console)
-    tasks: dict[str, Any] = {}
-
-    def watch(model: str, over: int, planned: int) -> None:
-        if model not in tasks:
-            tasks[model] = shown_bar.add_task(plain(model), total=planned)
-        shown_bar.update(tasks[model], completed=over, total=planned)
-
-    with shown_bar:
-        asked = asyncio.run(ask_again_by_name(path, specs, prompts, wanted.limits, new, watch))
+        say(console, f"There are no more prompts: {wanted.n:,} were asked for.", "yellow")
+    asked = view.run(ask_again(batch, prompts))
     found = fates(asked)
-    write(path / REPLIES, reply_lines(asked))
+    write(asked.path / REPLIES, reply_lines(asked))
     _print(console, asked, found)
-    leave(console, "report", path / PAGE, render(asked, found, wanted), _numbers(asked, found, wanted))
-    say(console, f"replies: {path / REPLIES}")
-    if asked.waiting:
-        left = counted(asked.waiting, "prompt waits", "prompts wait")
-        say(console, f"{left} for a reply ({asked.why}). {go_on_without(asked.overspent, again)}", "yellow")
+    leave(console, "report", asked.path / PAGE, render(asked, found, wanted), _numbers(asked, found, wanted))
+    say(console, f"replies: {asked.path / REPLIES}")
+    view.tell_waiting(asked, "prompt waits for a reply", "prompts wait for a reply")
     return not asked.waiting
 
 

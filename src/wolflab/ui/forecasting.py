@@ -21,6 +21,7 @@ from ..lab.plans.matching import model_name
 from ..lab.plans.served import elsewhere, is_served, servers_of
 from ..lab.plans.sources import COMMANDS, file_kind
 from ..lab.plans.specs import BudgetSpec
+from ..lab.runs.batch import CallsAhead
 from ..lab.runs.casting import Company
 from ..lab.runs.forecast import (
     GamesTook,
@@ -34,7 +35,6 @@ from ..lab.runs.forecast import (
     seen_in,
     taken_in,
 )
-from ..lab.runs.batch import CallsAhead
 from ..lab.runs.rehearsal import GAMES, Rehearsed, rehearse
 from ..lab.runs.runner import preflight
 from ..lab.storage.store import Store

@@ -13,21 +13,18 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import msgspec
 
 from ..errors import WolflabError
 from ..lab.plans.prices import Prices, unpriced
-from ..lab.runs.batch import OneCall, Watch, keep_settings, resolve_each, work_through
-from ..lab.runs.work import check_models
+from ..lab.runs.batch import Batch, BatchItem, BatchResult, BatchWatcher, single_call
 from ..lab.storage.call_store import CallStore
-from ..models.base import Chat, Model, Request, Sampling
-from ..models.budget import Budget
-from ..models.catalog import BUILT_IN, Spec, name_and_settings
+from ..models.base import Chat, Model, Request, Response, Sampling
+from ..models.catalog import BUILT_IN, Spec, name_and_settings, resolve
 from ..models.local import LocalModel
 from ..models.servers.chat import ServerModel
-from ..models.servers.keys import public_url
 from ..rules import Ruleset
 from ..text.replies.finish import Finish
 from ..text.replies.thoughts import without_thoughts
@@ -132,36 +129,25 @@ class EvalAnswer:
         )
 
 
-@dataclass(frozen=True)
-class EvalRun:
+@dataclass(frozen=True, kw_only=True)
+class EvalRun(BatchResult):
     """What was asked and answered.
 
-    answers: by row and player, as the row's items; None for one that waits. waiting: messages without a
-    reply, those to the judge too; why: what stopped the first. overspent: limit that is spent ("tokens",
-    "usd") → a sentence with all that was spent. described: each model's settings; addresses: their servers;
-    usage: by model, of all calls ever made; costless: by model, those of them that cost nothing; prices:
-    what the models cost. adaptations: what endpoints forced us to change. judge: who judged open answers.
+    answers: by row and player, as the row's items; None for one that waits. costless: by model, what calls
+    took that cost nothing; prices: what the models cost. judge: who judged open answers.
     """
 
-    path: Path
     settings: EvalSettings
     rows: tuple[EvalRow, ...]
     players: tuple[EvalPlayer, ...]
     answers: Mapping[tuple[str, EvalPlayer], tuple[EvalAnswer | None, ...]]
-    waiting: int = 0
-    why: str = ""
-    overspent: Mapping[str, str] = field(default_factory=dict)
-    described: Mapping[str, Any] = field(default_factory=dict)
-    addresses: Mapping[str, str] = field(default_factory=dict)
-    usage: Mapping[str, Usage] = field(default_factory=dict)
     costless: Mapping[str, Usage] = field(default_factory=dict)
     prices: Prices = field(default_factory=dict)
-    adaptations: tuple[str, ...] = ()
     judge: str = ""
 
     def cost(self, model: str) -> float | None:
         """USD of a model's calls; None where no call has a known cost. See `unpriced`."""
-        cost = self.usage[model].cost
+        cost = self.spent[model].usage.cost
         return cost if cost or not self.unpriced(model) else None
 
     def unpriced(self, model: str) -> int:
@@ -185,24 +171,6 @@ class EvalRun:
 
 
 # -- which questions --------------------------------------------------------------------------
-
-
-def choose_rows(
-    files: Sequence[Path],
-    settings: EvalSettings,
-    splits: Collection[str] = TEST_SPLITS,
-    train: Sequence[Path] = (),
-    limit: int | None = None,
-    tell: Callable[[str], None] = lambda sentence: None,
-) -> tuple[EvalRow, ...]:
-    """`find_rows`; WolflabError where there is none."""
-    rows = find_rows(files, settings, splits, train, limit, tell)
-    if not rows:
-        raise WolflabError(
-            f"{', '.join(map(str, files))}: no question is of the splits {', '.join(sorted(set(splits)))}; "
-            "choose others with --split"
-        )
-    return rows
 
 
 def find_rows(
@@ -285,119 +253,107 @@ def draw_items(items: Sequence[Item], limit: int | None, seed: int) -> Sequence[
     return [items[place] for place in sorted(kept)]
 
 
-_Answers = dict[tuple[str, EvalPlayer], tuple[EvalAnswer | None, ...]]
-"""By row and player, as the row's items; None for one that waits."""
-
-
 # -- asking -----------------------------------------------------------------------------------
 
 
-def _request(words: str, sampling: Sampling) -> Request:
-    name = blake2b(words.encode(), digest_size=16).hexdigest()
-    return Request(Chat((("user", words),)), f"wwqa|{name}", sampling)
-
-
-def _asked(words: str, model: Model, home: CallStore, sampling: Sampling) -> OneCall:
+def _message_item(words: str, model: Model, sampling: Sampling) -> BatchItem[Response]:
     """One message to one model."""
-    request = _request(words, sampling)
-    return OneCall(call_name(request), request, model, home)
+    name = blake2b(words.encode(), digest_size=16).hexdigest()
+    return single_call(name, model, Request(Chat((("user", words),)), f"wwqa|{name}", sampling))
 
 
-def call_name(request: Request) -> str:
-    """What a message's call is called, within its model's."""
-    return request.key.partition("|")[2]
+def evaluation_batch(
+    path: Path | None,
+    specs: Sequence[Spec],
+    judge: Spec | None = None,
+    limits: tuple[int | None, float | None] = (None, None),
+    watcher: BatchWatcher | None = None,
+) -> Batch:
+    """The models that are to answer, and the judge; WolflabError for one that cannot. See `Batch.of`.
 
-
-def resolve_models(specs: Sequence[Spec], budget: Budget) -> list[Model]:
-    """The models that are to answer, each once; WolflabError for one that cannot."""
-    if any(name_and_settings(spec)[0] == BUILT_IN for spec in specs):
+    A judge of the name of one of the models is that model, with its settings.
+    """
+    named = {name_and_settings(spec)[0]: spec for spec in specs}
+    if BUILT_IN in named:
         raise WolflabError(
             f"model {BUILT_IN!r}: the built-in player does not read questions; name a language model"
         )
-    return resolve_each(specs, budget)
+    batch = Batch.of(path, specs, limits, watcher, "wwqa-eval")
+    if judge is None:
+        return batch
+    try:
+        given = named.get(judge, judge) if isinstance(judge, str) else judge
+        evaluation_batch(path, [given])  # it reads questions, too
+        return replace(batch, judge=resolve(given, batch.budget))
+    except WolflabError as error:
+        alone = isinstance(judge, str) and judge != BUILT_IN
+        how = f"settings of a judge stand beside its name: --judge '{{model: {judge}, base_url: …}}'; "
+        raise WolflabError(f"--judge: {how if alone else ''}{error}") from None
 
 
-def begun_in(path: Path) -> bool:
-    """Whether that directory holds calls, to be gone on with."""
-    return (path / "run.sqlite").is_file()
-
-
-def begin_evaluation(path: Path, settings: EvalSettings, models: Iterable[Model]) -> CallStore:
-    """An evaluation's directory, new or gone on with; StoreError where it was begun otherwise."""
+async def evaluate(batch: Batch, rows: Sequence[EvalRow], settings: EvalSettings) -> EvalRun:
+    """Put the rows' questions to each model of a batch, one model after another; its judge says of open
+    answers whether they say the same as the right one.
+    """
+    messages = messages_of(rows, settings)
+    forms = {(row.name, place): item.form for row in rows for place, item in enumerate(row.items)}
+    binary = {words for (row, _, place), words in messages.items() if forms[row, place] == "yes_no"}
+    plain = Sampling(0.0, settings.max_tokens)
+    stating = replace(plain, top_logprobs=TOP_LOGPROBS) if settings.probabilities else plain
+    asked = {
+        model.name: {
+            words: _message_item(words, model, stating if words in binary else plain)
+            for words in dict.fromkeys(messages.values())
+        }
+        for model in batch.models
+    }
+    items = [one for by_words in asked.values() for one in by_words.values()]
     decides = {
         "evaluation": "wwqa",
         "max_tokens": str(settings.max_tokens),
         "probabilities": str(settings.probabilities),
     }
-    home = CallStore.begin(path, decides)
-    keep_settings(home, models)
-    return home
-
-
-async def evaluate(
-    home: CallStore,
-    models: Sequence[Model],
-    rows: Sequence[EvalRow],
-    settings: EvalSettings,
-    judge: Model | None = None,
-    reached: bool = False,
-    watch: Watch = lambda model, over, planned: None,
-    budget: Budget | None = None,
-) -> EvalRun:
-    """Put the rows' questions to each model, one model after another.
-
-    judge: who says of open answers whether they say the same as the right one. reached: all of them have been
-    tried. budget: theirs. A spent budget, a failing server and a request refused for good leave questions
-    waiting.
-    """
-    budget = budget or Budget()
-    asked = _messages(rows, settings)
-    forms = {(row.name, place): item.form for row in rows for place, item in enumerate(row.items)}
-    binary = {words for (row, _, place), words in asked.items() if forms[row, place] == "yes_no"}
-    plain = Sampling(0.0, settings.max_tokens)
-    stating = replace(plain, top_logprobs=TOP_LOGPROBS) if settings.probabilities else plain
-    whole = {
-        model.name: {
-            words: _asked(words, model, home, stating if words in binary else plain)
-            for words in dict.fromkeys(asked.values())
+    async with batch.begin(decides, *await batch.left(items)) as home:
+        for model in batch.models:
+            await batch.work(home, list(asked[model.name].values()), model.name)
+            if isinstance(model, LocalModel):  # the weights of one at a time are in memory
+                await model.close()
+        players = tuple(
+            EvalPlayer(model.name, rules) for model in batch.models for rules in settings.conditions
+        )
+        answers = {
+            (row.name, player): tuple(
+                _answer(item, messages[row.name, player.rules, k], asked[player.model], settings, player)
+                for k, item in enumerate(row.items)
+            )
+            for row in rows
+            for player in players
+            if player.rules in row.conditions
         }
-        for model in models
-    }
-    missing = [model for model in models if not all(one.on_file for one in whole[model.name].values())]
-    if missing and not reached:
-        await check_models([*missing, *([] if judge is None else [judge])])
-    for model in models:
-        await work_through(home, list(whole[model.name].values()), model.name, watch, budget)
-        if isinstance(model, LocalModel):  # the weights of one at a time are in memory
-            await model.close()
-    players = tuple(EvalPlayer(model.name, rules) for model in models for rules in settings.conditions)
-    answers = _answers(rows, players, asked, whole, settings)
-    whys = [one.why for askers in whole.values() for one in askers.values() if one.response is None]
-    if judge is not None:
-        answers, unjudged = await _judged(home, judge, answers, plain, watch, budget)
-        whys += unjudged
-    everybody = [*models, *([judge] if judge is not None else [])]
-    home.adapted(everybody)
-    served = [model for model in everybody if isinstance(model, ServerModel)]
-    return EvalRun(
-        home.path,
-        settings,
-        tuple(rows),
-        players,
-        answers,
-        waiting=len(whys),
-        why=next((why for why in whys if why), ""),
-        described={model.name: model.describe() for model in everybody},
-        addresses={model.name: public_url(model.endpoint.base_url) for model in served},
-        usage=_usage(home),
-        costless=_costless(home),
-        prices={model.name: frozenset((model.settings.price,)) for model in served},
-        adaptations=tuple(what for _, what in home.adaptations()),
-        judge="" if judge is None else judge.name,
-    )
+        if batch.judge is not None:
+            answers, judged = await _judged(batch, home, batch.judge, answers, plain)
+            items += judged
+        costless: dict[str, Usage] = {}
+        for by in home.costless().values():
+            for name, used in by.items():
+                costless[name] = costless.get(name, Usage()) + used
+        return EvalRun(
+            settings=settings,
+            rows=tuple(rows),
+            players=players,
+            answers=answers,
+            costless=costless,
+            prices={
+                model.name: frozenset((model.settings.price,))
+                for model in batch.everybody
+                if isinstance(model, ServerModel)
+            },
+            judge="" if batch.judge is None else batch.judge.name,
+            **batch.result(home, items),
+        )
 
 
-def _messages(rows: Iterable[EvalRow], settings: EvalSettings) -> dict[tuple[str, bool, int], str]:
+def messages_of(rows: Iterable[EvalRow], settings: EvalSettings) -> dict[tuple[str, bool, int], str]:
     """(row, with rules, place) → the message.
 
     Those with the same rules in front follow each other: a server that keeps a prompt's beginning reads the
@@ -417,8 +373,15 @@ def _messages(rows: Iterable[EvalRow], settings: EvalSettings) -> dict[tuple[str
     return {(name, rules, place): put(item, rules) for _, name, rules, place, item in every}
 
 
-def _answer(item: Item, asked: OneCall, settings: EvalSettings, player: EvalPlayer) -> EvalAnswer | None:
-    response = asked.response
+def _answer(
+    item: Item,
+    words: str,
+    asked: Mapping[str, BatchItem[Response]],
+    settings: EvalSettings,
+    player: EvalPlayer,
+) -> EvalAnswer | None:
+    """What a player said to a message. asked: by message."""
+    response = asked[words].answer
     if response is None:
         return None
     chance = chance_of_yes(response.likeliest) if item.form == "yes_no" else None
@@ -427,46 +390,7 @@ def _answer(item: Item, asked: OneCall, settings: EvalSettings, player: EvalPlay
         reading = read_as_released(item, response.text, coin)
     else:
         reading = read_answer(item, response.text)
-    words = asked.request.words.messages[0][1]
     return EvalAnswer(item, words, response.text, response.finish, reading, chance)
-
-
-def _answers(
-    rows: Sequence[EvalRow],
-    players: Sequence[EvalPlayer],
-    messages: Mapping[tuple[str, bool, int], str],
-    asked: Mapping[str, Mapping[str, OneCall]],
-    settings: EvalSettings,
-) -> _Answers:
-    """asked: model → message → who asked it."""
-    return {
-        (row.name, player): tuple(
-            _answer(item, asked[player.model][messages[row.name, player.rules, k]], settings, player)
-            for k, item in enumerate(row.items)
-        )
-        for row in rows
-        for player in players
-        if player.rules in row.conditions
-    }
-
-
-def _usage(home: CallStore) -> dict[str, Usage]:
-    """What each model's calls come to."""
-    usage: dict[str, Usage] = {}
-    for by in home.spent_by().values():
-        for model, totals in by.items():
-            usage[model] = usage.get(model, Usage()) + totals.usage
-    return usage
-
-
-def _costless(home: CallStore) -> dict[str, Usage]:
-    """What calls took that cost nothing, by model; each asker has one call."""
-    used: dict[str, Usage] = {}
-    for by in home.spent_by().values():
-        for model, totals in by.items():
-            if not totals.usage.cost:
-                used[model] = used.get(model, Usage()) + totals.usage
-    return used
 
 
 # -- judging open answers ---------------------------------------------------------------------
@@ -481,10 +405,14 @@ def judge_prompt(item: Item, reply: str) -> str:
     )
 
 
+_Answers = dict[tuple[str, EvalPlayer], tuple[EvalAnswer | None, ...]]
+"""By row and player, as the row's items; None for one that waits."""
+
+
 async def _judged(
-    home: CallStore, judge: Model, answers: _Answers, sampling: Sampling, watch: Watch, budget: Budget
-) -> tuple[_Answers, list[str]]:
-    """The answers with the judge's verdicts, and why verdicts are missing.
+    batch: Batch, home: CallStore, judge: Model, answers: _Answers, sampling: Sampling
+) -> tuple[_Answers, list[BatchItem[Response]]]:
+    """The answers with the judge's verdicts, and what the judge was asked.
 
     Free text that matches is right without a judge; answers that are matched exactly are put to it all, so
     that its agreement with the rules is known.
@@ -495,18 +423,18 @@ async def _judged(
         said = without_thoughts(given.reply).text if given.item.form == "open" and needed else ""
         if said.strip():
             prompts[id(given)] = judge_prompt(given.item, said)
-    askers = {words: _asked(words, judge, home, sampling) for words in prompts.values()}
-    await work_through(home, list(askers.values()), f"judge {judge.name}", watch, budget)
+    items = {words: _message_item(words, judge, sampling) for words in prompts.values()}
+    await batch.work(home, list(items.values()), f"judge {judge.name}")
 
     def with_verdict(given: EvalAnswer | None) -> EvalAnswer | None:
-        response = askers[prompts[id(given)]].response if id(given) in prompts else None
+        response = items[prompts[id(given)]].answer if id(given) in prompts else None
         if given is None or response is None:
             return given
         verdict = read_answer(Item(question="", answer=YES), response.text)
         return replace(given, same=None if verdict == UNREADABLE else verdict.said != NO)
 
     judged = {key: tuple(map(with_verdict, answered)) for key, answered in answers.items()}
-    return judged, [asker.why for asker in askers.values() if asker.response is None]
+    return judged, list(items.values())
 
 
 def answer_lines(run: EvalRun) -> bytes:
@@ -533,71 +461,3 @@ def answer_lines(run: EvalRun) -> bytes:
         for one in run.given(row, player)
     ]
     return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
-
-
-# -- by name ----------------------------------------------------------------------------------
-
-
-async def check_evaluation(
-    specs: Sequence[Spec], rows: Sequence[EvalRow], settings: EvalSettings, judge: Spec | None, reach: bool
-) -> list[Request]:
-    """What each model is to answer; a WolflabError for what cannot be asked, before anything is made. reach:
-    try the models too.
-    """
-    models = resolve_models(specs, Budget())
-    judges = _resolve_judge(judge, Budget())
-    messages = _messages(rows, settings)
-    try:
-        await check_models([*models, *judges] if reach else ())
-    finally:
-        for model in (*models, *judges):
-            await model.close()
-    return [_request(words, Sampling(0.0, settings.max_tokens)) for words in dict.fromkeys(messages.values())]
-
-
-def judge_among(judge: Spec | None, specs: Sequence[Spec]) -> Spec | None:
-    """The judge as it is to be asked: a name that is one of the models' is that model, with its settings."""
-    return next((spec for spec in specs if name_and_settings(spec)[0] == judge), judge)
-
-
-def _resolve_judge(judge: Spec | None, budget: Budget) -> list[Model]:
-    """The judge, if there is one; what is wrong with it is said to be wrong with the judge."""
-    try:
-        return [] if judge is None else resolve_models([judge], budget)
-    except WolflabError as error:
-        alone = isinstance(judge, str) and judge != BUILT_IN
-        how = (
-            f"settings of a judge stand beside its name: --judge '{{model: {judge}, base_url: …}}'; "
-            if alone
-            else ""
-        )
-        raise WolflabError(f"--judge: {how}{error}") from None
-
-
-async def evaluate_by_name(
-    path: Path,
-    specs: Sequence[Spec],
-    rows: Sequence[EvalRow],
-    settings: EvalSettings,
-    judge: Spec | None = None,
-    limits: tuple[int | None, float | None] = (None, None),
-    reached: bool = False,
-    watch: Watch = lambda model, over, planned: None,
-) -> EvalRun:
-    """`evaluate` by the models that `specs` name, as experiments would.
-
-    limits: tokens and USD, what was spent in this directory before counted in.
-    """
-    budget = Budget(*limits)
-    models = resolve_models(specs, budget)
-    judges = _resolve_judge(judge, budget)
-    try:
-        with begin_evaluation(path, settings, [*models, *judges]) as home:
-            budget.begin(home.spent())
-            run = await evaluate(
-                home, models, rows, settings, next(iter(judges), None), reached, watch, budget
-            )
-            return replace(run, overspent=budget.short)
-    finally:
-        for model in (*models, *judges):
-            await model.close()

@@ -8,15 +8,13 @@ the replies are on file in a directory of their own, as a judge's are.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import blake2b
-from itertools import count, islice
-from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from itertools import chain, count, islice
+from typing import Literal, NamedTuple, get_args
 
 from ...errors import WolflabError
-from ...models.base import Model, Request, Response
-from ...models.budget import Budget
+from ...models.base import Request, Response
 from ...models.catalog import BUILT_IN, Spec, name_and_settings
 from ...text.kinds import kind_of
 from ...text.questions import (
@@ -39,12 +37,9 @@ from ...text.replies.finish import NO_REPLY, Finish
 from ...text.replies.parse import CUT, parse
 from ...text.replies.parsed import Problem
 from ...text.replies.thoughts import without_thoughts
-from ...usage import CallTotals
-from ..storage.call_store import CallStore
 from ..storage.store import GameRow, Store
-from .batch import OneCall, Watch, keep_settings, resolve_each, work_through
+from .batch import Batch, BatchResult, single_call
 from .replay import erased_requests, requests
-from .work import check_models
 
 Fate = Literal["legal", "illegal", "unreadable", "none"]
 """What becomes of a reply. legal: the game would take it as it is. illegal: it can be read, and chooses what
@@ -110,24 +105,15 @@ class PromptReply(NamedTuple):
     why: str
 
 
-@dataclass(frozen=True)
-class AskedAgain:
+@dataclass(frozen=True, kw_only=True)
+class AskedAgain(BatchResult):
     """Prompts and what each model replied to them.
 
-    replies: by model, as the prompts; None for one that waits. waiting: calls without a reply, and why the
-    first has none. overspent: limit that is spent ("tokens", "usd") → a sentence. described: each model's
-    settings. spent: by model, what all its calls in the directory come to.
+    replies: by model, as the prompts; None for one that waits.
     """
 
-    path: Path
     prompts: tuple[RecordedPrompt, ...]
     replies: Mapping[str, tuple[PromptReply | None, ...]]
-    waiting: int = 0
-    why: str = ""
-    overspent: Mapping[str, str] = field(default_factory=dict)
-    described: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    spent: Mapping[str, CallTotals] = field(default_factory=dict)
-    adaptations: tuple[str, ...] = ()
 
 
 # -- which prompts ----------------------------------------------------------------------------
@@ -229,80 +215,23 @@ def fate_of(question: Question, response: Response) -> tuple[Fate, str]:
     return "illegal" if is_illegal(answer.reason) else "unreadable", answer.reason
 
 
-async def check_askable(specs: Sequence[Spec]) -> None:
-    """Whether these models can be asked, before anything is made; a WolflabError with a sentence."""
-    models = resolve_each(specs, Budget())
-    try:
-        await check_models(models)
-    finally:
-        for model in models:
-            await model.close()
+async def ask_again(batch: Batch, prompts: Sequence[RecordedPrompt]) -> AskedAgain:
+    """Put the prompts to each model of a batch, one model after another."""
+    asked = {
+        model.name: [single_call(one.name, model, one.request) for one in prompts] for model in batch.models
+    }
+    items = [*chain(*asked.values())]
+    async with batch.begin({"asked": "recorded prompts"}, *await batch.left(items)) as home:
+        for model in batch.models:
+            await batch.work(home, asked[model.name], model.name)
+        replies = {
+            name: tuple(_reply(prompt, one.answer) for prompt, one in zip(prompts, given, strict=True))
+            for name, given in asked.items()
+        }
+        return AskedAgain(prompts=tuple(prompts), replies=replies, **batch.result(home, items))
 
 
-async def ask_again(
-    home: CallStore,
-    prompts: Sequence[RecordedPrompt],
-    models: Sequence[Model],
-    reached: bool = False,
-    watch: Watch = lambda model, over, planned: None,
-    budget: Budget | None = None,
-) -> AskedAgain:
-    """Put the prompts to each model, one model after another; what is on file is not asked again.
-
-    reached: all models have been tried. budget: of the models. A spent budget, a failing server and a request
-    refused for good leave prompts waiting.
-    """
-    whole = {model.name: [OneCall(one.name, one.request, model, home) for one in prompts] for model in models}
-    if not reached:
-        await check_models(m for m in models if not all(one.on_file for one in whole[m.name]))
-    for model in models:
-        await work_through(home, whole[model.name], model.name, watch, budget or Budget())
-    home.adapted(models)
-    unanswered = [one for calls in whole.values() for one in calls if one.response is None]
-    spent = home.spent_by()
-    return AskedAgain(
-        home.path,
-        tuple(prompts),
-        {name: tuple(map(_reply, prompts, calls)) for name, calls in whole.items()},
-        len(unanswered),
-        next((one.why for one in unanswered if one.why), ""),
-        described={model.name: model.describe() for model in models},
-        spent={model.name: _total(spent, model.name) for model in models},
-        adaptations=tuple(what for _, what in home.adaptations()),
-    )
-
-
-def _reply(prompt: RecordedPrompt, call: OneCall) -> PromptReply | None:
-    response = call.response
+def _reply(prompt: RecordedPrompt, response: Response | None) -> PromptReply | None:
     if response is None:
         return None
     return PromptReply(response.text, response.finish, *fate_of(prompt.question, response))
-
-
-def _total(spent: Mapping[str, Mapping[str, CallTotals]], model: str) -> CallTotals:
-    return sum((by[model] for by in spent.values() if model in by), CallTotals())
-
-
-async def ask_again_by_name(
-    path: Path,
-    specs: Sequence[Spec],
-    prompts: Sequence[RecordedPrompt],
-    limits: tuple[int | None, float | None] = (None, None),
-    reached: bool = False,
-    watch: Watch = lambda model, over, planned: None,
-) -> AskedAgain:
-    """`ask_again` by the models that `specs` name, as experiments would.
-
-    path: a directory, new or begun by this. limits: tokens and USD, what was spent in it before counted in.
-    """
-    budget = Budget(*limits)
-    models = resolve_each(specs, budget)
-    try:
-        with CallStore.begin(path, {"asked": "recorded prompts"}) as home:
-            keep_settings(home, models)
-            budget.begin(home.spent())
-            asked = await ask_again(home, prompts, models, reached, watch, budget)
-            return replace(asked, overspent=budget.short)
-    finally:
-        for model in models:
-            await model.close()

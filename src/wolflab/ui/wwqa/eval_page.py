@@ -89,15 +89,14 @@ def render_evaluation(
 
 
 def _tiles(run: EvalRun) -> str:
-    usage = list(run.usage.values())
     models = {player.model for player in run.players}
     asked = {item.id for row in run.rows for item in row.items}
     tiles = (
         (number(len(asked), "count"), "questions"),
         (number(len(models), "count"), "model" if len(models) == 1 else "models"),
         (number(run.waiting, "count"), "messages without a reply"),
-        (number(sum(one.tokens for one in usage), "large"), "tokens"),
-        (known_cost(run, run.usage) or "unknown", "cost in USD"),
+        (number(run.usage.tokens, "large"), "tokens"),
+        (known_cost(run, run.spent) or "unknown", "cost in USD"),
     )
     cells = (f'<div class="tile"><b>{value}</b><span>{what}</span></div>' for value, what in tiles)
     return f'<div class="tiles">{"".join(cells)}</div>'

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import shlex
-import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,27 +13,21 @@ from ... import __version__
 from ...errors import WolflabError
 from ...files import write
 from ...lab.plans.overrides import model_given
-from ...lab.plans.sources import checking
-from ...lab.plans.specs import BudgetSpec
-from ...lab.runs.batch import calls_ahead
-from ...lab.storage.run_files import new_directory
 from ...rules import preset
 from ...wwqa.evaluating import (
     TEST_SPLITS,
     EvalRun,
     EvalSettings,
     answer_lines,
-    begun_in,
-    call_name,
-    check_evaluation,
-    choose_rows,
-    evaluate_by_name,
-    judge_among,
+    evaluate,
+    evaluation_batch,
+    find_rows,
+    messages_of,
 )
 from ...wwqa.results import EvalResults, RowScore, results
-from ..commands import bar, go_on_without, goes_on_with, with_a_yes, write_numbers
+from ..batches import BatchView
+from ..commands import write_numbers
 from ..console import say
-from ..forecasting import calls_first
 from ..report.numbers import interval, number
 from ..tables import in_line, print_fitted
 from ..wording import counted
@@ -71,50 +62,40 @@ class EvalWanted:
 
 def evaluate_files(console: Console, wanted: EvalWanted, settings: EvalSettings) -> bool:
     """Put questions to models, print the results, write the page. Returns whether all were answered."""
-    with checking("the evaluation's budget", BudgetSpec):
-        BudgetSpec(tokens=wanted.limits[0], usd=wanted.limits[1])
+    view = BatchView(
+        console, wanted.limits, wanted.yes, "the evaluation's budget", named=wanted.out is not None
+    )
     splits = wanted.splits or TEST_SPLITS
-    rows = choose_rows(
+    rows = find_rows(
         wanted.files, settings, splits, wanted.train, wanted.limit, lambda trouble: say(console, trouble)
     )
+    if not rows:
+        raise WolflabError(
+            f"{', '.join(map(str, wanted.files))}: no question is of the splits "
+            f"{', '.join(sorted(set(splits)))}; choose others with --split"
+        )
     specs = [model_given(model, wanted.set_) for model in wanted.models]
-    judge = judge_among(None if wanted.judge is None else model_given(wanted.judge, ()), specs)
-    new = wanted.out is None or not begun_in(wanted.out)
-    messages = asyncio.run(check_evaluation(specs, rows, settings, judge, reach=new))
-    ahead = calls_ahead(wanted.out, specs, {call_name(one): one for one in messages})
-    calls_first(console, ahead, wanted.limits, wanted.yes, with_a_yes())
-    path = wanted.out or new_directory(Path("runs"), "wwqa-eval")
-    again = shlex.join(["wolflab", *sys.argv[1:], *([] if wanted.out else ["-o", str(path)])])
-    goes_on_with(again)
+    judge = None if wanted.judge is None else model_given(wanted.judge, ())
+    batch = evaluation_batch(wanted.out, specs, judge, wanted.limits, view)
     asked = counted(len({item.id for row in rows for item in row.items}), "question")
-    both = (
-        f" in {len(messages):,} messages, with and without the rules" if settings.rules_text == "both" else ""
-    )
-    say(console, f"{asked}{both}, to {counted(len(specs), 'model')}  →  {path}")
-    shown = bar(console)
-    tasks: dict[str, Any] = {}
-
-    def watch(model: str, over: int, planned: int) -> None:
-        if model not in tasks:
-            tasks[model] = shown.add_task(escape(model), total=planned)
-        shown.update(tasks[model], completed=over, total=planned)
-
-    with shown:
-        run = asyncio.run(evaluate_by_name(path, specs, rows, settings, judge, wanted.limits, new, watch))
+    both = ""
+    if settings.rules_text == "both":
+        both = f" in {len(set(messages_of(rows, settings).values())):,} messages, with and without the rules"
+    view.head = f"{asked}{both}, to {counted(len(specs), 'model')}"
+    run = view.run(evaluate(batch, rows, settings))
     found = results(run)
-    write(path / ANSWERS, answer_lines(run))
-    write_numbers(path / RESULTS, as_numbers(run, found, wanted))
+    write(run.path / ANSWERS, answer_lines(run))
+    write_numbers(run.path / RESULTS, as_numbers(run, found, wanted))
     page = render_evaluation(run, found, warnings(run, found), wanted.files, drawn_in_words(wanted, run))
-    write(path / PAGE, page.encode())
+    write(run.path / PAGE, page.encode())
     print_evaluation(console, run, found)
     rest = "by form of answer, kind, wording and difficulty, with F1, baselines and some replies"
     say(
         console,
-        f"report ({rest}): {path / PAGE}\nits numbers as data: {path / RESULTS}\nanswers: {path / ANSWERS}",
+        f"report ({rest}): {run.path / PAGE}\nits numbers as data: {run.path / RESULTS}\n"
+        f"answers: {run.path / ANSWERS}",
     )
-    if run.waiting:
-        left = counted(run.waiting, "message waits", "messages wait")
-        say(console, f"{left} for a reply ({run.why}). {go_on_without(run.overspent, again)}", "yellow")
+    view.tell_waiting(run, "message waits for a reply", "messages wait for a reply")
     return not run.waiting
 
 
@@ -164,9 +145,9 @@ def as_numbers(run: EvalRun, found: EvalResults, wanted: EvalWanted) -> dict[str
         "judge": run.judge,
         "models": run.described,
         "addresses": run.addresses,
-        "usage": {model: asdict(used) | {"cost": run.cost(model)} for model, used in run.usage.items()},
-        "cost in USD": {model: run.cost(model) for model in run.usage},
-        "tokens without a price": {model: run.unpriced(model) for model in run.usage},
+        "usage": {name: asdict(by.usage) | {"cost": run.cost(name)} for name, by in run.spent.items()},
+        "cost in USD": {model: run.cost(model) for model in run.spent},
+        "tokens without a price": {model: run.unpriced(model) for model in run.spent},
         "adaptations": run.adaptations,
         "waiting": run.waiting,
         "why": run.why,
@@ -216,8 +197,8 @@ def print_evaluation(console: Console, run: EvalRun, found: EvalResults) -> None
         agreed, kappa = in_line(found.judged.agreed, "share"), in_line(found.judged.kappa, "plain")
         n = counted(found.judged.agreed.n, "question")
         say(console, f"judge {run.judge} and exact matching, {n}: equal {agreed}, kappa {kappa}")
-    for model, usage in run.usage.items():
-        say(console, f"{model}: {usage.tokens:,} tokens, {_cost(run, model)}")
+    for model, total in run.spent.items():
+        say(console, f"{model}: {total.usage.tokens:,} tokens, {_cost(run, model)}")
 
 
 def _cost(run: EvalRun, model: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shlex
 import sys
@@ -29,7 +28,8 @@ from ...wwqa.evaluating import (
     EvalSettings,
     answer_lines,
     draw_items,
-    evaluate_by_name,
+    evaluate,
+    evaluation_batch,
     find_rows,
 )
 from ...wwqa.finetuning.base import base_spec, trained_base
@@ -60,6 +60,7 @@ from ...wwqa.finetuning.training import (
     train_adapter,
 )
 from ...wwqa.results import results
+from ..batches import BatchView
 from ..commands import bar, goes_on_with, write_numbers
 from ..console import say
 from ..report.table import Cell
@@ -237,15 +238,8 @@ def _evaluated(
     if why:
         say(console, why)
     home = path / EVALUATION
-    with bar(console) as shown:
-        tasks: dict[str, TaskID] = {}
-
-        def watch(model: str, over: int, planned: int) -> None:
-            if model not in tasks:
-                tasks[model] = shown.add_task(f"asking {escape(model)}", total=planned)
-            shown.update(tasks[model], completed=over, total=planned)
-
-        run = asyncio.run(evaluate_by_name(home, [first, *tuned.values()], rows, asked, watch=watch))
+    batch = evaluation_batch(home, [first, *tuned.values()], watcher=(view := BatchView(console)))
+    run = view.run(evaluate(batch, rows, asked))
     found = results(run)
     write(home / ANSWERS, answer_lines(run))
     write_numbers(home / RESULTS, found.as_dict())

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import shlex
-import sys
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
 from ...errors import WolflabError
-from ...lab.plans.sources import checking
-from ...lab.plans.specs import BudgetSpec
-from ...lab.runs.batch import CallsAhead
 from ...rules import preset
 from ...wwqa.generating import (
     FACTS,
@@ -26,9 +20,8 @@ from ...wwqa.generating import (
     GenerationPlan,
     generate_by_name,
 )
-from ..commands import bar, go_on_without, goes_on_with, with_a_yes
+from ..batches import BatchView
 from ..console import say
-from ..forecasting import calls_first
 from ..report.numbers import number
 from ..tables import print_fitted
 from ..wording import counted
@@ -73,8 +66,7 @@ def generate_questions(
     yes: bool = False,
 ) -> Generation:
     """`wolflab wwqa generate`. limits: tokens and USD. yes: whatever it may cost."""
-    with checking("the budget", BudgetSpec):
-        BudgetSpec(tokens=limits[0], usd=limits[1])
+    view = BatchView(console, limits, yes)
     if questions < 1:
         raise WolflabError(f"--n {questions}: ask for one question or more")
     if not 0 < threshold <= 1:
@@ -86,31 +78,10 @@ def generate_questions(
     plan = GenerationPlan(
         preset(rules), questions, seed, chosen, None if near == OFF else (near, threshold), label
     )
-    shown = bar(console)
-    shown.live.transient = True  # an error leaves no bar behind
-    task = shown.add_task("questions and answers", total=None)
-
-    def agreed(ahead: list[CallsAhead]) -> None:
-        calls_first(console, ahead, limits, yes, with_a_yes())
-        goes_on_with(shlex.join(["wolflab", *sys.argv[1:]]))
-        shown.start()
-
-    try:
-        made = asyncio.run(
-            generate_by_name(
-                plan,
-                model,
-                directory,
-                reviser,
-                limits,
-                lambda done, wanted: shown.update(task, completed=done, total=wanted),
-                agreed,
-            )
-        )
-        shown.live.transient = False
-    finally:
-        shown.stop()
+    made = view.run(generate_by_name(plan, model, directory, reviser, limits, view))
     print_generation(console, made, label)
+    if made.waiting:
+        say(console, f"Not finished ({made.why}). {view.go_on(made)}", "yellow")
     return made
 
 
@@ -142,7 +113,3 @@ def print_generation(console: Console, made: Generation, label: bool) -> None:
             console, f"{counted(len(made.to_label), 'question')} for people to label:  {made.path / TO_LABEL}"
         )
     say(console, f"how they were made:  {made.path / FACTS}")
-    waiting = sum(chain.waiting for chain in made.chains)
-    if waiting:
-        again = shlex.join(["wolflab", *sys.argv[1:]])
-        say(console, f"Not finished ({made.why}). {go_on_without(made.overspent, again)}", "yellow")
