@@ -43,7 +43,7 @@ from wolflab.lab.labels.judging import (
 from wolflab.lab.labels.label_files import Label
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
-from wolflab.lab.runs.batch import Batch, BatchWatcher
+from wolflab.lab.runs.batch import BatchWatcher, CallBatch
 from wolflab.lab.storage.call_store import CallStore
 from wolflab.lab.storage.store import Store
 from wolflab.metrics.behaviours import BEHAVIOURS, Sighting
@@ -102,7 +102,7 @@ def judged(
     retries: int = 2,
     **more: Any,
 ) -> JudgeFile:
-    return asyncio.run(judge(Batch(path, [jury], **more), drawn.key, store, asked, retries))
+    return asyncio.run(judge(CallBatch(path, [jury], **more), drawn.key, store, asked, retries))
 
 
 def put(server: http_server.FakeServer) -> list[tuple[str, int]]:

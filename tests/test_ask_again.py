@@ -25,7 +25,7 @@ from wolflab.lab.runs.asked_again import (
     fate_of,
     sample_prompts,
 )
-from wolflab.lab.runs.batch import Batch
+from wolflab.lab.runs.batch import CallBatch
 from wolflab.lab.storage.store import Store
 from wolflab.models.base import Request, Response
 from wolflab.text.asking.options import labels
@@ -89,7 +89,7 @@ def right(request: Request) -> str:
 
 
 def put(path: Path, prompts: Sequence[RecordedPrompt], *models: Replier) -> AskedAgain:
-    return asyncio.run(ask_again(Batch(path, models), prompts))
+    return asyncio.run(ask_again(CallBatch(path, models), prompts))
 
 
 def whole(found: ModelFates) -> dict[str, tuple[int, int, int, int]]:
@@ -300,7 +300,7 @@ def test_other_settings_and_doubles_are_refused(run: Path, tmp_path: Path) -> No
     with pytest.raises(StoreError, match="asked with other settings"):
         put(tmp_path / "out", prompts, other)
     with pytest.raises(WolflabError, match="'village' is named 2 times"):
-        Batch.of(None, ["village", "village"])
+        CallBatch.of(None, ["village", "village"])
 
 
 # -- the command ------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ import http_server
 from command_line import Ended, wolflab
 from wolflab.errors import BudgetExceeded, ModelRefused, ServerError, StoreError, WolflabError
 from wolflab.lab.plans.overrides import embedder_given, model_given
-from wolflab.lab.runs.batch import Batch
+from wolflab.lab.runs.batch import CallBatch
 from wolflab.lab.storage.call_store import CallStore
 from wolflab.models.base import Request, Response
 from wolflab.rules import SHERIFF, WITCH
@@ -125,7 +125,7 @@ def put(
     path: Path, rows: Sequence[EvalRow], *pupils: Pupil, judge: Pupil | None = None, **settings: Any
 ) -> EvalRun:
     how = EvalSettings(**settings)
-    return asyncio.run(evaluate(Batch(path, pupils, judge), rows, how))
+    return asyncio.run(evaluate(CallBatch(path, pupils, judge), rows, how))
 
 
 def rows_of(*files: Path, settings: EvalSettings = EvalSettings(), **more: Any) -> tuple[EvalRow, ...]:  # noqa: B008

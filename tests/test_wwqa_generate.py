@@ -22,7 +22,7 @@ import http_server
 from command_line import wolflab
 from scripted import number
 from wolflab.errors import CassetteMismatch, ModelError, StoreError, WolflabError
-from wolflab.lab.runs.batch import Batch, BatchWatcher
+from wolflab.lab.runs.batch import BatchWatcher, CallBatch
 from wolflab.models.base import Chat, Request, Response
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.rules import PRESETS, SHERIFF, WITCH
@@ -148,7 +148,7 @@ def plan(**changes: Any) -> GenerationPlan:
 
 def made(path: Path, plan: GenerationPlan, *models: Author, **more: Any) -> Generation:
     embedder = None if plan.near is None else HashingEmbedder()
-    return asyncio.run(generate(plan, Batch(path, models, **more), embedder))
+    return asyncio.run(generate(plan, CallBatch(path, models, **more), embedder))
 
 
 def files(path: Path) -> list[bytes]:

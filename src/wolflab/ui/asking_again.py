@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from html import escape
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from rich.console import Console
-from rich.markup import escape as plain
 
 from .. import __version__
 from ..files import write
@@ -25,18 +23,16 @@ from ..lab.runs.asked_again import (
     sample_prompts,
     without_schema,
 )
-from ..lab.runs.batch import Batch
+from ..lab.runs.batch import CallBatch
 from ..lab.storage.store import Store
-from ..stats.comparing import PairedTest
-from ..stats.intervals import Estimate
 from .batches import BatchView
 from .commands import leave
 from .console import say
-from .report.blocks import PagePart, Passage
-from .report.numbers import interval, number, number_cell, p_value, shown
-from .report.page import PageSection, ReportPage
-from .report.table import Cell, ReportTable, TableRow
-from .tables import in_line, print_fitted
+from .report.blocks import PagePart, joined
+from .report.numbers import number, number_cell, p_value, shown
+from .report.page import definitions, folded, page_of, quotation
+from .report.table import ReportTable, TableRow
+from .tables import print_table
 from .wording import counted, cut
 
 REPLIES, PAGE = "replies.jsonl", "report.html"
@@ -97,7 +93,7 @@ def ask_run_again(console: Console, wanted: PromptsWanted) -> bool:
         prompts = sample_prompts(store, wanted.n, wanted.seed, wanted.tasks)
     if wanted.free:
         prompts = without_schema(prompts, specs)
-    batch = Batch.of(wanted.out, specs, wanted.limits, view, "ask-again")
+    batch = CallBatch.of(wanted.out, specs, wanted.limits, view, "ask-again")
     games = counted(len({prompt.game for prompt in prompts}), "game")
     view.head = f"{counted(len(prompts), 'prompt')} of {games}, to {counted(len(specs), 'model')}"
     if len(prompts) < wanted.n:
@@ -155,18 +151,8 @@ def _numbers(asked: AskedAgain, found: Sequence[ModelFates], wanted: PromptsWant
 
 
 def _print(console: Console, asked: AskedAgain, found: Sequence[ModelFates]) -> None:
-    for one in found:
-        heads = ["", "prompts", "valid,\n95 % interval", "legal,\n95 % interval", *IN_WORDS.values()]
-        cells = [
-            [row.task, str(row.prompts), _cell(row.valid), _cell(row.legal), *_counts(row)]
-            for row in one.tasks
-        ]
-        print_fitted(console, f"[bold]{plain(one.model)}[/]", heads, cells)
-    for one in found[1:]:
-        for what, test in _tests(one):
-            chance = "" if test.p is None else f", p {p_value(test.p).text}"
-            gap = in_line(test.difference, "points", signed=True)
-            say(console, f"{what}, {one.model} − {found[0].model}: {gap}{chance}")
+    for table in (*_tables(found), *_differences(found)):
+        print_table(console, table)
     if any(one.instrument for one in found):
         say(console, "The built-in player is no language model: its line is an instrument check.")
     for model, total in asked.spent.items():
@@ -175,79 +161,63 @@ def _print(console: Console, asked: AskedAgain, found: Sequence[ModelFates]) -> 
         say(console, f"{model}: {counted(total.calls, 'call')}, {total.usage.tokens:,} tokens{cost}{seconds}")
 
 
-def _tests(one: ModelFates) -> Iterator[tuple[str, PairedTest]]:
-    for what, test in (("valid", one.valid), ("legal", one.legal)):
-        if test is not None:
-            yield what, test
-
-
-def _cell(estimate: Estimate) -> str:
-    if estimate.value is None:
-        return "–"
-    return f"{number(estimate.value, 'share')}\n[dim]{interval(estimate, 'share')}[/]"
-
-
-def _counts(row: TaskFates) -> list[str]:
-    return [str(row.counts[fate]) for fate in IN_WORDS]
-
-
 # -- on the page ------------------------------------------------------------------------------
 
 
 def render(asked: AskedAgain, found: Sequence[ModelFates], wanted: PromptsWanted) -> str:
     """The page as text."""
     parts: list[tuple[str, str, PagePart]] = [
-        ("fates", "What became of the replies", _tables(found)),
-        ("differences", "Differences on the same prompts", _differences(found)),
+        ("fates", "What became of the replies", joined(_tables(found))),
+        ("differences", "Differences on the same prompts", joined(_differences(found))),
         ("replies", "Some replies that could not be used", _quotes(asked)),
         ("asked", "How it was asked", _how(asked, wanted)),
         ("reading", "How to read this page", _READING),
     ]
     waiting = f"{counted(asked.waiting, 'prompt waits', 'prompts wait')} for a reply: {asked.why}"
-    top = f'<div class="banner">{escape(waiting)}</div>' if asked.waiting else ""
-    head = f"<h1>Prompts asked again</h1><p class=sub>{escape(str(wanted.run))}</p>"
-    kept = tuple(PageSection(*part) for part in parts if part[2])
-    return ReportPage("Prompts asked again", f"{head}{top}", kept).html
+    banners = [waiting] if asked.waiting else []
+    return page_of("Prompts asked again", str(wanted.run), parts, banners).html
 
 
-def _tables(found: Sequence[ModelFates]) -> PagePart:
-    tables = Passage()
+def _tables(found: Sequence[ModelFates]) -> list[ReportTable]:
+    """One for each model."""
     heads = ["", "prompts", "valid", "legal", *IN_WORDS.values(), "waiting"]
-    for one in found:
-        rows: list[TableRow] = [
-            [
-                row.task,
-                number_cell(row.prompts, "count"),
-                shown(row.valid, "share", cluster="game"),
-                shown(row.legal, "share", cluster="game"),
-                *(number_cell(row.counts[fate], "count") for fate in IN_WORDS),
-                number_cell(row.waiting, "count"),
-            ]
-            for row in one.tasks
+
+    def row(task: TaskFates) -> TableRow:
+        shares = [shown(one, "share", cluster="game") for one in (task.valid, task.legal)]
+        counts = [*(task.counts[fate] for fate in IN_WORDS), task.waiting]
+        return [
+            task.task,
+            number_cell(task.prompts, "count"),
+            *shares,
+            *(number_cell(n, "count") for n in counts),
         ]
-        tables += ReportTable(one.model, heads, rows, instrument=one.instrument)
-    return tables
 
-
-def _differences(found: Sequence[ModelFates]) -> PagePart:
-    rows: list[TableRow] = [
-        [f"{one.model} − {found[0].model}", what, _gap(test), p_value(test.p)]
-        for one in found[1:]
-        for what, test in _tests(one)
+    return [
+        ReportTable(one.model, heads, [row(task) for task in one.tasks], instrument=one.instrument)
+        for one in found
     ]
-    if not rows:
-        return ""
+
+
+def _differences(found: Sequence[ModelFates]) -> list[ReportTable]:
+    """One of all models, where there are several."""
+    rows: list[TableRow] = [
+        [
+            f"{one.model} − {found[0].model}",
+            what,
+            shown(test.difference, "points", signed=True, cluster="game"),
+            p_value(test.p),
+        ]
+        for one in found[1:]
+        for what, test in (("valid", one.valid), ("legal", one.legal))
+        if test is not None
+    ]
+    heads = ["", "share", "difference", "p"]
     instrument = any(one.instrument for one in found)
-    return ReportTable(
-        ALL.capitalize(), ["", "share", "difference", "p"], rows, instrument=instrument, left=(1,)
-    )
+    table = ReportTable(ALL.capitalize(), heads, rows, instrument=instrument, left=(1,))
+    return [table] if rows else []
 
 
-def _gap(test: PairedTest) -> Cell:
-    return shown(test.difference, "points", signed=True, cluster="game")
-
-
-def _quotes(asked: AskedAgain) -> str:
+def _quotes(asked: AskedAgain) -> PagePart:
     """A few of each fate and model."""
     said = []
     for model, replies in asked.replies.items():
@@ -258,13 +228,13 @@ def _quotes(asked: AskedAgain) -> str:
                 for prompt, reply in zip(asked.prompts, replies, strict=True)
                 if reply is not None and reply.fate == fate
             )
-            for prompt, reply in islice(those, _SHOWN):
-                who = f"{prompt.task}: {reply.why}"
-                text = escape(cut(reply.text, _LONG)) or "(nothing)"
-                quotes.append(f'<div class="quote"><p class="who">{escape(who)}</p><p>{text}</p></div>')
+            quotes += [
+                quotation(f"{prompt.task}: {reply.why}", cut(reply.text, _LONG))
+                for prompt, reply in islice(those, _SHOWN)
+            ]
         if quotes:
-            said.append(f"<details><summary>{escape(model)}</summary>{''.join(quotes)}</details>")
-    return "".join(said)
+            said.append(folded(model, "".join(quotes)))
+    return joined(said)
 
 
 def _how(asked: AskedAgain, wanted: PromptsWanted) -> str:
@@ -276,5 +246,4 @@ def _how(asked: AskedAgain, wanted: PromptsWanted) -> str:
         "Changed for endpoints": "; ".join(asked.adaptations) or "nothing",
         "Wolflab": __version__,
     }
-    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in said.items())
-    return f"<dl>{rows}</dl>"
+    return definitions(said)

@@ -36,6 +36,7 @@ from .measures import (
     remarks,
 )
 from .report.numbers import UNKNOWN, cost_in_words, interval, number, value_of
+from .report.table import Cell, ReportTable
 from .wording import (
     attempts_in_words,
     became_in_words,
@@ -297,6 +298,19 @@ def print_fitted(
             console.print(table)
     if caption:
         console.print(f"[dim]{caption}[/]", highlight=False)
+
+
+def print_table(console: Console, table: ReportTable, caption: str = "") -> None:
+    """A page's table in the terminal: numbers with their intervals, and what stands under them."""
+
+    def printed(cell: Cell) -> str:
+        under = [line for text in (cell.ends, *cell.under) if text for line in text.split(", ")]
+        lines = [escape(cell.text), *(f"[dim]{escape(line)}[/]" for line in under), *in_red(cell.marks)]
+        return "\n".join(lines)
+
+    rows = [[printed(cell) for cell in row] for row in table.rows]
+    title = f"[bold]{escape(table.caption)}[/]"
+    print_fitted(console, title, [printed(head) for head in table.columns], rows, caption)
 
 
 @contextmanager

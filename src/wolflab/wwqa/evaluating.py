@@ -19,7 +19,7 @@ import msgspec
 
 from ..errors import WolflabError
 from ..lab.plans.prices import Prices, unpriced
-from ..lab.runs.batch import Batch, BatchItem, BatchResult, BatchWatcher, single_call
+from ..lab.runs.batch import BatchItem, BatchResult, BatchWatcher, CallBatch, single_call
 from ..lab.storage.call_store import CallStore
 from ..models.base import Chat, Model, Request, Response, Sampling
 from ..models.catalog import BUILT_IN, Spec, name_and_settings, resolve
@@ -268,8 +268,8 @@ def evaluation_batch(
     judge: Spec | None = None,
     limits: tuple[int | None, float | None] = (None, None),
     watcher: BatchWatcher | None = None,
-) -> Batch:
-    """The models that are to answer, and the judge; WolflabError for one that cannot. See `Batch.of`.
+) -> CallBatch:
+    """The models that are to answer, and the judge; WolflabError for one that cannot. See `CallBatch.of`.
 
     A judge of the name of one of the models is that model, with its settings.
     """
@@ -278,7 +278,7 @@ def evaluation_batch(
         raise WolflabError(
             f"model {BUILT_IN!r}: the built-in player does not read questions; name a language model"
         )
-    batch = Batch.of(path, specs, limits, watcher, "wwqa-eval")
+    batch = CallBatch.of(path, specs, limits, watcher, "wwqa-eval")
     if judge is None:
         return batch
     try:
@@ -291,7 +291,7 @@ def evaluation_batch(
         raise WolflabError(f"--judge: {how if alone else ''}{error}") from None
 
 
-async def evaluate(batch: Batch, rows: Sequence[EvalRow], settings: EvalSettings) -> EvalRun:
+async def evaluate(batch: CallBatch, rows: Sequence[EvalRow], settings: EvalSettings) -> EvalRun:
     """Put the rows' questions to each model of a batch, one model after another; its judge says of open
     answers whether they say the same as the right one.
     """
@@ -410,7 +410,7 @@ _Answers = dict[tuple[str, EvalPlayer], tuple[EvalAnswer | None, ...]]
 
 
 async def _judged(
-    batch: Batch, home: CallStore, judge: Model, answers: _Answers, sampling: Sampling
+    batch: CallBatch, home: CallStore, judge: Model, answers: _Answers, sampling: Sampling
 ) -> tuple[_Answers, list[BatchItem[Response]]]:
     """The answers with the judge's verdicts, and what the judge was asked.
 

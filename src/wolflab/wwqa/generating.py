@@ -30,10 +30,10 @@ from ..errors import CassetteMismatch, ModelError, NotFiled, WolflabError
 from ..files import write
 from ..lab.runs.batch import (
     AT_ONCE,
-    Batch,
     BatchItem,
     BatchResult,
     BatchWatcher,
+    CallBatch,
     CallsAhead,
     Size,
     ahead_of,
@@ -162,7 +162,7 @@ async def generate_by_name(
     limits: tuple[int | None, float | None] = (None, None),
     watcher: BatchWatcher | None = None,
 ) -> Generation:
-    """`generate` by the models that an experiment would name so; see `Batch.of`.
+    """`generate` by the models that an experiment would name so; see `CallBatch.of`.
 
     reviser: None where one model does both.
     """
@@ -175,7 +175,7 @@ async def generate_by_name(
                 "name a language model (see `wolflab models`)"
             )
     embedder = None if plan.near is None else resolve_embedder(plan.near[0], budget)
-    batch = Batch(directory, models, budget=budget, watcher=watcher or BatchWatcher())
+    batch = CallBatch(directory, models, budget=budget, watcher=watcher or BatchWatcher())
     return await generate(plan, batch, embedder)
 
 
@@ -195,7 +195,7 @@ class _Remembering(WrappedEmbedder):
         return np.stack([self._known[text] for text in texts])
 
 
-async def generate(plan: GenerationPlan, batch: Batch, embedder: Embedder | None) -> Generation:
+async def generate(plan: GenerationPlan, batch: CallBatch, embedder: Embedder | None) -> Generation:
     """Make the questions and write them down. More questions, other forms, and labels may be asked for later.
 
     batch: its first model writes and answers, its last one revises. A ModelError that is no failing server,
@@ -234,7 +234,7 @@ async def generate(plan: GenerationPlan, batch: Batch, embedder: Embedder | None
     return made
 
 
-async def _work(batch: Batch, home: CallStore, chains: Sequence[_Chain]) -> None:
+async def _work(batch: CallBatch, home: CallStore, chains: Sequence[_Chain]) -> None:
     """Let chain after chain go on as far as it can; WolflabError for what cannot be asked at all."""
     checked = ended = False  # in the end fewer questions than wanted may have been found
 
@@ -260,7 +260,7 @@ async def _work(batch: Batch, home: CallStore, chains: Sequence[_Chain]) -> None
         ended = not any(item.why for chain in chains for item in chain.items())
 
 
-async def _ahead(plan: GenerationPlan, batch: Batch, embedder: Embedder | None) -> list[CallsAhead]:
+async def _ahead(plan: GenerationPlan, batch: CallBatch, embedder: Embedder | None) -> list[CallsAhead]:
     """What `generate` will take, beside what is on file.
 
     A chain may need all its rounds, and any reply may be asked for again. A text that nobody has written yet

@@ -31,7 +31,7 @@ from ...text.notes import Mistake
 from ...text.questions import Judge, Question
 from ...text.replies.parse import parse
 from ...text.replies.parsed import Problem, Verdict
-from ..runs.batch import Batch, BatchItem, BatchResult, BatchWatcher, ask_until_usable, result_on_file
+from ..runs.batch import BatchItem, BatchResult, BatchWatcher, CallBatch, ask_until_usable, result_on_file
 from ..runs.moments import Moment
 from ..storage.call_store import CallStore
 from ..storage.store import Store
@@ -120,14 +120,14 @@ def judge_batch(
     asked: Collection[Criterion] = (REASONABLE,),
     limits: tuple[int | None, float | None] = (None, None),
     watcher: BatchWatcher | None = None,
-) -> Batch:
-    """Of the model that is to judge the sample in `directory`; see `Batch.of`."""
-    batch = Batch.of(None, [spec], limits, watcher)
+) -> CallBatch:
+    """Of the model that is to judge the sample in `directory`; see `CallBatch.of`."""
+    batch = CallBatch.of(None, [spec], limits, watcher)
     return replace(batch, path=judge_home(directory, batch.models[0].name, asked))
 
 
 async def judge(
-    batch: Batch,
+    batch: CallBatch,
     key: AnswerKey,
     store: Store,
     asked: tuple[Criterion, ...] = (REASONABLE,),

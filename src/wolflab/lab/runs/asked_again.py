@@ -38,7 +38,7 @@ from ...text.replies.parse import CUT, parse
 from ...text.replies.parsed import Problem
 from ...text.replies.thoughts import without_thoughts
 from ..storage.store import GameRow, Store
-from .batch import Batch, BatchResult, single_call
+from .batch import BatchResult, CallBatch, single_call
 from .replay import erased_requests, requests
 
 Fate = Literal["legal", "illegal", "unreadable", "none"]
@@ -215,7 +215,7 @@ def fate_of(question: Question, response: Response) -> tuple[Fate, str]:
     return "illegal" if is_illegal(answer.reason) else "unreadable", answer.reason
 
 
-async def ask_again(batch: Batch, prompts: Sequence[RecordedPrompt]) -> AskedAgain:
+async def ask_again(batch: CallBatch, prompts: Sequence[RecordedPrompt]) -> AskedAgain:
     """Put the prompts to each model of a batch, one model after another."""
     asked = {
         model.name: [single_call(one.name, model, one.request) for one in prompts] for model in batch.models

@@ -229,7 +229,7 @@ class BatchResult:
 
 
 @dataclass(frozen=True)
-class Batch:
+class CallBatch:
     """Models that are to answer, and the directory of their answers.
 
     path: the directory, new or to be gone on with; None: a new one under runs/, called `name`. judge: reads
@@ -251,7 +251,7 @@ class Batch:
         limits: tuple[int | None, float | None] = (None, None),
         watcher: BatchWatcher | None = None,
         name: str = "batch",
-    ) -> Batch:
+    ) -> CallBatch:
         """Of models as experiments name them; WolflabError for one that is named twice. limits: tokens and
         USD, what was spent in the directory before counted in.
         """

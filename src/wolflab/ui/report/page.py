@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from html import escape
 from importlib.resources import files
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ...files import write
 from ..policy import policy_tag, written_policy
-from .blocks import PageBlock, PagePart, joined
+from .blocks import PageBlock, PagePart, Passage, joined
 from .figures import Picture
 from .table import ReportTable
 
@@ -96,6 +96,42 @@ class ReportPage:
         target = Path(path)
         write(target, self.html.encode())
         return target
+
+
+def page_of(
+    title: str,
+    about: str,
+    sections: Iterable[tuple[str, str, PagePart]],
+    banners: Iterable[str] = (),
+    top: str = "",
+    foot: str = FOOTER,
+) -> ReportPage:
+    """A page with those of the sections (anchor, title, body) that say something.
+
+    about: what it is of, in words. banners: sentences that nobody may miss. top: HTML above the sections.
+    """
+    head = f'<h1>{escape(title)}</h1><p class="sub">{escape(about)}</p>'
+    told = "".join(f'<div class="banner">{escape(sentence)}</div>' for sentence in banners)
+    kept = tuple(PageSection(*section) for section in sections if section[2])
+    return ReportPage(title, f"{head}{told}{top}", kept, foot)
+
+
+def folded(title: str, inside: PagePart) -> Passage:
+    """A part that is read where somebody opens it."""
+    return joined([f"<details><summary>{escape(title)}</summary>", inside, "</details>"])
+
+
+def quotation(who: str, text: str, said: str = "") -> str:
+    """What somebody wrote. who: about it; said: to what it is the answer."""
+    asked = f'<p class="said">{escape(said)}</p>' if said else ""
+    reply = escape(text) or "(nothing)"
+    return f'<div class="quote"><p class="who">{escape(who)}</p>{asked}<p>{reply}</p></div>'
+
+
+def definitions(said: Mapping[str, str]) -> str:
+    """Names, and what they are."""
+    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in said.items())
+    return f'<dl class="notes">{rows}</dl>'
 
 
 _NAME_LENGTH = 48

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from ..report.blocks import PagePart
-from ..report.page import PageSection, ReportPage
+from ..report.blocks import PagePart, joined
+from ..report.numbers import tiles
+from ..report.page import page_of
 from ..report.table import Cell, ReportTable, TableRow
 from ..wording import counted, cut
 
@@ -52,13 +53,10 @@ def render_audit(numbers: dict[str, Any]) -> str:
         ("left-out", "Left out", _plain("Rows that the cleaned copies do without", numbers["left_out"])),
         ("reading", "How to read this", _READING),
     ]
-    found = tuple(PageSection(*part) for part in parts if part[2])
     names = ", ".join(file["name"] for file in numbers["files"])
-    sub = f'<p class="sub">{escape(names)}</p>'
-    head = f'<header class="top"><div><h1>Audit of questions</h1>{sub}</div></header>'
     foot = "<footer>Made by Wolflab from the files. The same files give the same page.</footer>\n"
-    top = f"{head}\n{_proved(numbers['files'])}{_tiles(numbers, wrong)}"
-    return ReportPage("Audit of questions", top, found, foot).html
+    top = f"{_proved(numbers['files'])}{_tiles(numbers, wrong)}"
+    return page_of("Audit of questions", names, parts, top=top, foot=foot).html
 
 
 def proofs_in_words(proved: Mapping[str, int]) -> str:
@@ -81,7 +79,7 @@ def _tiles(numbers: dict[str, Any], wrong: Sequence[Any]) -> str:
     played = proofs["again"] + proofs["otherwise"]
     by_engine = [(proofs["again"], f"of {played:,} built answers proved again")]
     of_labels = [(len(numbers["labels"]), "labels held against the engine"), (len(wrong), "wrong labels")]
-    tiles = (
+    found = (
         (sum(file["questions"] for file in numbers["files"]), "questions"),
         (sum(len(file["unusable"]) for file in numbers["files"]), "unusable rows"),
         (len(numbers["test_questions_in_training"]), "test questions in training"),
@@ -90,8 +88,7 @@ def _tiles(numbers: dict[str, Any], wrong: Sequence[Any]) -> str:
         *(of_labels if numbers["labels"] or not played else ()),
         (len(numbers["left_out"]), "left out of the copies"),
     )
-    cells = "".join(f'<div class="tile"><b>{n:,}</b><span>{name}</span></div>' for n, name in tiles)
-    return f'<div class="tiles">{cells}</div>\n'
+    return tiles((f"{n:,}", name, "") for n, name in found)
 
 
 def _table(caption: str, heads: Sequence[str], rows: Sequence[TableRow], left: Sequence[int]) -> PagePart:
@@ -101,9 +98,10 @@ def _table(caption: str, heads: Sequence[str], rows: Sequence[TableRow], left: S
     return ReportTable(caption + more, heads, rows[:_MOST], instrument=False, left=left)
 
 
-def _files(files: Sequence[Any]) -> PagePart:
-    heads = ["file", "questions", "unusable", "doubles", "nearly equal", "contradictory", "leaked"]
-    heads += ["proved again", "labels understood", "wrong", "disputed", "left out"]
+def files_table(files: Sequence[Any]) -> ReportTable:
+    """What was found in each file."""
+    heads = ["file", "questions", "unusable", "doubles", "nearly\nequal", "contra-\ndictory", "leaked"]
+    heads += ["proved\nagain", "labels\nunderstood", "wrong", "disputed", "left out"]
     rows: list[TableRow] = []
     for file in files:
         labels, proofs = file["labels"], file["proved"]
@@ -112,12 +110,23 @@ def _files(files: Sequence[Any]) -> PagePart:
         played, read = proofs["again"] + proofs["otherwise"], sum(labels.values())
         by_engine = [f"{proofs['again']:,} of {played:,}" if played else "–"]
         by_engine += [f"{n:,}" if read else "–" for n in (read, labels["wrong"], labels["disputed"])]
-        notes = [f"for {file['for']}, {file['layout']}", *file["notes"], f"copy: {file['copy']}"]
-        if file["formulas"]:
-            notes.append(f"{counted(file['formulas'], 'cell')} like formulas: with an apostrophe in the copy")
-        cells = [*(f"{n:,}" for n in counts), *by_engine, f"{file['left_out']:,}"]
-        rows.append([Cell(file["name"], under=tuple(notes)), *cells])
-    return _table("What was found in each file", heads, rows, ())
+        name = Cell(file["name"], under=(f"for {file['for']}",))
+        rows.append([name, *(f"{n:,}" for n in counts), *by_engine, f"{file['left_out']:,}"])
+    return ReportTable("What was found in each file", heads, rows, instrument=False)
+
+
+def file_notes(file: Any) -> Iterator[str]:
+    """What there is to say of a file beside its numbers, a sentence each."""
+    yield from (f"{file['name']}: {note}" for note in file["notes"])
+    yield f"{file['name']} without what is left out: {file['copy']}"
+    if file["formulas"]:
+        cells = counted(file["formulas"], "cell")
+        yield f"{file['name']}: {cells} like formulas; the copy has an apostrophe in front"
+
+
+def _files(files: Sequence[Any]) -> PagePart:
+    notes = (f'<p class="lead">{escape(note)}</p>' for file in files for note in file_notes(file))
+    return joined([files_table(files), *notes])
 
 
 def _balance(files: Sequence[Any]) -> PagePart:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 
 from ...errors import WolflabError
 from ...files import write
@@ -19,9 +18,9 @@ from ...wwqa.items import NO, YES
 from ...wwqa.sources import read_questions
 from ..commands import write_numbers
 from ..console import say
-from ..tables import print_fitted
+from ..tables import print_table
 from ..wording import counted
-from .audit_page import proofs_in_words, render_audit
+from .audit_page import file_notes, files_table, proofs_in_words, render_audit
 
 PAGE, RESULT = "audit.html", "audit.json"
 
@@ -164,21 +163,9 @@ def _reading(check: LabelCheck) -> str:
 
 # -- the terminal -------------------------------------------------------------------------------------
 
-_COLUMNS = ("questions", "unusable", "doubles", "nearly", "contradictory", "leaked", "engine", "left out")
-_LEGEND = """leaked: test questions that stand in training too
-engine: answers that it could check; of others' questions it understands some,
-of those that Wolflab built all; disputed: the rules differ or leave it open
-left out: of the cleaned copy"""
-
 
 def _print(console: Console, numbers: dict[str, Any]) -> None:
-    rows = []
-    for file in numbers["files"]:
-        cells = [file["questions"], len(file["unusable"]), file["duplicates"], file["near_duplicates"]]
-        cells += [file["contradictory"], file["leaked"]]
-        texts = [*map(str, cells), _by_engine(file), str(file["left_out"])]
-        rows.append([f"{escape(file['name'])}\n[dim]for {file['for']}[/]", *texts])
-    print_fitted(console, "audit", ["file", *_COLUMNS], rows, _LEGEND)
+    print_table(console, files_table(numbers["files"]), _LEGEND)
     leaks = Counter(leak["answers"] for leak in numbers["test_questions_in_training"])
     if leaks:
         answers = ", ".join(f"{n} with {_ANSWERS[how]}" for how, n in leaks.items())
@@ -188,17 +175,10 @@ def _print(console: Console, numbers: dict[str, Any]) -> None:
         _print_file(console, file)
 
 
-def _by_engine(file: dict[str, Any]) -> str:
-    """What the engine says of a file's answers, a line for those of others and one for built ones."""
-    labels, proofs = file["labels"], file["proved"]
-    read, played = sum(labels.values()), proofs["again"] + proofs["otherwise"]
-    lines = (
-        [f"{labels['wrong']} wrong, {labels['disputed']} disputed\nof {read:,} understood"] if read else []
-    )
-    lines += [f"{proofs['again']:,} of {played:,}\nproved again"] if played else []
-    return "\n".join(lines) or "–"
-
-
+_LEGEND = """leaked: test questions that stand in training too
+labels: answers of others, as far as the engine understands their questions; disputed: the rules differ or
+leave it open
+left out: of the cleaned copy"""
 _ANSWERS = {
     "same": "the same answer",
     "opposite": "the opposite answer",
@@ -209,8 +189,6 @@ _ANSWERS = {
 
 def _print_file(console: Console, file: dict[str, Any]) -> None:
     name = file["name"]
-    for note in file["notes"]:
-        say(console, f"{name}: {note}")
     for row in file["unusable"][:3]:
         say(console, f"{name}, line {row['line']}: {row['why']}", "yellow")
     if len(file["unusable"]) > 3:
@@ -223,7 +201,5 @@ def _print_file(console: Console, file: dict[str, Any]) -> None:
             say(console, f"{name}, {category}: Yes is {counts['yes']:,} of {of} ({share:.0f} %)")
     if proofs := proofs_in_words(file["proved"]):
         say(console, f"{name}: {proofs}")
-    say(console, f"{name} without what is left out: {file['copy']}")
-    if file["formulas"]:
-        cells = counted(file["formulas"], "cell")
-        say(console, f"{name}: {cells} like formulas; the copy has an apostrophe in front")
+    for note in file_notes(file):
+        say(console, note)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from itertools import islice
@@ -18,8 +18,8 @@ from ...wwqa.results import SCORES, EvalLine, EvalResults, EvalTable, RowScore, 
 from ...wwqa.scores import FEW_CLUSTERS, UNITS
 from ..report.blocks import PagePart, Passage, joined
 from ..report.figures import ChartLine, ForestRow, Panel, calibration_chart, forest, on_page
-from ..report.numbers import number, number_cell, shown
-from ..report.page import PageSection, ReportPage
+from ..report.numbers import number, number_cell, shown, tiles
+from ..report.page import definitions, folded, page_of, quotation
 from ..report.table import Cell, ReportTable, TableRow
 from ..wording import counted, cut
 
@@ -54,7 +54,6 @@ _SHOWN = 3
 """Replies of each kind and model that are shown."""
 _LONG = 600
 """Characters of a question or a reply that are shown."""
-_TITLE = "Questions on the rules"
 
 
 def render_evaluation(
@@ -80,26 +79,23 @@ def render_evaluation(
         ("reading", "How to read this page", _READING),
     ]
     waiting = [f"{counted(run.waiting, 'message waits', 'messages wait')} for a reply: {run.why}"]
-    top = "".join(
-        f'<div class="banner">{escape(text)}</div>' for text in [*warnings, *(waiting if run.waiting else [])]
-    )
-    head = f"<h1>{_TITLE}</h1><p class=sub>{escape(', '.join(path.name for path in files))}</p>"
-    kept = tuple(PageSection(*part) for part in parts if part[2])
-    return ReportPage(_TITLE, f"{head}{top}{_tiles(run)}", kept).html
+    banners = [*warnings, *(waiting if run.waiting else [])]
+    about = ", ".join(path.name for path in files)
+    return page_of("Questions on the rules", about, parts, banners, _tiles(run)).html
 
 
 def _tiles(run: EvalRun) -> str:
     models = {player.model for player in run.players}
     asked = {item.id for row in run.rows for item in row.items}
-    tiles = (
-        (number(len(asked), "count"), "questions"),
-        (number(len(models), "count"), "model" if len(models) == 1 else "models"),
-        (number(run.waiting, "count"), "messages without a reply"),
-        (number(run.usage.tokens, "large"), "tokens"),
-        (known_cost(run, run.spent) or "unknown", "cost in USD"),
+    return tiles(
+        [
+            (number(len(asked), "count"), "questions", ""),
+            (number(len(models), "count"), "model" if len(models) == 1 else "models", ""),
+            (number(run.waiting, "count"), "messages without a reply", ""),
+            (number(run.usage.tokens, "large"), "tokens", ""),
+            (known_cost(run, run.spent) or "unknown", "cost in USD", ""),
+        ]
     )
-    cells = (f'<div class="tile"><b>{value}</b><span>{what}</span></div>' for value, what in tiles)
-    return f'<div class="tiles">{"".join(cells)}</div>'
 
 
 def known_cost(run: EvalRun, models: Collection[str]) -> str | None:
@@ -117,16 +113,7 @@ def known_cost(run: EvalRun, models: Collection[str]) -> str | None:
 # -- one line a row ---------------------------------------------------------------------------
 
 
-def by_player(rows: Iterable[RowScore]) -> dict[str, list[RowScore]]:
-    """Each player's rows, less the parts in which no question is."""
-    players: dict[str, list[RowScore]] = {}
-    for one in rows:
-        if one.part == "all" or one.accuracy.n or one.accuracy.missing:
-            players.setdefault(one.player, []).append(one)
-    return players
-
-
-def row_name(row: RowScore) -> str:
+def _row_name(row: RowScore) -> str:
     """The row, and which part of it."""
     return f"{row.row},\n{PARTS[row.part]}" if PARTS[row.part] else row.row
 
@@ -164,22 +151,27 @@ def _known(table: EvalTable) -> bool:
     )
 
 
-def _right(found: EvalResults) -> PagePart:
-    tables = Passage()
-    for player, rows in by_player(found.rows).items():
-        cells: list[TableRow] = [
+def right_tables(found: EvalResults) -> list[ReportTable]:
+    """Of each player a line for each row: how many are right, and whether that is more than guessing."""
+    heads = ["", "right", "beside the\nbest baseline", "unreadable"]
+    return [
+        ReportTable(
+            player,
+            heads,
             [
-                row_name(one),
-                _of_all(one),
-                against(one),
-                number_cell(one.unreadable, "count"),
-            ]
-            for one in rows
-        ]
-        heads = ["", "right", "beside the\nbest baseline", "unreadable"]
-        tables += ReportTable(player, heads, cells, instrument=False)
+                [_row_name(one), _of_all(one), against(one), number_cell(one.unreadable, "count")]
+                for one in found.rows
+                if one.player == player and (one.part == "all" or one.accuracy.n or one.accuracy.missing)
+            ],
+            instrument=False,
+        )
+        for player in dict.fromkeys(one.player for one in found.rows)
+    ]
+
+
+def _right(found: EvalResults) -> PagePart:
     why = " ".join(notes(found))
-    return f"<p>{SHOWN_NOTHING}</p>" + tables + (_lead(why) if why else "")
+    return joined([f"<p>{SHOWN_NOTHING}</p>", *right_tables(found), _lead(why) if why else ""])
 
 
 def _of_all(row: RowScore) -> Cell:
@@ -278,7 +270,7 @@ def _groups(tables: Sequence[EvalTable]) -> PagePart:
     for table in tables:
         inside = joined(_grouping(grouping, by_model) for grouping, by_model in table.groups.items())
         if inside:
-            made += _folded(f"{table.row}: {FORMS[table.form]}", inside)
+            made += folded(f"{table.row}: {FORMS[table.form]}", inside)
     lead = '<p class="lead">Accuracy. Groups of fewer than 5 clusters have no interval.</p>'
     return lead + made if made else ""
 
@@ -291,10 +283,6 @@ def _grouping(grouping: str, by_model: Mapping[str, Mapping[str, Estimate]]) -> 
     ]
     table = ReportTable(f"By {grouping}", [grouping, *by_model], rows, instrument=False)
     return (_lead(_WORDING) if grouping == "wording" else "") + table
-
-
-def _folded(title: str, inside: PagePart) -> Passage:
-    return joined([f"<details><summary>{escape(title)}</summary>", inside, "</details>"])
 
 
 def _chances(tables: Sequence[EvalTable]) -> PagePart:
@@ -315,7 +303,7 @@ def _chances(tables: Sequence[EvalTable]) -> PagePart:
         for name, (_, _, bins) in table.chances.items():
             rows = [[number_cell(one.stated), shown(one.yes, cluster="cluster")] for one in bins]
             stated = ReportTable("", ["stated, mean", "Yes is right"], rows, instrument=False)
-            body += _folded(f"{table.row}, {name}: stated and observed", stated)
+            body += folded(f"{table.row}, {name}: stated and observed", stated)
     return _CHANCES + body if body else ""
 
 
@@ -347,18 +335,14 @@ def _replies(run: EvalRun) -> PagePart:
         wrong = (one for one in every if one.reading.readable and not one.right)
         quotes = [*_quotes(unread, "unreadable"), *_quotes(wrong, "wrong")]
         if quotes:
-            made += _folded(player.name, "".join(quotes))
+            made += folded(player.name, "".join(quotes))
     return made
 
 
 def _quotes(answers: Iterator[EvalAnswer], what: str) -> Iterator[str]:
     for one in islice(answers, _SHOWN):
-        right = f"{what}; right is: {one.item.answer}"
         question = cut("\n".join((one.item.question, *options(one.item))), _LONG)
-        yield (
-            f'<div class="quote"><p class="who">{escape(right)}</p><p class="said">{escape(question)}</p>'
-            f"<p>{escape(cut(one.reply, _LONG)) or '(nothing)'}</p></div>"
-        )
+        yield quotation(f"{what}; right is: {one.item.answer}", cut(one.reply, _LONG), question)
 
 
 def _asked(run: EvalRun, drawn: Mapping[str, str]) -> str:
@@ -377,9 +361,8 @@ def _asked(run: EvalRun, drawn: Mapping[str, str]) -> str:
         },
         "Wolflab": __version__,
     }
-    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in said.items())
     forced = "".join(f"<li>{escape(what)}</li>" for what in run.adaptations)
-    return f'<dl class="notes">{rows}</dl>' + (f"<p>Endpoints:</p><ul>{forced}</ul>" if forced else "")
+    return definitions(said) + (f"<p>Endpoints:</p><ul>{forced}</ul>" if forced else "")
 
 
 _CHANCES = """<p class="lead">The probability of Yes against No where the reply's first word begins. AUC: the

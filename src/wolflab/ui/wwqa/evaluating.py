@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 
 from ... import __version__
 from ...errors import WolflabError
@@ -24,22 +23,14 @@ from ...wwqa.evaluating import (
     find_rows,
     messages_of,
 )
-from ...wwqa.results import EvalResults, RowScore, results
+from ...wwqa.results import EvalResults, results
 from ..batches import BatchView
 from ..commands import write_numbers
 from ..console import say
-from ..report.numbers import interval, number
-from ..tables import in_line, print_fitted
+from ..report.numbers import number
+from ..tables import in_line, print_table
 from ..wording import counted
-from .eval_page import (
-    SHOWN_NOTHING,
-    against,
-    by_player,
-    known_cost,
-    notes,
-    render_evaluation,
-    row_name,
-)
+from .eval_page import SHOWN_NOTHING, known_cost, notes, render_evaluation, right_tables
 
 ANSWERS, RESULTS, PAGE = "answers.jsonl", "results.json", "report.html"
 
@@ -187,10 +178,8 @@ def print_evaluation(console: Console, run: EvalRun, found: EvalResults) -> None
     """Of each player a line for each row: how many are right, and whether that is more than guessing."""
     for sentence in warnings(run, found):
         say(console, sentence, "yellow")
-    for player, rows in by_player(found.rows).items():
-        cells = [[escape(row_name(one)), _right(one), escape(against(one))] for one in rows]
-        heads = ["", "right,\n95 % interval", "beside the\nbest baseline"]
-        print_fitted(console, f"[bold]{escape(player)}[/]", heads, cells)
+    for table in right_tables(found):
+        print_table(console, table)
     for sentence in (SHOWN_NOTHING, *notes(found)):
         console.print(f"[dim]{sentence}[/]", highlight=False)
     if found.judged is not None:
@@ -206,12 +195,3 @@ def _cost(run: EvalRun, model: str) -> str:
     if cost is None:
         return "cost unknown (no price is set)"
     return f"{cost} ({unpriced:,} tokens without a price)" if unpriced else cost
-
-
-def _right(row: RowScore) -> str:
-    accuracy = row.accuracy
-    lines = [f"{row.right} of {accuracy.n}"]
-    if accuracy.value is not None:
-        lines = [f"{lines[0]}: {number(accuracy.value, 'share')}", f"[dim]{interval(accuracy, 'share')}[/]"]
-    more = ((row.unreadable, "unreadable"), (accuracy.missing, "waiting"))
-    return "\n".join((*lines, *(f"[dim]{n} {what}[/]" for n, what in more if n)))
