@@ -25,7 +25,7 @@ from wolflab.lab.labels.label_files import (
     REASONS,
     Label,
     guarded,
-    read_all,
+    joined_labels,
     read_labels,
     unguarded,
 )
@@ -486,7 +486,10 @@ def test_several_raters(drawn: Sample, tmp_path: Path) -> None:
     (tmp_path / "ben.csv").write_text(f"id,reasonable\n{one},no\n")
     (tmp_path / "more.csv").write_text(f"id,rater,reasonable\n{one},carla,no\n{one},dan,yes\n")
     files = [tmp_path / name for name in ("anna.csv", "ben.csv", "more.csv")]
-    assert {(label.rater, label.reasonable) for label in read_all(files, drawn.key)} == {
+    assert {
+        (label.rater, label.reasonable)
+        for label in joined_labels(files, lambda path: read_labels(path, drawn.key))
+    } == {
         ("anna", True),
         ("ben", False),
         ("carla", False),
@@ -494,7 +497,7 @@ def test_several_raters(drawn: Sample, tmp_path: Path) -> None:
     }
     (tmp_path / "again.csv").write_text(f"id,rater,reasonable\n{one},ben,yes\n")
     with pytest.raises(WolflabError, match=f"ben labelled {one} in .*ben.csv too"):
-        read_all([*files, tmp_path / "again.csv"], drawn.key)
+        joined_labels([*files, tmp_path / "again.csv"], lambda path: read_labels(path, drawn.key))
 
 
 def test_reasons_are_those_of_the_page_and_the_docs() -> None:

@@ -331,7 +331,7 @@ def test_the_commands_from_a_file_to_a_reviewed_one(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "2 questions kept" in done.stdout
     assert "anna: Yes, ben: No" in done.stdout
-    assert "2 questions as in the file, 0 with another answer, 0 that had no answer, 0 rej" in done.stdout
+    assert "Questions: 2 as in the file, 2 disputed" in done.stdout
     assert [item.answer for item in read_questions(tmp_path / "out.jsonl").items] == ["Yes", "player_2"]
     numbers = json.loads((tmp_path / "review.json").read_text())
     assert numbers["kept"] == 2
@@ -356,7 +356,7 @@ def test_a_file_without_answers_has_none_to_keep_or_change(tmp_path: Path) -> No
     filled(tmp_path / "asked-review.csv", tmp_path / "anna.csv", rows)
     done = wolflab("wwqa", "review", "asked.jsonl", "--labels", "anna.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "2 questions answered, 1 rejected, 0 disputed, 0 not reviewed" in done.stdout
+    assert "Questions: 2 answered, 1 rejected" in done.stdout
     assert "other" not in done.stdout
     assert "as in" not in done.stdout
     (person,) = json.loads((tmp_path / "review.json").read_text())["people"]

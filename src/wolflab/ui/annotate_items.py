@@ -18,7 +18,7 @@ from ..text.asking.rules_text import rules_text
 from ..text.asking.sentences import line_sentence
 from ..text.asking.wording import moderator_request, time_of
 from ..text.notes import Thought
-from .labelling_page import labelling_page, with_rules
+from .labelling_page import labelling_page
 
 REASONS = {
     "hallucination": "it speaks of what did not happen, or does what the rules do not allow",
@@ -103,6 +103,7 @@ PAGE = "annotate.html"
 
 def render_items(items: Sequence[RaterItem], code: str, title: str = "Werewolf replies") -> str:
     """The page as text. code: names the sample, so that two of them never mix labels."""
-    listed, rules = with_rules([asdict(item) for item in items])
-    data = {"kept": "wolflab-annotate", "code": code, "items": listed, "rules": rules, "reasons": REASONS}
-    return labelling_page("wolflab.ui", "annotate_page", title, data)
+    told = [asdict(item) for item in items]
+    return labelling_page(
+        "wolflab.ui", "annotate_page", title, "wolflab-annotate", code, told, reasons=REASONS
+    )

@@ -7,7 +7,7 @@ says in a body and a script of its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -17,12 +17,23 @@ import msgspec
 from .policy import policy_tag, written_policy
 
 
-def labelling_page(package: str, name: str, title: str, data: Mapping[str, Any]) -> str:
+def labelling_page(
+    package: str,
+    name: str,
+    title: str,
+    kept: str,
+    code: str,
+    items: Sequence[dict[str, Any]],
+    **more: Any,
+) -> str:
     """The page as text. package, name: where its body (`name`.html) and its script (`name`.js) are.
 
-    data: `kept`, under which word the browser keeps labels; `code`, which names the items, so that two sets
-    never mix labels; `items`, each with an `id` and the place of its `rules`; and what the script reads.
+    kept: under which word the browser keeps labels. code: names the items, so that two sets never mix labels.
+    items: each with an `id` and its `rules`, and what the script reads; more: beside them.
     """
+    rules = list(dict.fromkeys(item["rules"] for item in items))  # long, and mostly one
+    listed = [item | {"rules": rules.index(item["rules"])} for item in items]
+    data = {"kept": kept, "code": code, "items": listed, "rules": rules, **more}
     shared, own = files("wolflab.ui"), files(package)
     page = shared.joinpath("labelling_page.html").read_text(encoding="utf-8")
     scripts = shared.joinpath("labelling_page.js"), own.joinpath(f"{name}.js")
@@ -41,9 +52,3 @@ def labelling_page(package: str, name: str, title: str, data: Mapping[str, Any])
         assert mark, f"labelling_page.html lost its place for {place}"
         page = head + text + tail
     return page
-
-
-def with_rules(items: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[str]]:
-    """The items with the place of their rules in place of these, and all rules (long, and mostly one)."""
-    rules = list(dict.fromkeys(item["rules"] for item in items))
-    return [item | {"rules": rules.index(item["rules"])} for item in items], rules

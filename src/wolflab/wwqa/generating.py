@@ -40,14 +40,13 @@ from ..lab.runs.batch import (
     ask_until_usable,
     sizes,
 )
-from ..lab.runs.work import check_models, work
+from ..lab.runs.work import work
 from ..lab.storage.call_store import CallStore
-from ..lab.storage.embedding_cache import WrappedEmbedder
 from ..models.base import Chat, Model, Request, Response, Sampling
 from ..models.budget import Budget
 from ..models.calls import Cassette, File
 from ..models.catalog import Spec, resolve
-from ..models.embedders.base import Embedder, Vectors
+from ..models.embedders.base import Embedder
 from ..models.embedders.catalog import EmbedderSpec, resolve_embedder
 from ..models.servers.chat import ServerModel
 from ..rules import Ruleset
@@ -179,22 +178,6 @@ async def generate_by_name(
     return await generate(plan, batch, embedder)
 
 
-class _Remembering(WrappedEmbedder):
-    """An embedder that is asked for a text once."""
-
-    def __init__(self, inner: Embedder) -> None:
-        super().__init__(inner)
-        self.instant = inner.instant
-        self._known: dict[str, Vectors] = {}
-
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        """See `Embedder`."""
-        fresh = [text for text in texts if text not in self._known]
-        if fresh:
-            self._known.update(zip(fresh, await self.inner.embed(fresh), strict=True))
-        return np.stack([self._known[text] for text in texts])
-
-
 async def generate(plan: GenerationPlan, batch: CallBatch, embedder: Embedder | None) -> Generation:
     """Make the questions and write them down. More questions, other forms, and labels may be asked for later.
 
@@ -202,7 +185,7 @@ async def generate(plan: GenerationPlan, batch: CallBatch, embedder: Embedder | 
     and a request that no longer fits the one on file, is raised at the end.
     """
     writer, reviser = batch.models[0], batch.models[-1]
-    embedder = None if embedder is None else _Remembering(embedder)
+    chains = _chains(plan, (writer, reviser), embedder)
     near = None if embedder is None or plan.near is None else (embedder.describe(), plan.near[1])
     decides: dict[str, object] = {
         "ruleset": rules_as_plain(plan.ruleset),
@@ -214,9 +197,10 @@ async def generate(plan: GenerationPlan, batch: CallBatch, embedder: Embedder | 
     }
     facts = {name: msgspec.json.encode(value, order="sorted").decode() for name, value in decides.items()}
     try:
-        ahead = await _ahead(plan, batch, embedder)
-        async with batch.begin(facts, ahead, []) as home:
-            chains = _chains(plan, (writer, reviser), embedder)
+        await _replay(batch, chains)
+        waiting = any(not item.over for chain in chains for item in chain.items())
+        ahead = _ahead(batch, chains)
+        async with batch.begin(facts, ahead, batch.models if waiting else []) as home:
             await _work(batch, home, chains)
             items = [item for chain in chains for item in chain.items()]
             pairs = {form: [chain.pairs() for chain in chains if chain.form == form] for form in FORMS}
@@ -234,48 +218,25 @@ async def generate(plan: GenerationPlan, batch: CallBatch, embedder: Embedder | 
     return made
 
 
-async def _work(batch: CallBatch, home: CallStore, chains: Sequence[_Chain]) -> None:
-    """Let chain after chain go on as far as it can; WolflabError for what cannot be asked at all."""
-    checked = ended = False  # in the end fewer questions than wanted may have been found
-
-    def made_of() -> tuple[int, int]:
-        done = sum(chain.done for chain in chains)
-        return done, done if ended else sum(chain.planned for chain in chains)
-
-    def over() -> None:
-        batch.watcher.progress(_PROGRESS, *made_of())
-        tell()
-
-    with home.telling(_PROGRESS, made_of) as tell:
+async def _replay(batch: CallBatch, chains: Sequence[_Chain]) -> None:
+    """Let the chains go as far as the calls on file do; items that are not answered there wait."""
+    with batch.on_file() as home:
         while items := [item for chain in chains for item in await chain.next_items()]:
             for item in items:
-                item.attach(home)
-            if not checked and not all(item.begun for item in items):
-                await check_models(batch.models)
-                checked = True
-            await work(items, AT_ONCE, over, batch.budget)
-            failed = next((item for item in items if item.how == "failed"), None)
-            if failed is not None:
-                raise WolflabError(f"{failed.why} (what was made is kept: {home.usage().tokens:,} tokens)")
-        ended = not any(item.why for chain in chains for item in chain.items())
+                item.stop("unfinished", "")
+                with suppress(NotFiled, CassetteMismatch):  # `_work` tells of the second
+                    await item.ask(Cassette({} if home is None else home.filed(item.name)))
+                    item.how, item.over = None, True
 
 
-async def _ahead(plan: GenerationPlan, batch: CallBatch, embedder: Embedder | None) -> list[CallsAhead]:
-    """What `generate` will take, beside what is on file.
+def _ahead(batch: CallBatch, chains: Sequence[_Chain]) -> list[CallsAhead]:
+    """What the chains will take, beside what is on file.
 
     A chain may need all its rounds, and any reply may be asked for again. A text that nobody has written yet
     counts as long as it may be.
     """
     if not any(isinstance(model, ServerModel) for model in batch.models):
         return []
-    chains = _chains(plan, (batch.models[0], batch.models[-1]), embedder)
-    with batch.on_file() as home:
-        while items := [item for chain in chains for item in await chain.next_items()]:
-            for item in items:
-                item.stop("unfinished", "")
-                with suppress(NotFiled, CassetteMismatch):  # `generate` tells of the second
-                    await item.ask(Cassette({} if home is None else home.filed(item.name)))
-                    item.how, item.over = None, True
     steps = [each for chain in chains for each in chain.ahead()]
     return [
         told
@@ -286,6 +247,31 @@ async def _ahead(plan: GenerationPlan, batch: CallBatch, embedder: Embedder | No
             sum(each.least for each in steps if each.model is model),
         )
     ]
+
+
+async def _work(batch: CallBatch, home: CallStore, chains: Sequence[_Chain]) -> None:
+    """Let the chains go on as far as they can; WolflabError for what cannot be asked at all."""
+    ended = False  # fewer questions than wanted may have been found
+
+    def made_of() -> tuple[int, int]:
+        done = sum(chain.done for chain in chains)
+        return done, done if ended else sum(chain.planned for chain in chains)
+
+    def over() -> None:
+        batch.watcher.progress(_PROGRESS, *made_of())
+        tell()
+
+    with home.telling(_PROGRESS, made_of) as tell:
+        items = [item for chain in chains for item in chain.items() if not item.over]
+        while items:
+            for item in items:
+                item.attach(home)
+            await work(items, AT_ONCE, over, batch.budget)
+            failed = next((item for item in items if item.how == "failed"), None)
+            if failed is not None:
+                raise WolflabError(f"{failed.why} (what was made is kept: {home.usage().tokens:,} tokens)")
+            items = [item for chain in chains for item in await chain.next_items()]
+        ended = not any(item.how for chain in chains for item in chain.items())
 
 
 def _leave(
@@ -572,6 +558,7 @@ class _Steps(BatchItem[None]):
         return self.said[-1] if len(self.said) == len(self.steps) else None
 
     async def _ask(self, file: File) -> None:
+        self.said, self.unusable = [], []
         for step in self.steps:
             chat = step.chat(self.said[-1] if self.said else None)
             request = Request(chat, f"wwqa/{self.plan.seed}|{self.name}|{step.name}", step.sampling)

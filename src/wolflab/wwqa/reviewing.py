@@ -16,8 +16,11 @@ import msgspec
 
 from ..errors import WolflabError
 from ..lab.labels.label_files import (
+    Labelled,
+    by_rater,
     check_named_once,
     joined_labels,
+    labelled_by_both,
     labels_in,
     quoted_cell,
     rater_of,
@@ -43,11 +46,9 @@ _REJECTS = frozenset((REJECT, "rejected", "drop", "no question"))
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Labelled):
     """One person's word on one question. answer: the right one; None: the question is rejected."""
 
-    item: str
-    rater: str
     answer: str | None
     comment: str = ""
 
@@ -207,9 +208,7 @@ def joined_review(
 ) -> Review:
     """See `review`. final: the decisions that settle, by item."""
     named = by_table_id(items)
-    people: dict[str, dict[str, Decision]] = {}
-    for one in decisions:
-        people.setdefault(one.rater, {})[one.item] = one
+    people = by_rater(decisions)
     kept: list[Item] = []
     disputed: list[Disputed] = []
     counts = dict.fromkeys((*_OUTCOMES, "unreviewed"), 0)
@@ -290,11 +289,7 @@ def _pair(
 ) -> ReviewPair:
     mine = {name: item for name, item in named.items() if item.form == form}
     clusters = {cluster: n for n, cluster in enumerate(dict.fromkeys(item.cluster for item in mine.values()))}
-    rows = [
-        (clusters[item.cluster], first[name], second[name])
-        for name, item in mine.items()
-        if name in first and name in second
-    ]
-    missing = sum((name in first) != (name in second) for name in mine)
+    items = {name: clusters[item.cluster] for name, item in mine.items()}
+    rows, missing = labelled_by_both(items, first, second)
     kappa = None if form == "open" else cohens_kappa(rows, missing=missing)
     return ReviewPair(one, other, form, raw_agreement(rows, missing=missing), kappa)

@@ -215,25 +215,19 @@ def _text(path: Path, data: bytes) -> tuple[str, tuple[str, ...]]:
     for start, what in _BINARY.items():
         if data.startswith(start):
             raise WolflabError(f"{path}: not text but {what}")
-    nothing = data.count(b"\0") / max(1, len(data))
-    if data.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)) or nothing > 1 / 2:
-        end = "BE" if data[::4].count(b"\0") > data[3::4].count(b"\0") else "LE"
+    nul = data.count(b"\0") / max(1, len(data))
+    marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    if data.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)) or nul > (1 / 2 if marked else 1 / 4):
         raise WolflabError(
-            f"{path}: most bytes are NUL, as in UTF-32; convert it: iconv -f UTF-32{end} -t UTF-8 OLD > NEW"
+            f"{path}: many bytes are NUL, as in UTF-32 and in UTF-16 without its mark; save it in UTF-8"
         )
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if marked:
         try:
             return data.decode("utf-16"), ("it is in UTF-16; what is written of it is in UTF-8",)
         except UnicodeDecodeError as error:
             raise WolflabError(
                 f"{path}: UTF-16 that breaks off at byte {error.start}; save the file again, in UTF-8"
             ) from None
-    if nothing > 1 / 4:
-        end = "BE" if data[::2].count(b"\0") > data[1::2].count(b"\0") else "LE"
-        raise WolflabError(
-            f"{path}: every other byte is NUL, as in UTF-16 without its mark; convert it: "
-            f"iconv -f UTF-16{end} -t UTF-8 OLD > NEW"
-        )
     if _control(data) > _CONTROL:
         raise WolflabError(f"{path}: binary data and no text; give CSV, JSON or JSON lines")
     try:

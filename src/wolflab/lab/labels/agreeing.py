@@ -7,7 +7,7 @@ is looked up which variant a reply came from.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -17,9 +17,9 @@ from ...errors import WolflabError
 from ...stats.agreement import TwoRaters, difference_of_shares, krippendorffs_alpha, two_raters
 from ...stats.intervals import Estimate, share
 from ..storage.store import Store
-from .annotate import AnswerKey, KeyRow, read_key, sampled_moments
+from .annotate import AnswerKey, read_key, sampled_moments
 from .judging import JudgeFile, read_judge, rule_labels, seen_by_rule
-from .label_files import Label, check_named_once, read_all, read_labels
+from .label_files import Label, by_rater, check_named_once, joined_labels, labelled_by_both, read_labels
 
 RULE, PEOPLE = "rule", "people"
 """Names of raters that are no file: the detectors, and what most people say (see `_majority`)."""
@@ -109,12 +109,13 @@ def agree(directory: Path, files: Sequence[Path], store: Store) -> SampleAgreeme
     """
     key = read_key(directory)
     check_named_once(files)
-    labels = read_all(files, key)
+    read = {path: read_labels(path, key) for path in files}
+    labels = joined_labels(files, read.__getitem__)
     moments = sampled_moments(key, store)
     judges = [read_judge(path.parent, key, moments) for path in sorted(directory.glob("judge-*/run.sqlite"))]
     seen = seen_by_rule(key, store)
     agreed = agreement(key, labels, judges, rule_labels(seen, moments), seen)
-    return replace(agreed, unfilled=tuple(str(path) for path in files if not read_labels(path, key)))
+    return replace(agreed, unfilled=tuple(str(path) for path in files if not read[path]))
 
 
 def agreement(
@@ -125,48 +126,50 @@ def agreement(
     seen: Mapping[str, frozenset[str]] | None = None,
 ) -> SampleAgreement:
     """See `agree`. rule: item → reasonable; seen: item → behaviours sighted by the detectors."""
-    rows = {row.id: row for row in key.rows}
+    deals = {row.id: row.deal for row in key.rows}
+    raters: list[Rater] = []
     said: dict[str, dict[str, bool]] = {}
-    kinds: dict[str, RaterKind] = {}
 
-    def add(name: str, kind: RaterKind, given: Mapping[str, bool]) -> None:
+    def add(
+        name: str, kind: RaterKind, given: dict[str, bool], invalid: int = 0, instrument: bool = False
+    ) -> None:
         if name in said:
             raise WolflabError(f"two raters are called {name!r}; rename one of the files")
-        said[name], kinds[name] = dict(given), kind
+        said[name] = given
+        raters.append(Rater(name, kind, len(given), invalid, instrument))
 
-    people = _people(labels)
-    for name, given in people.items():
+    people = [
+        {item: label.reasonable for item, label in given.items()} for given in by_rater(labels).values()
+    ]
+    for name, given in zip(by_rater(labels), people, strict=True):
         add(name, "person", given)
-    if verdicts := _majority(list(people.values())):
+    if verdicts := _majority(people):
         add(PEOPLE, "people", verdicts)
-    for judge in judges:
-        given = {v.item: v.labels[REASONABLE] for v in judge.verdicts if v.labels is not None}
-        add(_judge_name(judge, judges), "judge", given)
+    named = {_judge_name(judge, judges): judge for judge in judges}
+    for name, judge in named.items():
+        add(name, "judge", _judged(judge, REASONABLE), judge.invalid, judge.instrument)
     if rule is not None:
-        add(RULE, "rule", rule)
-    files = {_judge_name(judge, judges): judge for judge in judges}
-    pairs = [(a, b) for a, b in combinations(said, 2) if not _contained(kinds[a], kinds[b])]
+        add(RULE, "rule", dict(rule))
+    pairs = [  # none of a person with all people, of whom it is one
+        (a.name, b.name) for a, b in combinations(raters, 2) if {a.kind, b.kind} != {"person", "people"}
+    ]
     return SampleAgreement(
-        items=len(rows),
+        items=len(deals),
         variants=key.variants,
-        raters=tuple(_rater(name, kinds[name], given, files.get(name)) for name, given in said.items()),
-        pairs=tuple(PairRow(a, b, _compared(rows, said[a], said[b])) for a, b in pairs),
-        alpha=_alpha(rows, list(people.values())) if len(people) > 1 else None,
+        raters=tuple(raters),
+        pairs=tuple(PairRow(a, b, _compared(deals, said[a], said[b])) for a, b in pairs),
+        alpha=_alpha(deals, people) if len(people) > 1 else None,
         shares=tuple(row for name in said for row in _shares(key, name, said[name], labels)),
         behaviours=tuple(
-            row for judge in judges if seen is not None for row in _behaviours(rows, judge, judges, seen)
+            row
+            for name, judge in named.items()
+            if seen is not None
+            for row in _behaviours(deals, name, judge, seen)
         ),
     )
 
 
 # -- raters -----------------------------------------------------------------------------------
-
-
-def _people(labels: Sequence[Label]) -> dict[str, dict[str, bool]]:
-    by_rater: dict[str, dict[str, bool]] = {}
-    for label in labels:
-        by_rater.setdefault(label.rater, {})[label.item] = label.reasonable
-    return by_rater
 
 
 def _majority(people: Sequence[Mapping[str, bool]]) -> dict[str, bool]:
@@ -191,28 +194,21 @@ def _judge_name(judge: JudgeFile, judges: Sequence[JudgeFile]) -> str:
     return f"{judge.rater} ({judge.path.name})" if twice else judge.rater
 
 
-def _rater(name: str, kind: RaterKind, given: Mapping[str, bool], file: JudgeFile | None) -> Rater:
-    if file is None:
-        return Rater(name, kind, len(given))
-    return Rater(name, kind, len(given), file.invalid, file.instrument)
-
-
-def _contained(kind: RaterKind, other: RaterKind) -> bool:
-    """Whether comparing the two would compare a person with itself among the people."""
-    return {kind, other} == {"person", "people"}
+def _judged(judge: JudgeFile, criterion: str) -> dict[str, bool]:
+    """What a judge says of each item, where its verdict could be used."""
+    return {one.item: one.labels[criterion] for one in judge.verdicts if one.labels is not None}
 
 
 # -- numbers ----------------------------------------------------------------------------------
 
 
-def _compared(rows: Mapping[str, KeyRow], first: Mapping[str, bool], second: Mapping[str, bool]) -> TwoRaters:
-    common = [item for item in rows if item in first and item in second]
-    missing = len(first.keys() | second.keys()) - len(common)
-    return two_raters([(rows[item].deal, first[item], second[item]) for item in common], missing=missing)
+def _compared(deals: Mapping[str, int], first: Mapping[str, bool], second: Mapping[str, bool]) -> TwoRaters:
+    both, missing = labelled_by_both(deals, first, second)
+    return two_raters(both, missing=missing)
 
 
-def _alpha(rows: Mapping[str, KeyRow], people: Sequence[Mapping[str, bool]]) -> Estimate:
-    units = [(row.deal, [given[item] for given in people if item in given]) for item, row in rows.items()]
+def _alpha(deals: Mapping[str, int], people: Sequence[Mapping[str, bool]]) -> Estimate:
+    units = [(deal, [given[item] for given in people if item in given]) for item, deal in deals.items()]
     return krippendorffs_alpha([(deal, given) for deal, given in units if given])
 
 
@@ -237,21 +233,11 @@ def _shares(key: AnswerKey, rater: str, given: Mapping[str, bool], labels: Seque
 
 
 def _behaviours(
-    rows: Mapping[str, KeyRow],
-    judge: JudgeFile,
-    judges: Sequence[JudgeFile],
-    seen: Mapping[str, frozenset[str]],
-) -> list[BehaviourRow]:
-    sighted_rows = []
-    for name, _ in judge.criteria:
-        if name == REASONABLE:
-            continue
-        judged = {v.item: v.labels[name] for v in judge.verdicts if v.labels is not None}
-        sighted = {item: name in seen[item] for item in judged}
-        compared = _compared(rows, judged, sighted)
-        sighted_rows.append(
-            BehaviourRow(
-                name, _judge_name(judge, judges), sum(judged.values()), sum(sighted.values()), compared
-            )
-        )
-    return sighted_rows
+    deals: Mapping[str, int], name: str, judge: JudgeFile, seen: Mapping[str, frozenset[str]]
+) -> Iterator[BehaviourRow]:
+    for behaviour, _ in judge.criteria:
+        if behaviour != REASONABLE:
+            judged = _judged(judge, behaviour)
+            sighted = {item: behaviour in seen[item] for item in judged}
+            counts = sum(judged.values()), sum(sighted.values())
+            yield BehaviourRow(behaviour, name, *counts, _compared(deals, judged, sighted))

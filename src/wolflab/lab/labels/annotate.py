@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from ...files import read_file, write
 from ...metrics.play import label_of, player_label
 from ...record import GameRecord, PastTurn
 from ...record.chain import hash_of
-from ..runs.moments import Moment, moments
+from ..runs.moments import Moment, in_turn, moments
 from ..storage.store import GameRow, Store
 
 PER_CONDITION = 50
@@ -110,21 +110,22 @@ def sample(
     """
     if per_condition < 1:
         raise WolflabError(f"annotate: got {per_condition} replies a condition; ask for 1 or more")
-    chosen: list[tuple[GameRow, PastTurn, GameRecord]] = []
+    chosen: dict[int, tuple[GameRow, GameRecord, set[str]]] = {}
     short = []
     for condition in store.experiment.conditions:
         rows = [row for row in store.games() if row.condition == condition and row.over]
-        drawn = _drawn(store, rows, per_condition, seed, kinds, recipes)
+        drawn = list(islice(in_turn(_replies(store, rows, seed, kinds, recipes)), per_condition))
         if len(drawn) < per_condition:
             short.append((condition, len(drawn)))
-        chosen += drawn
+        for row, record, turn in drawn:
+            chosen.setdefault(row.id, (row, record, set()))[2].add(turn.ask)
     if not chosen:
         raise WolflabError(_nothing(store, kinds, recipes))
     made = [
         (_key_row(store, row, moment, record, seed), moment)
-        for row, record, these in _by_game(chosen)
+        for _, (row, record, asks) in sorted(chosen.items())
         for moment in moments(record, f"{store.path.name}, game {row.id}")
-        if moment.turn.ask in these
+        if moment.turn.ask in asks
     ]
     made.sort(key=lambda pair: _rank(seed, "order", pair[0].id))
     keys = tuple(key for key, _ in made)
@@ -134,36 +135,21 @@ def sample(
     return Sample(key, tuple(moment for _, moment in made), tuple(short))
 
 
-def _drawn(
+def _replies(
     store: Store,
     rows: Iterable[GameRow],
-    wanted: int,
     seed: int,
     kinds: Collection[str] | None,
     recipes: Collection[str] | None,
-) -> list[tuple[GameRow, PastTurn, GameRecord]]:
-    """Up to `wanted` replies, the games taking turns. Only as many records are read as are needed."""
-    queue = sorted(rows, key=lambda row: _rank(seed, row.deal, row.repeat))
-    pools: dict[int, list[tuple[PastTurn, GameRecord]]] = {}
-    drawn: list[tuple[GameRow, PastTurn, GameRecord]] = []
-    turn = 0
-    while queue and len(drawn) < wanted:
-        for row in queue[:]:
-            if row.id not in pools:
-                record = store.record(row.id)
-                pool = sorted(
-                    _candidates(record, kinds, recipes),
-                    key=lambda past: _rank(seed, row.deal, row.repeat, past.ask),
-                )
-                pools[row.id] = [(past, record) for past in pool]
-            if turn >= len(pools[row.id]):
-                queue.remove(row)
-                continue
-            drawn.append((row, *pools[row.id][turn]))
-            if len(drawn) == wanted:
-                break
-        turn += 1
-    return drawn
+) -> Iterator[list[tuple[GameRow, GameRecord, PastTurn]]]:
+    """Each game's replies in an order drawn by the seed, and so the games. A record is read when its game is
+    looked at.
+    """
+    for row in sorted(rows, key=lambda row: _rank(seed, row.deal, row.repeat)):
+        record = store.record(row.id)
+        found = list(_candidates(record, kinds, recipes))
+        found.sort(key=lambda past: _rank(seed, row.deal, row.repeat, past.ask))
+        yield [(row, record, past) for past in found]
 
 
 def _candidates(
@@ -175,14 +161,6 @@ def _candidates(
             continue
         if recipes is None or label_of(record, turn).recipe in recipes:
             yield turn
-
-
-def _by_game(
-    chosen: Sequence[tuple[GameRow, PastTurn, GameRecord]],
-) -> Iterator[tuple[GameRow, GameRecord, set[str]]]:
-    for _, group in groupby(sorted(chosen, key=lambda drawn: drawn[0].id), key=lambda drawn: drawn[0].id):
-        these = list(group)
-        yield these[0][0], these[0][2], {turn.ask for _, turn, _ in these}
 
 
 def _nothing(store: Store, kinds: Collection[str] | None, recipes: Collection[str] | None) -> str:

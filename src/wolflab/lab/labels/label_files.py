@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from ...errors import WolflabError
 from ...files import LARGEST, read_file, text_in, write
@@ -38,29 +38,23 @@ _NO = frozenset(("no", "n", "false", "0", "unreasonable", "not reasonable", "nei
 _FORMULA = re.compile(r"[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 
-class Labelled(Protocol):
-    """One rater's word on one item."""
-
-    @property
-    def item(self) -> str:
-        """The item's id."""
-        ...
-
-    @property
-    def rater(self) -> str:
-        """The rater's name."""
-        ...
-
-
-L = TypeVar("L", bound=Labelled)
-
-
 @dataclass(frozen=True, slots=True)
-class Label:
-    """One rater's word on one item. reason: one of `REASONS` or empty, only for what is not reasonable."""
+class Labelled:
+    """One rater's word on one item, both by name."""
 
     item: str
     rater: str
+
+
+L = TypeVar("L", bound=Labelled)
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+@dataclass(frozen=True, slots=True)
+class Label(Labelled):
+    """Whether a reply is reasonable. reason: one of `REASONS` or empty, only for what is not."""
+
     reasonable: bool
     reason: str = ""
     comment: str = ""
@@ -109,11 +103,6 @@ def read_labels(path: Path, key: AnswerKey) -> tuple[Label, ...]:
     return labels_in(path, ("id", "reasonable"), lambda cells: _label(cells, ids, path.stem))
 
 
-def read_all(paths: Sequence[Path], key: AnswerKey) -> tuple[Label, ...]:
-    """The labels of several files. WolflabError where two files hold the same rater's word on an item."""
-    return joined_labels(paths, lambda path: read_labels(path, key))
-
-
 def labels_in(
     path: Path, needed: Sequence[str], read: Callable[[Mapping[str, str]], L | str | None]
 ) -> tuple[L, ...]:
@@ -155,6 +144,25 @@ def joined_labels(paths: Sequence[Path], read: Callable[[Path], Sequence[L]]) ->
                 )
             labels.append(label)
     return tuple(labels)
+
+
+def by_rater(labels: Iterable[L]) -> dict[str, dict[str, L]]:
+    """Each rater's labels by item."""
+    raters: dict[str, dict[str, L]] = {}
+    for label in labels:
+        raters.setdefault(label.rater, {})[label.item] = label
+    return raters
+
+
+def labelled_by_both(
+    clusters: Mapping[str, int], one: Mapping[str, A], other: Mapping[str, B]
+) -> tuple[list[tuple[int, A, B]], int]:
+    """(cluster, one's label, the other's) of the items that both labelled, and how many items only one did.
+
+    clusters: of the items that count.
+    """
+    both = [(k, one[item], other[item]) for item, k in clusters.items() if item in one and item in other]
+    return both, sum((item in one) != (item in other) for item in clusters)
 
 
 def check_named_once(paths: Sequence[Path]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from itertools import chain, count, islice
+from itertools import chain, islice
 from typing import Literal, NamedTuple, get_args
 
 from ...errors import WolflabError
@@ -39,6 +39,7 @@ from ...text.replies.parsed import Problem
 from ...text.replies.thoughts import without_thoughts
 from ..storage.store import GameRow, Store
 from .batch import BatchResult, CallBatch, single_call
+from .moments import in_turn
 from .replay import erased_requests, requests
 
 Fate = Literal["legal", "illegal", "unreadable", "none"]
@@ -140,13 +141,13 @@ def sample_prompts(
             pools.setdefault(task, []).append(found)
     for task, games in pools.items():  # another order for each, so that many games are met
         games.sort(key=lambda found: _rank(seed, task, found[0].game))
-    wanted = {task: _in_turn(pools[task]) for task in sorted(pools) if not tasks or task in tasks}
+    wanted = {task: list(in_turn(pools[task])) for task in sorted(pools) if not tasks or task in tasks}
     if unknown := [task for task in tasks if task not in pools]:
         known = ", ".join(sorted(pools)) or "none"
         raise WolflabError(f"{store.path}: no prompt has the task {unknown[0]!r}; its tasks are: {known}")
     if not wanted:
         raise WolflabError(f"{store.path}: {_nothing(store, bool(rows))}")
-    return tuple(_in_turn(list(wanted.values())))[:n]
+    return tuple(islice(in_turn(wanted.values()), n))
 
 
 def without_schema(prompts: Sequence[RecordedPrompt], specs: Sequence[Spec]) -> tuple[RecordedPrompt, ...]:
@@ -154,17 +155,6 @@ def without_schema(prompts: Sequence[RecordedPrompt], specs: Sequence[Spec]) -> 
     if any(name_and_settings(spec)[0].partition("(")[0] == BUILT_IN for spec in specs):
         raise WolflabError(f"model {BUILT_IN!r}: it is told nothing in words; leave out --free, or it")
     return tuple(prompt.free for prompt in prompts)
-
-
-def _in_turn(groups: Sequence[Sequence[RecordedPrompt]]) -> list[RecordedPrompt]:
-    """The first of each group, then the second of each, and so on."""
-    taken: list[RecordedPrompt] = []
-    for place in count():
-        those = [group[place] for group in groups if place < len(group)]
-        if not those:
-            return taken
-        taken += those
-    raise AssertionError
 
 
 def _prompts(store: Store, row: GameRow) -> list[RecordedPrompt]:

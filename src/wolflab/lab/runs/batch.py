@@ -60,7 +60,7 @@ class BatchItem(Generic[T]):
 
     def attach(self, home: CallStore) -> None:
         """Take up the calls on file."""
-        filed = home.filed(self.name)
+        filed, self.how = home.filed(self.name), None
         self.file, self.begun = CallFile(home, self.name, filed), bool(filed)
 
     async def go(self) -> None:

@@ -7,8 +7,9 @@ the order of play. No model is asked, and no cassette is needed.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from ...agents.base import IO, Invalid, Reply
 from ...agents.memory import remember, situation
@@ -17,6 +18,8 @@ from ...match import Draws, Match, everybody, play, run_now
 from ...record import GameRecord, PastTurn
 from ...rules import Ask, View
 from ...text.questions import Situation
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +91,13 @@ def moments(record: GameRecord, where: str = "record") -> tuple[Moment, ...]:
             f"{where}: played again from its replies it ends otherwise; check the run with wolflab verify"
         )
     return tuple(playback.moments)
+
+
+def in_turn(groups: Iterable[Sequence[T]]) -> Iterator[T]:
+    """The first of each group, then the second of each, and so on; a group is made when it is looked at."""
+    known = []
+    for group in groups:
+        known.append(group)
+        yield from group[:1]
+    for place in range(1, max(map(len, known), default=0)):
+        yield from (group[place] for group in known if place < len(group))

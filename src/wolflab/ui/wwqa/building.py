@@ -8,18 +8,20 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from ...errors import ExperimentError, WolflabError
 from ...fields import read_yaml
 from ...lab.plans.specs import ruleset_of
 from ...rules import Ruleset
 from ...wwqa.building import Built, Unasked, build_items
-from ...wwqa.general import GENERAL_KINDS, general_items
+from ...wwqa.general import GENERAL_KINDS, GeneralKind, general_items
 from ...wwqa.items import NO, YES, write_items
 from ...wwqa.kinds import KINDS
+from ...wwqa.kinds.kind import QuestionKind
 from ..commands import bar
 from ..console import say
+from ..tables import print_fitted
 from ..wording import counted
 
 _UNASKED: Mapping[Unasked, str] = {
@@ -73,14 +75,9 @@ def build_general(console: Console, n: int, seed: int, out: Path, overwrite: boo
     _must_be_new(out, overwrite)
     items = general_items(n, seed)
     write_items(out, items)
-    table = Table(title="questions of general ability", title_justify="left")
-    for at, head in enumerate(("kind", "form", "questions")):
-        table.add_column(head, justify="right" if at == 2 else "left")
     counts = Counter(item.kind for item in items)
-    for kind in GENERAL_KINDS.values():
-        form = kind.answer_type if kind.form == "open" else kind.form.replace("_", "/")
-        table.add_row(kind.name, form, f"{counts[kind.name]:,}")
-    console.print(table)
+    rows = [[kind.name, _form_of(kind), f"{counts[kind.name]:,}"] for kind in GENERAL_KINDS.values()]
+    print_fitted(console, "questions of general ability", ("kind", "form", "questions"), rows)
     said = Counter(item.answer for item in items if item.form == "yes_no")
     say(console, f"{counted(len(items), 'item')} written to {out}; Yes {said[YES]:,}, No {said[NO]:,}")
 
@@ -107,11 +104,10 @@ def ruleset_with(rules: str, changes: Sequence[str]) -> Ruleset:
 
 
 def _splits(built: Built, rules: Ruleset) -> Table:
-    table = Table(title=f"questions on {rules.name}", title_justify="left")
-    heads = ("split", "items", "kinds", "about rules", "Yes", "No", "choice", "open")
-    for at, head in enumerate(heads):
-        table.add_column(head, justify="right" if at else "left")
-    for split in dict.fromkeys(item.split for item in sorted(built.items, key=lambda item: item.split)):
+    heads = ("items", "kinds", "about rules", "Yes", "No", "choice", "open")
+    numbers = (Column(head, justify="right") for head in heads)
+    table = Table("split", *numbers, title=f"questions on {rules.name}", title_justify="left")
+    for split in sorted({item.split for item in built.items}):
         items = [item for item in built.items if item.split == split]
         forms = Counter(item.answer if item.form == "yes_no" else item.form for item in items)
         counts = [len(items), len({item.kind for item in items}), sum(i.category == "rule" for i in items)]
@@ -120,15 +116,17 @@ def _splits(built: Built, rules: Ruleset) -> Table:
     return table
 
 
+def _form_of(kind: QuestionKind | GeneralKind) -> str:
+    """What form its answers have."""
+    return kind.answer_type if kind.form == "open" else kind.form.replace("_", "/")
+
+
 def list_kinds(console: Console) -> None:
     """Every kind: its form, what is asked, and one frame; those of general ability with one question."""
     on_rules = {kind: kind.frames[0] for kind in KINDS.values()}
     general = {kind: kind.example for kind in GENERAL_KINDS.values()}
     for title, kinds in (("on the rules: build", on_rules), ("of general ability: general", general)):
-        table = Table(title=title, title_justify="left", show_lines=False)
-        for head in ("kind", "form", "what is asked", "for example"):
-            table.add_column(head)
+        table = Table("kind", "form", "what is asked", "for example", title=title, title_justify="left")
         for kind, example in kinds.items():
-            form = kind.answer_type if kind.form == "open" else kind.form.replace("_", "/")
-            table.add_row(kind.name, form, kind.about, escape(example))
+            table.add_row(kind.name, _form_of(kind), kind.about, escape(example))
         console.print(table)

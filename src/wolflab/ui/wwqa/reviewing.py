@@ -22,12 +22,19 @@ from ...wwqa.reviewing import DECIDED, Review, by_table_id, review
 from ...wwqa.sources import read_questions
 from ..commands import write_numbers
 from ..console import say
-from ..labelling_page import labelling_page, with_rules
+from ..labelling_page import labelling_page
 from ..tables import estimate_cell, noted_cell, print_fitted
 from ..wording import counted, cut
 
 RESULT, DISPUTED = "review.json", "disputed.jsonl"
 _FORMS = {"yes_no": "yes or no", "choice": "choice", "open": "in words"}
+_OUTCOMES = {
+    "accepted": "as in\nthe file",
+    "relabelled": "other\nanswer",
+    "answered": "answered",
+    "rejected": "rejected",
+}
+"""What may become of a question, in words."""
 _LISTED, _QUESTION = 10, 100
 """Questions on which people disagree that are listed, and characters of each."""
 
@@ -95,10 +102,11 @@ def make_page(console: Console, file: Path, items: Sequence[Item], directory: Pa
 
 def render_review(named: Mapping[str, Item], blind: bool = False) -> str:
     """The page as text. blind: without the file's answers where others can be chosen, and without proofs."""
-    listed, rules = with_rules([_shown(name, item, blind) for name, item in named.items()])
+    shown = [_shown(name, item, blind) for name, item in named.items()]
     code = blake2b("\n".join(sorted(named)).encode(), digest_size=5).hexdigest()
-    data = {"kept": "wolflab-review", "code": code, "items": listed, "rules": rules}
-    return labelling_page("wolflab.ui.wwqa", "review_page", "Questions on the rules", data)
+    return labelling_page(
+        "wolflab.ui.wwqa", "review_page", "Questions on the rules", "wolflab-review", code, shown
+    )
 
 
 def _shown(name: str, item: Item, blind: bool) -> dict[str, Any]:
@@ -134,16 +142,14 @@ def write_review_table(named: Mapping[str, Item], path: Path, blind: bool = Fals
 
 def print_review(console: Console, done: Review) -> None:
     """What people did, how far they agree, and on what they do not."""
-    answered = done.answered or any(person.answered for person in done.people)
-    kept = done.accepted or done.relabelled
-    labelled = kept or any(one.accepted or one.relabelled for one in done.people) or not answered
-    columns = {"accepted": "as in\nthe file", "relabelled": "other\nanswer"} if labelled else {}
-    columns |= {"answered": "answered"} if answered else {}
-    columns["rejected"] = "rejected"
-    rows = [
-        [escape(person.name), *(str(getattr(person, name)) for name in columns)] for person in done.people
-    ]
-    if rows:
+    unsettled = [one for one in done.disputed if not one.settled]
+    columns = {
+        name: head
+        for name, head in _OUTCOMES.items()
+        if any(getattr(one, name) for one in (done, *done.people))
+    }
+    if done.people:
+        rows = [[escape(one.name), *(str(getattr(one, name)) for name in columns)] for one in done.people]
         print_fitted(console, "People", ("", *columns.values()), rows)
     rows = [
         [
@@ -156,7 +162,6 @@ def print_review(console: Console, done: Review) -> None:
     if rows:
         caption = "value, 95 % interval (questions of one situation or kind resampled together), n"
         print_fitted(console, "Agreement", ("", "equal\ndecisions", "Cohen's\nkappa"), rows, caption)
-    unsettled = [one for one in done.disputed if not one.settled]
     for one in unsettled[:_LISTED]:
         said = ", ".join(
             f"{who}: {'reject' if answer is None else answer}" for who, answer in one.said.items()
@@ -164,12 +169,6 @@ def print_review(console: Console, done: Review) -> None:
         say(console, f"{one.item}  {cut(one.question, _QUESTION)}  ({cut(said, _QUESTION)})")
     if len(unsettled) > _LISTED:
         say(console, f"… and {len(unsettled) - _LISTED} more")
-    told = [f"{counted(done.answered, 'question')} answered"]
-    if labelled:
-        told = [
-            f"{counted(done.accepted, 'question')} as in the file",
-            f"{done.relabelled} with another answer",
-        ]
-        told += [f"{done.answered} that had no answer"] if answered else []
-    told += [f"{done.rejected} rejected", f"{len(unsettled)} disputed", f"{done.unreviewed} not reviewed"]
-    say(console, ", ".join(told))
+    told = {words.replace("\n", " "): getattr(done, name) for name, words in columns.items()}
+    told |= {"disputed": len(unsettled), "not reviewed": done.unreviewed}
+    say(console, f"Questions: {', '.join(f'{n:,} {words}' for words, n in told.items() if n)}")
