@@ -312,20 +312,6 @@ def test_the_same_run_copied_is_the_samples(store: Store, drawn: Sample, tmp_pat
         assert set(sampled_moments(drawn.key, copy)) == {row.id for row in drawn.key.rows}
 
 
-def test_a_key_from_before_keys_were_tied_to_games_is_read(
-    store: Store, drawn: Sample, tmp_path: Path
-) -> None:
-    path = write_key(drawn.key, tmp_path)
-    data = json.loads(path.read_text())
-    data["wolflab annotation key"] = 1
-    for row in data["rows"]:
-        del row["head"]
-    path.write_text(json.dumps(data))
-    key = read_key(tmp_path)
-    assert {row.head for row in key.rows} == {""}
-    assert set(sampled_moments(key, store)) == {row.id for row in drawn.key.rows}
-
-
 # -- label files ----------------------------------------------------------------------------
 
 HOSTILE = (

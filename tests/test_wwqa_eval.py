@@ -494,7 +494,7 @@ def test_the_command_leaves_answers_numbers_and_a_page(
         "accuracy and F1 of yes or no, accuracy of open questions"
     )
     assert "cost unknown" in done.stdout
-    assert "<b>unknown</b><span>cost in USD" in page
+    assert '<b class="words">unknown</b><span>cost in USD' in page
     assert "all questions, seed 1 (--seed)" in page
 
 
@@ -623,7 +623,7 @@ def test_a_failing_server_ends_the_command_with_1(questions: Path, tmp_path: Pat
         assert done.returncode == 1
         assert "10 messages wait for a reply" in done.stdout
         assert "The server had a bad moment" in " ".join(done.stdout.split())
-        assert " waiting" in done.stdout
+        assert " missing" in done.stdout
         assert run_eval(server, *asked).returncode == 0
         assert server.answered == 64 + 10, "the server counts what it would have said"
 

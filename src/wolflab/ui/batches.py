@@ -25,10 +25,11 @@ T = TypeVar("T")
 
 
 class BatchView(BatchWatcher):
-    """A batch in the terminal. again: the command that goes on with it.
+    """A batch in the terminal.
 
     limits: tokens and USD; WolflabError for none that can be, in which `whose` says of what. yes: whatever it
-    may cost. named: the command names the directory. head: what is asked of whom, told with the directory.
+    may cost. named: the command names the directory. again: the command that goes on, "" where whoever begins
+    has told it. head: what is asked of whom, told with the directory.
     """
 
     def __init__(
@@ -38,12 +39,13 @@ class BatchView(BatchWatcher):
         yes: bool = False,
         whose: str = "the budget",
         named: bool = True,
+        again: str | None = None,
     ) -> None:
         with checking(whose, BudgetSpec):
             BudgetSpec(tokens=limits[0], usd=limits[1])
         self.console, self.limits, self.yes, self.named = console, limits, yes, named
         self.head = ""
-        self.again = shlex.join(["wolflab", *sys.argv[1:]])
+        self.again = shlex.join(["wolflab", *sys.argv[1:]]) if again is None else again
         self._bar = bar(console)
         self._bar.live.transient = True  # an error leaves no bar behind
         self._tasks: dict[str, TaskID] = {}
@@ -56,7 +58,8 @@ class BatchView(BatchWatcher):
         """See `BatchWatcher`."""
         if not self.named:
             self.again += f" -o {shlex.quote(str(path))}"
-        goes_on_with(self.again)
+        if self.again:
+            goes_on_with(self.again)
         if self.head:
             say(self.console, f"{self.head}  →  {path}")
         self._bar.start()

@@ -29,8 +29,6 @@ from ..storage.store import GameRow, Store
 PER_CONDITION = 50
 """Replies of each variant in 003 Fig. 4."""
 KEY_FILE, KEY_FORMAT = "key.json", 2
-_UNTIED = 1
-"""The format of keys that do not say of which games they are: read, and only their places are compared."""
 _LOOKED_AT = 200
 """Games that are read to say what there is, where nothing of what was asked for was found."""
 
@@ -228,7 +226,7 @@ def sampled_moments(key: AnswerKey, store: Store) -> dict[str, Moment]:
                 "name the right one with --run"
             )
         record = store.record(game)
-        if first.head not in ("", hash_of(record.lines[-1])) and not record.erased:
+        if first.head != hash_of(record.lines[-1]) and not record.erased:
             raise StoreError(
                 f"{store.path} is not the run that this sample was drawn from: its game {game} was played "
                 "otherwise (the same experiment, run anew?); name the right one with --run"
@@ -268,10 +266,10 @@ def read_key(directory: Path) -> AnswerKey:
     try:
         data: dict[str, Any] = msgspec.json.decode(read_file(path), type=dict[str, Any])
         version = data.pop("wolflab annotation key", None)
-        if version in (_UNTIED, KEY_FORMAT):
+        if version == KEY_FORMAT:
             return msgspec.convert(data, AnswerKey)
     except (msgspec.MsgspecError, RecursionError) as error:  # RecursionError: brackets without end
         raise WolflabError(f"{path}: not the key of a sample ({error}); draw the sample again") from None
     raise WolflabError(
-        f"{path}: format {str(version)[:20]}, this wolflab reads up to {KEY_FORMAT}; draw the sample again"
+        f"{path}: format {str(version)[:20]}, this wolflab reads {KEY_FORMAT}; draw the sample again"
     )

@@ -238,7 +238,7 @@ def _evaluated(
     if why:
         say(console, why)
     home = path / EVALUATION
-    batch = evaluation_batch(home, [first, *tuned.values()], watcher=(view := BatchView(console)))
+    batch = evaluation_batch(home, [first, *tuned.values()], watcher=(view := BatchView(console, again="")))
     run = view.run(evaluate(batch, rows, asked))
     found = results(run)
     write(home / ANSWERS, answer_lines(run))
