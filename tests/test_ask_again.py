@@ -16,13 +16,13 @@ import command_line
 import http_server
 from scripted import Scripted
 from wolflab.errors import ServerError, StoreError, WolflabError
-from wolflab.lab.results.fates import ALL, ModelFates, fates
+from wolflab.lab.results.reply_outcomes import ALL, ModelOutcomes, reply_outcomes
 from wolflab.lab.runs.asked_again import (
     AskedAgain,
-    Fate,
     RecordedPrompt,
+    ReplyOutcome,
     ask_again,
-    fate_of,
+    outcome_of,
     sample_prompts,
 )
 from wolflab.lab.runs.batch import CallBatch
@@ -92,7 +92,7 @@ def put(path: Path, prompts: Sequence[RecordedPrompt], *models: Replier) -> Aske
     return asyncio.run(ask_again(CallBatch(path, models), prompts))
 
 
-def whole(found: ModelFates) -> dict[str, tuple[int, int, int, int]]:
+def whole(found: ModelOutcomes) -> dict[str, tuple[int, int, int, int]]:
     """Task → replies that are legal, illegal, unreadable, none."""
     return {
         row.task: (row.counts["legal"], row.counts["illegal"], row.counts["unreadable"], row.counts["none"])
@@ -162,7 +162,7 @@ def vote(run: Path) -> RecordedPrompt:
 
 
 @pytest.mark.parametrize(
-    ("reply", "finish", "fate"),
+    ("reply", "finish", "outcome"),
     [
         ('{"reasoning": "so", "action": "LEGAL"}', ANSWERED, "legal"),
         ("I think LEGAL is it. {'action': 'LEGAL'}", ANSWERED, "legal"),
@@ -185,35 +185,35 @@ def vote(run: Path) -> RecordedPrompt:
         ("", no_fit("4,096 tokens"), "none"),
     ],
 )
-def test_fates_of_votes(vote: RecordedPrompt, reply: str, finish: Finish, fate: Fate) -> None:
+def test_outcomes_of_votes(vote: RecordedPrompt, reply: str, finish: Finish, outcome: ReplyOutcome) -> None:
     task = vote.question.task
     assert isinstance(task, Decide)
     legal, other, *_ = labels(task.ask, vote.question.situation.ruleset)
     said = reply.replace("LEGAL", legal).replace("OTHER", other).replace("DEAD", dead_of(vote) or "")
-    found, why = fate_of(vote.question, Response(said, finish=finish))
-    assert (found, bool(why)) == (fate, fate != "legal"), why
+    found, why = outcome_of(vote.question, Response(said, finish=finish))
+    assert (found, bool(why)) == (outcome, outcome != "legal"), why
 
 
-def test_fates_of_statements_and_judgements(run: Path) -> None:
+def test_outcomes_of_statements_and_judgements(run: Path) -> None:
     by_task = {prompt.task: prompt for prompt in drawn(run, 20)}
-    for task, reply, fate in (
+    for task, reply, outcome in (
         ("statement", '{"statement": "I trust player_2."}', "legal"),
         ("statement", '{"reasoning": "hm"}', "unreadable"),
         ("judgement", '{"player_1": "perhaps"}', "unreadable"),
         ("judgement", "{}", "unreadable"),
         ("judgement", right(by_task["judgement"].request), "legal"),
     ):
-        assert fate_of(by_task[task].question, Response(reply))[0] == fate, (task, reply)
+        assert outcome_of(by_task[task].question, Response(reply))[0] == outcome, (task, reply)
 
 
-def test_a_reflective_players_words_have_fates_too(tmp_path: Path) -> None:
+def test_a_reflective_players_words_have_outcomes_too(tmp_path: Path) -> None:
     path = played(tmp_path, BASE.replace("deals: 6", "deals: 1"), "{name: reflective, wording: paper}")
     prompts = drawn(path, 10_000)
     assert {"questions", "answer to oneself", "reflection"} <= {prompt.task for prompt in prompts}
     [prompt, *_] = [one for one in prompts if one.task == "vote" and dead_of(one)]
     start = "My step-by-step thought process: so. My concise talking content:"
-    for said, fate in ((f"I vote for {dead_of(prompt)}", "illegal"), ("Let us see", "unreadable")):
-        assert fate_of(prompt.question, Response(f"{start} {said}"))[0] == fate
+    for said, outcome in ((f"I vote for {dead_of(prompt)}", "illegal"), ("Let us see", "unreadable")):
+        assert outcome_of(prompt.question, Response(f"{start} {said}"))[0] == outcome
 
 
 # -- asking -----------------------------------------------------------------------------------
@@ -235,7 +235,7 @@ def test_replies_are_counted_by_task(run: Path, tmp_path: Path) -> None:
     n = Counter(prompt.task for prompt in prompts)
     before = (run / "run.sqlite").read_bytes()
     model = Replier(careless)
-    [found] = fates(put(tmp_path / "out", prompts, model))
+    [found] = reply_outcomes(put(tmp_path / "out", prompts, model))
     assert (run / "run.sqlite").read_bytes() == before
     assert [one.words for one in model.requests] == [prompt.request.words for prompt in prompts]
     assert [one.sampling for one in model.requests] == [prompt.request.sampling for prompt in prompts]
@@ -263,7 +263,7 @@ def test_models_are_compared_on_the_same_prompts(run: Path, tmp_path: Path) -> N
         return '{"action": "vote for player_42"}' if votes else right(request)
 
     models = Replier(right), Replier(nobody, "replier/two"), Replier(right, "replier/three")
-    first, second, third = fates(put(tmp_path / "out", prompts, *models))
+    first, second, third = reply_outcomes(put(tmp_path / "out", prompts, *models))
     assert first.valid is first.legal is None
     assert second.valid is not None
     assert second.legal is not None
@@ -279,7 +279,7 @@ def test_nothing_is_asked_twice_and_more_may_join(run: Path, tmp_path: Path) -> 
     failing = Replier(lambda request: ServerError("it rests") if next(replies) >= 7 else right(request))
     asked = put(tmp_path / "out", prompts, failing)
     assert (asked.waiting, asked.why) == (13, "it rests")
-    [row, *_] = fates(asked)[0].tasks
+    [row, *_] = reply_outcomes(asked)[0].tasks
     assert (row.waiting, row.valid.n, row.valid.missing) == (13, 7, 13)
     other = Replier(right, "replier/two")
     again = put(tmp_path / "out", drawn(run, 30), well := Replier(right), other)

@@ -14,11 +14,11 @@ from rich.console import Console
 from .. import __version__
 from ..files import write
 from ..lab.plans.overrides import model_given
-from ..lab.results.fates import ALL, ModelFates, TaskFates, fates, fates_as_numbers
+from ..lab.results.reply_outcomes import ALL, ModelOutcomes, TaskOutcomes, reply_outcomes
 from ..lab.runs.asked_again import (
-    FATES,
+    REPLY_OUTCOMES,
     AskedAgain,
-    Fate,
+    ReplyOutcome,
     ask_again,
     sample_prompts,
     without_schema,
@@ -36,15 +36,15 @@ from .tables import print_table
 from .wording import counted, cut
 
 REPLIES, PAGE = "replies.jsonl", "report.html"
-IN_WORDS: dict[Fate, str] = {
+IN_WORDS: dict[ReplyOutcome, str] = {
     "legal": "usable",
     "illegal": "illegal",
     "unreadable": "unreadable",
     "none": "cut or\nnothing",
 }
-"""What fates are called; a statement has no options, and is usable or not."""
+"""What outcomes are called; a statement has no options, and is usable or not."""
 _SHOWN = 3
-"""Replies of each fate and model that are shown."""
+"""Replies of each outcome and model that are shown."""
 _LONG = 500
 """Characters of a reply that are shown."""
 _READING = """<dl>
@@ -99,7 +99,7 @@ def ask_run_again(console: Console, wanted: PromptsWanted) -> bool:
     if len(prompts) < wanted.n:
         say(console, f"There are no more prompts: {wanted.n:,} were asked for.", "yellow")
     asked = view.run(ask_again(batch, prompts))
-    found = fates(asked)
+    found = reply_outcomes(asked)
     write(asked.path / REPLIES, reply_lines(asked))
     _print(console, asked, found)
     leave(console, "report", asked.path / PAGE, render(asked, found, wanted), _numbers(asked, found, wanted))
@@ -119,7 +119,7 @@ def reply_lines(asked: AskedAgain) -> bytes:
             "messages": prompt.request.words.messages,
             "reply": reply.text,
             "finish": reply.finish.stored,
-            "fate": reply.fate,
+            "fate": reply.outcome,
             "why": reply.why,
         }
         for model, replies in asked.replies.items()
@@ -129,7 +129,7 @@ def reply_lines(asked: AskedAgain) -> bytes:
     return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
 
 
-def _numbers(asked: AskedAgain, found: Sequence[ModelFates], wanted: PromptsWanted) -> dict[str, Any]:
+def _numbers(asked: AskedAgain, found: Sequence[ModelOutcomes], wanted: PromptsWanted) -> dict[str, Any]:
     return {
         "wolflab": __version__,
         "run": str(wanted.run),
@@ -143,14 +143,14 @@ def _numbers(asked: AskedAgain, found: Sequence[ModelFates], wanted: PromptsWant
         "adaptations": asked.adaptations,
         "waiting": asked.waiting,
         "why": asked.why,
-        "fates": fates_as_numbers(found),
+        "fates": [asdict(one) for one in found],
     }
 
 
 # -- in the terminal --------------------------------------------------------------------------
 
 
-def _print(console: Console, asked: AskedAgain, found: Sequence[ModelFates]) -> None:
+def _print(console: Console, asked: AskedAgain, found: Sequence[ModelOutcomes]) -> None:
     for table in (*_tables(found), *_differences(found)):
         print_table(console, table)
     if any(one.instrument for one in found):
@@ -164,7 +164,7 @@ def _print(console: Console, asked: AskedAgain, found: Sequence[ModelFates]) -> 
 # -- on the page ------------------------------------------------------------------------------
 
 
-def render(asked: AskedAgain, found: Sequence[ModelFates], wanted: PromptsWanted) -> str:
+def render(asked: AskedAgain, found: Sequence[ModelOutcomes], wanted: PromptsWanted) -> str:
     """The page as text."""
     parts: list[tuple[str, str, PagePart]] = [
         ("fates", "What became of the replies", joined(_tables(found))),
@@ -178,13 +178,13 @@ def render(asked: AskedAgain, found: Sequence[ModelFates], wanted: PromptsWanted
     return page_of("Prompts asked again", str(wanted.run), parts, banners).html
 
 
-def _tables(found: Sequence[ModelFates]) -> list[ReportTable]:
+def _tables(found: Sequence[ModelOutcomes]) -> list[ReportTable]:
     """One for each model."""
     heads = ["", "prompts", "valid", "legal", *IN_WORDS.values(), "waiting"]
 
-    def row(task: TaskFates) -> TableRow:
+    def row(task: TaskOutcomes) -> TableRow:
         shares = [shown(one, "share", cluster="game") for one in (task.valid, task.legal)]
-        counts = [*(task.counts[fate] for fate in IN_WORDS), task.waiting]
+        counts = [*(task.counts[outcome] for outcome in IN_WORDS), task.waiting]
         return [
             task.task,
             number_cell(task.prompts, "count"),
@@ -198,7 +198,7 @@ def _tables(found: Sequence[ModelFates]) -> list[ReportTable]:
     ]
 
 
-def _differences(found: Sequence[ModelFates]) -> list[ReportTable]:
+def _differences(found: Sequence[ModelOutcomes]) -> list[ReportTable]:
     """One of all models, where there are several."""
     rows: list[TableRow] = [
         [
@@ -218,15 +218,15 @@ def _differences(found: Sequence[ModelFates]) -> list[ReportTable]:
 
 
 def _quotes(asked: AskedAgain) -> PagePart:
-    """A few of each fate and model."""
+    """A few of each outcome and model."""
     said = []
     for model, replies in asked.replies.items():
         quotes = []
-        for fate in FATES[1:]:
+        for outcome in REPLY_OUTCOMES[1:]:
             those = (
                 (prompt, reply)
                 for prompt, reply in zip(asked.prompts, replies, strict=True)
-                if reply is not None and reply.fate == fate
+                if reply is not None and reply.outcome == outcome
             )
             quotes += [
                 quotation(f"{prompt.task}: {reply.why}", cut(reply.text, _LONG))

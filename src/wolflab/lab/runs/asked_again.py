@@ -42,12 +42,12 @@ from .batch import BatchResult, CallBatch, single_call
 from .moments import in_turn
 from .replay import erased_requests, requests
 
-Fate = Literal["legal", "illegal", "unreadable", "none"]
-"""What becomes of a reply. legal: the game would take it as it is. illegal: it can be read, and chooses what
+ReplyOutcome = Literal["legal", "illegal", "unreadable", "none"]
+"""What a game would make of a reply. legal: the game would take it as it is. illegal: it can be read, and chooses what
 the rules do not allow, such as a vote for the dead. unreadable: it has not the form that was asked for. none:
 there is no reply, or it was cut.
 """
-FATES: tuple[Fate, ...] = get_args(Fate)
+REPLY_OUTCOMES: tuple[ReplyOutcome, ...] = get_args(ReplyOutcome)
 GAMES = 100
 """Games of a run that prompts are drawn from, at most."""
 _TASKS: Mapping[type, str] = {
@@ -102,7 +102,7 @@ class PromptReply(NamedTuple):
 
     text: str
     finish: Finish
-    fate: Fate
+    outcome: ReplyOutcome
     why: str
 
 
@@ -190,7 +190,7 @@ def _rank(*purpose: object) -> bytes:
 # -- asking -----------------------------------------------------------------------------------
 
 
-def fate_of(question: Question, response: Response) -> tuple[Fate, str]:
+def outcome_of(question: Question, response: Response) -> tuple[ReplyOutcome, str]:
     """What becomes of a first reply in the game, and what is wrong with it ("" for nothing).
 
     Candidates that are fewer than asked for are legal, as the game takes them in the end. Several different
@@ -224,4 +224,4 @@ async def ask_again(batch: CallBatch, prompts: Sequence[RecordedPrompt]) -> Aske
 def _reply(prompt: RecordedPrompt, response: Response | None) -> PromptReply | None:
     if response is None:
         return None
-    return PromptReply(response.text, response.finish, *fate_of(prompt.question, response))
+    return PromptReply(response.text, response.finish, *outcome_of(prompt.question, response))

@@ -7,8 +7,7 @@ It knows what was asked and replied, and asks nobody.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,17 +15,17 @@ from ...models.catalog import BUILT_IN
 from ...stats.comparing import PairedTest, difference_of_pooled
 from ...stats.intervals import Estimate, quotient, share
 from ...stats.resampling import by_deal
-from ..runs.asked_again import FATES, AskedAgain, Fate
+from ..runs.asked_again import REPLY_OUTCOMES, AskedAgain, ReplyOutcome
 
 ALL = "all tasks"
-VALID: frozenset[Fate] = frozenset(("legal", "illegal"))
-"""Fates of replies that have the form that was asked for."""
-LEGAL: frozenset[Fate] = frozenset(("legal",))
+VALID: frozenset[ReplyOutcome] = frozenset(("legal", "illegal"))
+"""Outcomes of replies that have the form that was asked for."""
+LEGAL: frozenset[ReplyOutcome] = frozenset(("legal",))
 
 
 @dataclass(frozen=True, slots=True)
-class TaskFates:
-    """One kind of task (or all) as one model replied to it. counts: replies by fate. waiting: without one.
+class TaskOutcomes:
+    """One kind of task (or all) as one model replied to it. counts: replies by outcome. waiting: without one.
 
     valid: the share of replies that have the form asked for. legal: of the replies that were to choose an
     option, those that choose a legal one; of no unit where no task is to choose.
@@ -34,20 +33,20 @@ class TaskFates:
 
     task: str
     prompts: int
-    counts: Mapping[Fate, int]
+    counts: Mapping[ReplyOutcome, int]
     waiting: int
     valid: Estimate
     legal: Estimate
 
 
 @dataclass(frozen=True, slots=True)
-class ModelFates:
+class ModelOutcomes:
     """One model. tasks: all of them first, then each. valid, legal: its shares less those of the first model,
     on the prompts that both replied to; None for the first model.
     """
 
     model: str
-    tasks: tuple[TaskFates, ...]
+    tasks: tuple[TaskOutcomes, ...]
     valid: PairedTest | None = None
     legal: PairedTest | None = None
 
@@ -57,40 +56,35 @@ class ModelFates:
         return self.model.partition("(")[0] == BUILT_IN
 
 
-def fates(asked: AskedAgain) -> tuple[ModelFates, ...]:
+def reply_outcomes(asked: AskedAgain) -> tuple[ModelOutcomes, ...]:
     """The numbers of what was replied so far, by model."""
-    found: list[ModelFates] = []
+    found: list[ModelOutcomes] = []
     names = list(asked.replies)
     tasks = list(dict.fromkeys(prompt.task for prompt in asked.prompts))
     for name in names:
         rows = tuple(_task(asked, name, task) for task in (ALL, *sorted(tasks)))
         if name == names[0]:
-            found.append(ModelFates(name, rows))
+            found.append(ModelOutcomes(name, rows))
             continue
         tests = (_difference(asked, name, names[0], *which) for which in ((VALID, False), (LEGAL, True)))
-        found.append(ModelFates(name, rows, *tests))
+        found.append(ModelOutcomes(name, rows, *tests))
     return tuple(found)
 
 
-def fates_as_numbers(found: Sequence[ModelFates]) -> list[dict[str, Any]]:
-    """As JSON values."""
-    return [asdict(one) for one in found]
-
-
-def _task(asked: AskedAgain, model: str, task: str) -> TaskFates:
+def _task(asked: AskedAgain, model: str, task: str) -> TaskOutcomes:
     inside = [place for place, prompt in enumerate(asked.prompts) if task in (ALL, prompt.task)]
     given = [one for place in inside if (one := asked.replies[model][place]) is not None]
-    return TaskFates(
+    return TaskOutcomes(
         task,
         len(inside),
-        {fate: sum(one.fate == fate for one in given) for fate in FATES},
+        {outcome: sum(one.outcome == outcome for one in given) for outcome in REPLY_OUTCOMES},
         len(inside) - len(given),
         _share(asked, model, inside, VALID),
         _share(asked, model, [place for place in inside if asked.prompts[place].acts], LEGAL),
     )
 
 
-def _share(asked: AskedAgain, model: str, places: Sequence[int], good: frozenset[Fate]) -> Estimate:
+def _share(asked: AskedAgain, model: str, places: Sequence[int], good: frozenset[ReplyOutcome]) -> Estimate:
     sums = _by_game(asked, [model], places, good)
     rows = [(game, hits, n) for game, (hits, n) in sums[model].items()]
     waiting = len(places) - int(sum(n for _, _, n in rows))
@@ -98,7 +92,7 @@ def _share(asked: AskedAgain, model: str, places: Sequence[int], good: frozenset
 
 
 def _by_game(
-    asked: AskedAgain, models: Sequence[str], places: Sequence[int], good: frozenset[Fate]
+    asked: AskedAgain, models: Sequence[str], places: Sequence[int], good: frozenset[ReplyOutcome]
 ) -> dict[str, dict[int, tuple[float, float]]]:
     """Model → game → (good replies, replies), of the prompts that all of these models replied to."""
     sums: dict[str, dict[int, tuple[float, float]]] = {model: {} for model in models}
@@ -107,11 +101,13 @@ def _by_game(
         for model, reply in replies.items():
             if reply is not None and None not in replies.values():
                 hits, n = sums[model].get(asked.prompts[place].game, (0.0, 0.0))
-                sums[model][asked.prompts[place].game] = (hits + (reply.fate in good), n + 1)
+                sums[model][asked.prompts[place].game] = (hits + (reply.outcome in good), n + 1)
     return sums
 
 
-def _difference(asked: AskedAgain, model: str, first: str, good: frozenset[Fate], acting: bool) -> PairedTest:
+def _difference(
+    asked: AskedAgain, model: str, first: str, good: frozenset[ReplyOutcome], acting: bool
+) -> PairedTest:
     places = [place for place, prompt in enumerate(asked.prompts) if prompt.acts or not acting]
     sums = _by_game(asked, [model, first], places, good)
     rows = {name: sorted(by.items()) for name, by in sums.items()}
