@@ -43,9 +43,9 @@ from .moments import in_turn
 from .replay import erased_requests, requests
 
 ReplyOutcome = Literal["legal", "illegal", "unreadable", "none"]
-"""What a game would make of a reply. legal: the game would take it as it is. illegal: it can be read, and chooses what
-the rules do not allow, such as a vote for the dead. unreadable: it has not the form that was asked for. none:
-there is no reply, or it was cut.
+"""What a game would make of a reply. legal: it would be taken as it is. illegal: it can be read, and chooses
+what the rules do not allow, such as a vote for the dead. unreadable: it has not the form that was asked for.
+none: there is no reply, or it was cut.
 """
 REPLY_OUTCOMES: tuple[ReplyOutcome, ...] = get_args(ReplyOutcome)
 GAMES = 100

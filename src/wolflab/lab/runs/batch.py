@@ -302,15 +302,16 @@ class CallBatch:
         """Tell what it will take, try the models that are to be asked, and open the directory. At the end the
         models are closed.
 
-        facts: what decides the answers. StoreError for a directory that was begun with others, and for models
-        that were asked with other settings there.
+        facts: what decides the answers; StoreError for a directory that was begun with others. Where they do
+        not tell the model, further ones may join, each with its own settings.
         """
         try:
             self.watcher.ahead(ahead)
             await check_models(asked)
             path = self.path or new_directory(Path("runs"), self.name)
             with CallStore.begin(path, facts) as home:
-                self._keep_settings(home)
+                if "model" not in facts:
+                    self._keep_settings(home)
                 self.budget.begin(home.spent())
                 self.watcher.begun(path)
                 yield home
