@@ -12,22 +12,13 @@ from pathlib import Path
 
 from ..lab.labels.annotate import Sample
 from ..lab.labels.judging import reply_in_words
-from ..lab.labels.label_files import FILLED, write_cells
+from ..lab.labels.label_files import FILLED, REASONS, write_cells
 from ..lab.runs.moments import Moment
 from ..text.asking.rules_text import rules_text
 from ..text.asking.sentences import line_sentence
 from ..text.asking.wording import moderator_request, time_of
 from ..text.notes import Thought
 from .labelling_page import labelling_page
-
-REASONS = {
-    "hallucination": "it speaks of what did not happen, or does what the rules do not allow",
-    "forgets-roles": "it forgets a role that it knows, its own or another's",
-    "counter-intuitive": "it is no move of a player of that role in that situation",
-    "unusable": "it does not answer what was asked",
-    "other": "something else; say what in the comment",
-}
-"""What raters are told of `label_files.REASONS`."""
 
 CELL = 32_000
 """Characters of a cell; spreadsheets cut at 32,767."""

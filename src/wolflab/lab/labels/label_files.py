@@ -22,8 +22,16 @@ from ...errors import WolflabError
 from ...files import LARGEST, read_file, text_in, write
 from .annotate import AnswerKey
 
-REASONS = ("hallucination", "forgets-roles", "counter-intuitive", "unusable", "other")
-"""Why a reply is not reasonable: 003 §4.4.2's three examples, and what they leave over."""
+REASONS = {
+    "hallucination": "it speaks of what did not happen, or does what the rules do not allow",
+    "forgets-roles": "it forgets a role that it knows, its own or another's",
+    "counter-intuitive": "it is no move of a player of that role in that situation",
+    "unusable": "it does not answer what was asked",
+    "other": "something else; say what in the comment",
+}
+"""Why a reply is not reasonable, and what raters are told of it: 003 §4.4.2's three examples, and what they
+leave over.
+"""
 
 FILLED = ("reasonable", "reason", "comment")
 """The columns that a rater fills in: yes or no; for no, one of `REASONS`; whatever there is to add."""
