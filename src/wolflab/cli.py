@@ -993,7 +993,7 @@ def wwqa_export(
     ] = "",
 ) -> None:
     """Write questions for Hugging Face's datasets, lm-evaluation-harness or Inspect."""
-    from .ui.wwqa.exporting import export_questions
+    from .ui.wwqa.building import export_questions
 
     export_questions(console(), file, to, out, rules_text, built_with)
 

@@ -1,10 +1,11 @@
-"""`wolflab wwqa build`, `general` and `kinds`: a question set made, and what can be asked."""
+"""`wolflab wwqa build`, `general`, `kinds` and `export`: question sets, what can be asked, and other formats."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import get_args
 
 from rich.console import Console
 from rich.markup import escape
@@ -12,9 +13,11 @@ from rich.table import Column, Table
 
 from ...errors import ExperimentError, WolflabError
 from ...fields import read_yaml
+from ...files import write
 from ...lab.plans.specs import ruleset_of
 from ...rules import Ruleset
 from ...wwqa.building import Built, Unasked, build_items
+from ...wwqa.exporting import ExportTarget, exported
 from ...wwqa.general import GENERAL_KINDS, GeneralKind, general_items
 from ...wwqa.items import NO, YES, write_items
 from ...wwqa.kinds import KINDS
@@ -130,3 +133,22 @@ def list_kinds(console: Console) -> None:
         for kind, example in kinds.items():
             table.add_row(kind.name, _form_of(kind), kind.about, escape(example))
         console.print(table)
+
+
+def export_questions(
+    console: Console, path: Path, to: str, out: Path, rules_text: str, built_with: str
+) -> None:
+    """Write questions as other programs take them, and say what is in the folder."""
+    if to not in get_args(ExportTarget):
+        raise WolflabError(f"--to: got {to!r}; write hf, lm-eval or inspect")
+    if rules_text not in ("yes", "no"):
+        raise WolflabError(f"--rules-text: got {rules_text!r}; write yes or no")
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise WolflabError(f"{out}: there is something already; name a new or an empty folder")
+    made = exported(path, to, rules_text == "yes", built_with)  # type: ignore[arg-type]  # just checked
+    for name, data in made.items():
+        write(out / name, data)
+    rows = {name: data.count(b"\n") for name, data in made.items() if name.endswith(".jsonl")}
+    counts = ", ".join(f"{name} {n:,}" for name, n in rows.items())
+    written = counted(sum(rows.values()), "question")
+    say(console, f"{written} written to {out} ({counts})\nread: {out / 'README.md'}")
