@@ -1,4 +1,4 @@
-"""`wolflab wwqa build`, `general`, `kinds` and `export`: question sets, what can be asked, and other formats."""
+"""`wolflab wwqa build`, `general`, `kinds`, `export`: question sets, what can be asked, other formats."""
 
 from __future__ import annotations
 
