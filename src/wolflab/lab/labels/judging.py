@@ -229,7 +229,7 @@ def read_judge(path: Path, key: AnswerKey, moments: Mapping[str, Moment]) -> Jud
                 f"{path}: it is damaged ({error}); move it out of the sample's directory"
             ) from None
 
-        verdicts = []
+        verdicts: list[JudgedItem] = []
         for row in key.rows:
             item = _item(row.id, moments[row.id], silent, asked, retries)
             with suppress(NotFiled):

@@ -8,7 +8,7 @@ and why an item has no answer. It knows calls, models and budgets, and nothing o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -50,7 +50,7 @@ class BatchItem(Generic[T]):
     """
 
     def __init__(
-        self, name: str, model: Model, ask: Callable[[File], Awaitable[T]], retries: int = 0
+        self, name: str, model: Model, ask: Callable[[File], Coroutine[Any, Any, T]], retries: int = 0
     ) -> None:
         self.name, self.model, self.ask, self.retries = name, model, ask, retries
         self.begun = self.over = False
