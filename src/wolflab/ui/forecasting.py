@@ -23,19 +23,8 @@ from ..lab.plans.sources import COMMANDS, file_kind
 from ..lab.plans.specs import BudgetSpec
 from ..lab.runs.batch import CallsAhead
 from ..lab.runs.casting import Company
-from ..lab.runs.forecast import (
-    GamesTook,
-    Interval90,
-    Limits,
-    RunForecast,
-    Seen,
-    ask_some,
-    forecast,
-    longest_reply,
-    seen_in,
-    taken_in,
-)
-from ..lab.runs.rehearsal import GAMES, Rehearsed, rehearse
+from ..lab.runs.forecast import Interval90, RunForecast, Seen, ask_some, forecast, seen_in, taken_in
+from ..lab.runs.rehearsal import GAMES, Rehearsal, embedder_prices, longest_reply, playing_models, rehearse
 from ..lab.runs.runner import preflight
 from ..lab.storage.store import Store
 from ..lab.studies.plan import load_study

@@ -346,7 +346,7 @@ class CallBatch:
             tell()
 
         self.watcher.progress(who, 0, len(items))
-        with home.telling(who, lambda: (sum(one.over for one in items), len(items))) as tell:
+        with home.reporting_progress(who, lambda: (sum(one.over for one in items), len(items))) as tell:
             for begun in (True, False):
                 await work([one for one in items if one.begun == begun], AT_ONCE, over, self.budget)
 

@@ -14,7 +14,6 @@ from typing import Any, get_args
 import msgspec
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import TaskID
 
 from ...errors import WolflabError
 from ...files import make_folder, read_json, write
