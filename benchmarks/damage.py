@@ -38,7 +38,7 @@ from wolflab.lab.plans.tournament import make_tournament
 from wolflab.lab.runs.runner import play_run
 from wolflab.lab.runs.tournament_games import play_tournament, start_tournament
 from wolflab.lab.storage.store import Store
-from wolflab.ui.console import ExitCode
+from wolflab.ui.terminal.console import ExitCode
 
 SECONDS = 60
 VILLAGE = {"model": "village", "recipe": "vanilla"}

@@ -28,7 +28,7 @@ from tiny_models import save_random, tokenizer_of_texts
 from wolflab.errors import WolflabError
 from wolflab.models.weights import libraries
 from wolflab.rules import SHERIFF
-from wolflab.ui.wwqa.evaluating import RESULTS
+from wolflab.ui.commands.wwqa_eval import RESULTS
 from wolflab.wwqa.building import build_items
 from wolflab.wwqa.finetuning.training import LIBRARIES
 from wolflab.wwqa.items import write_items

@@ -30,7 +30,7 @@ from wolflab.lab.storage.store import Store
 from wolflab.models.embedders.base import Vectors
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.rules import PASS, Ask, View
-from wolflab.ui.replay.writing import replay_of
+from wolflab.ui.replay.page import replay_of
 
 
 class _Embedding:

@@ -41,7 +41,7 @@ from wolflab.text.asking.rules_text import rules_text
 from wolflab.text.asking.sentences import sentence
 from wolflab.text.clean import clean
 from wolflab.text.notes import Mistake, Thought
-from wolflab.ui.annotate_items import CELL, RaterItem, items_of, write_table
+from wolflab.ui.labelling.annotation import CELL, RaterItem, items_of, write_table
 
 DEALS = 12
 ARMS: dict[str, Any] = {

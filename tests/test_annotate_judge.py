@@ -51,8 +51,8 @@ from wolflab.models.base import Request, Response
 from wolflab.text.asking import templates
 from wolflab.text.asking.prompts import messages
 from wolflab.text.questions import Judge
-from wolflab.ui.annotate_items import items_of
-from wolflab.ui.annotating import draw_sample, judge_sample, print_agreement, run_of, show_agreement
+from wolflab.ui.commands.annotate import draw_sample, judge_sample, print_agreement, run_of, show_agreement
+from wolflab.ui.labelling.annotation import items_of
 from wolflab.usage import Usage
 
 

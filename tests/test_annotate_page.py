@@ -18,7 +18,7 @@ import pytest
 
 from wolflab.lab.labels.annotate import AnswerKey, KeyRow
 from wolflab.lab.labels.label_files import REASONS, Label, read_labels
-from wolflab.ui.annotate_items import RaterItem, render_items
+from wolflab.ui.labelling.annotation import RaterItem, render_items
 
 HOSTILE = (
     "</script><script>document.title = 'broken'</script><img src=http://192.0.2.1/x><!--data--> & \u2028"

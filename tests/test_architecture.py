@@ -82,12 +82,24 @@ INNER: dict[str, set[str]] = {
     "lab/training": {"lab/plans", "lab/storage", "lab/runs"},
     "lab/data": {"lab/plans", "lab/storage", "lab/runs", "lab/studies", "lab/labels"},
     "lab/transcripts": {"lab/plans", "lab/storage", "lab/runs", "lab/data"},
+    "ui": set(),
     "ui/report": {"ui"},
-    "ui/wwqa": {"ui", "ui/report"},
+    "ui/terminal": {"ui", "ui/report"},
+    "ui/labelling": {"ui"},
     "ui/web": {"ui"},
-    "ui/replay": {"ui", "ui/web"},
+    "ui/replay": {"ui"},
     "ui/study": {"ui", "ui/web"},
     "ui/browse": {"ui", "ui/report", "ui/replay", "ui/web"},
+    "ui/commands": {
+        "ui",
+        "ui/report",
+        "ui/terminal",
+        "ui/labelling",
+        "ui/web",
+        "ui/replay",
+        "ui/study",
+        "ui/browse",
+    },
 }
 """Rooms inside rooms, and what they may import of their own room; "text" is what stands on top in text."""
 DOORS: dict[tuple[str, str], str] = {

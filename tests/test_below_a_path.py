@@ -21,9 +21,9 @@ from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
 from wolflab.lab.studies.people import step_of
-from wolflab.ui import serving
 from wolflab.ui.browse.app import runs_application
 from wolflab.ui.browse.shelf import RunShelf
+from wolflab.ui.commands import serve as serving
 from wolflab.ui.study.app import study_application
 from wolflab.ui.study.house import StudyHouse
 from wolflab.ui.web.app import application

@@ -40,8 +40,11 @@ from wolflab.lab.storage.store import Store
 from wolflab.lab.training.run import opened
 from wolflab.record import read_record
 from wolflab.record.chain import Chain, begins_with
-from wolflab.ui import commands, running, tournament, training
-from wolflab.ui.console import ExitCode
+from wolflab.ui.commands import common as commands
+from wolflab.ui.commands import run as running
+from wolflab.ui.commands import tournament
+from wolflab.ui.commands import train as training
+from wolflab.ui.terminal.console import ExitCode
 
 LONG = ["run", "quickstart", "-o", "deals=500", "-o", "players.others.recipe=vanilla", "--out", "r"]
 

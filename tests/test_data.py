@@ -42,9 +42,9 @@ from wolflab.rules import ROLES, Said, Voted
 from wolflab.text.notes import Proposed
 from wolflab.text.people import PersonAnswer
 from wolflab.text.replies.finish import FinishReason
-from wolflab.ui.annotating import judge_sample
-from wolflab.ui.exporting import export_as
-from wolflab.ui.notebook import OpenedRun
+from wolflab.ui.commands.annotate import judge_sample
+from wolflab.ui.commands.export import export_as
+from wolflab.ui.report.notebook import OpenedRun
 from wolflab.ui.report.numbers import cost_in_words
 from wolflab.ui.study.forms import statements_of
 from wolflab.ui.study.house import StudyHouse

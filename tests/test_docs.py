@@ -33,7 +33,7 @@ from wolflab.policy.settings import Training
 from wolflab.rules import SHERIFF, Voted, pick
 from wolflab.text.asking.prompts import STYLES
 from wolflab.text.notes import Content
-from wolflab.ui.tables import main_table
+from wolflab.ui.terminal.tables import main_table
 from wolflab.usage import CallTotals, Usage
 
 ROOT = Path(__file__).parent.parent

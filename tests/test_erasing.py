@@ -34,7 +34,7 @@ from wolflab.lab.storage.store import Store, StudySitting
 from wolflab.record.chain import ROOT, hash_of
 from wolflab.record.sealed import ERASED
 from wolflab.text.digest import FORGOTTEN
-from wolflab.ui.erasing import erase_words
+from wolflab.ui.commands.erase import erase_words
 
 SECRET = "My mother once told me that Zebedee's owls lie at noon"
 BRIEF = "Zebedee lies"

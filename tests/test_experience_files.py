@@ -36,8 +36,8 @@ from wolflab.lab.storage.quotes import Quotes
 from wolflab.lab.storage.store import Store
 from wolflab.match import run_now
 from wolflab.models.embedders import Embedder, resolve_embedder
-from wolflab.ui.experience import build_and_show_pool, inspect_pool
-from wolflab.ui.verifying import verify_path
+from wolflab.ui.commands.experience import build_and_show_pool, inspect_pool
+from wolflab.ui.commands.verify import verify_path
 
 GAMES = games()
 

@@ -30,8 +30,8 @@ from wolflab.metrics.behaviours import trust_tables
 from wolflab.models.embedders import resolve_embedder
 from wolflab.text.asking.wording import moderator_request
 from wolflab.text.notes import Answered, Interviewed, Reflected, Suggested
-from wolflab.ui.running import run_experiment
-from wolflab.ui.showing import TRUSTS, show_trust
+from wolflab.ui.commands.run import run_experiment
+from wolflab.ui.commands.show import TRUSTS, show_trust
 
 DATA: dict[str, Any] = {
     "name": "learning",

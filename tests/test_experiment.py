@@ -20,7 +20,7 @@ from wolflab.lab.runs.casting import Company
 from wolflab.lab.storage.store import Place
 from wolflab.lab.training.plan import load_training
 from wolflab.match import Dealing
-from wolflab.ui.running import list_experiments
+from wolflab.ui.commands.run import list_experiments
 
 BASE: dict[str, Any] = {"name": "x", "players": {"others": {"recipe": "random"}}}
 ROLES = ("Werewolf", "Villager", "Seer", "Werewolf", "Guard", "Villager", "Villager")

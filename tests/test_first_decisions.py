@@ -21,9 +21,9 @@ from wolflab.lab.runs import runner
 from wolflab.lab.runs.first_decisions import FIRST, FirstDecisions
 from wolflab.lab.runs.runner import Progress
 from wolflab.lab.storage.store import GameRow, Store
-from wolflab.ui.console import ExitCode
-from wolflab.ui.running import run_experiment
-from wolflab.ui.standing import show_status
+from wolflab.ui.commands.run import run_experiment
+from wolflab.ui.commands.status import show_status
+from wolflab.ui.terminal.console import ExitCode
 
 NONSENSE = "Well, I would rather not say."
 WHY = "most often because “the reply holds no JSON object; answer with the JSON object asked for” (30 times)"

@@ -8,7 +8,7 @@ import re
 import pytest
 from rich.console import Console
 
-from wolflab.ui.tables import print_fitted
+from wolflab.ui.terminal.tables import print_fitted
 
 NAMES = ("without-reflection-and-suggestion", "pool of forty games")
 RATERS = ("anna", "judge openai/gpt-4o-mini-2024-07-18", "people (majority)", "rule")

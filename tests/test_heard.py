@@ -35,15 +35,15 @@ from wolflab.lab.storage.store import Store
 from wolflab.metrics import summarise
 from wolflab.metrics.play import PlayerLabel
 from wolflab.text.notes import Mistake
-from wolflab.ui.commands import tell_unfinished
-from wolflab.ui.console import ExitCode
+from wolflab.ui.commands.common import tell_unfinished
+from wolflab.ui.commands.run import list_errors, report_run, run_experiment
+from wolflab.ui.commands.tournament import run_tournament
 from wolflab.ui.report.numbers import cost_in_words, number
 from wolflab.ui.report.page import ReportPage
 from wolflab.ui.report.report import render_report, report_page
 from wolflab.ui.report.tournament import standings_page
-from wolflab.ui.running import list_errors, report_run, run_experiment
-from wolflab.ui.tables import print_summary
-from wolflab.ui.tournament import run_tournament
+from wolflab.ui.terminal.console import ExitCode
+from wolflab.ui.terminal.tables import print_summary
 from wolflab.ui.wording import SHORT_GAMES_FIRST, UNUSABLE, cut_name, trouble_in_words
 
 NONSENSE = http_server.Fault("text", body="Well, I would rather not say.")

@@ -17,9 +17,9 @@ from command_line import wolflab
 from study_helpers import Arrivals, in_study
 from web_helpers import in_no_time
 from wolflab.errors import StoreError
-from wolflab.ui.console import ExitCode
 from wolflab.ui.study.app import study_application
 from wolflab.ui.study.house import StudyHouse
+from wolflab.ui.terminal.console import ExitCode
 
 
 @pytest.fixture(scope="session")

@@ -17,8 +17,8 @@ from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.store import GameRow, Store
 from wolflab.metrics.days import days_of
 from wolflab.rules import NINE, PASS, TWELVE, DayBroke, Pick, Said, Shot, VoteCounted, Voted
+from wolflab.ui.commands.show import Wanted, show
 from wolflab.ui.report.report import render_report
-from wolflab.ui.showing import Wanted, show
 
 pytestmark = pytest.mark.slow
 RULES = {"nine": NINE, "twelve": TWELVE}

@@ -23,10 +23,10 @@ from wolflab.cli import app
 from wolflab.metrics import Estimate, MeasuringOptions, Summary, summarise
 from wolflab.metrics.behaviours import BEHAVIOURS, SIDES
 from wolflab.metrics.registry import MEASURES, SPLITS
-from wolflab.ui.measures import headlines, measure_in_words
+from wolflab.ui.report.measures import headlines, measure_in_words
 from wolflab.ui.report.numbers import interval, number
 from wolflab.ui.report.report import render_report
-from wolflab.ui.tables import print_summary
+from wolflab.ui.terminal.tables import print_summary
 from wolflab.usage import CallTotals, Usage
 
 DOCS = Path(__file__).parent.parent / "docs"

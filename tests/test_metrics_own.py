@@ -15,7 +15,7 @@ from wolflab.lab.storage.store import Store
 from wolflab.metrics.play import village_won
 from wolflab.metrics.shapes import Summary
 from wolflab.rules import ROLES
-from wolflab.ui.measures import called, headlines
+from wolflab.ui.report.measures import called, headlines
 from wolflab.ui.report.report import render_report
 
 SEAT = 3

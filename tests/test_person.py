@@ -31,9 +31,9 @@ from wolflab.text.notes import Deduced
 from wolflab.text.people import ASKED_ALREADY, PersonAnswer, TimedAnswer, decode_answer, encode_answer
 from wolflab.text.probes import PROBES
 from wolflab.text.questions import Deduce, Question, Rate
-from wolflab.ui.at_table import TerminalTable, chosen_option, ratings
-from wolflab.ui.keyboard import Keyboard, PipedLines
-from wolflab.ui.terminal import ICONS, GamePrinter
+from wolflab.ui.terminal.game import ICONS, GamePrinter
+from wolflab.ui.terminal.keyboard import Keyboard, PipedLines
+from wolflab.ui.terminal.seat import TerminalTable, chosen_option, ratings
 
 
 def typed(words: list[str], lines: str) -> str:

@@ -24,7 +24,7 @@ from wolflab.stats.intervals import Estimate, as_share
 from wolflab.ui.report.figures import Chart, ForestRow, Panel, Picture, forest, on_one_scale
 from wolflab.ui.report.numbers import number, shown, value_of
 from wolflab.ui.report.report import render_report, report_page, write_report
-from wolflab.ui.tables import estimate_cell, print_summary
+from wolflab.ui.terminal.tables import estimate_cell, print_summary
 from wolflab.ui.wording import counted_units, second_poll_in_words
 from wolflab.usage import CallTotals, Usage
 

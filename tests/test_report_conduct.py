@@ -25,11 +25,11 @@ from wolflab.metrics.behaviours import BEHAVIOURS, SIDES, SideName, TrustTable
 from wolflab.metrics.conduct import Conduct
 from wolflab.metrics.registry import MEASURES, SPLITS, behaviour_name
 from wolflab.metrics.shapes import Curve
-from wolflab.ui.measures import difference_kind, measure_kind, measure_name
 from wolflab.ui.report.figures import Chart, ChartLine, curves
+from wolflab.ui.report.measures import difference_kind, measure_kind, measure_name
 from wolflab.ui.report.numbers import interval, number
 from wolflab.ui.report.report import render_report, write_report
-from wolflab.ui.tables import print_summary
+from wolflab.ui.terminal.tables import print_summary
 
 NAMES = tuple(f"player_{k}" for k in range(1, 8))
 ANCHORS = ("along", "behaviours", "trust", "reasonable", "advice")

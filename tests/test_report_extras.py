@@ -36,11 +36,11 @@ from wolflab.metrics.interviews import (
 from wolflab.metrics.published import Alike
 from wolflab.stats.comparing import holm
 from wolflab.text.notes import Interviewed
+from wolflab.ui.commands.run import compare_runs, report_run
+from wolflab.ui.commands.show import Wanted, show
 from wolflab.ui.report.numbers import number
 from wolflab.ui.report.report import render_report, write_report
-from wolflab.ui.running import compare_runs, report_run
-from wolflab.ui.showing import Wanted, show
-from wolflab.ui.tables import print_summary
+from wolflab.ui.terminal.tables import print_summary
 from wolflab.ui.wording import SOURCE, marked, uncompared_in_words
 
 DATA: dict[str, Any] = {

@@ -23,7 +23,7 @@ from test_run import experiment, over_http
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
-from wolflab.ui.console import TerminalLog, console, safe_console, say
+from wolflab.ui.terminal.console import TerminalLog, console, safe_console, say
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\x1b]8;;http://x/\x1b\\gnp.\u202eexe\r"
 """A title, a cleared screen, colours (in the 8-bit way), a link, text turned round, a line written over."""

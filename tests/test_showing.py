@@ -20,8 +20,8 @@ from wolflab.lab.runs.again import NEAR, again
 from wolflab.lab.storage.store import GameRow, Store
 from wolflab.rules import Said
 from wolflab.text.notes import Answered, Interviewed, Recalled, Suggested, Thought
+from wolflab.ui.commands.show import Wanted, _ask_of, list_games, show
 from wolflab.ui.notes import message_numbers, numbers
-from wolflab.ui.showing import Wanted, _ask_of, list_games, show
 
 DATA: dict[str, Any] = {
     "name": "learning",

@@ -30,10 +30,10 @@ from wolflab.lab.studies.quoting import WITHHELD
 from wolflab.lab.studies.training import TrainedGame, trained_games
 from wolflab.rules import ROLES
 from wolflab.text.people import PersonAnswer
-from wolflab.ui.erasing import erase_words
-from wolflab.ui.exporting import export_as
-from wolflab.ui.notebook import open_run
-from wolflab.ui.replay.writing import replay_of
+from wolflab.ui.commands.erase import erase_words
+from wolflab.ui.commands.export import export_as
+from wolflab.ui.replay.page import replay_of
+from wolflab.ui.report.notebook import open_run
 from wolflab.ui.study import house as houses
 from wolflab.ui.study.house import StudyHouse
 from wolflab.ui.web.desk import OpenAsk

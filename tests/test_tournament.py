@@ -45,8 +45,8 @@ from wolflab.lab.storage.call_store import Begun
 from wolflab.lab.storage.store import Store
 from wolflab.metrics.published import Alike
 from wolflab.metrics.tournament import CellGame, Standings, standings
+from wolflab.ui.commands.tournament import chosen_tournament, print_standings
 from wolflab.ui.report.tournament import standings_page
-from wolflab.ui.tournament import chosen_tournament, print_standings
 from wolflab.ui.wording import begun_in_words
 
 TWO: dict[str, Any] = {"name": "t", "entrants": {"a": "random", "b": "random"}, "deals": 4}

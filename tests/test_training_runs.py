@@ -52,8 +52,8 @@ from wolflab.models.embedders import resolve_embedder
 from wolflab.policy.settings import PPO
 from wolflab.policy.train import Learner
 from wolflab.rules import DOCTOR, Side
-from wolflab.ui.training import curve, render_training, show_training
-from wolflab.ui.verifying import verify_path
+from wolflab.ui.commands.train import curve, render_training, show_training
+from wolflab.ui.commands.verify import verify_path
 
 TINY: dict[str, Any] = {
     **TINY_LEARNER,

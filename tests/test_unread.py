@@ -30,7 +30,7 @@ from wolflab.rules import PRESETS, Ask, Said, Say, View
 from wolflab.text.reading import can_be_read
 from wolflab.ui.replay.story import story_of
 from wolflab.ui.report.report import render_report
-from wolflab.ui.tables import print_summary
+from wolflab.ui.terminal.tables import print_summary
 
 READING = Path(__file__).with_name("reading")
 LABELLED = ("blind", "fresh", "papers", "train", "train2", "train3")

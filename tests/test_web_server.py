@@ -34,8 +34,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from wolflab.cli import app
-from wolflab.ui import serving as serving_module
-from wolflab.ui.serving import allow_files, bound_socket, serving_config
+from wolflab.ui.commands import serve as serving_module
+from wolflab.ui.commands.serve import allow_files, bound_socket, serving_config
 from wolflab.ui.web import doors, guard, live
 from wolflab.ui.web.app import application
 from wolflab.ui.web.desk import KeptDesk

@@ -26,7 +26,7 @@ from wolflab.text.asking.sentences import sentence as words_of
 from wolflab.text.notes import StoodIn, Thought
 from wolflab.text.people import PersonAnswer
 from wolflab.text.transcript import PUBLIC, Transcript
-from wolflab.ui.erasing import erase_words
+from wolflab.ui.commands.erase import erase_words
 from wolflab.ui.web import table as tables
 from wolflab.ui.web.desk import KeptDesk, OpenAsk
 from wolflab.ui.web.house import House

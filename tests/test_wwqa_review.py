@@ -17,7 +17,7 @@ from command_line import wolflab
 from test_annotate_page import BROWSER, HOSTILE, Tab, browser, data_of
 from wolflab.errors import WolflabError
 from wolflab.stats.agreement import cohens_kappa
-from wolflab.ui.wwqa.reviewing import render_review
+from wolflab.ui.commands.wwqa_review import render_review
 from wolflab.wwqa.asking import rules_in_words
 from wolflab.wwqa.items import Item, write_items
 from wolflab.wwqa.reviewing import (

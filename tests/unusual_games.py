@@ -52,7 +52,7 @@ from wolflab.text.notes import Deduced, Rated
 from wolflab.text.probes import PROBES
 from wolflab.text.transcript import PUBLIC, BallotItem, Transcript
 from wolflab.ui.replay.story import story_of
-from wolflab.ui.terminal import GamePrinter
+from wolflab.ui.terminal.game import GamePrinter
 
 # With this seed Idiots live on without a vote, one of them as Sheriff, where the village judges and where it
 # does not, in secret votes and in open ones. Werewolves who deduce would kill them first.

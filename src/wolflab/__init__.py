@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .ui.notebook import OpenedRun, open_run, run
+    from .ui.report.notebook import OpenedRun, open_run, run
 
 __version__ = "0.2.0"
 __all__ = ["OpenedRun", "__version__", "open_run", "run"]
@@ -17,7 +17,7 @@ __all__ = ["OpenedRun", "__version__", "open_run", "run"]
 
 def __getattr__(name: str) -> object:
     if name in __all__:
-        from .ui import notebook
+        from .ui.report import notebook
 
         return getattr(notebook, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

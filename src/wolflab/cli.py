@@ -14,7 +14,8 @@ from typer.core import TyperGroup
 
 from .errors import Interrupted, WolflabError
 from .files import MEND_DISK
-from .ui.console import ExitCode, console, visible
+from .ui.terminal.console import ExitCode, console
+from .ui.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,7 +88,7 @@ Resume = Annotated[
 def _ask_about_keys(yes: bool) -> bool:
     """Who is asked before a key goes to a server that it does not belong to. yes: it was said already."""
     from .models.servers import keys
-    from .ui.console import confirmed
+    from .ui.terminal.console import confirmed
 
     def asked(wanted: keys.KeyNotAllowed) -> keys.Allowed:
         if not confirmed(wanted.what, "May it go there?", yes):
@@ -153,7 +154,7 @@ def main() -> None:
         sys.exit(ExitCode.MISTAKE)
     except SystemExit as end:
         if end.code == ExitCode.INTERRUPTED:
-            from .ui.commands import stopped
+            from .ui.commands.common import stopped
 
             console(stderr=True).print(stopped(), highlight=False, markup=False, soft_wrap=True)
             sys.exit(128 + _signal(end))
@@ -228,7 +229,7 @@ def run(
     keep_going: KeepGoing = False,
 ) -> None:
     """Run an experiment, then print its table and write its report."""
-    from .ui.running import run_experiment
+    from .ui.commands.run import run_experiment
 
     raise typer.Exit(run_experiment(console(), experiment, set_, village, out, resume, yes, keep_going))
 
@@ -250,7 +251,7 @@ def plan(
     yes: SendKeys = False,
 ) -> None:
     """Tell what an experiment, a tournament or a study will take: calls, tokens, money, time."""
-    from .ui.forecasting import plan_run
+    from .ui.terminal.forecast import plan_run
 
     plan_run(console(), experiment, set_, village, games, ask)
 
@@ -262,7 +263,7 @@ def status(
     ],
 ) -> None:
     """Tell how far something is, while it goes on or after it has stopped, and how to go on."""
-    from .ui.standing import show_status
+    from .ui.commands.status import show_status
 
     show_status(console(), run)
 
@@ -295,7 +296,7 @@ def play(
     yes: SendKeys = False,
 ) -> None:
     """Play one game, live: watch it, or take a seat."""
-    from .ui.playing import PersonalSeat, play_game, resume_table
+    from .ui.commands.play import PersonalSeat, play_game, resume_table
 
     if pace is not None and not 0 <= pace <= 3600:
         raise typer.BadParameter(f"--pace: got {pace}; use seconds from 0 to 3600")
@@ -338,8 +339,8 @@ def serve(
     behind_proxy: BehindProxy = False,
 ) -> None:
     """Serve tables at which people play among agents, in the browser; or, with RUNS, runs to look at."""
-    from .ui.serving import serve as serve_tables
-    from .ui.serving import serve_runs
+    from .ui.commands.serve import serve as serve_tables
+    from .ui.commands.serve import serve_runs
 
     if runs:
         if out is not None:
@@ -374,8 +375,8 @@ def study(
     yes: Yes = False,
 ) -> None:
     """Run a study with people: consent, rules, games among agents, questions."""
-    from .ui.serving import serve_study
-    from .ui.study.telling import draft_study, show_study
+    from .ui.commands.serve import serve_study
+    from .ui.commands.study import draft_study, show_study
 
     if draft is not None:
         draft_study(console(), source, draft)
@@ -400,7 +401,7 @@ def erase(
     ] = [],
 ) -> None:
     """Erase what a person said at the table, for good; the rest of the games still verifies."""
-    from .ui.erasing import erase_words
+    from .ui.commands.erase import erase_words
 
     if (person is None) == (seat is None):
         raise typer.BadParameter("name a --person or a --seat; one of the two")
@@ -419,7 +420,7 @@ def report(
     ] = False,
 ) -> None:
     """Print a run's tables and write its report.html."""
-    from .ui.running import report_run
+    from .ui.commands.run import report_run
 
     with _reading(run) as store:
         report_run(console(), store, out, replays)
@@ -448,7 +449,7 @@ def compare(
     ] = None,
 ) -> None:
     """Set the conditions of several runs side by side, paired by deal."""
-    from .ui.running import compare_runs
+    from .ui.commands.run import compare_runs
 
     measures = [name.strip() for names in contrasts for name in names.split(",")]
     with ExitStack() as opened:
@@ -481,8 +482,8 @@ def show(
     step: Annotated[str | None, typer.Option(help="Of --prompts, this step alone: answer/3, act …")] = None,
 ) -> None:
     """List a run's games, or print one of them, or one turn of it."""
-    from .ui.showing import Wanted, list_games
-    from .ui.showing import show as print_game
+    from .ui.commands.show import Wanted, list_games
+    from .ui.commands.show import show as print_game
 
     wanted = Wanted(as_, thoughts, prompts, trust, turn, without, step)
     with _reading(run) as store:
@@ -508,7 +509,7 @@ def replay(
     ] = None,
 ) -> None:
     """Write a game as a page to watch: it opens from disk, and needs no server."""
-    from .ui.replay.writing import write_replay
+    from .ui.commands.replay import write_replay
 
     with _reading(run) as store:
         write_replay(console(), store, game, out, as_)
@@ -517,7 +518,7 @@ def replay(
 @app.command(epilog="Example:  `wolflab errors runs/…`")
 def errors(run: RunPath) -> None:
     """List a run's unusable replies, failed games and what endpoints made us change."""
-    from .ui.running import list_errors
+    from .ui.commands.run import list_errors
 
     with _reading(run) as store:
         list_errors(console(), store)
@@ -538,7 +539,7 @@ def verify(
 ) -> None:
     """Check that all is there and holds: games of the plan, hashes, rules, settings, totals; with --agents
     prompts and notes."""
-    from .ui.verifying import verify_path
+    from .ui.commands.verify import verify_path
 
     ok = verify_path(console(), run, agents)
     raise typer.Exit(ExitCode.DONE if ok else ExitCode.NOT_OVER)
@@ -575,7 +576,7 @@ def export(
     ] = [],
 ) -> None:
     """Write a run's records, data, tables, figures or transcripts to files."""
-    from .ui.exporting import export_as
+    from .ui.commands.export import export_as
 
     export_as(console(), run, to, as_, texts, judge)
 
@@ -605,7 +606,7 @@ def ask_again(
     yes: Yes = False,
 ) -> None:
     """Put a run's recorded prompts to models: how many replies are valid, how many actions legal."""
-    from .ui.asking_again import PromptsWanted, ask_run_again
+    from .ui.commands.ask_again import PromptsWanted, ask_run_again
 
     limits = tokens, usd
     wanted = PromptsWanted(run, tuple(model), tuple(set_), n, seed, tuple(task), free, out, limits, yes)
@@ -624,7 +625,7 @@ def models(
     yes: SendKeys = False,
 ) -> None:
     """List what can be named as a model; with --check, ask one what a game asks, and read its replies."""
-    from .ui.running import check_a_model, list_models
+    from .ui.commands.run import check_a_model, list_models
 
     if check is not None:
         raise typer.Exit(check_a_model(console(), check, set_))
@@ -636,7 +637,7 @@ def models(
 @app.command(epilog="Example:  `wolflab experiments`, then  `wolflab run helmsman-fig2 --village`")
 def experiments() -> None:
     """List the experiments that come with Wolflab."""
-    from .ui.running import list_experiments
+    from .ui.commands.run import list_experiments
 
     list_experiments(console())
 
@@ -644,7 +645,7 @@ def experiments() -> None:
 @app.command(epilog="Example:  `wolflab measures`")
 def measures() -> None:
     """List the measures: what a report shows and what conditions can be compared on."""
-    from .ui.measures import list_measures
+    from .ui.report.measures import list_measures
 
     list_measures(console())
 
@@ -695,7 +696,7 @@ def experience_build(
     """Collect what the players of finished games thought and did."""
     from .lab.experience.from_games import Selection
     from .lab.plans.overrides import embedder_given
-    from .ui.experience import build_and_show_pool
+    from .ui.commands.experience import build_and_show_pool
 
     named = embedder_given(embedder)
     chosen = Selection(tuple(condition), skip, games, side, shuffle)  # type: ignore[arg-type]  # checked there
@@ -707,7 +708,7 @@ def experience_inspect(
     pool: PoolFile, sample: Annotated[int, typer.Option(help="How many experiences to print.")] = 3
 ) -> None:
     """Say what a pool holds, by whom it was made and how near is near enough."""
-    from .ui.experience import inspect_pool
+    from .ui.commands.experience import inspect_pool
 
     inspect_pool(console(), pool, sample)
 
@@ -719,7 +720,7 @@ def experience_merge(
     overwrite: Overwrite = False,
 ) -> None:
     """Join pools into one."""
-    from .ui.experience import merge_pools
+    from .ui.commands.experience import merge_pools
 
     merge_pools(console(), pools, out, overwrite)
 
@@ -743,7 +744,7 @@ def annotate_sample(
     reasoning: Annotated[bool, typer.Option("--reasoning", help="Show the reasoning too.")] = False,
 ) -> None:
     """Draw replies blindly: a page and a table for raters, and a key to be kept from them."""
-    from .ui.annotating import draw_sample
+    from .ui.commands.annotate import draw_sample
 
     draw_sample(console(), run, out, per_condition, seed, kind or None, recipe or None, reasoning)
 
@@ -763,7 +764,7 @@ def annotate_judge(
 ) -> None:
     """Let a model label the sample; what it has answered is kept and not asked again."""
     from .lab.plans.overrides import model_given
-    from .ui.annotating import judge_sample
+    from .ui.commands.annotate import judge_sample
 
     judged = judge_sample(
         console(), sample, model_given(model, set_), behaviours, run=run, limits=(tokens, usd), yes=yes
@@ -778,7 +779,7 @@ def annotate_agree(
     run: Moved = None,
 ) -> None:
     """How far people, rules and judge agree (κ), and what each finds in every condition."""
-    from .ui.annotating import show_agreement
+    from .ui.commands.annotate import show_agreement
 
     show_agreement(console(), sample, labels or [], run)
 
@@ -815,7 +816,7 @@ def wwqa_build(
     overwrite: Overwrite = False,
 ) -> None:
     """Make questions on a ruleset, each proved by the rules engine, in splits for training and tests."""
-    from .ui.wwqa.building import build_set
+    from .ui.commands.wwqa_build import build_set
 
     build_set(console(), rules, set_, n, seed, out, kind, overwrite, wordings)
 
@@ -828,7 +829,7 @@ def wwqa_general(
     overwrite: Overwrite = False,
 ) -> None:
     """Make questions of general ability (counting, comparing, copying, form), to see what training broke."""
-    from .ui.wwqa.building import build_general
+    from .ui.commands.wwqa_build import build_general
 
     build_general(console(), n, seed, out, overwrite)
 
@@ -836,7 +837,7 @@ def wwqa_general(
 @wwqa.command("kinds", epilog="Example:  `wolflab wwqa kinds`")
 def wwqa_kinds() -> None:
     """List the kinds of questions that `build` and `general` make."""
-    from .ui.wwqa.building import list_kinds
+    from .ui.commands.wwqa_build import list_kinds
 
     list_kinds(console())
 
@@ -860,7 +861,7 @@ def wwqa_audit(
     ] = Path("wwqa-audit"),
 ) -> None:
     """Find doubles, contradictions, wrong labels and test questions in training; write cleaned copies."""
-    from .ui.wwqa.auditing import audit_files
+    from .ui.commands.wwqa_audit import audit_files
 
     audit_files(console(), files, train, rules, out)
 
@@ -901,7 +902,7 @@ def wwqa_eval(
     yes: Yes = False,
 ) -> None:
     """Put questions to models: accuracy, F1, baselines and a page. What was answered is not asked again."""
-    from .ui.wwqa.evaluating import EvalWanted, eval_settings, evaluate_files
+    from .ui.commands.wwqa_eval import EvalWanted, eval_settings, evaluate_files
 
     settings = eval_settings(
         rules_text,
@@ -947,7 +948,7 @@ def wwqa_generate(
 ) -> None:
     """Let a model write questions, revise and answer them; what it has answered is kept."""
     from .lab.plans.overrides import model_given
-    from .ui.wwqa.generating import generate_questions
+    from .ui.commands.wwqa_generate import generate_questions
 
     reviser = None if revise_model is None else model_given(revise_model, revise_set)
     writer, limits = model_given(model, set_), (tokens, usd)
@@ -975,7 +976,7 @@ def wwqa_review(
     ] = None,
 ) -> None:
     """Have people accept, correct or reject questions: make their page, or take their tables back."""
-    from .ui.wwqa.reviewing import review_questions
+    from .ui.commands.wwqa_review import review_questions
 
     review_questions(console(), file, labels, decided, out, blind)
 
@@ -993,7 +994,7 @@ def wwqa_export(
     ] = "",
 ) -> None:
     """Write questions for Hugging Face's datasets, lm-evaluation-harness or Inspect."""
-    from .ui.wwqa.building import export_questions
+    from .ui.commands.wwqa_build import export_questions
 
     export_questions(console(), file, to, out, rules_text, built_with)
 
@@ -1004,7 +1005,7 @@ def wwqa_adapter(
     out: Annotated[Path, typer.Option("-o", "--out", help="A new folder.", show_default=False)],
 ) -> None:
     """Hand a trained adapter on to servers: merged into its base, as a folder of whole weights."""
-    from .ui.wwqa.adapters import merge_adapter
+    from .ui.commands.wwqa_adapter import merge_adapter
 
     merge_adapter(console(), adapter, out)
 
@@ -1031,7 +1032,7 @@ def wwqa_parity(
     yes: SendKeys = False,
 ) -> None:
     """Hold a server against training: equal prompts, token by token, and equal first words of answers."""
-    from .ui.wwqa.adapters import ParityWanted, check_parity
+    from .ui.commands.wwqa_adapter import ParityWanted, check_parity
 
     wanted = ParityWanted(adapter, questions, model, tuple(set_), out, n, seed, least, rules_text, rules)
     raise typer.Exit(ExitCode.DONE if check_parity(console(), wanted) else ExitCode.NOT_OVER)
@@ -1069,7 +1070,7 @@ def wwqa_finetune(
     no_eval: Annotated[bool, typer.Option("--no-eval", help="Train, and ask nothing.")] = False,
 ) -> None:
     """Train a model on questions (LoRA), and ask it before and after. The same command goes on."""
-    from .ui.wwqa.finetuning import FinetuneWanted, finetune
+    from .ui.commands.wwqa_finetune import FinetuneWanted, finetune
 
     wanted = FinetuneWanted(
         tuple(files),
@@ -1114,7 +1115,7 @@ def tournament(
 ) -> None:
     """Play everybody against everybody on both sides, then print win rates and ratings."""
     from .lab.storage.store import Store
-    from .ui import tournament as ui
+    from .ui.commands import tournament as ui
 
     screen = console()
     _check_alone(context, ("set_", "yes", "keep_going") if show is None else ())
@@ -1148,7 +1149,7 @@ def train(
     show: Annotated[Path | None, typer.Option(help="Only show this run's curve and results.")] = None,
 ) -> None:
     """Train the policy of a strategic player, then judge it on held-out deals."""
-    from .ui import training as ui
+    from .ui.commands import train as ui
 
     if (experiment is not None) + (resume is not None) + (show is not None) != 1:
         raise typer.BadParameter("name a training, or --resume or --show a run; one of the three")
@@ -1176,7 +1177,7 @@ def exploit(
     resume: Resume = None,
 ) -> None:
     """Train a best response against a frozen player: a lower bound of how far it can be exploited."""
-    from .ui import training as ui
+    from .ui.commands import train as ui
 
     if (target is None) == (resume is None):
         raise typer.BadParameter("name a player to exploit, or --resume a run; one of the two")

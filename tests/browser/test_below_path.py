@@ -21,7 +21,7 @@ import sys, uvicorn
 from pathlib import Path
 sys.path.insert(0, sys.argv[3])
 from prefixing import Prefixing
-from wolflab.ui.serving import bound_socket, serving_config
+from wolflab.ui.commands.serve import bound_socket, serving_config
 from wolflab.ui.web.app import application
 from wolflab.ui.web.house import House
 port = int(sys.argv[2])

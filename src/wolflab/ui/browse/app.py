@@ -22,7 +22,7 @@ from starlette.staticfiles import StaticFiles
 
 from ...errors import WolflabError
 from ...files import read_file
-from ..replay.writing import replay_of
+from ..replay.page import replay_of
 from ..report.links import awake
 from ..web.doors import address, up
 from ..web.guard import GUESSES, Guard, Limiter

@@ -15,7 +15,7 @@ from hashlib import sha256
 from html import escape
 from importlib.resources import files
 
-from ..policy import written_policy
+from ..content_policy import written_policy
 from ..report.page import page
 from ..report.table import ReportTable, TableRow
 

@@ -30,7 +30,7 @@ from ...lab.storage.overview import RunCounts, RunOverview
 from ...lab.storage.run_files import TRAINING, held_elsewhere, is_held, unusable
 from ...lab.storage.store import GameRow, Store
 from ...usage import Cost
-from ..console import visible
+from ..visible import visible
 from ..web.refusals import Refused
 from ..web.table import TABLE
 

@@ -12,8 +12,12 @@ from typing import Any
 
 import msgspec
 
-from ..policy import policy_tag, written_policy
-from .story import in_a_page
+from ...errors import WolflabError
+from ...lab.runs.prompts import prompts_of
+from ...lab.storage.store import Store
+from ...lab.studies.quoting import quotable, unquoted_seats, without_quotes
+from ..content_policy import policy_tag, written_policy
+from .story import in_a_page, packed_prompts, story_of
 
 _WEB, _HERE = "wolflab.ui.web", "wolflab.ui.replay"
 _MODULES = {
@@ -28,6 +32,32 @@ _MODULES = {
 }
 """The page's modules by file name; those of the table in the browser are used again."""
 _IMPORT = re.compile(r"""(\bfrom\s*|\bimport\s*)"\./(?:vendor/)?([\w.]+)\"""")
+
+
+def replay_of(store: Store, game: int, seat: int | None = None) -> tuple[str, str]:
+    """The page of a game, and a sentence where its prompts could not be told ("" where they are there).
+
+    seat: that seat's share of it; None for everything. StoreError and RecordError for a game without a whole
+    record.
+    """
+    record, unquoted = store.record(game), unquoted_seats(store, game)
+    prompts, calls = packed_prompts(())
+    missing = ""
+    try:
+        if unquoted:
+            missing = "Its prompts are left out: they hold words of somebody who has not agreed to be quoted."
+        else:
+            prompts, calls = packed_prompts(prompts_of(store, game), seat)
+    except WolflabError as error:  # the game can be watched all the same
+        missing = f"Its prompts are left out, for they cannot be worked out again: {error}"
+    row = store.game(game)
+    if seat is None:
+        title = f"Game {game} of {store.path.resolve().name}: {row.condition}, deal {row.deal}"
+        title += ", void: it counts for nothing" if row.status == "void" else ""
+    else:  # what the seat may not know is not in its file, void or not
+        title = f"Game {game}, as {record.ruleset.names[seat]}"
+    story = story_of(quotable(record, unquoted), title, calls, seat)
+    return replay_page(without_quotes(story, record, unquoted), prompts), missing
 
 
 def replay_page(story: Mapping[str, Any], prompts: str) -> str:

@@ -17,7 +17,6 @@ from ...metrics.diversity import DIVERSITY_KINDS, Diversity
 from ...metrics.published import published_table
 from ...metrics.shapes import Summary
 from ...stats.intervals import Estimate
-from ..measures import section
 from ..wording import cut_name
 from .blocks import PagePart, joined
 from .figures import (
@@ -35,6 +34,7 @@ from .figures import (
     drawing,
     on_page,
 )
+from .measures import section
 from .numbers import number_cell, p_value, published_cell, shown
 from .table import Cell, ReportTable, TableRow
 

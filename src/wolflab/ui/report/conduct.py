@@ -17,7 +17,10 @@ from ...metrics.registry import MEASURES, SIDE_NAMES, behaviour_name
 from ...metrics.shapes import ConditionResult, Summary
 from ...stats.intervals import MIN_DEALS
 from ...text.asking.sentences import listed
-from ..measures import (
+from . import prose
+from .blocks import PagePart, Passage, joined
+from .figures import Chart, ChartLine, Picture, curves, forest, on_page
+from .measures import (
     from_zero,
     is_percent,
     measure_kind,
@@ -28,9 +31,6 @@ from ..measures import (
     section,
     splits_in,
 )
-from . import prose
-from .blocks import PagePart, Passage, joined
-from .figures import Chart, ChartLine, Picture, curves, forest, on_page
 from .numbers import interval, number, shown
 from .table import Cell, ReportTable, TableRow
 

@@ -9,7 +9,11 @@ from ...metrics.measure import PartKey
 from ...metrics.registry import GUESSED_BY
 from ...metrics.shapes import ConditionResult, Summary
 from ...stats.intervals import Estimate
-from ..measures import (
+from ..wording import counted
+from . import prose
+from .blocks import PagePart, Passage, joined
+from .figures import ForestRow, Panel, forest, on_one_scale, on_page
+from .measures import (
     down,
     from_zero,
     judged_by,
@@ -21,10 +25,6 @@ from ..measures import (
     splits_in,
     spread,
 )
-from ..wording import counted
-from . import prose
-from .blocks import PagePart, Passage, joined
-from .figures import ForestRow, Panel, forest, on_one_scale, on_page
 from .numbers import NO_NUMBER, heat, led_by_sheriff, p_value
 from .table import Cell
 

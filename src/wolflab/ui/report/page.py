@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...files import write
-from ..policy import policy_tag, written_policy
+from ..content_policy import policy_tag, written_policy
 from .blocks import PageBlock, PagePart, Passage, joined
 from .figures import Picture
 from .table import ReportTable

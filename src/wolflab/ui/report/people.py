@@ -7,11 +7,11 @@ from html import escape
 from ...metrics.learning import Learning
 from ...metrics.registry import MEASURES
 from ...metrics.shapes import ConditionResult, Summary
-from ..measures import difference_kind, is_percent, measure_kind, measure_name, measured, section
 from ..wording import counted
 from . import prose
 from .blocks import PagePart, joined
 from .figures import Chart, ChartLine, curves, on_page
+from .measures import difference_kind, is_percent, measure_kind, measure_name, measured, section
 from .numbers import number, shown
 from .table import ReportTable, TableRow
 

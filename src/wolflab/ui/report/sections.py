@@ -10,7 +10,12 @@ from ...lab.results.extras import Extras
 from ...metrics.registry import MEASURES
 from ...metrics.shapes import Beside, ConditionResult, Summary
 from ...stats.resampling import SEED
-from ..measures import (
+from ..wording import trouble_marks, unmarked
+from . import prose
+from .blocks import PagePart, Passage, joined
+from .figures import ChartLine, ForestRow, Panel, Picture, calibration_chart, forest, on_page
+from .links import NO_LINKS, Links
+from .measures import (
     PER_DEAL,
     across,
     called,
@@ -28,11 +33,6 @@ from ..measures import (
     section,
     splits_in,
 )
-from ..wording import trouble_marks, unmarked
-from . import prose
-from .blocks import PagePart, Passage, joined
-from .figures import ChartLine, ForestRow, Panel, Picture, calibration_chart, forest, on_page
-from .links import NO_LINKS, Links
 from .numbers import UNKNOWN, number, number_cell, p_value, published_cell, shown
 from .table import Cell, ReportTable, TableRow
 

@@ -1,0 +1,91 @@
+"""How commands that put items to models show their batch: what it will take, its bars, how it goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import sys
+from collections.abc import Coroutine, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import TaskID
+
+from ...lab.plans.sources import checking
+from ...lab.plans.specs import BudgetSpec
+from ...lab.runs.batch import BatchResult, BatchWatcher, CallsAhead
+from ..terminal.console import say
+from ..terminal.forecast import calls_first
+from ..wording import counted
+from .common import bar, go_on_without, goes_on_with, with_a_yes
+
+T = TypeVar("T")
+
+
+class BatchView(BatchWatcher):
+    """A batch in the terminal.
+
+    limits: tokens and USD; WolflabError for none that can be, in which `whose` says of what. yes: whatever it
+    may cost. named: the command names the directory. again: the command that goes on, "" where whoever begins
+    has told it. head: what is asked of whom, told with the directory.
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        limits: tuple[int | None, float | None] = (None, None),
+        yes: bool = False,
+        whose: str = "the budget",
+        named: bool = True,
+        again: str | None = None,
+    ) -> None:
+        with checking(whose, BudgetSpec):
+            BudgetSpec(tokens=limits[0], usd=limits[1])
+        self.console, self.limits, self.yes, self.named = console, limits, yes, named
+        self.head = ""
+        self.again = shlex.join(["wolflab", *sys.argv[1:]]) if again is None else again
+        self._bar = bar(console)
+        self._bar.live.transient = True  # an error leaves no bar behind
+        self._tasks: dict[str, TaskID] = {}
+
+    def ahead(self, calls: Sequence[CallsAhead]) -> None:
+        """See `BatchWatcher`."""
+        calls_first(self.console, calls, self.limits, self.yes, with_a_yes())
+
+    def begun(self, path: Path) -> None:
+        """See `BatchWatcher`."""
+        if not self.named:
+            self.again += f" -o {shlex.quote(str(path))}"
+        if self.again:
+            goes_on_with(self.again)
+        if self.head:
+            say(self.console, f"{self.head}  →  {path}")
+        self._bar.start()
+
+    def progress(self, who: str, over: int, planned: int) -> None:
+        """See `BatchWatcher`."""
+        if who not in self._tasks:
+            self._tasks[who] = self._bar.add_task(escape(who), total=planned)
+        self._bar.update(self._tasks[who], completed=over, total=planned)
+
+    def run(self, asking: Coroutine[Any, Any, T]) -> T:
+        """What comes of it, with its bars on the screen meanwhile."""
+        try:
+            done = asyncio.run(asking)
+            self._bar.live.transient = False
+            return done
+        finally:
+            if self._bar.live.is_started:
+                self._bar.stop()
+
+    def go_on(self, result: BatchResult) -> str:
+        """How to go on where items wait, in a sentence."""
+        return go_on_without(result.overspent, self.again)
+
+    def tell_waiting(self, result: BatchResult, one: str, many: str) -> None:
+        """Where items wait, how to go on. one, many: "prompt waits for a reply", "prompts wait for …"."""
+        if result.waiting:
+            waiting = counted(result.waiting, one, many)
+            say(self.console, f"{waiting} ({result.why}). {self.go_on(result)}", "yellow")

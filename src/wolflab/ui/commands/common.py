@@ -1,0 +1,355 @@
+"""What commands that play games share: how they begin, the bar, what is left over and how to go on."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import sys
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from contextvars import ContextVar
+from datetime import timedelta
+from pathlib import Path
+from time import monotonic
+from typing import Any, Self
+
+import msgspec
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from ...errors import ModelError, StoreError
+from ...files import write
+from ...lab.plans.experiment import Experiment
+from ...lab.plans.specs import PlayerSpec
+from ...lab.results.extras import Extras
+from ...lab.runs import runner
+from ...lab.runs.casting import Company
+from ...lab.runs.rehearsal import Rehearsal
+from ...lab.runs.work import budget_needed
+from ...lab.storage.store import GameRow, Store
+from ..report.numbers import number
+from ..terminal.alarm import HeardStore
+from ..terminal.console import ExitCode, say
+from ..terminal.forecast import Beginning, forecast_first, forecast_in_a_line, forecast_underway
+from ..wording import SHORT_GAMES_FIRST, counted
+
+_EVERY = 0.5
+"""Seconds between two looks at what calls took."""
+
+_begun: ContextVar[str | None] = ContextVar("begun", default=None)
+"""The command that goes on with what this process has begun."""
+
+
+def begin_output(console: Console, command: str, title: str, path: Path, keep_going: bool = False) -> None:
+    """Print what is run and where; from now on `stopped` names the command that takes it up."""
+    goes_on_with(resumed(command, path, keep_going))
+    console.print(f"[bold]{escape(title)}[/]  →  {escape(str(path))}", highlight=False, soft_wrap=True)
+
+
+def begun(command: str, path: Path) -> None:
+    """From now on `stopped` names the command that takes this up."""
+    goes_on_with(resumed(command, path))
+
+
+def goes_on_with(command: str) -> None:
+    """From now on `stopped` names this command."""
+    _begun.set(command)
+
+
+def stopped() -> str:
+    """What to tell after Ctrl-C: how to go on with what was begun."""
+    command = _begun.get()
+    return "Stopped." if command is None else f"Stopped. What was done is kept; go on with: {command}"
+
+
+def go_on_without(overspent: Collection[str], command: str) -> str:
+    """How to go on with a command: again, less each limit that is spent, for with it nothing would be asked.
+
+    overspent: these limits: "tokens", "usd".
+    """
+    if not overspent:
+        return f"Go on with: {command}"
+    options = [f"--{limit}" for limit in overspent]
+    words = iter(shlex.split(command))
+    kept = []
+    for word in words:
+        option, equals, _ = word.partition("=")
+        if option not in options:
+            kept.append(word)
+        elif not equals:
+            next(words)
+    return f"Go on, with a higher {' and '.join(options)} or without a limit, with: {shlex.join(kept)}"
+
+
+def with_a_yes() -> str:
+    """The command that was given, with a yes to what it may cost."""
+    return f"wolflab {shlex.join([*sys.argv[1:], '--yes'])}"
+
+
+def resumed(command: str, path: Path, keep_going: bool = False) -> str:
+    """The command that takes up what lies there. keep_going: whatever is replied."""
+    return f"wolflab {command} --resume {shlex.quote(str(path))}{' --keep-going' if keep_going else ''}"
+
+
+def taken_up(console: Console, store: Store, changes: Sequence[str], yes: bool) -> tuple[Beginning, bool]:
+    """Before a run goes on: tell what it will take, and write down what is changed of its file, once that can
+    be played. Returns whether its models have been tried, too.
+    """
+    if not changes:
+        return forecast_first(console, store.experiment, yes, with_a_yes(), store), False
+    changed, games = store.changed(changes), store.games()
+    if store.changes_now(changes) != list(changes):
+        say(
+            console,
+            "From now on, a call that was not over in time is asked again with this max_tokens, and its "
+            "record says so. All other calls go on as the run was begun",
+        )
+    left = not all(row.over for row in games) or len(runner.planned_games(changed)) > len(games)
+    beginning = forecast_first(console, changed, yes, with_a_yes(), store)
+    if left:
+        preflight_models(changed, home=store.path)
+    store.change(changed)
+    return beginning, left
+
+
+def preflight_models(
+    experiment: Experiment,
+    players: Sequence[tuple[str, PlayerSpec]] = (),
+    keyless: str | None = None,
+    home: Path | None = None,
+) -> None:
+    """`runner.preflight`; where a key is missing, it says how to name another model.
+
+    players: those that `-o` can change, by the names that it takes. keyless: the command that needs no key.
+    home: of a run that goes on, which has pools and policies of its own.
+    """
+    company = Company(experiment, home)
+
+    async def check() -> None:
+        try:
+            await runner.preflight(company)
+        finally:
+            await company.close()
+
+    try:
+        asyncio.run(check())
+    except ModelError as error:
+        lacking = company.lacking_key(players)
+        if not lacking:
+            raise
+        others = " ".join(f"-o {shlex.quote(f'{name}.model')}=…" for name in lacking)
+        village = "" if keyless is None else f"; to try it without one, on the built-in player: {keyless}"
+        raise ModelError(f"{error}; or name another model: {others}{village}") from None
+
+
+def bar(console: Console) -> Progress:
+    """The bar that fills with what is over."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=console,
+    )
+
+
+def play_games(
+    console: Console,
+    store: HeardStore,
+    play: Callable[[runner.ProgressWatch], bool],
+    rehearsal: Rehearsal | None = None,
+) -> bool:
+    """Let a store's games be played while the bar fills. Returns what `play` does (`runner.play_run`).
+
+    rehearsal: what was rehearsed of them, where calls are paid for.
+    """
+    before = sum(row.over for row in store.games())
+    with _GamesShown(console, store, rehearsal) as shown:
+        ok = play(shown.watch)
+        planned = shown.look()
+    if before == planned:
+        say(console, "All games were over before: nothing was left to play")
+    return ok
+
+
+class _GamesShown:
+    """The bar of games, with what their calls took so far, and for how long they will go on."""
+
+    def __init__(self, console: Console, store: HeardStore, rehearsal: Rehearsal | None) -> None:
+        self._console, self._store, self._rehearsal = console, store, rehearsal
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(20),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[spent]}"),
+            TimeElapsedColumn(),
+            _LeftColumn(),
+            console=console,
+        )
+        self._task = self._bar.add_task("games", total=None, spent="", left=None)
+        self._experiment = store.experiment  # a tournament's is cut to what is played by now
+        self._begun, self._looked = monotonic(), 0.0
+        self._had, self._over = store.called().totals.calls, 0
+        self._calls: float | None = None
+        """So many the run makes in all, as far as that is known."""
+
+    def __enter__(self) -> Self:
+        self._store.listeners.append(self._called)
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(StoreError):
+            self.look()  # a run that is stopped shows what is over
+        self._bar.stop()
+        self._store.listeners.remove(self._called)
+
+    def watch(self, progress: runner.Progress) -> None:
+        """A game is over, or there is news of a server."""
+        if progress.news:
+            say(self._console, progress.news, "yellow")
+            return
+        if monotonic() - self._looked > _EVERY:
+            self.look()
+        if progress.last is not None and progress.last.over:
+            self._over += 1
+            if self._rehearsal is not None and self._over & (self._over - 1) == 0:
+                self._correct(self._rehearsal)
+
+    def look(self) -> int:
+        """Show how it is now. Returns how many games are planned."""
+        self._looked = monotonic()
+        rows, called = self._store.games(), self._store.called().totals
+        calls, tokens, usd = called.calls, called.usage.tokens, called.usage.cost
+        over, failed = sum(row.over for row in rows), sum(row.status == "failed" for row in rows)
+        parts = [f"{number(calls, 'large')} calls", f"{number(tokens, 'large')} tokens"] if tokens else []
+        parts += [number(usd, "usd")] if usd else []
+        parts += [f"[red]{failed} failed[/]"] if failed else []
+        self._bar.update(
+            self._task, completed=over, total=len(rows), spent=" · ".join(parts), left=self._left(calls)
+        )
+        return len(rows)
+
+    def _left(self, calls: int) -> float | None:
+        """Seconds, by the pace of calls so far; None where that is not known."""
+        made = calls - self._had
+        if self._calls is None or made <= 0:
+            return None
+        return (monotonic() - self._begun) * max(self._calls - calls, 0.0) / made
+
+    def _called(self, _: str) -> None:
+        if monotonic() - self._looked > _EVERY:
+            self.look()
+
+    def _correct(self, rehearsal: Rehearsal) -> None:
+        """With 1, 2, 4, 8 … games over, reckon again how many calls the run makes. It is told the first time,
+        unless nothing is left.
+        """
+        found = forecast_underway(self._experiment, rehearsal, self._store)
+        if found is None:
+            self._calls = None
+            return
+        told, seen = found
+        if self._calls is None and seen:
+            by = counted(seen, "reply", "replies")
+            say(self._console, f"By its first {by}, the run will take in all {forecast_in_a_line(told)}")
+        self._calls = told.calls.middle if seen else None
+
+
+class _LeftColumn(TimeRemainingColumn):
+    """How long it will go on: by calls where they wait for a server, else by games."""
+
+    def render(self, task: Task) -> Text:
+        """See rich."""
+        left = task.fields["left"]
+        if left is None:
+            return Text("left ") + super().render(task)
+        return Text(f"left {timedelta(seconds=round(left))}", style="progress.remaining")
+
+
+def end(
+    console: Console, store: Store, command: str, over: bool, extras: Extras, keep_going: bool
+) -> ExitCode:
+    """End a command that plays games (`run`, `tournament`): tell which are not over, and how to go on. over:
+    whether all games are. keep_going: it was to play them whatever is replied.
+    """
+    if over:
+        return ExitCode.UNUSABLE if extras.troubled else ExitCode.DONE
+    tell_unfinished(console, store, command, keep_going)
+    return ExitCode.BROKEN if _held_back(store.games()) else ExitCode.NOT_OVER
+
+
+def tell_unfinished(console: Console, store: Store, command: str, keep_going: bool = False) -> None:
+    """Print which games are not over, and with which of the commands (`run`, `tournament`) to go on."""
+    tell_why(console, [row for row in store.games() if not row.over])
+    say(console, SHORT_GAMES_FIRST)
+    say(console, f"Some games are not over. {how_to_go_on(store, command, keep_going)}")
+
+
+def _held_back(rows: Sequence[GameRow]) -> bool:
+    """Whether games were not begun because a player is broken: they alone are planned and say why."""
+    return any(row.status == "planned" and row.error for row in rows)
+
+
+def how_to_go_on(store: Store, command: str, keep_going: bool = False) -> str:
+    """In a sentence, with a higher budget where one is spent. command: `run` or `tournament`. keep_going: see
+    `end`.
+    """
+    higher = _higher(store)
+    again = f"{resumed(command, store.path, keep_going)}{higher}"
+    if _held_back(store.games()):
+        return f"Once that is mended, go on with: {again}. To go on all the same, add --keep-going."
+    return f"Go on with{' a higher budget' if higher else ''}: {again}"
+
+
+def _higher(store: Store) -> str:
+    """What raises the budgets that are spent: options of a command, "" where none is."""
+    needed: dict[str, float] = {}
+    for row in store.games():
+        if (short := budget_needed(row.error)) is not None:
+            needed[short[0]] = max(needed.get(short[0], 0.0), short[1])
+    budget, (tokens, usd, *_) = store.experiment.budget, store.spent()
+    higher = ""
+    if budget.tokens is not None and "tokens" in needed:
+        higher += f" -o budget.tokens={2 * max(budget.tokens, tokens + int(needed['tokens']))}"
+    if budget.usd is not None and "usd" in needed:
+        higher += f" -o budget.usd={2 * max(budget.usd, float(usd) + needed['usd']):.6g}"
+    return higher
+
+
+def tell_why(console: Console, rows: Sequence[GameRow]) -> None:
+    """Print why games are not over; those with one reason, such as a spent budget, in one line."""
+    reasons: dict[str, list[GameRow]] = {}
+    for row in rows:
+        reasons.setdefault(f"{row.status}: {row.error}" if row.error else row.status, []).append(row)
+    for why, alike in reasons.items():
+        first = alike[0]
+        which = f"[red]game {first.id}[/] ({escape(first.condition)}, deal {first.deal}) is"
+        if len(alike) > 1:
+            which = f"[red]{len(alike):,} games[/] are"
+        console.print(f"{which} {escape(why)}", highlight=False)
+
+
+def leave(console: Console, kind: str, page: Path, html: str, numbers: dict[str, Any]) -> None:
+    """Write a page and its numbers beside it, and say where they are. kind: what the page is called."""
+    write(page, html.encode())
+    data = page.with_suffix(".json")
+    write_numbers(data, numbers)
+    say(console, f"{kind}: {page}\nits numbers as data: {data}")
+
+
+def write_numbers(path: Path, data: dict[str, Any]) -> None:
+    """Write a command's numbers beside its page, as JSON."""
+    write(path, msgspec.json.format(msgspec.json.encode(data), indent=1) + b"\n")

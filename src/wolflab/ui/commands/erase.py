@@ -1,0 +1,143 @@
+"""`wolflab erase`: a person's words go, and what is told of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from ...errors import StoreError
+from ...lab.plans.specs import PERSON
+from ...lab.runs.erasing import Erased, SentTo, erase_said
+from ...lab.runs.game import rules_of
+from ...lab.storage.store import GameRow, Place, Store
+from ...lab.studies.plan import STUDY
+from ..study.house import StudyHouse
+from ..terminal.console import say
+from ..web.table import forgetting, nicknames
+from ..wording import counted
+from .play import seated_people
+from .show import seat_of
+
+
+def erase_words(
+    console: Console, path: Path, person: str | None, seat: str | None, also: Sequence[Path] = ()
+) -> None:
+    """Erase what somebody said from all games of a run: whom `person` names, or whoever sat at `seat`. also:
+    further folders in which copies may lie.
+    """
+    if person is not None and (path / STUDY).is_file():
+        done = asyncio.run(_erase_in_study(path, person, also))
+    else:
+        done = _erase_in_run(path, person, seat, also)
+    if done.statements:
+        say(console, f"{counted(done.statements, 'statement')} erased from {path}; the rest still verifies")
+    else:
+        say(console, f"{path}: nothing is left to erase")
+    for sentence in (*_files(done), *_sent(done.sent)):
+        say(console, sentence)
+
+
+async def _erase_in_study(path: Path, person: str, also: Sequence[Path]) -> Erased:
+    """The same, with what somebody said in training. What they answered to a study's questions stays."""
+    house = StudyHouse.open(path, str(path / STUDY))
+    try:
+        if person not in house.people.people:
+            raise StoreError(f"{path}: nobody is named {person} there; see {path / 'people'} for who is")
+        house.tables.hold()
+        async with house.serving():  # who has withdrawn goes first
+            return await house.erase_played(house.people.people[person], also)
+    finally:
+        house.tables.close()
+        house.close()
+
+
+def _erase_in_run(path: Path, person: str | None, seat: str | None, also: Sequence[Path]) -> Erased:
+    with forgetting(path) as forget, Store.resume(path) as store:
+        nicks = nicknames(path)
+        sat = {(sitting.game, sitting.seat): sitting.person for sitting in store.sittings()}
+
+        def is_meant(row: GameRow, number: int, name: str) -> bool:
+            if seat is not None:
+                return number == _numbered(store, row, seat)
+            return person in (name, nicks.get(number), sat.get((row.id, number)))
+
+        found = [
+            (row, number)
+            for row in store.games()
+            for number, name in _people(store, row).items()
+            if is_meant(row, number, name)
+        ]
+        if not found:
+            named = f"nobody who sat there is named {person}"
+            who = named if seat is None else f"no person sat at {seat}"
+            raise StoreError(f"{path}: {who}; only what people said can be erased, and --seat names a seat")
+        done = erase_said(store, found, also)
+        for _, number in found:
+            forget(number)
+    return done
+
+
+def _files(done: Erased) -> Iterator[str]:
+    """What became of files, and what may still hold the words."""
+    for path, command in done.removed.items():
+        yield f"removed: {path}; " + (f"to make it again: {command}" if command else "it was never finished")
+    for path in done.replaced:
+        yield f"replaced in {path}"
+    if done.calls:
+        yield f"{counted(done.calls, 'prompt or reply', 'prompts and replies')} of models held the words"
+    for path in done.unread:
+        why = "a link to elsewhere" if path.is_symlink() else "no text, too large, or no file of this version"
+        yield f"not looked into, for it is {why}: {path}"
+    if done.statements:
+        yield (
+            "Statements of fewer than five words were looked for in files only where they are told as that "
+            "player's. Files that were made from the run and lie elsewhere (export, annotate, reports) may "
+            "still hold the words, unless you named their folders with --also; delete them"
+        )
+    if done.repeated:
+        n, games = done.repeated.total(), _games(done.repeated)
+        yield (
+            f"{counted(n, 'statement or note', 'statements or notes')} of others "
+            f"{'repeats' if n == 1 else 'repeat'} the words ({games}). They are their own, and stay in the "
+            "record: without them it could not be verified"
+        )
+
+
+def _sent(sent: Sequence[SentTo]) -> Iterator[str]:
+    """Whom the words were sent to."""
+    for one in sent:
+        games = sorted(int(where[5:]) for where in one.calls if where.startswith("game/"))
+        others = [where for where in one.calls if where and not where.startswith("game/")]
+        places = ", ".join([*([_games(games)] if games else ()), *others])
+        what = counted(sum(one.calls.values()), "text" if "" in one.calls else "call")
+        at = f"at {one.host}" if one.host else "(its address is not kept)"
+        here = "" if one.left else ", on this machine"
+        yield f"sent to {one.name} {at}{here}: {what}{f' ({places})' if places else ''}"
+    if left := [one.host or one.name for one in sent if one.left]:
+        yield (
+            "This left the machine, and cannot be called back from here: ask "
+            f"{', '.join(dict.fromkeys(left))} to delete it"
+        )
+    else:
+        yield "Nothing of it left this machine: no server elsewhere was sent these words"
+
+
+def _games(numbers: Collection[int]) -> str:
+    return f"game{'' if len(numbers) == 1 else 's'} {', '.join(map(str, numbers))}"
+
+
+def _people(store: Store, row: GameRow) -> dict[int, str]:
+    """Who the people of a game are, by seat, as its record names them; "" for one without a name."""
+    if not row.over:
+        return seated_people(store.experiment, Place.of(row))
+    players = store.record(row.id).header["players"]
+    return {
+        seat: player.get("person", "") for seat, player in enumerate(players) if player["recipe"] == PERSON
+    }
+
+
+def _numbered(store: Store, row: GameRow, seat: str) -> int:
+    return seat_of(rules_of(store.experiment, Place.of(row)).names, seat, "--seat")

@@ -1,0 +1,135 @@
+"""`wolflab export`: a run's records, data, tables, figures and transcripts as files (docs/data.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from ...errors import ExperimentError
+from ...files import write
+from ...lab.data.columns import TABLES
+from ...lab.data.frames import check_packages, write_data
+from ...lab.data.rows import DataSource
+from ...lab.runs.export import export_run
+from ...lab.storage.store import Store
+from ...lab.transcripts.inspect_log import write_logs
+from ...lab.transcripts.scout import write_transcripts
+from ..report.figures import FIGURE_FILES
+from ..report.notebook import OpenedRun, open_run
+from ..report.page import ReportPage
+from ..terminal.console import say
+from ..terminal.tables import INSTRUMENT
+from ..wording import counted
+
+EVERYTHING = "all"
+FOR_OTHERS = ("inspect", "scout")
+"""Kinds that are not among all: files in another program's form, which hold every prompt once more."""
+HOME = "exported"
+"""The folder in a run's directory in which its files lie where none is named."""
+CONTENTS = "contents.md"
+"""What each file of tables or figures shows; it stands beside them."""
+
+
+def export_as(
+    console: Console,
+    run: Path,
+    to: Path | None,
+    kinds: Sequence[str],
+    texts: bool,
+    judges: Sequence[Path],
+) -> None:
+    """Write a run to the folder `to` (None: see `HOME`). kinds: of `KINDS`, or `EVERYTHING`. texts, judges:
+    see `DataSource`.
+    """
+    unknown = [kind for kind in kinds if kind not in (*KINDS, EVERYTHING)]
+    if unknown:
+        raise ExperimentError(f"--as {unknown[0]}: use {', '.join(KINDS)} or {EVERYTHING}")
+    wanted = [kind for kind in KINDS if kind in kinds or (EVERYTHING in kinds and kind not in FOR_OTHERS)]
+    if judges and "data" not in wanted:
+        raise ExperimentError("--judge changes what is in the data: add --as data")
+    if texts and not {"data", *FOR_OTHERS} & {*wanted}:
+        raise ExperimentError(
+            "--texts changes what is in data and transcripts: add --as data, inspect or scout"
+        )
+    if {"data", "scout"} & {*wanted}:
+        check_packages()  # before anything is written
+    opened = open_run(run, judges)
+    to = run / HOME if to is None else to
+    for kind in wanted:
+        say(console, KINDS[kind](opened, to, texts))
+
+
+def _records(run: OpenedRun, to: Path, texts: bool) -> str:
+    with Store.open_for_reading(run.path) as store:
+        return f"{counted(export_run(store, to), 'game')} written to {to}"
+
+
+def _data(run: OpenedRun, to: Path, texts: bool) -> str:
+    folder = to / "data"
+    write_data(DataSource(run.path, run.judges, texts), list(TABLES), folder)
+    return f"{len(TABLES)} tables of data written to {folder}"
+
+
+def _tables(run: OpenedRun, to: Path, texts: bool) -> str:
+    return write_tables(run.pages, to)
+
+
+def _figures(run: OpenedRun, to: Path, texts: bool) -> str:
+    return write_figures(run.pages, to)
+
+
+def _inspect(run: OpenedRun, to: Path, texts: bool) -> str:
+    folder = to / "inspect"
+    with Store.open_for_reading(run.path) as store:
+        written = write_logs(store, folder, texts)
+    samples = counted(sum(log.samples for log in written), "sample")
+    return f"{counted(len(written), 'log')} with {samples} written to {folder}"
+
+
+def _scout(run: OpenedRun, to: Path, texts: bool) -> str:
+    folder = to / "scout"
+    with Store.open_for_reading(run.path) as store:
+        written = write_transcripts(store, folder, texts)
+    transcripts = counted(sum(log.samples for log in written), "transcript")
+    return f"{transcripts} in {counted(len(written), 'file')} written to {folder}"
+
+
+def write_tables(pages: Sequence[ReportPage], to: Path) -> str:
+    """Write the tables of pages to `to/tables`. Returns what to say of it."""
+    folder = to / "tables"
+    tables = {name: table for page in pages for name, table in page.tables.items()}
+    for name, table in tables.items():
+        table.to_csv(folder / f"{name}.csv")
+        table.to_latex(folder / f"{name}.tex")
+    _contents(folder, pages[0], {name: table.caption for name, table in tables.items()})
+    return f"{counted(len(tables), 'table')} written to {folder}"
+
+
+def write_figures(pages: Sequence[ReportPage], to: Path) -> str:
+    """Write the figures of pages to `to/figures`. Returns what to say of it."""
+    folder = to / "figures"
+    figures = {name: figure for page in pages for name, figure in page.figures.items()}
+    for name, figure in figures.items():
+        for ending in FIGURE_FILES:
+            figure.save(folder / f"{name}.{ending}")
+    _contents(folder, pages[0], {name: figure.alt for name, figure in figures.items()})
+    return f"{counted(len(figures), 'figure')} written to {folder}"
+
+
+def _contents(folder: Path, page: ReportPage, said: Mapping[str, str]) -> None:
+    lines = [f"# {page.title}", *([INSTRUMENT] if page.instrument else [])]
+    listed = "\n".join(f"- `{name}`: {words}" for name, words in said.items())
+    write(folder / CONTENTS, "\n\n".join([*lines, f"{listed}\n"]).encode())
+
+
+KINDS: Mapping[str, Callable[[OpenedRun, Path, bool], str]] = {
+    "records": _records,
+    "data": _data,
+    "tables": _tables,
+    "figures": _figures,
+    "inspect": _inspect,
+    "scout": _scout,
+}
+"""What a run can be written as."""

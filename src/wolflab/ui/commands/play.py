@@ -1,0 +1,207 @@
+"""One game in the terminal: watched, or played by a person among agents."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from contextlib import closing, nullcontext
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rich.console import Console
+
+from ...errors import ExperimentError, StoreError, WolflabError
+from ...lab.plans.experiment import Experiment
+from ...lab.plans.loading import build
+from ...lab.plans.overrides import model_given
+from ...lab.plans.specs import PERSON
+from ...lab.runs.game import keys, rules_of
+from ...lab.runs.tables import only_place, play_table
+from ...lab.runs.work import error_sentence
+from ...lab.storage.run_files import new_directory
+from ...lab.storage.store import GIVEN_UP, Place, Store
+from ...match import Draws, dealt_roles
+from ...rules import ROLES
+from ..terminal.console import say
+from ..terminal.game import GamePrinter
+from ..terminal.keyboard import Keyboard
+from ..terminal.seat import AwayFromTable, TerminalTable
+from .common import begun
+from .show import seat_of
+
+_OF_MANY = frozenset(
+    [
+        "deals",
+        "repeats",
+        "conditions",
+        "baseline",
+        "contrasts",
+        "curve",
+        "planted",
+        "published",
+        "redraw_void",
+        "concurrency",
+        "workers",
+        "village",
+    ]
+)
+"""Fields of an experiment that say nothing of a single game."""
+
+_WHERE = "wolflab play"
+_SEEDS = 1000
+"""Deals looked through for one in which the person holds the role that was asked for."""
+
+
+class PersonalSeat(NamedTuple):
+    """Where a person sits, by name or number; role: what the person is to be dealt, "" for whatever comes."""
+
+    seat: str
+    role: str = ""
+
+
+def play_game(
+    console: Console,
+    rules: str,
+    model: str,
+    recipe: str,
+    seed: int,
+    thoughts: bool,
+    overrides: Sequence[str],
+    pace: float | None,
+    out: Path | None,
+    human: PersonalSeat | None = None,
+) -> None:
+    """One game, printed as it happens. ExperimentError for a field that is about several games."""
+    for change in overrides:
+        field, _, within = change.partition("=")[0].partition(".")
+        if field in _OF_MANY and not (field == "village" and within):  # `override` has a better sentence
+            raise ExperimentError(
+                f"-o {change}: play plays one game, for which {field} says nothing; several are played by: "
+                "wolflab run"
+            )
+    player = {"recipe": recipe} if recipe == "random" else {"recipe": recipe, "model": model_given(model)}
+    data: dict[str, Any] = {
+        "name": "play",
+        "rules": rules,
+        "players": {"others": player},
+        "seed": seed,
+        "deals": 1,
+        "redraw_void": False,
+    }
+    if human is not None:
+        overrides = _take_seat(data, overrides, human)
+    experiment = build(data, overrides, where=_WHERE)
+    seat = _own_seat(experiment)
+    if seat is not None:
+        if thoughts:
+            raise ExperimentError("--thoughts shows what the others think; leave it out where you play")
+        out = new_directory(Path("runs"), "table") if out is None else out
+    store = None
+    if out is not None:
+        store = Store.create(out, experiment)
+        store.plan([astuple(only_place(experiment))])
+        begun("run" if seat is None else "play", out)
+    _sit(console, experiment, store, seat, thoughts, pace)
+
+
+def resume_table(console: Console, path: Path, pace: float | None) -> None:
+    """Go on with a game that a person left, or that was cut off."""
+    with Store.open_for_reading(path) as stopped:
+        seat = _own_seat(stopped.experiment)
+        if seat is None:
+            raise StoreError(f"{path}: no person plays in this run; go on with: wolflab run --resume {path}")
+        if stopped.game(1).over:
+            raise StoreError(f"{path}: this game is over; read it again with: wolflab show {path} 1")
+        if stopped.game(1).error == GIVEN_UP:
+            raise StoreError(f"{path}: this game was {GIVEN_UP}; play another one")
+    store = Store.resume(path)
+    begun("play", path)
+    _sit(console, store.experiment, store, seat, False, pace)
+
+
+def _take_seat(data: dict[str, Any], overrides: Sequence[str], human: PersonalSeat) -> Sequence[str]:
+    """Put a person at a seat of an experiment's fields. Returns the overrides, with a seed at their end that
+    deals that person the role, if one was asked for.
+    """
+    fields = Experiment.model_fields.keys() - {"players"}
+    rules_alone = [change for change in overrides if re.split("[.=]", change)[0] in fields]
+    experiment = build(data, rules_alone, where=_WHERE)  # what is changed of players may need the seat
+    place = only_place(experiment)
+    rules = rules_of(experiment, place)
+    seat = seat_of(rules.names, human.seat, "--human")
+    data["players"][experiment.ruleset(place.condition).names[seat]] = {"recipe": PERSON}
+    if not human.role:
+        return overrides
+    role = next((name for name in rules.roles if name.casefold() == human.role.casefold()), "")
+    if role not in ROLES or not rules.count(role):
+        dealt = ", ".join(name for name, n in rules.roles.items() if n)
+        raise ExperimentError(f"--as {human.role}: nobody is dealt that role here; use one of {dealt}")
+    for seed in range(experiment.seed, experiment.seed + _SEEDS):
+        deal = Draws(keys(experiment.model_copy(update={"seed": seed}), place)[0])
+        if dealt_roles(rules, deal)[seat] == role:
+            return [*overrides, f"seed={seed}"]
+    raise ExperimentError(f"--as {role}: none of {_SEEDS} deals gives it to that seat; take another seat")
+
+
+def _own_seat(experiment: Experiment) -> int | None:
+    """The seat that a person holds; None where nobody does. ExperimentError for more than one person, and for
+    a person who is not seated by name: they would see each other's secrets at one terminal.
+    """
+    place = only_place(experiment)
+    people = [at for at, spec in experiment.cast(place.condition).items() if spec.recipe == PERSON]
+    seats = list(seated_people(experiment, place))
+    if len(people) > 1 or len(seats) != len(people):
+        raise ExperimentError(
+            f"recipe person for {', '.join(people)}: one person plays at a terminal, at a seat of their own; "
+            "give the recipe to one seat by name, or use --human SEAT alone"
+        )
+    return seats[0] if seats else None
+
+
+def _sit(
+    console: Console,
+    experiment: Experiment,
+    store: Store | None,
+    seat: int | None,
+    thoughts: bool,
+    pace: float | None,
+) -> None:
+    """Play the game, with a person where one has a seat."""
+    if pace is None:
+        pace = 0.3 if sys.stdout.isatty() else 0.0
+    rules = rules_of(experiment, only_place(experiment))
+    printer = GamePrinter(console, rules, seat, thoughts=thoughts, pace=0.0 if seat is not None else pace)
+    table = None
+    if seat is not None:
+        at_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+        table = TerminalTable(console, printer, Keyboard() if at_terminal else None, pace=pace)
+    with nullcontext() if store is None else closing(store):
+        try:
+            asyncio.run(play_table(store, experiment, table, printer.watch))
+            if store is not None:
+                again = f"wolflab show {shlex.quote(str(store.path))} 1"
+                say(console, f"kept in {store.path}; read it again with: {again}")
+        except* AwayFromTable as errors:
+            assert store is not None
+            say(console, f"{error_sentence(errors)}. {_kept(store)}")
+        except* WolflabError:
+            if store is not None and seat is not None:
+                say(console, _kept(store))
+            raise
+
+
+def _kept(store: Store) -> str:
+    return f"The game is kept; go on with: wolflab play --resume {shlex.quote(str(store.path))}"
+
+
+def seated_people(experiment: Experiment, place: Place) -> dict[int, str]:
+    """The people of a game that is planned, by seat, with the names that the experiment has for them."""
+    names = experiment.ruleset(place.condition).names
+    cast = experiment.cast(place.condition)
+    return {
+        names.index(at): spec.person for at, spec in cast.items() if spec.recipe == PERSON and at in names
+    }

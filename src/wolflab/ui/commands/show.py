@@ -1,0 +1,331 @@
+"""`wolflab show`: a recorded game, one turn of it, its prompts, its tables of trust. Nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+
+from rich.console import Console, Group
+from rich.markup import escape
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from ...errors import ExperimentError, RecordError
+from ...lab.runs.again import Again, again
+from ...lab.runs.counting import rows_of
+from ...lab.runs.game import keys
+from ...lab.runs.prompts import PromptShown, prompts_of, seat_asked
+from ...lab.storage.store import GameRow, Place, Store
+from ...metrics.behaviours import TrustTable, trust_tables
+from ...metrics.play import seat_labels
+from ...record import GameRecord
+from ...rules import Action, Ruleset
+from ...text.asking.wording import moderator_request
+from ...text.notes import Answered, Asked, Content, Reflected, Suggested, Thought
+from ..notes import acted, message_numbers, note_lines
+from ..terminal.console import say
+from ..terminal.game import show_record
+from ..wording import cut
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be shown of a game: the command's flags. ExperimentError for two that do not go together.
+
+    as_: through whose eyes. turn: that turn alone; without: the same beside it, taken again without these
+    components. prompts: every request and reply as well; step: of that step alone. trust: its tables instead.
+    """
+
+    as_: str | None = None
+    thoughts: bool = False
+    prompts: bool = False
+    trust: bool = False
+    turn: str | None = None
+    without: Sequence[str] = ()
+    step: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse flags that have nothing to say together."""
+        if self.trust:
+            for flag in ("as_", "thoughts", "prompts", "turn", "without", "step"):
+                if getattr(self, flag):
+                    raise ExperimentError(
+                        f"--trust shows the whole game's tables of trust, and takes no --{flag.strip('_')}: "
+                        "leave one out"
+                    )
+        if self.without and self.turn is None:
+            raise ExperimentError("--without belongs to --turn: name the turn to be taken again")
+        if self.step is not None and not self.prompts:
+            raise ExperimentError("--step narrows --prompts down to one step: add --prompts")
+
+
+_ERROR = 60
+"""Of why a game stopped, in the list, in characters."""
+_WON = {True: "the village", False: "the Werewolves", None: "nobody"}
+
+
+def list_games(console: Console, store: Store, wanted: Wanted = Wanted()) -> None:
+    """The command without a number: every game of the run in a line. ExperimentError for flags of one."""
+    if any(getattr(wanted, flag.name) for flag in fields(wanted)):
+        raise ExperimentError(f"show: which game? Name its number; wolflab show {store.path} lists them")
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for head in ("game", "deal", "repeat", "rounds"):
+        table.add_column(head, justify="right", no_wrap=True)
+    table.add_column("won by", overflow="fold")
+    table.add_column("condition", overflow="fold")
+    games = store.games()
+    for game, row in zip(games, rows_of(store, games), strict=True):
+        rounds, result = "–", str(game.status)
+        if row is not None and game.status == "done":
+            rounds, result = f"{row.sums_of('days')[0]:.0f}", _WON[row.winner]
+        elif game.error:
+            result = f"{game.status}: {cut(game.error, _ERROR)}"
+        table.add_row(
+            str(game.id), str(game.deal), str(game.repeat), rounds, escape(result), escape(game.condition)
+        )
+    console.print(table)
+    say(console, f"One of them: wolflab show {store.path} {games[0].id if games else 1}", "dim")
+
+
+def _say_players(console: Console, record: GameRecord, seat: int | None) -> None:
+    """Who sat where: role, model and recipe; of the others' roles nothing where one seat looks on."""
+    for number, name in enumerate(record.ruleset.names):
+        who = ", later ".join(map(str, seat_labels(record, number)))
+        role = record.roles[number] if seat in (None, number) else ""
+        say(console, f"  {name}{f', {role}' if role else ''}: {who}", "dim")
+
+
+def show(console: Console, store: Store, game: int, wanted: Wanted = Wanted()) -> None:
+    """The command: which game of the run it is and who played, then what is wanted of it."""
+    row = store.game(game)
+    record = store.record(game)
+    void = ", void" if row.status == "void" else ""
+    say(console, f"game {game}: condition {row.condition}, deal {row.deal}, repeat {row.repeat}{void}", "dim")
+    if wanted.trust:
+        show_trust(console, record)
+        return
+    names = record.ruleset.names
+    seat = None if wanted.as_ is None else seat_of(names, wanted.as_, "--as")
+    turn = None if wanted.turn is None else _ask_of(names, wanted.turn)
+    if turn is None:
+        _say_players(console, record, seat)
+        show_record(console, record, seat, wanted.thoughts)
+    else:
+        if seat is not None and seat != seat_asked(turn):
+            raise ExperimentError(
+                f"--turn {wanted.turn} is not a turn of {wanted.as_}: the last number is the seat, from 0, "
+                f"and {names[seat]} has seat {seat}"
+            )
+        if wanted.without and any(not model.startswith("village") for model in store.came_to(game)):
+            console.print("[dim]Its model is asked anew for the turn without a component.[/]")
+        taken = again(store, row, turn, wanted.without)
+        show_turn(console, record.ruleset, taken, wanted.without, _past(store, row))
+    if wanted.prompts:
+        if wanted.without:
+            console.print("[dim]The prompts are those of the turn as it was played.[/]")
+        whose = (lambda ask: seat in (None, seat_asked(ask))) if turn is None else turn.__eq__
+        _show_prompts(console, store, game, names, whose, wanted.step)
+
+
+def _ask_of(names: Sequence[str], turn: str) -> str:
+    """The ask of a turn, whose player may be named: "2/vote/player_4" is "2/vote/3"."""
+    round, kind, player, *more = [*turn.split("/"), "", ""]
+    if not player or player.isdecimal():
+        return turn
+    return "/".join([round, kind, str(seat_of(names, player, "--turn")), *filter(None, more)])
+
+
+def _past(store: Store, row: GameRow) -> Callable[[str], str]:
+    """How to look at a decision that past games taught: by its id, the command that shows it.
+
+    A pool taken in from a file may hold games of any run, and of theirs only their own names are known.
+    """
+    if any(spec.pool is not None for spec in store.experiment.experience(row.condition)):
+        games: dict[str, int] = {}
+    else:
+        games = {
+            f"{other.condition}|{keys(store.experiment, Place.of(other))[1]}": other.id
+            for other in store.games()
+        }
+
+    def where_to_look(experience: str) -> str:
+        game, _, ask = experience.rpartition("|")
+        if game in games:
+            return f"game {games[game]}, {ask}: wolflab show {store.path} {games[game]} --turn {ask}"
+        return f"game {game} of the runs that the pool was made of, {ask}"
+
+    return where_to_look
+
+
+def seat_of(names: Sequence[str], name: str, flag: str) -> int:
+    """The seat of a player by its name, however that is spelled, or by its number."""
+    for seat, known in enumerate(names):
+        if _bare(name) == _bare(known) or (
+            name.isdigit() and known.endswith(name) and not known[: -len(name)][-1:].isdigit()
+        ):
+            return seat
+    raise ExperimentError(f"{flag} {name}: there is no such player; the players are {', '.join(names)}")
+
+
+def _bare(name: str) -> str:
+    """A name however it is spelled: "player_3" for "Player 3"."""
+    return name.casefold().replace("_", " ")
+
+
+# -- prompts ----------------------------------------------------------------------------------------
+
+
+def _show_prompts(
+    console: Console,
+    store: Store,
+    game: int,
+    names: Sequence[str],
+    wanted: Callable[[str], bool],
+    step: str | None,
+) -> None:
+    """Requests and replies of a game's asks that are wanted; step: only those of this step ("answer/3")."""
+    steps: dict[str, None] = {}
+    shown = 0
+    for call in prompts_of(store, game):
+        if not call.messages or not wanted(call.ask):
+            continue
+        steps[call.step] = None
+        if step is None or step == call.step or call.step.startswith(f"{step}/"):
+            _show_call(console, names, call)
+            shown += 1
+    if step is not None and not shown:
+        there = ", ".join(steps) or "none"
+        raise RecordError(f"--step {step}: there is no such step here; there are {there}")
+
+
+def _show_call(console: Console, names: Sequence[str], call: PromptShown) -> None:
+    name = "" if call.seat is None or call.seat >= len(names) else f"{names[call.seat]} · "
+    console.rule(f"{name}{call.key}", style="yellow")
+    prompt = ((f"[yellow]{role}[/]", text) for role, text in call.messages)
+    for role, text in (*prompt, ("[green]reply[/]", call.reply)):
+        console.print(role)
+        console.print(escape(text), highlight=False, soft_wrap=True)
+
+
+# -- one turn ----------------------------------------------------------------------------------------
+
+NotesShown = Sequence[tuple[str, Content]]
+
+
+def show_turn(
+    console: Console,
+    ruleset: Ruleset,
+    taken: Again,
+    without: Sequence[str],
+    past: Callable[[str], str] = str,
+) -> None:
+    """Print a turn; with one taken again, both side by side.
+
+    past: what to say of a decision in a past game, by its id, so that a reader finds it.
+    """
+    ask, turn = taken.moment.ask, taken.moment.turn
+    console.print(Rule(f"{ruleset.names[ask.seat]} · {ask.id}"))
+    console.print(Text(f"You are asked to {moderator_request(taken.moment.situation, ask)}."))
+    table = Table(expand=True)
+    table.add_column("as it was played")
+    cells = [_steps(turn.notes, turn.action, turn.invalid, ruleset, past)]
+    if taken.notes is not None:
+        table.add_column(f"without {', '.join(without)}")
+        cells.append(_steps(taken.notes, taken.action, taken.invalid, ruleset, past))
+    table.add_row(*cells)
+    console.print(table)
+
+
+def _steps(
+    notes: NotesShown,
+    action: Action | None,
+    invalid: str | None,
+    ruleset: Ruleset,
+    past: Callable[[str], str],
+) -> Group:
+    """003 Table 4's rows: questions and answers, reflection, suggestion, thoughts, final response."""
+    rows: list[Text] = []
+    number = 0
+    shown = (Answered, Reflected, Suggested, Thought, Asked)
+    others = [
+        line
+        for step, content in notes
+        if not isinstance(content, shown)
+        for line in note_lines(step, content, ruleset.names)
+    ]
+    rows += [Text(line, style="dim") for line in others]
+    for heading, kinds in (
+        ("Questions and answers", (Answered,)),
+        ("Reflection", (Reflected,)),
+        ("Suggestion from experience", (Suggested,)),
+        ("Chain of thought", (Thought,)),
+    ):
+        mine = [content for _, content in notes if isinstance(content, kinds)]
+        if mine:
+            rows.append(Text(heading, style="bold"))
+        for content in mine:
+            if isinstance(content, Answered):
+                number += 1
+                rows.append(Text(f"{number}. {content.question}", style="cyan"))
+                source = f"  [from {message_numbers(content.retrieved)}]" if content.retrieved else ""
+                rows.append(Text(f"   {content.answer or '(no usable answer)'}{source}"))
+            elif isinstance(content, Reflected | Thought):
+                rows.append(Text(content.text))
+            elif isinstance(content, Suggested):
+                rows.append(Text(note_lines("", content, ruleset.names)[0]))
+                rows += _read(content, past)
+    rows.append(Text("Final response", style="bold"))
+    final = f"no usable reply: {invalid}" if invalid else acted(action, ruleset.names)
+    rows.append(Text(final, style="red" if invalid else "green"))
+    return Group(*rows)
+
+
+def _read(suggested: Suggested, past: Callable[[str], str]) -> list[Text]:
+    """The experiences that a suggestion was drawn from (003 Eq. 7), so that each can be looked at."""
+    if not suggested.good:
+        return []
+    experiences = [("bad", suggested.bad), *(("good", experience) for experience in suggested.good)]
+    return [Text(f"  {how}: {past(experience)}", style="dim") for how, experience in experiences]
+
+
+# -- trust -------------------------------------------------------------------------------------------
+
+TRUSTS, GONE, DEAD = "●", "○", "·"
+
+
+def show_trust(console: Console, record: GameRecord) -> None:
+    """Print a table a day: a row trusts the columns marked."""
+    tables = trust_tables(record)
+    for table in tables:
+        console.print(_drawn(table, record.roles))
+    note = (
+        f"{TRUSTS} trusts (row in column)   {GONE} trusted the day before, not now   {DEAD} out of the game"
+    )
+    console.print(note if tables else "nobody was asked to speak in this game", highlight=False)
+
+
+def _drawn(table: TrustTable, roles: tuple[str, ...]) -> Table:
+    drawn = Table(title=f"day {table.day}", title_justify="left")
+    drawn.add_column("")
+    for name in table.names:
+        drawn.add_column(_short(name), justify="center")
+    for i, row in enumerate(table.trusts):
+        cells = []
+        for j, trusted in enumerate(row):
+            if i not in table.alive or j not in table.alive:
+                cells.append(Text(DEAD, style="dim"))
+            elif trusted:
+                both = (min(i, j), max(i, j)) in table.reciprocal
+                cells.append(Text(TRUSTS, style="bold green" if both else "yellow"))
+            else:
+                cells.append(Text(GONE if (i, j) in table.dissolved else "", style="red"))
+        drawn.add_row(Text(f"{_short(table.names[i])} {roles[i]}", no_wrap=True), *cells)
+    new, mutual = len(table.established), len(table.reciprocal)
+    drawn.caption = f"{len(table.relations)} of {table.pairs}, {new} new, {mutual} both ways"
+    return drawn
+
+
+def _short(name: str) -> str:
+    """A player's number, so that a table of seven fits the screen."""
+    return "".join(char for char in name if char.isdigit()) or name

@@ -1,0 +1,171 @@
+"""`wolflab status`: how far something is, seen from outside, whether it goes on or has stopped."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Console
+
+from ...lab.results.costs import cost_without_prices, run_cost
+from ...lab.runs.tournament_games import is_tournament
+from ...lab.runs.work import budget_needed
+from ...lab.storage.call_store import LATENESS
+from ...lab.storage.overview import RunCounts, RunOverview
+from ...lab.storage.run_files import TRAINING, held_elsewhere, is_held
+from ...lab.storage.store import Store
+from ...lab.studies.plan import STUDY
+from ...lab.training.files import log_of, seed_folder, training_result
+from ...lab.training.run import opened
+from ...metrics.rows import UNFINISHED
+from ...usage import Cost
+from ..report.numbers import UNKNOWN, cost_in_words, number
+from ..terminal.console import say
+from ..wording import NOT_BEGUN, attempts_in_words, counted, duration, status_in_words
+from .common import how_to_go_on
+
+_NAMED = 5
+"""Calls under way, and reasons, that are named one by one."""
+
+
+def show_status(console: Console, path: Path) -> None:
+    """Tell how far it is, and how to go on. StoreError for what is no run, training or directory of calls."""
+    if (path / TRAINING).is_file():
+        _show_training(console, path)
+        return
+    with RunOverview.open_for_reading(path) as overview:
+        work = _Work.of(path)
+        counts = overview.counts()
+        under_way = overview.left_open()
+        if overview.of_games:
+            _show_games(console, path, overview, counts, work)
+        else:
+            _show_calls(console, path, overview.progress(), work)
+            say(console, _took(counts, cost_without_prices(overview)))
+        lost = attempts_in_words(overview.attempt_totals())
+    if lost:
+        say(console, f"  {lost}", "yellow")
+    if under_way:
+        _tell_under_way(console, under_way, work)
+
+
+class _Work(NamedTuple):
+    """Whether something goes on. here: on this machine. unseen: the words for another machine that began it
+    and has not told its end, else "".
+    """
+
+    here: bool
+    unseen: str
+
+    @classmethod
+    def of(cls, path: Path) -> _Work:
+        here = is_held(path)
+        machine = "" if here else held_elsewhere(path)
+        cannot = f"last taken up on {machine}, and whether it goes on there cannot be seen from here"
+        return cls(here, cannot if machine else "")
+
+    def left(self, how: str) -> str:
+        """What is said of something that is not over and not in work here. how: it goes on."""
+        return f"{self.unseen}; if not, {how}" if self.unseen else f"nobody works on it now; {how}"
+
+
+def _show_calls(console: Console, path: Path, progress: dict[str, tuple[int, int]], work: _Work) -> None:
+    """Of what asks outside games: a judge, an evaluation …"""
+    over = bool(progress) and all(done >= planned for done, planned in progress.values())
+    stopped = "over" if over else work.left("the command that began it goes on")
+    state = "in work now" if work.here else stopped
+    say(console, f"{path}: calls alone, of a judge or an evaluation; {state}")
+    for who, (done, planned) in progress.items():
+        say(console, f"  {who}: {done:,} of {planned:,} done")
+
+
+def _show_training(console: Console, path: Path) -> None:
+    spec = opened(path)
+    made = {seed: max(0, len(log_of(seed_folder(path, seed))) - 1) for seed in spec.seeds}
+    for seed, n in made.items():
+        say(console, f"seed {seed}: {n} of {counted(spec.training.updates, 'update')}")
+    if all(training_result(seed_folder(path, seed)) for seed in spec.seeds):
+        say(console, f"{path}: over")
+    elif not (work := _Work.of(path)).here:
+        say(console, work.left(f"go on with: wolflab train --resume {shlex.quote(str(path))}"))
+
+
+def _show_games(console: Console, path: Path, overview: RunOverview, counts: RunCounts, work: _Work) -> None:
+    with Store.open_for_reading(path) as store:
+        experiment, command = store.experiment, store.command.split()[1]
+        command = "tournament" if is_tournament(store) else command
+        how, cost = how_to_go_on(store, command), run_cost(store)
+        if (path / STUDY).is_file():
+            again = f"wolflab study FILE --out {shlex.quote(str(path))}"
+            spent = any(budget_needed(row.error) for row in store.games())
+            first = "Write a higher experiment.budget in the study's file, then go on" if spent else "Go on"
+            how = f"{first} with the command that began it: {again}"
+        given_up = counts.of("failed") if store.peopled else 0  # they are planned again
+        timed = (row for row in store.games() if row.over) if work.here else ()
+        seconds = [taken for row in timed if (taken := store.seconds(row.id))]
+    left = counts.of() - counts.over - given_up
+    state = "over" if not left else "being played" if work.here else work.unseen or "stopped"
+    say(console, f"{path}: {state}; {counts.over} of {counted(counts.of(), 'game')} over")
+    parts = {status: counts.of(status) for status in ("done", "void", "failed")}
+    parts |= {"unfinished": counts.of(*UNFINISHED), NOT_BEGUN: counts.of("planned")}
+    say(console, "  " + ", ".join(f"{n:,} {state}" for state, n in parts.items() if n))
+    if counts.begun:
+        say(console, f"  {counts.begun:,} of those that are not over have made calls, which are kept")
+    budget = experiment.budget
+    limits = [f"{budget.tokens:,} tokens"] if budget.tokens is not None else []
+    limits += [f"{budget.usd:g} USD"] if budget.usd is not None else []
+    of = f"; the budget is {' and '.join(limits)}" if limits else ""
+    say(console, f"  {_took(counts, cost)}{of}" if counts.tokens else f"  no calls that are paid for{of}")
+    if work.here and left and seconds:
+        at_once = min(experiment.concurrency, left)
+        each = sum(seconds) / len(seconds)
+        say(
+            console,
+            f"  about {duration(each * left / at_once)} left, by the {len(seconds):,} games that are over",
+        )
+    for reason in overview.reasons()[:_NAMED]:
+        say(
+            console,
+            f"  {counted(reason.games, 'game')} {status_in_words(reason.status)}: {reason.error}",
+            "yellow",
+        )
+    if forced := len(overview.adaptations()):
+        say(
+            console,
+            f"  {counted(forced, 'change')} that servers forced: wolflab errors {shlex.quote(str(path))}",
+        )
+    if late := overview.meta(LATENESS):
+        say(
+            console,
+            f"  This machine was the limit, not its servers: its event loop was up to {late} s late. Fewer "
+            "calls at once (max_in_flight, concurrency) are as fast",
+            "yellow",
+        )
+    if left and not work.here:
+        say(console, f"  If it does not, {how[0].lower()}{how[1:]}" if work.unseen else f"  {how}")
+
+
+def _took(counts: RunCounts, cost: Cost) -> str:
+    """Calls, tokens and what they cost."""
+    money = cost_in_words(cost)[0]
+    calls = f"{counted(counts.calls, 'call')}, {number(counts.tokens, 'large')} tokens"
+    return f"{calls}, {'at no known cost' if money == UNKNOWN else money}"
+
+
+def _tell_under_way(console: Console, calls: list[tuple[str, str, str]], work: _Work) -> None:
+    """Calls that were sent and not answered by now."""
+    if work.here:
+        say(console, f"  {counted(len(calls), 'call is', 'calls are')} under way")
+        return
+    last = "was last written. If it has stopped, the" if work.unseen else "was stopped. The"
+    say(
+        console,
+        f"  {counted(len(calls), 'call was', 'calls were')} under way when it {last} answers were not stored "
+        "and may have been paid for; these calls are made again:",
+        "yellow",
+    )
+    for asker, key, model in calls[:_NAMED]:
+        say(console, f"    {asker}, {key.partition('|')[2]}, of {model}")
+    if len(calls) > _NAMED:
+        say(console, f"    and {len(calls) - _NAMED:,} more")

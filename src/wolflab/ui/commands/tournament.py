@@ -1,0 +1,216 @@
+"""What `wolflab tournament` shows: progress while games are played, then the tables; and its page."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ...errors import ExperimentError
+from ...lab.plans.tournament import Tournament, from_flags, load_tournament, make_tournament
+from ...lab.results.extras import Extras, extras_of_tournament
+from ...lab.results.summaries import summary
+from ...lab.runs.first_decisions import FirstDecisions
+from ...lab.runs.tournament_games import play_tournament, start_tournament, written_of
+from ...lab.runs.tournament_games import tournament_standings as standings_of
+from ...lab.storage.run_files import new_directory
+from ...lab.storage.store import Store
+from ...metrics.measure import Unit
+from ...metrics.tournament import SIDE_PARTS, CellRow, Standings
+from ...stats.intervals import Estimate
+from ..report.links import Links
+from ..report.numbers import interval, number, spent
+from ..report.tournament import PART_NAMES, standings_page
+from ..terminal.alarm import Alarm, HeardStore
+from ..terminal.console import ExitCode, say
+from ..terminal.forecast import Beginning, forecast_first
+from ..terminal.tables import INSTRUMENT, framed, in_red, print_fitted, print_top
+from ..wording import OPPONENTS_DIFFER, counted, counted_in_words, name_shown, page_numbers, trouble_marks
+from .common import (
+    begin_output,
+    end,
+    leave,
+    play_games,
+    preflight_models,
+    taken_up,
+    with_a_yes,
+)
+
+
+def chosen_tournament(
+    source: str | None,
+    entrants: Sequence[str],
+    model: str | None,
+    rules: str | None,
+    deals: int | None,
+    overrides: Sequence[str],
+    village: bool,
+) -> Tournament:
+    """The tournament that the flags name: a file's, or one of entrants given one by one."""
+    if (source is None) == (not entrants):
+        raise ExperimentError(
+            "name a tournament's file, or its entrants (--entrant vanilla --entrant deductive-004); one of "
+            "the two"
+        )
+    if source is None:
+        if village and model is not None:
+            raise ExperimentError("--village and --model: both say who plays; use one")
+        return make_tournament(
+            from_flags(entrants, model, rules, deals), overrides, village, "wolflab tournament"
+        )
+    flags = {"model": model, "rules": rules, "deals": deals}
+    changes = [f"{name}={value}" for name, value in flags.items() if value is not None]
+    return load_tournament(source, [*changes, *overrides], village)
+
+
+def run_tournament(
+    console: Console,
+    source: str | None,
+    tournament: Tournament,
+    out: Path | None,
+    yes: bool = False,
+    keep_going: bool = False,
+) -> ExitCode:
+    """Play a tournament as a new run, then show it. source: its file's name, None for one of flags. yes:
+    whatever it may cost. keep_going: whatever its models reply.
+    """
+    keyless = None if tournament.village is None else f"wolflab tournament {source} --village"
+    preflight_models(tournament.experiment(), list(tournament.entrants.items()), keyless)
+    beginning = forecast_first(console, tournament.experiment(), yes, with_a_yes())
+    path = out if out is not None else new_directory(Path("runs"), tournament.name)
+    start_tournament(path, tournament).close()
+    with HeardStore.resume(path) as store:
+        return _played(console, store, True, beginning, keep_going)
+
+
+def resume_tournament(
+    console: Console,
+    path: Path,
+    changes: Sequence[str] = (),
+    yes: bool = False,
+    keep_going: bool = False,
+) -> ExitCode:
+    """Take up a tournament's run where it stopped, then show it. changes: see `Store.resume`. yes and
+    keep_going: see `run_tournament`.
+    """
+    with HeardStore.resume(path) as store:
+        beginning, reached = taken_up(console, store, changes, yes)
+        return _played(console, store, reached, beginning, keep_going)
+
+
+def _played(
+    console: Console, store: HeardStore, reached: bool, beginning: Beginning, keep_going: bool
+) -> ExitCode:
+    title = store.experiment.title or store.experiment.name
+    begin_output(console, "tournament", title, store.path, keep_going)
+    beginning.keep(store)
+    with Alarm(console, store) as alarm:
+        ok = play_games(
+            console,
+            store,
+            lambda watch: play_tournament(store, alarm.beside(watch), reached, FirstDecisions(keep_going)),
+            beginning.rehearsal,
+        )
+    extra = show_tournament(console, store, None)
+    return end(console, store, "tournament", ok, extra, keep_going)
+
+
+def show_tournament(console: Console, store: Store, out: Path | None) -> Extras:
+    """Print a tournament's tables, and write its page and its numbers. Returns what stands beside these."""
+    standings, extra = standings_of(store), extras_of_tournament(store)
+    print_top(console, extra)
+    print_standings(console, standings, extra)
+    results = summary(store)
+    if not standings.instrument:
+        took = spent(results, bool(extra.estimated))
+        told = (f"{name}: {value}" + (f" ({lacking})" if lacking else "") for value, name, lacking in took)
+        say(console, "; ".join(told))
+    say(console, f"run: {store.path}")
+    leave(
+        console,
+        "page",
+        out or store.path / "tournament.html",
+        standings_page(standings, extra, written_of(store), results, Links(on=True)).html,
+        page_numbers(standings, extra),
+    )
+    say(console, f"everything else about its games: wolflab report {shlex.quote(str(store.path))}")
+    return extra
+
+
+# -- tables -----------------------------------------------------------------------------------
+
+
+def print_standings(
+    console: Console,
+    standings: Standings,
+    extras: Extras = Extras(),  # noqa: B008 (frozen)
+) -> None:
+    """The matrix, the scores, the ratings, and what was decided."""
+    console.print(matrix_table(standings, extras))
+    _print_scores(console, standings, extras)
+    if standings.instrument:
+        say(console, INSTRUMENT, "yellow")
+    if standings.ratings.note:
+        console.print(f"no ratings: {escape(standings.ratings.note)}", highlight=False)
+    for decision in standings.decisions:
+        state = "stopped" if decision.stopped else "played on"
+        console.print(f"{state}: {escape(decision.what)}", highlight=False)
+    if standings.missing:
+        say(console, f"left out, because not over yet: {counted(standings.missing, 'planned game')}")
+
+
+def matrix_table(
+    standings: Standings,
+    extras: Extras = Extras(),  # noqa: B008 (frozen)
+) -> Table:
+    """The village's win rate: rows are who plays the village, columns who plays the Werewolves."""
+    kind = "confidence sequence" if standings.level is not None else "95 % interval"
+    caption = f"value, {kind}, what was counted"
+    table = framed(f"{standings.title}: village win rate", standings.instrument, caption)
+    table.add_column("village ↓  Werewolves →", style="bold")
+    for name in standings.werewolves:
+        table.add_column(escape(name_shown(extras, name)), justify="right", overflow="fold")
+    for village in standings.village:
+        cells = (_cell(standings.cell(village, werewolves), extras) for werewolves in standings.werewolves)
+        table.add_row(escape(name_shown(extras, village)), *cells)
+    return table
+
+
+def _cell(cell: CellRow | None, extras: Extras) -> str:
+    if cell is None:
+        return "–"
+    value = _shown(cell.village_win, "share", counted=True)
+    return "\n".join([value, *in_red(trouble_marks(extras, cell.name))])
+
+
+def _shown(estimate: Estimate | None, kind: Unit, counted: bool = False) -> str:
+    if estimate is None or estimate.value is None:
+        return "–"
+    text = f"{number(estimate.value, kind)}\n{interval(estimate, kind)}"
+    return "\n".join([text, *counted_in_words(estimate)] if counted else [text])
+
+
+def _print_scores(console: Console, standings: Standings, extras: Extras) -> None:
+    """One row an entrant: mean win rates, strength, rank."""
+    ratings = {rating.name: rating for rating in standings.ratings.rows}
+    rows = []
+    for score in standings.scores:
+        rating = ratings.get(score.name)
+        strength, rank = "–", "–"
+        if rating is not None:
+            strength = _shown(rating.overall, "one")
+            rank = "–" if rating.rank is None else str(rating.rank)
+            rank += "" if rating.ranks is None else f"\n{rating.ranks[0]} to {rating.ranks[1]}"
+        skills = [f"{s.side[0].upper()} {s.mu:.1f}" for s in standings.skills if s.name == score.name]
+        shares = (_shown(getattr(score, part), "share") for part in SIDE_PARTS)
+        shown = escape(name_shown(extras, score.name))
+        name = "\n".join([shown, *in_red(trouble_marks(extras, score.name))])
+        rows.append([name, *shares, strength, rank, "\n".join(sorted(skills)) or "–"])
+    heads = ["entrant", *(PART_NAMES[part] for part in SIDE_PARTS), "strength", "rank", "openskill"]
+    caption = "strength: log odds of a game (Bradley-Terry); rank with the range that holds for all"
+    caption += f"\n{OPPONENTS_DIFFER}" if standings.opponents_differ else ""
+    print_fitted(console, "scores and ratings", heads, rows, caption)

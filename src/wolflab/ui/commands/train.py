@@ -1,0 +1,312 @@
+"""What `wolflab train` and `wolflab exploit` show: progress, the curve as a page, and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape as plain
+from rich.table import Table
+
+from ...errors import StoreError
+from ...files import write
+from ...lab.training.files import (
+    MISSING,
+    POLICY,
+    Result,
+    SideResult,
+    available,
+    judged,
+    log_of,
+    seed_folder,
+    training_result,
+)
+from ...lab.training.plan import TrainingSpec, best_response, load_training, side_of, target_of
+from ...lab.training.run import TrainingStep, opened, run_training, start_training
+from ...metrics.behaviours import SIDES, SideName
+from ...stats.intervals import Estimate
+from ..report import prose
+from ..report.figures import Chart, ChartLine, Picture, curves, on_page
+from ..report.page import page
+from ..report.table import ReportTable
+from .common import bar, begin_output
+
+PAGE, CURVE = "training.html", "curve.svg"
+_POINTS = 40
+"""Points of a line at most; more updates are averaged."""
+
+
+def train(
+    console: Console,
+    source: str | None,
+    seeds: Sequence[int],
+    overrides: Sequence[str],
+    out: Path | None,
+    resume: Path | None,
+    show: Path | None,
+) -> None:
+    """Train as a new run, go on with one, or only show it."""
+    if show is not None:
+        show_training(console, show)
+        return
+    if resume is not None:
+        _run(console, resume)
+        return
+    assert source is not None
+    changes = [*overrides, f"seeds={list(seeds)}"] if seeds else list(overrides)
+    _run(console, start_training(load_training(source, changes), out))
+
+
+def exploit(
+    console: Console,
+    target: str | None,
+    side: str,
+    updates: int,
+    episodes: int,
+    deals: int,
+    seeds: Sequence[int],
+    overrides: Sequence[str],
+    out: Path | None,
+    resume: Path | None,
+) -> None:
+    """Train a best response and judge it."""
+    if resume is not None:
+        _run(console, resume)
+        return
+    assert target is not None
+    given: dict[str, Any] = {
+        "title": f"A best response to {target} on the {side} side",
+        "training": {"updates": updates, "rollouts": {"episodes": episodes}},
+        "evaluation": {"final": deals},
+        "seeds": list(seeds),
+    }
+    made = best_response(target_of(target), side_of(side), given, overrides)
+    _run(console, start_training(made, out))
+
+
+def _run(console: Console, folder: Path) -> None:
+    experiment = opened(folder)
+    command = "train" if experiment.opponent is None else "exploit"
+    begin_output(console, command, experiment.title or experiment.name, folder)
+    if not available():
+        console.print(MISSING, highlight=False, soft_wrap=True, markup=False)
+    updates = experiment.training.updates
+    with bar(console) as shown:
+        done = [len(log_of(seed_folder(folder, seed))) for seed in experiment.seeds]
+        first = "cloning" if experiment.start is None else "first look"
+        task = shown.add_task(
+            "updates" if any(done) else first,
+            total=updates * len(experiment.seeds),
+            completed=sum(max(0, lines - 1) for lines in done),
+        )
+
+        def watch(step: TrainingStep) -> None:
+            if step.what == "update":
+                shown.advance(task)
+            last = "last look" if step.update == step.updates else "updates"
+            shown.update(task, description=first if step.what == "final" else last)
+            look = _told(step)
+            if look:
+                shown.console.print(look, highlight=False)
+
+        run_training(folder, watch)
+    show_training(console, folder)
+
+
+def _told(step: TrainingStep) -> str:
+    """A line for a look at held-out deals; nothing for any other update."""
+    line = step.line
+    parts = [
+        f"{side} {how} {line[at]:.3f} ({line[f'{at}/gain/value']:+.3f})"
+        for side in SIDES
+        for how, name in _LOOKS.items()
+        if (at := f"look/{side}{name}") in line
+    ]
+    return f"seed {step.seed}, update {step.update}: {', '.join(parts)}" if parts else ""
+
+
+def show_training(console: Console, folder: Path) -> None:
+    """Print the verdict and write the run's page."""
+    experiment = opened(folder)
+    logs = {seed: log_of(seed_folder(folder, seed)) for seed in experiment.seeds}
+    if not any(logs.values()):
+        raise StoreError(
+            f"{folder}: nothing has been trained yet; go on with: wolflab train --resume {folder}"
+        )
+    results = {seed: training_result(seed_folder(folder, seed)) for seed in experiment.seeds}
+    for side in SIDES:
+        rows = _rows(experiment, side, results)
+        if rows:
+            console.print(_table(experiment, side, rows))
+    if _bounds(experiment) and any(results.values()):
+        console.print(_NEVER_BELOW, highlight=False, soft_wrap=True)
+    console.print(f"Budget: {plain(_budget(experiment))}", highlight=False, soft_wrap=True)
+    drawn = curve(logs)
+    write(folder / PAGE, render_training(experiment, drawn, logs, results).encode())
+    if drawn is not None:
+        drawn.save(folder / CURVE)
+    console.print(f"Curve: {plain(str(folder / PAGE))}", highlight=False, soft_wrap=True)
+    for seed in experiment.seeds:
+        file = seed_folder(folder, seed) / POLICY
+        if file.exists():
+            console.print(f"Policy of seed {seed}: {plain(str(file))}", highlight=False, soft_wrap=True)
+
+
+def _budget(experiment: TrainingSpec) -> str:
+    """What a training may spend, in words: a best response is only as good as this."""
+    made = experiment.training
+    first = (
+        f"cloning of {made.cloning.episodes:,} games, {made.cloning.epochs} times over"
+        if experiment.start is None
+        else f"begun at {experiment.start}"
+    )
+    return f"{made.updates:,} updates of {made.rollouts.episodes:,} games, {first}; for each seed"
+
+
+def _bounds(experiment: TrainingSpec) -> bool:
+    """Whether gains are over a target in its own place, and so bound how far it can be exploited."""
+    return experiment.opponent is not None and experiment.evaluation.baseline is None
+
+
+_NEVER_BELOW = (
+    "Lower bound: the target can be exploited by at least so much, and by more if a better response exists. "
+    "It is never below 0, since a copy of the target loses nothing: a best response that gains less than 0 "
+    "has found nothing at this budget."
+)
+
+
+def _heads(experiment: TrainingSpec) -> list[str]:
+    learner = "learner" if experiment.opponent is None else "best response"
+    bounds = _bounds(experiment)
+    heads = ["seed", "picks", learner, "target itself" if bounds else "baseline", "gain", "95 %"]
+    return [*heads, *(["lower bound"] if bounds else []), "deals"]
+
+
+def _rows(experiment: TrainingSpec, side: SideName, results: Mapping[int, Result]) -> list[list[str]]:
+    """The verdicts on one side, two a seed: by a draw from π, and by the likeliest candidate."""
+    return [
+        [str(seed), how, *_cells(side_result, verdict["baseline"], _bounds(experiment))]
+        for seed, result in results.items()
+        if (verdict := result.get(side)) is not None
+        for how, side_result in judged(verdict).items()
+    ]
+
+
+def _cells(side_result: SideResult, baseline: float, bounds: bool) -> list[str]:
+    gain = side_result["gain"]
+    value, low, high = gain["value"], gain["low"], gain["high"]
+    ends = "–" if low is None or high is None else f"{low:+.3f} to {high:+.3f}"
+    gain_text = "–" if value is None else f"{value:+.3f}"
+    bound = ["–" if value is None else f"{max(value, 0):.3f}"] if bounds else []
+    return [f"{side_result['learner']:.3f}", f"{baseline:.3f}", gain_text, ends, *bound, str(gain["n"])]
+
+
+def _table(experiment: TrainingSpec, side: SideName, rows: Sequence[Sequence[str]]) -> Table:
+    shown = Table(title=f"Win rate as {side}, on held-out deals")
+    for head in _heads(experiment):
+        shown.add_column(head, justify="right", no_wrap=head == "picks")
+    for row in rows:
+        shown.add_row(*row)
+    return shown
+
+
+# -- the page -----------------------------------------------------------------------------------
+
+
+def render_training(
+    experiment: TrainingSpec,
+    drawn: Picture | None,
+    logs: Mapping[int, Sequence[Mapping[str, float]]],
+    results: Mapping[int, Result],
+) -> str:
+    """The training as one page that needs nothing from outside. drawn: its `curve`."""
+    title = experiment.title or experiment.name
+    figure = "<p>No looks yet.</p>" if drawn is None else on_page(drawn, _CAPTION).html
+    sub = f'<p class="sub">{escape(experiment.source)}</p>'
+    return page(
+        title,
+        f'<header class="top"><div><h1>{escape(title)}</h1>{sub}</div></header>\n'
+        f"{prose.BANNER}\n<section><h2>Verdict</h2>{_verdict(experiment, results)}</section>\n"
+        f"<section><h2>Curve</h2>{figure}</section>\n"
+        f"<section><h2>Last update</h2>{_last(logs)}</section>\n"
+        f"<section><h2>What was trained</h2><p>{escape(_budget(experiment))}.</p>"
+        f"<pre tabindex=0>{escape(experiment.written())}</pre></section>\n",
+    )
+
+
+_CAPTION = (
+    "Gain: win rate on held-out deals less the baseline's on the same ones, with 95 % intervals. Sampled: "
+    "the learner draws from π, as in training; likeliest: it takes the likeliest candidate. The other panels "
+    "are means over the updates between two points."
+)
+
+
+def _verdict(experiment: TrainingSpec, results: Mapping[int, Result]) -> str:
+    rows = [[side, *row] for side in SIDES for row in _rows(experiment, side, results)]
+    if not rows:
+        return "<p>The last look at held-out deals is still to come.</p>"
+    caption = "Win rates on held-out deals, at the end"
+    shown = ReportTable(caption, ("side", *_heads(experiment)), rows, instrument=True, left=[0, 2]).html
+    return shown + (f"<p>{_NEVER_BELOW}</p>" if _bounds(experiment) else "")
+
+
+def _last(logs: Mapping[int, Sequence[Mapping[str, float]]]) -> str:
+    ends = {seed: lines[-1] for seed, lines in logs.items() if lines}
+    names = sorted({name for line in ends.values() for name in line})
+    rows = [
+        [name, *(f"{line[name]:.4g}" if name in line else "–" for line in ends.values())] for name in names
+    ]
+    heads = ("", *(f"seed {seed}" for seed in ends))
+    return ReportTable("What the log says of the last update", heads, rows, instrument=True).html
+
+
+def curve(logs: Mapping[int, Sequence[Mapping[str, float]]]) -> Picture | None:
+    """The learning curve, a line a seed; None where there is nothing to draw."""
+    charts = []
+    looks = {f"look/{side}{name}": f"Gain as {side}, {how}" for side in SIDES for how, name in _LOOKS.items()}
+    for at, title in looks.items():
+        if any(at in line for lines in logs.values() for line in lines):
+            charts.append(Chart(title, tuple(_gain(seed, lines, at) for seed, lines in logs.items())))
+    for name, title in _PANELS.items():
+        if any(name in line for lines in logs.values() for line in lines):
+            charts.append(Chart(title, tuple(_mean(seed, lines, name) for seed, lines in logs.items())))
+    if not charts:
+        return None
+    return curves(
+        "training", charts, "updates", "How the learner's play and its numbers changed with updates"
+    )
+
+
+_LOOKS = {"sampled": "", "likeliest": "/likeliest"}
+"""How the learner picks a candidate → where a look's numbers stand in the log, after the side."""
+_PANELS = {
+    "loss/entropy": "Entropy of π (nats)",
+    "ppo/kl": "KL of an update",
+    "value/explained": "Returns' variance explained",
+    "rate/decisions": "Decisions a second",
+}
+
+
+def _gain(seed: int, lines: Sequence[Mapping[str, float]], look: str) -> ChartLine:
+    start = f"{look}/gain/"
+    points = []
+    for line in lines:
+        if f"{start}value" in line:
+            value, low, high = (line.get(start + name) for name in ("value", "low", "high"))
+            points.append((line["update"], Estimate(value, low, high, 1, 0, "looks")))
+    return ChartLine(f"seed {seed}", tuple(points))
+
+
+def _mean(seed: int, lines: Sequence[Mapping[str, float]], name: str) -> ChartLine:
+    """Means over as many updates as make few enough points."""
+    known = [(line["update"], line[name]) for line in lines if name in line]
+    size = -(-len(known) // _POINTS) or 1
+    points = []
+    for at in range(0, len(known), size):
+        part = known[at : at + size]
+        mean = sum(value for _, value in part) / len(part)
+        points.append((part[-1][0], Estimate(mean, None, None, len(part), 0, "updates")))
+    return ChartLine(f"seed {seed}", tuple(points))

@@ -1,0 +1,130 @@
+"""`wolflab verify`: whatever keeps games or calls is checked, and what was found is told.
+
+It knows the kinds of directories and files; what is checked of each is for the lab.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+
+from ...errors import RecordError, StoreError
+from ...lab.experience.pool_file import check_pool, is_pool
+from ...lab.runs.whole import WholeRun, totals_that_differ, verify_whole
+from ...lab.storage.call_store import CallStore
+from ...lab.storage.run_files import TRAINING
+from ...lab.storage.store import Store
+from ...lab.training.run import opened, verify_training
+from ..terminal.console import say
+from ..wording import counted
+
+_BLIND = (
+    "Only --agents sees notes, prompts, replies of models and interviews that somebody changed and hashed "
+    "anew: it plays every game again from its calls."
+)
+
+
+def verify_path(console: Console, path: Path, agents: bool) -> bool:
+    """Check what lies there, as its kind is checked, and print every fault. Does all of it hold?"""
+    check = next(check for fits, check in _KINDS if fits(path))
+    return check(console, path, agents)
+
+
+def _tell(console: Console, fault: str) -> None:
+    where, colon, rest = fault.partition(": ")
+    marked = f"[red]{escape(where)}[/]: {escape(rest)}" if colon else escape(fault)
+    console.print(marked, highlight=False, soft_wrap=True)
+
+
+def _run(console: Console, path: Path, agents: bool) -> bool:
+    with Store.open_for_reading(path) as store:
+        found = verify_whole(store, agents, lambda fault: _tell(console, fault))
+        if found.good + found.bad == 0 and not found.faults:
+            raise RecordError(f"{store.path} has no finished game to verify")
+    checked = ", prompts and notes" if agents else ""
+    hold = "holds" if found.good + found.bad == 1 else "hold"
+    console.print(
+        f"{found.good} of {counted(found.good + found.bad, 'record')} {hold} "
+        f"(hashes, rules, settings, polls, totals and pools{checked})"
+    )
+    if found.otherwise:
+        say(
+            console,
+            f"{found.otherwise:,} of {counted(found.decided, 'decision')} would come out otherwise, because "
+            "this version of Wolflab reads some stored replies otherwise than the one that began the run; "
+            "the records hold",
+        )
+    _tell_missing(console, found)
+    for why in found.unseen:
+        say(console, f"the settings of some players were not compared with the records: {why}")
+    if found.erased:
+        words, games = counted(sum(found.erased.values()), "statement"), counted(len(found.erased), "game")
+        say(console, f"erased on request: {words} in {games}; all but what was erased is checked")
+    if not agents:
+        say(console, _BLIND)
+    return found.holds
+
+
+def _tell_missing(console: Console, found: WholeRun) -> None:
+    be = "is" if found.planned == 1 else "are"
+    console.print(f"{found.over} of {counted(found.planned, 'planned game')} {be} over", highlight=False)
+    for place in found.missing:
+        say(console, f"missing: {place}")
+
+
+def _training(console: Console, path: Path, agents: bool) -> bool:
+    if agents:
+        raise StoreError(f"{path} is a training and keeps no games; leave out --agents")
+    updates, whole = opened(path).training.updates, True
+    for seed, made, problem in verify_training(path):
+        if problem:
+            _tell(console, f"seed {seed}: {problem}")
+        console.print(f"seed {seed}: {made} of {counted(updates, 'update')}", highlight=False)
+        whole &= not problem and made == updates
+    say(
+        console,
+        "Its settings, states and policies were checked. Its numbers cannot be: a training keeps no games.",
+    )
+    return whole
+
+
+def _calls(console: Console, path: Path, agents: bool) -> bool:
+    if agents:
+        raise StoreError(f"{path} has calls and no games; leave out --agents")
+    with CallStore.open_for_reading(path) as store:
+        askers = store.askers()
+        faults = [*store.damage(), *totals_that_differ(store, askers)]
+    for fault in faults:
+        _tell(console, fault)
+    hold = "do not hold" if faults else "hold"
+    console.print(
+        f"the calls of {counted(len(askers), 'request')} and what they cost {hold}", highlight=False
+    )
+    return not faults
+
+
+def _pool(console: Console, path: Path, agents: bool) -> bool:
+    if agents:
+        raise StoreError(f"{path} is a pool and keeps no games; leave out --agents")
+    held = check_pool(path)
+    console.print(f"{counted(held, 'experience')} {'holds' if held == 1 else 'hold'}", highlight=False)
+    return True
+
+
+def _has_calls_alone(path: Path) -> bool:
+    if not (path / "run.sqlite").is_file() or (path / "experiment.yaml").is_file():
+        return False
+    with CallStore.open_for_reading(path) as store:
+        return not store.of_games
+
+
+_KINDS: tuple[tuple[Callable[[Path], bool], Callable[[Console, Path, bool], bool]], ...] = (
+    (lambda path: path.is_file() and is_pool(path), _pool),
+    (lambda path: (path / TRAINING).is_file(), _training),
+    (_has_calls_alone, _calls),
+    (lambda path: True, _run),
+)
+"""What fits a kind, and how it is checked; the first that fits."""

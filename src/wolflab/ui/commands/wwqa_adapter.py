@@ -1,0 +1,193 @@
+"""`wolflab wwqa adapter` and `parity`: an adapter merged for servers, and whether they do as here."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from ... import __version__
+from ...errors import WolflabError
+from ...lab.plans.overrides import model_given
+from ...rules import preset
+from ...wwqa.adapters import read_adapter, save_merged
+from ...wwqa.parity import (
+    AnswerPair,
+    Parity,
+    PromptPair,
+    Tokens,
+    TokenSource,
+    compare,
+    drawn_messages,
+    first_word,
+    token_decoder,
+)
+from ...wwqa.sources import read_questions
+from ..terminal.console import say
+from ..wording import counted
+from .common import bar, write_numbers
+
+_LONGEST = 300
+"""Characters of a prompt or a reply that are shown of each side."""
+_AROUND = 8
+"""Tokens shown before and after a difference."""
+_SOURCES: Mapping[TokenSource, str] = {
+    "tokenize": "the server's own tokens (/tokenize)",
+    "apply-template": "the server's own tokens (/apply-template and /tokenize)",
+    "count": "the number of tokens alone, for this server shows no more",
+}
+
+
+def merge_adapter(console: Console, adapter: Path, out: Path) -> None:
+    """Write base and adapter as whole weights."""
+    known = read_adapter(adapter)
+    save_merged(known, out)
+    say(console, f"whole weights (base {known.base}) written to {out}")
+
+
+@dataclass(frozen=True)
+class ParityWanted:
+    """What the command line asks for. model: as written there. rules: of questions that do not say theirs."""
+
+    adapter: Path
+    questions: Path
+    model: str
+    set_: tuple[str, ...] = ()
+    out: Path = Path("parity.json")
+    n: int = 50
+    seed: int = 1
+    least: float = 0.96
+    rules_text: str = "yes"
+    rules: str | None = None
+
+
+def check_parity(console: Console, wanted: ParityWanted) -> bool:
+    """Compare prompts and answers, print and write what was found. Returns whether parity holds."""
+    if wanted.rules_text not in ("yes", "no"):
+        raise WolflabError(f"--rules-text: got {wanted.rules_text!r}; write yes or no")
+    if wanted.out.is_dir():  # said before anybody is asked, for the answers are on file nowhere else
+        raise WolflabError(f"-o {wanted.out}: that is a folder; name a file for prompts and answers")
+    read_adapter(wanted.adapter)
+    file = read_questions(wanted.questions)
+    for sentence in file.troubles():
+        say(console, sentence)
+    known = None if wanted.rules is None else preset(wanted.rules)
+    messages = drawn_messages(file.items, wanted.n, wanted.seed, wanted.rules_text == "yes", known)
+    shown = bar(console)
+    tasks = {side: shown.add_task(side, total=len(messages), visible=False) for side in ("server", "here")}
+    with shown:
+        found = asyncio.run(
+            compare(
+                wanted.adapter,
+                model_given(wanted.model, wanted.set_),
+                messages,
+                wanted.least,
+                lambda side, done: shown.update(tasks[side], completed=done, visible=True),
+            )
+        )
+    decode = token_decoder(wanted.adapter)
+    for line, style in _lines(found, decode):
+        say(console, line, style)
+    write_numbers(wanted.out, _as_data(found, wanted, decode))
+    say(console, f"all prompts and answers as data: {wanted.out}")
+    return found.holds
+
+
+def _as_data(found: Parity, wanted: ParityWanted, decode: Callable[[Tokens], str]) -> dict[str, Any]:
+    """What was found as JSON values. Prompts that differ carry both sides' tokens as text."""
+    prompts = [{**asdict(pair), "same": pair.same} for pair in found.prompts]
+    for pair, data in zip(found.prompts, prompts, strict=True):
+        if not pair.same and pair.server is not None:
+            data["training as text"] = decode(pair.training)
+            data["server as text"] = decode(pair.server)
+    return {
+        "wolflab": __version__,
+        "adapter": str(wanted.adapter),
+        "questions": str(wanted.questions),
+        "model": wanted.model,
+        "rules text": wanted.rules_text,
+        "seed": wanted.seed,
+        "compared": _SOURCES[found.source],
+        "holds": found.holds,
+        "equal prompts": found.equal_prompts,
+        "equal first words": found.equal_answers if found.answers else None,
+        "needed": found.needed,
+        "prompts": prompts,
+        "answers": [{**asdict(pair), "same": pair.same} for pair in found.answers],
+    }
+
+
+def _lines(found: Parity, decode: Callable[[Tokens], str]) -> list[tuple[str, str]]:
+    """(line, style) each: what was compared, the numbers, and the first difference."""
+    n = len(found.prompts)
+    said = [
+        (f"prompts of {counted(n, 'question')}: {found.equal_prompts} are equal", ""),
+        (f"compared: {_SOURCES[found.source]}", ""),
+    ]
+    wrong = next((pair for pair in found.prompts if not pair.same), None)
+    if wrong is not None:
+        said += [(line, "yellow") for line in _prompt_lines(wrong, decode)]
+        return [
+            *said,
+            ("Parity fails: the server tells the model something else than training did.", "red"),
+        ]
+    said.append((f"first words: {found.equal_answers} of {n} are equal, {found.needed} needed", ""))
+    if others := [pair for pair in found.answers if not pair.same]:
+        said += [(line, "yellow") for line in _answer_lines(others)]
+    if found.holds:
+        return [*said, ("Parity holds.", "green")]
+    return [*said, ("Parity fails: told the same, the server answers otherwise too often.", "red")]
+
+
+def _prompt_lines(pair: PromptPair, decode: Callable[[Tokens], str]) -> list[str]:
+    """Where the two prompts of a question part."""
+    training, server = pair.training, pair.server
+    if server in (None, training):
+        return [
+            f"question {pair.item}: the prompt has {len(training):,} tokens in training and {pair.counted:,} "
+            "at the server; it does not show which"
+        ]
+    codes = SequenceMatcher(None, training, server, autojunk=False).get_opcodes()
+    begin, end, begin_there, end_there = next(code[1:] for code in codes if code[0] != "equal")
+
+    def text(tokens: Tokens) -> str:
+        ids = " ".join(map(str, tokens[:12]))
+        more = " …" if len(tokens) > 12 else ""
+        return f"{_quoted(decode(tokens))}  (tokens {ids}{more})" if tokens else "nothing"
+
+    return [
+        f"The first difference, in question {pair.item}, after {counted(begin, 'equal token')} of "
+        f"{len(training):,} in training and {len(server):,} at the server:",
+        f"  before, on both sides: {text(training[max(0, begin - _AROUND) : begin])}",
+        f"  in training:           {text(training[begin:end])}",
+        f"  at the server:         {text(server[begin_there:end_there])}",
+        f"  after, in training:    {text(training[end : end + _AROUND])}",
+    ]
+
+
+def _answer_lines(others: Sequence[AnswerPair]) -> list[str]:
+    """The first question that is answered otherwise, and how sure base and adapter were of all of them."""
+    pair = others[0]
+    close = ", ".join(f"{_quoted(token)} {share:.2f}" for token, share in pair.likeliest)
+    leads = [one.likeliest[0][1] - one.likeliest[1][1] for one in others if len(one.likeliest) > 1]
+    return [
+        f"The first question answered otherwise, {pair.item}: {_quoted(pair.message[-_LONGEST:])}",
+        f"  here:   {_quoted(pair.here)} (first word {first_word(pair.here)!r}; likeliest: {close})",
+        f"  server: {_quoted(pair.server)} (first word {first_word(pair.server)!r})",
+        "Where answers differ, the token that the first word begins with led the next one here by "
+        f"{max(leads, default=0):.2f} of probability at most. Small leads are turned by rounding, as in a "
+        "base of 4-bit numbers.",
+    ]
+
+
+def _quoted(text: str) -> str:
+    """With line ends and the like visible; the middle of a long text is left out."""
+    half = _LONGEST // 2
+    cut = text if len(text) <= _LONGEST else f"{text[:half]} […] {text[-half:]}"
+    return json.dumps(cut, ensure_ascii=False)

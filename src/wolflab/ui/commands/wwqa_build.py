@@ -1,0 +1,154 @@
+"""`wolflab wwqa build`, `general`, `kinds`, `export`: question sets, what can be asked, other formats."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import get_args
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Column, Table
+
+from ...errors import ExperimentError, WolflabError
+from ...fields import read_yaml
+from ...files import write
+from ...lab.plans.specs import ruleset_of
+from ...rules import Ruleset
+from ...wwqa.building import Built, Unasked, build_items
+from ...wwqa.exporting import ExportTarget, exported
+from ...wwqa.general import GENERAL_KINDS, GeneralKind, general_items
+from ...wwqa.items import NO, YES, write_items
+from ...wwqa.kinds import KINDS
+from ...wwqa.kinds.kind import QuestionKind
+from ..terminal.console import say
+from ..terminal.tables import print_fitted
+from ..wording import counted
+from .common import bar
+
+_UNASKED: Mapping[Unasked, str] = {
+    "never comes up": "not asked, for these rules give no such question",
+    "one answer": "not asked, for these rules always give one answer",
+    "no pair": "not asked, for no two questions of equal words with different answers were found",
+}
+
+
+def build_set(
+    console: Console,
+    rules: str,
+    changes: Sequence[str],
+    n: int,
+    seed: int,
+    out: Path,
+    kinds: Sequence[str] = (),
+    overwrite: bool = False,
+    most_wordings: int | None = None,
+) -> None:
+    """Build a question set, write it, and say what is in it. most_wordings: see `build_items`. A file that is
+    there is a WolflabError.
+    """
+    ruleset = ruleset_with(rules, changes)
+    _must_be_new(out, overwrite)
+    with bar(console) as shown:
+        task = shown.add_task("items", total=n)
+
+        def watch(made: int, wanted: int) -> None:
+            shown.update(task, completed=made, total=wanted)
+
+        built = build_items(ruleset, n, seed, watch, kinds, most_wordings=most_wordings)
+    write_items(out, built.items)
+    console.print(_splits(built, ruleset))
+    more = " (pairs are kept together)" if len(built.items) > n else ""
+    say(console, f"{counted(len(built.items), 'item')} written to {out}{more}")
+    for split, (made, wanted) in built.short.items():
+        say(console, f"split {split}: {made:,} of {wanted:,} items; these rules gave no more that differ")
+    for reason, sentence in _UNASKED.items():
+        names = [name for name, why in built.unasked.items() if why == reason]
+        if names:
+            say(console, f"{sentence}: {', '.join(names)}")
+    if built.held_out:
+        say(console, f"kinds that training has none of: {', '.join(built.held_out)}")
+
+
+def build_general(console: Console, n: int, seed: int, out: Path, overwrite: bool = False) -> None:
+    """Make questions of general ability, write them, and say what they are. A file that is there is a
+    WolflabError.
+    """
+    _must_be_new(out, overwrite)
+    items = general_items(n, seed)
+    write_items(out, items)
+    counts = Counter(item.kind for item in items)
+    rows = [[kind.name, _form_of(kind), f"{counts[kind.name]:,}"] for kind in GENERAL_KINDS.values()]
+    print_fitted(console, "questions of general ability", ("kind", "form", "questions"), rows)
+    said = Counter(item.answer for item in items if item.form == "yes_no")
+    say(console, f"{counted(len(items), 'item')} written to {out}; Yes {said[YES]:,}, No {said[NO]:,}")
+
+
+def _must_be_new(out: Path, overwrite: bool) -> None:
+    if out.is_dir():
+        raise WolflabError(f"{out} is a directory; name a file in it with -o")
+    if out.is_file() and not overwrite:
+        raise WolflabError(f"{out} is there already; name another file with -o, or say --overwrite")
+
+
+def ruleset_with(rules: str, changes: Sequence[str]) -> Ruleset:
+    """A preset with some switches changed, each written "switch=value"."""
+    plain: dict[str, object] = {"preset": rules}
+    for change in changes:
+        switch, equals, value = change.partition("=")
+        if not equals:
+            raise WolflabError(f"{change!r}: write a change of the rules as switch=value")
+        try:
+            plain[switch] = read_yaml(value)
+        except ExperimentError:
+            raise WolflabError(f"{change!r}: {value!r} is no value that a file of rules could have") from None
+    return ruleset_of(plain)
+
+
+def _splits(built: Built, rules: Ruleset) -> Table:
+    heads = ("items", "kinds", "about rules", "Yes", "No", "choice", "open")
+    numbers = (Column(head, justify="right") for head in heads)
+    table = Table("split", *numbers, title=f"questions on {rules.name}", title_justify="left")
+    for split in sorted({item.split for item in built.items}):
+        items = [item for item in built.items if item.split == split]
+        forms = Counter(item.answer if item.form == "yes_no" else item.form for item in items)
+        counts = [len(items), len({item.kind for item in items}), sum(i.category == "rule" for i in items)]
+        counts += [forms[name] for name in ("Yes", "No", "choice", "open")]
+        table.add_row(split, *map(str, counts))
+    return table
+
+
+def _form_of(kind: QuestionKind | GeneralKind) -> str:
+    """What form its answers have."""
+    return kind.answer_type if kind.form == "open" else kind.form.replace("_", "/")
+
+
+def list_kinds(console: Console) -> None:
+    """Every kind: its form, what is asked, and one frame; those of general ability with one question."""
+    on_rules = {kind: kind.frames[0] for kind in KINDS.values()}
+    general = {kind: kind.example for kind in GENERAL_KINDS.values()}
+    for title, kinds in (("on the rules: build", on_rules), ("of general ability: general", general)):
+        table = Table("kind", "form", "what is asked", "for example", title=title, title_justify="left")
+        for kind, example in kinds.items():
+            table.add_row(kind.name, _form_of(kind), kind.about, escape(example))
+        console.print(table)
+
+
+def export_questions(
+    console: Console, path: Path, to: str, out: Path, rules_text: str, built_with: str
+) -> None:
+    """Write questions as other programs take them, and say what is in the folder."""
+    if to not in get_args(ExportTarget):
+        raise WolflabError(f"--to: got {to!r}; write hf, lm-eval or inspect")
+    if rules_text not in ("yes", "no"):
+        raise WolflabError(f"--rules-text: got {rules_text!r}; write yes or no")
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise WolflabError(f"{out}: there is something already; name a new or an empty folder")
+    made = exported(path, to, rules_text == "yes", built_with)  # type: ignore[arg-type]  # just checked
+    for name, data in made.items():
+        write(out / name, data)
+    rows = {name: data.count(b"\n") for name, data in made.items() if name.endswith(".jsonl")}
+    counts = ", ".join(f"{name} {n:,}" for name, n in rows.items())
+    written = counted(sum(rows.values()), "question")
+    say(console, f"{written} written to {out} ({counts})\nread: {out / 'README.md'}")

@@ -1,0 +1,348 @@
+"""Measures in tables: what they are called, how their values are shown, which are there, in which order.
+
+All of it follows from the registry (`metrics.registry`). A published name that is no measure of ours is shown
+as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from rich.console import Console
+from rich.markup import escape as rich_escape
+from rich.table import Table
+
+from ...metrics.measure import Measure, PartKey, Section, Unit
+from ...metrics.registry import MEASURES, SPLITS
+from ...metrics.shapes import ConditionResult, Summary
+from ...metrics.summary import COST
+from ...stats.intervals import Estimate
+from ..wording import unmarked
+from .blocks import PagePart, joined
+from .figures import ForestRow, Panel
+from .links import NO_LINKS, Links
+from .numbers import number, shown
+from .table import Cell, ReportTable, TableRow
+
+_COLUMNS = 8
+"""Measures that a table has side by side, at most."""
+
+
+def measure_name(measure: str) -> str:
+    """A measure as words (plain text)."""
+    return MEASURES[measure].label if measure in MEASURES else measure
+
+
+def measure_kind(measure: str) -> Unit:
+    """How a value of this measure is shown."""
+    return MEASURES[measure].unit if measure in MEASURES else "plain"
+
+
+def difference_kind(measure: str) -> Unit:
+    """How a difference of two values of this measure is shown: shares differ by percentage points."""
+    kind = measure_kind(measure)
+    match kind:
+        case "share" | "out_of":
+            return "points"
+        case "one":
+            return "plain"
+    return kind
+
+
+def is_percent(measure: Measure) -> bool:
+    """Whether its values are drawn in percent."""
+    return measure.unit in ("share", "out_of", "points")
+
+
+# -- which there are --------------------------------------------------------------------------------
+
+
+def measures_in(section: Section, *besides: str) -> list[Measure]:
+    """The measures of a section, without `besides`, which something else shows."""
+    return [
+        measure for measure in MEASURES.values() if measure.section == section and measure.name not in besides
+    ]
+
+
+def splits_in(section: Section, *besides: str) -> list[Measure]:
+    """The same of those with parts."""
+    return [
+        measure for measure in SPLITS.values() if measure.section == section and measure.name not in besides
+    ]
+
+
+def measured(conditions: Iterable[ConditionResult], measures: Iterable[Measure]) -> list[Measure]:
+    """Those of which any condition has anything."""
+    there = {
+        name
+        for condition in conditions
+        for name, estimate in condition.measures.items()
+        if estimate.n or (name == COST and condition.unpriced)
+    }
+    return [measure for measure in measures if measure.name in there]
+
+
+def headlines(summary: Summary) -> list[Measure]:
+    """The measures of the main table; what a finished game took is `costs`."""
+    there = measured(summary.conditions, MEASURES.values())
+    kept = [measure for measure in MEASURES.values() if measure.headline and measure.section != "cost"]
+    return [measure for measure in kept if measure.group == "every" or measure in there]
+
+
+def costs(summary: Summary) -> list[Measure]:
+    """What a finished game took, as far as it took any of it: what no server counts is not shown as zero."""
+    every = measures_in("cost")
+    spent = {
+        name
+        for condition in summary.conditions
+        for name, estimate in condition.measures.items()
+        if estimate.value or (name == COST and condition.unpriced)
+    }
+    return [measure for measure in every if measure.name in spent] or every[:1]
+
+
+def called(measure: Measure, summary: Summary) -> str:
+    """What a column is called (plain text), with the watched seat's name where all conditions watch one."""
+    whose = f"{summary.watched[0]}: " if len(summary.watched) == 1 and measure.group == "watched" else ""
+    return whose + measure.label
+
+
+def judged_by(conditions: Sequence[ConditionResult], which: str) -> str:
+    """Who judges, in words: "judged by village · deductive", with the conditions behind each where it is not
+    the same everywhere. which: a measure whose parts are the players that judge.
+    """
+    judges: dict[str, list[str]] = {}
+    for condition in conditions:
+        if players := ", ".join(sorted(map(_key, condition.split(which)))):
+            judges.setdefault(players, []).append(condition.name)
+    if not judges:
+        return ""
+    alone = len(judges) == 1
+    return "judged by " + "; ".join(
+        players if alone else f"{players} ({', '.join(names)})" for players, names in judges.items()
+    )
+
+
+def measure_in_words(measure: Measure) -> str:
+    """What it is in a sentence, by what it is split, and what it needs (Markdown)."""
+    split = f" By {', '.join(measure.split)}." if measure.split else ""
+    return f"{measure.says}{split}{f' Needs `{measure.needs.words}`.' if measure.needs else ''}"
+
+
+def list_measures(console: Console) -> None:
+    """Every measure, in the order of the tables, with its name in an experiment's file."""
+    shown = Table(box=None, padding=(0, 2, 0, 0))
+    shown.add_column("name", no_wrap=True)
+    shown.add_column("what it is", overflow="fold")
+    for measure in (*MEASURES.values(), *SPLITS.values()):
+        sentence = rich_escape(measure_in_words(measure).replace("`", ""))
+        shown.add_row(measure.name, f"[bold]{rich_escape(measure.label)}.[/] {sentence}")
+    console.print(shown)
+    console.print("contrasts, curve and planted take all that have no “By …”; see also docs/metrics.md.")
+
+
+# -- under a number of the main table ---------------------------------------------------------------
+
+_LEGEND = {
+    "label": "Ratio if “Sheriff” were only a label",
+    "twice": "DC of two straw polls",
+    "others": "DC to another",
+    "neither": "games that neither side won",
+}
+"""What the words under a number mean."""
+
+
+def remarks(condition: ConditionResult, measure: str) -> list[tuple[str, dict[str, float]]]:
+    """Lines under a number that is not to be read without them, each with its plain numbers by column in CSV.
+    Ratio and DC: what they are where nobody leads. The village's wins: games that neither side won.
+    """
+    null = condition.ratio_null
+    if measure == "ratio" and null is not None and null.mean is not None:
+        lines = [(f"label {null.mean:.3f}", {"label": null.mean})]
+        if null.low is not None and null.high is not None:
+            ends = {"label low": null.low, "label high": null.high}
+            lines.append((f"{null.low:.2f} to {null.high:.2f}", ends))
+        return lines
+    asked = {"dc": {"twice": "dc_retest", "others": "dc_others"}, "village_win": {"neither": "nobody"}}
+    found = {word: condition.measures.get(name) for word, name in asked.get(measure, {}).items()}
+    return [
+        (f"{word} {number(estimate.value, 'share')}", {word: estimate.value})
+        for word, estimate in found.items()
+        if estimate is not None and estimate.value is not None and (estimate.value or word != "neither")
+    ]
+
+
+def legend(summary: Summary, measures: Iterable[Measure]) -> str:
+    """What the words under the numbers of these measures mean; empty where there are none."""
+    words = {
+        word
+        for condition in summary.conditions
+        for measure in measures
+        for _, numbers in remarks(condition, measure.name)
+        for word in numbers
+    }
+    return "; ".join(f"{word}: {says}" for word, says in _LEGEND.items() if word in words)
+
+
+PER_DEAL = "Intervals are over deals: replies of one game are no separate trials."
+"""Why “0 of 1,500” does not have an interval of nearly nothing."""
+
+
+# -- tables -----------------------------------------------------------------------------------------
+
+
+WON_BY = {"village_win": "village", "wolf_win": "werewolves", "nobody": "nobody"}
+"""Measures that are a share of games, and how those games ended."""
+
+
+def measure_cell(condition: ConditionResult, measure: Measure, links: Links = NO_LINKS) -> Cell:
+    """A condition's value of a measure. It leads to the games that it is of; a share of games, to those that
+    it counts.
+    """
+    cell = shown(condition.measures.get(measure.name), measure.unit, measure.signed)
+    if not cell.numbers:
+        return cell
+    ended = {"result": WON_BY[measure.name]} if measure.name in WON_BY else {}
+    return replace(cell, to=links.games(unmarked(condition.name), status="done", **ended))
+
+
+def headline_cell(condition: ConditionResult, measure: Measure, links: Links = NO_LINKS) -> Cell:
+    """The same with its remarks."""
+    cell = measure_cell(condition, measure, links)
+    for line, numbers in remarks(condition, measure.name):
+        cell = replace(cell, under=(*cell.under, line), numbers={**cell.numbers, **numbers})
+    return cell
+
+
+def _head(measure: Measure, summary: Summary) -> Cell:
+    """A column's or row's head, with its sentence where one points at it."""
+    return Cell(called(measure, summary), hint=measure.says)
+
+
+def across(
+    summary: Summary,
+    caption: str,
+    conditions: Sequence[ConditionResult],
+    which: Iterable[Measure],
+    links: Links = NO_LINKS,
+) -> PagePart:
+    """A row for each condition, a column for each measure that any of them has."""
+    kept = measured(conditions, which)
+    if not kept:
+        return ""
+    return ReportTable(
+        caption,
+        ["condition", *(_head(measure, summary) for measure in kept)],
+        [
+            [condition.name, *(measure_cell(condition, measure, links) for measure in kept)]
+            for condition in conditions
+        ],
+        instrument=summary.instrument,
+    )
+
+
+def down(
+    summary: Summary,
+    caption: str,
+    conditions: Sequence[ConditionResult],
+    which: Iterable[Measure],
+    more: Sequence[TableRow] = (),
+    links: Links = NO_LINKS,
+) -> PagePart:
+    """A row for each measure that any of the conditions has, a column for each condition. more: rows after
+    the first.
+    """
+    kept = measured(conditions, which)
+    rows: list[TableRow] = [
+        [_head(measure, summary), *(measure_cell(condition, measure, links) for condition in conditions)]
+        for measure in kept
+    ]
+    if not rows:
+        return ""
+    heads = ["", *(condition.name for condition in conditions)]
+    return ReportTable(caption, heads, [*rows[:1], *more, *rows[1:]], instrument=summary.instrument)
+
+
+def parts(
+    summary: Summary, caption: str, conditions: Sequence[ConditionResult], which: Iterable[Measure]
+) -> PagePart:
+    """Measures with parts of the same kind: a row for each condition and part, a column for each measure."""
+    kept = [measure for measure in which if any(condition.split(measure.name) for condition in conditions)]
+    rows: list[TableRow] = [
+        [
+            Cell(condition.name, under=(_key(key),)),
+            *(
+                shown(condition.split(measure.name).get(key), measure.unit, measure.signed)
+                for measure in kept
+            ),
+        ]
+        for condition in conditions
+        for key in _keys([condition], kept)
+    ]
+    if not rows:
+        return ""
+    heads: TableRow = [f"condition, {kept[0].split[-1]}", *(_head(measure, summary) for measure in kept)]
+    return ReportTable(caption, heads, rows, instrument=summary.instrument)
+
+
+def spread(summary: Summary, conditions: Sequence[ConditionResult], which: Measure) -> PagePart:
+    """One measure with parts: a row for each condition, a column for each part."""
+    keys = _keys(conditions, [which])
+    if not keys:
+        return ""
+    rows: list[TableRow] = [
+        [
+            condition.name,
+            *(shown(condition.split(which.name).get(key), which.unit, which.signed) for key in keys),
+        ]
+        for condition in conditions
+    ]
+    caption = f"{which.label[0].upper() + which.label[1:]}, by {' and '.join(which.split)}"
+    return ReportTable(caption, ["condition", *map(_key, keys)], rows, instrument=summary.instrument)
+
+
+def _keys(conditions: Iterable[ConditionResult], which: Iterable[Measure]) -> list[PartKey]:
+    keys = (key for condition in conditions for measure in which for key in condition.split(measure.name))
+    return list(dict.fromkeys(keys))
+
+
+def _key(key: PartKey) -> str:
+    return " · ".join(map(str, key))
+
+
+def section(
+    summary: Summary,
+    caption: str,
+    conditions: Sequence[ConditionResult],
+    which: Section,
+    *besides: str,
+    links: Links = NO_LINKS,
+) -> PagePart:
+    """All of a section's measures as tables, without `besides`, which its figures or other tables show."""
+    kept = measured(conditions, measures_in(which, *besides))
+    alone = joined(spread(summary, conditions, measure) for measure in splits_in(which, *besides))
+    if len(kept) <= _COLUMNS:
+        return across(summary, caption, conditions, kept, links) + alone
+    return down(summary, caption, conditions, kept, links=links) + alone
+
+
+def panel(
+    measure: Measure,
+    conditions: Iterable[ConditionResult],
+    title: str = "",
+    bounds: tuple[float, float] | None = None,
+) -> Panel:
+    """A measure's forest plot, a line for each condition. title: for its label."""
+    rows = tuple(ForestRow(condition.name, condition.measures[measure.name]) for condition in conditions)
+    return Panel(title or measure.label, rows, measure.reference, is_percent(measure), bounds)
+
+
+def from_zero(every: Sequence[Estimate]) -> tuple[float, float]:
+    """Limits of an axis that hold all of these and 0."""
+    ends = [
+        0.0,
+        *(x for estimate in every for x in (estimate.low, estimate.value, estimate.high) if x is not None),
+    ]
+    margin = 0.05 * (max(ends) - min(ends) or 1.0)
+    return min(ends) - margin, max(ends) + margin

@@ -1,0 +1,1 @@
+"""What the terminal shows: messages, tables, forecasts, progress, a game, a seat at a game."""

@@ -1,0 +1,90 @@
+"""A warning while a run goes on: most replies of a player cannot be used, or most of its decisions are
+stand-ins. Once a player; it stops nothing (`lab.runs.first_decisions` does).
+
+It counts from what is stored, when a model has answered 50 times, 100 times, 200 times and so on, so that a
+long run is looked at no more often than a short one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from functools import cached_property
+
+from rich.console import Console
+
+from ...lab.results.heard import Ledger
+from ...lab.results.trouble import MANY, MANY_DECISIONS, troubled
+from ...lab.runs.runner import Progress, ProgressWatch
+from ...lab.storage.packing import CallRow
+from ...lab.storage.store import Store
+from ..wording import errors_command, trouble_in_words
+from .console import say
+
+_GAMES = 64
+"""Finished games after which players that never wait are trusted: to look costs them more than to play."""
+
+
+class HeardStore(Store):
+    """A store that tells of each call once it is committed."""
+
+    @cached_property
+    def listeners(self) -> list[Callable[[str], None]]:
+        """Who is told; each gets the name of the call's model."""
+        return []
+
+    def committed(self, call: CallRow) -> None:
+        """See `CallStore.committed`."""
+        for listener in self.listeners:
+            listener(call.model)
+
+
+class Alarm:
+    """See the module. It belongs to one run of one store; close it when the run is over."""
+
+    def __init__(self, console: Console, store: HeardStore) -> None:
+        self._console = console
+        self._store = store
+        self._ledger = Ledger(store)
+        self._calls: Counter[str] = Counter()
+        self._games = 0
+        self._warned: set[str] = set()
+
+    def __enter__(self) -> Alarm:
+        self._store.listeners.append(self.called)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._store.listeners.remove(self.called)
+        self._ledger.close()
+
+    def beside(self, watch: ProgressWatch) -> ProgressWatch:
+        """`watch`, and this hears of games too."""
+
+        def both(progress: Progress) -> None:
+            watch(progress)
+            if progress.last is not None and not progress.news:
+                self._game_over()
+
+        return both
+
+    def called(self, model: str) -> None:
+        """A call was committed."""
+        self._calls[model] += 1
+        times, remainder = divmod(self._calls[model], MANY)
+        if not remainder and times & (times - 1) == 0:
+            self._look()
+
+    def _game_over(self) -> None:
+        """Only this is heard of players that never wait."""
+        self._games += 1
+        games = self._games
+        if not self._calls and games <= _GAMES and games & (games - 1) == 0:
+            self._look()
+
+    def _look(self) -> None:
+        for trouble in troubled(self._ledger, MANY, MANY_DECISIONS):
+            if trouble.player not in self._warned:
+                self._warned.add(trouble.player)
+                text = f"{trouble_in_words(trouble)} See: {errors_command(trouble.run)}"
+                say(self._console, text, "yellow")

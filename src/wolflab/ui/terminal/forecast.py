@@ -1,0 +1,333 @@
+"""What games and other calls will take, told before they are made: `wolflab plan`, and the head of every run
+that is paid for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rich.console import Console
+from rich.table import Table
+
+from ...errors import ExperimentError, WolflabError
+from ...lab.plans.experiment import Experiment
+from ...lab.plans.loading import load_experiment
+from ...lab.plans.matching import model_name
+from ...lab.plans.served import elsewhere, is_served, servers_of
+from ...lab.plans.sources import COMMANDS, file_kind
+from ...lab.plans.specs import BudgetSpec
+from ...lab.runs.batch import CallsAhead
+from ...lab.runs.casting import Company
+from ...lab.runs.forecast import Interval90, RunForecast, Seen, ask_some, forecast, seen_in, taken_in
+from ...lab.runs.rehearsal import GAMES, Rehearsal, embedder_prices, longest_reply, playing_models, rehearse
+from ...lab.runs.runner import preflight
+from ...lab.storage.store import Store
+from ...lab.studies.plan import load_study
+from ...usage import CallTotals
+from ..report.numbers import number
+from ..wording import counted, duration
+from .console import confirmed, say
+
+_NAMED = 4
+"""Seats and sentences that are told one by one."""
+_ASKS_ABOVE_USD, _ASKS_ABOVE_TOKENS = 10.0, 10_000_000
+"""What may cost more is begun after a yes; tokens count where nobody knows what they cost."""
+_AGREED = "allowed usd", "allowed tokens"
+"""Under which a run keeps to what somebody has said yes."""
+_MARGIN = 1.5
+"""A yes holds up to so many times what was told: forecasts change while a run goes on."""
+
+
+def plan_run(
+    console: Console, source: str, overrides: Sequence[str], village: bool, games: int, ask: int
+) -> None:
+    """Tell what an experiment, a tournament or a study will take. ask: so many prompts are put to each model
+    first.
+    """
+    planned = None
+    if (kind := file_kind(source)) == "study":
+        if overrides or village:
+            raise ExperimentError(f"{source} is a study, told as it stands; leave out -o and --village")
+        study = load_study(source)
+        experiment, planned = study.on_agents, study.expected
+    else:
+        experiment = load_experiment(source, overrides, village)
+    with console.status("Games are rehearsed on the built-in player …"):
+        rehearsal = rehearse(experiment, games, max(ask, 1))
+    seen = Seen()
+    if ask and rehearsal.calls():
+        with console.status("The models are asked …"):
+            seen = asyncio.run(_ask_models(console, experiment, rehearsal, ask))
+    expected = forecast(rehearsal, _games_left(experiment, None, planned), seen)
+    words = [source, *(["--village"] if village else [])]
+    words += [word for change in overrides for word in ("-o", change)]
+    _tell_forecast(console, rehearsal, expected, shlex.join(["wolflab", "plan", *words]))
+    budget = experiment.budget
+    if budget.usd is not None and expected.usd is not None and expected.usd.middle > budget.usd:
+        say(console, f"The budget of {budget.usd:g} USD is less: the run will stop there.", "yellow")
+    if budget.tokens is not None and expected.tokens.middle > budget.tokens:
+        say(console, f"The budget of {budget.tokens:,} tokens is less: the run will stop there.", "yellow")
+    _tell_unset(console, experiment)
+    say(console, f"Nothing was begun. To begin it: {shlex.join(['wolflab', COMMANDS[kind], *words])}")
+
+
+async def _ask_models(console: Console, experiment: Experiment, rehearsal: Rehearsal, most: int) -> Seen:
+    """Put some prompts to the models, and tell what that took."""
+    company = Company(experiment)
+    try:
+        await preflight(company)
+        seen, failed = await ask_some(company, rehearsal, most)
+    finally:
+        await company.close()
+    for name, replies in seen.replies.items():
+        used = sum(reply.usage.tokens for reply in replies)
+        paid = sum(reply.usage.cost for reply in replies)
+        bad = sum(reply.again for reply in replies)
+        cost = f", {paid:.4f} USD" if paid else ""
+        asked = f"{name} was asked {counted(len(replies), 'prompt')}: {used:,} tokens{cost}"
+        warn = "yellow" if 2 * bad > len(replies) else ""
+        say(console, f"{asked}; {counted(bad, 'reply', 'replies')} could not be used", warn)
+    for sentence in failed[:_NAMED]:
+        why = sentence.partition("; the run can be resumed")[0].partition("; raise it and resume the run")[0]
+        say(console, f"Not all prompts were answered: {why}", "yellow")
+    if len(failed) > _NAMED:
+        say(console, f"and {len(failed) - _NAMED} more of this kind", "yellow")
+    return seen
+
+
+def _games_left(
+    experiment: Experiment, store: Store | None, planned: Mapping[str, int] | None = None
+) -> dict[str, int]:
+    """Condition → games that are still to be played: none in place of one that is done, or void where none is
+    drawn again. planned: games in all, where the experiment does not say it.
+    """
+    games = planned or {name: len(experiment.places(name)) for name in experiment.conditions}
+    if store is None:
+        return dict(games)
+    ends = ("done",) if store.experiment.redraw_void else ("done", "void")
+    over = Counter(row.condition for row in store.games() if row.status in ends)
+    return {name: max(0, games[name] - over[name]) for name in games}
+
+
+def forecast_underway(
+    experiment: Experiment, rehearsal: Rehearsal, store: Store
+) -> tuple[RunForecast, int] | None:
+    """What a run will have taken in the end: what its games that are over took, and a forecast of the others,
+    which alone the hours are of. With how many replies it is made of. None where nothing is left to play.
+    """
+    left = _games_left(experiment, store)
+    if not any(left.values()):
+        return None
+    expected = forecast(rehearsal, left, seen_in(store)).with_taken(taken_in(store)[0])
+    return expected, sum(model.seen for model in expected.models.values())
+
+
+def _tell_forecast(
+    console: Console, rehearsal: Rehearsal, expected: RunForecast, plan: str = "wolflab plan …"
+) -> None:
+    """The table, and what it is made of. plan: the command that tells it."""
+    of = counted(expected.games, "game")
+    if len(rehearsal.games) > 1:
+        of += f" in {len(rehearsal.games)} conditions"
+    if not expected.models:
+        say(console, f"{of}, all by built-in players: nothing is asked of a model, and nothing is paid")
+        return
+    on = f"{counted(sum(map(len, rehearsal.games.values())), 'game')} rehearsed on the built-in player"
+    say(console, f"{of}. What they will take, with a certainty of 90 %, by {on}:")
+    table = Table()
+    for head in ("model", "calls", "prompt tokens", "reply tokens", "USD"):
+        table.add_column(head, overflow="fold")
+    for label, model in expected.models.items():
+        calls, written = (model.calls, model.completion) if not model.embeds else (None, None)
+        cells = [_in_words(each) for each in (calls, model.prompt, written)]
+        table.add_row(label, *cells, _in_words(model.usd, "usd") or "not known")
+    if len(expected.models) > 1:
+        tokens = f"{_in_words(expected.tokens)} tokens"
+        table.add_row("all", _in_words(expected.calls), tokens, "", _usd_in_words(expected))
+    console.print(table)
+    if expected.hours is not None:
+        say(console, f"time: {_in_words(expected.hours, 'hours')}, while nothing else uses these servers")
+    guessed = [label for label, model in expected.models.items() if not (model.seen or model.embeds)]
+    if guessed:
+        whose = guessed[0] if len(guessed) == 1 else f"{len(guessed)} models"
+        say(
+            console,
+            f"No reply of {whose} was seen: how much is written is guessed, how long it takes is not "
+            f"known. To know better: {plan} --ask 24 puts 24 prompts to each model (paid for).",
+        )
+
+
+def forecast_in_a_line(expected: RunForecast) -> str:
+    """A forecast of a run that is under way; see `forecast_underway`."""
+    parts = [f"{_in_words(expected.calls)} calls", f"{_in_words(expected.tokens)} tokens"]
+    parts += [] if expected.usd is None else [_usd_in_words(expected)]
+    if expected.hours is not None:
+        parts.append(f"{_in_words(expected.hours, 'hours')} for what is left")
+    return "; ".join(parts)
+
+
+def _in_words(amount: Interval90 | None, unit: Literal["large", "usd", "hours"] = "large") -> str:
+    """ "12.3 k (9.8 k to 15.0 k)"; "" for None."""
+    if amount is None:
+        return ""
+    each = (amount.low, amount.middle, amount.high)
+    low, middle, high = (duration(3600 * n) if unit == "hours" else number(n, unit) for n in each)
+    return middle if low == high else f"{middle} ({low} to {high})"
+
+
+def _usd_in_words(expected: RunForecast) -> str:
+    """Of all models; some may have no price."""
+    least = "at least " if any(model.usd is None for model in expected.models.values()) else ""
+    return "not known" if expected.usd is None else f"{least}{_in_words(expected.usd, 'usd')}"
+
+
+_UNSET = {
+    "price": "no price, so what it costs is not known",
+    "context": "no context, so a prompt that is too long is found out by its server",
+    "max_tokens": "no max_tokens, so a long reply can exceed a budget",
+}
+"""Settings of a model that a forecast or a budget would need, and what is told without."""
+
+
+def _tell_unset(console: Console, experiment: Experiment, settings: Collection[str] = tuple(_UNSET)) -> None:
+    """Which of these settings nobody has set, with the seats."""
+    for setting in settings:
+        lacking: dict[str, None] = {}
+        for condition in experiment.conditions:
+            for place, spec in experiment.cast(condition).items():
+                given = spec.model if isinstance(spec.model, dict) else {}
+                known = longest_reply(spec) if setting == "max_tokens" else given.get(setting)
+                if known is None and (name := model_name(spec)) and is_served(name):
+                    lacking[f"{place} ({name})"] = None
+        if lacking:
+            more = [f"and {len(lacking) - _NAMED} more"] if len(lacking) > _NAMED else []
+            say(console, f"{_UNSET[setting]}: {', '.join([*lacking][:_NAMED] + more)}")
+
+
+# -- a yes where it is much ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """What was told at the head of a run. rehearsal: None where nothing was, or could be, told. usd, tokens:
+    that a yes was said to, to be kept with the run; 0 for none.
+    """
+
+    rehearsal: Rehearsal | None = None
+    usd: float = 0.0
+    tokens: float = 0.0
+
+    def keep(self, store: Store) -> None:
+        """So that a run that goes on is not asked for again."""
+        for name, value in zip(_AGREED, (self.usd, self.tokens), strict=True):
+            if value:
+                store.remember(name, repr(value), anew=True)
+
+
+def forecast_first(
+    console: Console,
+    experiment: Experiment,
+    yes: bool,
+    command: str,
+    store: Store | None = None,
+    planned: Mapping[str, int] | None = None,
+) -> Beginning:
+    """Tell what a run will take, and ask whether to begin it where that is much.
+
+    ExperimentError where nobody says yes. yes: it was said beforehand. command: with which that is said.
+    store: of a run that goes on. planned: see `_games_left`.
+    """
+    left, away = _games_left(experiment, store, planned), elsewhere(experiment)
+    if not servers_of(experiment) or not any(left.values()):
+        return Beginning()
+    try:
+        with console.status("Games are rehearsed on the built-in player …"):
+            rehearsal = rehearse(experiment, GAMES // 2)
+    except WolflabError as error:
+        say(console, f"What this run will take cannot be told: {error}", "yellow")
+        if experiment.budget == BudgetSpec() and (away or _dearest(experiment)):
+            _agree("an amount that is not known", yes, command)
+        return Beginning()
+    expected = forecast(rehearsal, left, Seen() if store is None else seen_in(store))
+    if not expected.models:
+        return Beginning(rehearsal)
+    _tell_forecast(console, rehearsal, expected)
+    if experiment.budget != BudgetSpec():
+        _tell_unset(console, experiment, ["max_tokens"])
+    over, begun = (CallTotals(), CallTotals()) if store is None else taken_in(store)
+    if begun.calls:
+        calls = f"{counted(begun.calls, 'call')}, {begun.usage.tokens:,} tokens"
+        say(console, f"Of this, {calls} are on file, of games that were begun, and are not made again.")
+    usd = over.usage.cost + (expected.usd.high if expected.usd else 0.0)
+    unpriced = [one for one in expected.models.values() if one.usd is None and one.name in away]
+    tokens = sum(one.prompt.high + one.completion.high for one in unpriced)
+    tokens += over.usage.tokens if unpriced else 0
+    usd, tokens = _within(experiment.budget, usd, tokens, _dearest(experiment))
+    agreed = [_MARGIN * float((store and store.meta(name)) or 0) for name in _AGREED]
+    if not (much := _much(usd, tokens, agreed)):
+        return Beginning(rehearsal)
+    _agree(much, yes, command)
+    return Beginning(rehearsal, usd, tokens)
+
+
+def calls_first(
+    console: Console,
+    ahead: Sequence[CallsAhead],
+    limits: tuple[int | None, float | None],
+    yes: bool,
+    command: str,
+) -> None:
+    """Tell what calls outside games will take, and ask where that is much; see `forecast_first`. limits:
+    tokens and USD.
+    """
+    for one in ahead:
+        reply = "replies without a limit" if one.reply is None else f"at most {one.reply:,} reply tokens"
+        money = "cost not known" if one.usd is None else f"at most {one.usd:,.2f} USD"
+        prompts = f"{counted(one.calls, 'call')}, about {one.prompt:,} prompt tokens"
+        if one.least < one.calls:  # replies may have to be asked for again
+            prompts = f"{one.least:,} to {one.calls:,} calls, at most about {one.prompt:,} prompt tokens"
+        say(console, f"{one.model}: {prompts}, {reply}; {money}")
+    usd = sum(one.usd or 0.0 for one in ahead)
+    tokens = sum(one.prompt + (one.reply or 0) for one in ahead if one.usd is None and one.elsewhere)
+    dearest = max((one.dearest for one in ahead), default=0.0)
+    if much := _much(*_within(BudgetSpec(tokens=limits[0], usd=limits[1]), usd, tokens, dearest)):
+        _agree(much, yes, command, "--tokens, or --usd and prices")
+
+
+def _dearest(experiment: Experiment) -> float:
+    """USD of a million of the dearest tokens, of models and embedders."""
+    prices = [model.price for model in playing_models(experiment).values()]
+    known = [price for price in (*prices, *embedder_prices(experiment).values()) if price is not None]
+    return max((max(price.input, price.output) for price in known), default=0.0)
+
+
+def _within(budget: BudgetSpec, usd: float, tokens: float, dearest: float) -> tuple[float, float]:
+    """USD, and tokens without a price, that a budget leaves of these. dearest: USD of a million tokens."""
+    if budget.usd is not None:
+        usd, tokens = min(usd, budget.usd), 0.0
+    if budget.tokens is not None:
+        usd, tokens = min(usd, budget.tokens * dearest / 1e6), min(tokens, budget.tokens)
+    return usd, tokens
+
+
+def _much(usd: float, tokens: float, agreed: Sequence[float] = (0.0, 0.0)) -> str:
+    """What a yes is needed for, in words; "" where none is. agreed: USD and tokens that had a yes."""
+    if usd > max(_ASKS_ABOVE_USD, agreed[0]):
+        return f"{usd:,.2f} USD"
+    if tokens > max(_ASKS_ABOVE_TOKENS, agreed[1]):
+        return f"{tokens:,.0f} tokens of models without a price"
+    return ""
+
+
+def _agree(
+    much: str, yes: bool, command: str, budget: str = "-o budget.tokens=…, or budget.usd and prices"
+) -> None:
+    """Raise ExperimentError where nobody says yes."""
+    sentence = f"This may take up to {much}"
+    if not confirmed(sentence, "Begin it?", yes):
+        raise ExperimentError(f"{sentence}: begin it with {command}, or with a budget: {budget}")

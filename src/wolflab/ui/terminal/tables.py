@@ -1,0 +1,330 @@
+"""Tables for the terminal: the main one of a `Summary` and `Extras`, and tables of any width.
+
+A name is never broken, and what does not fit goes into a further table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from textwrap import wrap
+
+from rich import get_console
+from rich.cells import cell_len
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from ...lab.results.extras import Extras
+from ...metrics.measure import Measure, Unit
+from ...metrics.registry import MEASURES
+from ...metrics.shapes import ConditionResult, Contrast, Summary
+from ...stats.intervals import Estimate
+from ..report.measures import (
+    PER_DEAL,
+    called,
+    costs,
+    difference_kind,
+    headlines,
+    legend,
+    measure_kind,
+    measure_name,
+    remarks,
+)
+from ..report.numbers import UNKNOWN, cost_in_words, interval, number, value_of
+from ..report.table import Cell, ReportTable
+from ..wording import (
+    attempts_in_words,
+    became_in_words,
+    counted,
+    counted_in_words,
+    errors_command,
+    marked,
+    player_in_words,
+    settings_in_words,
+    trained_in_words,
+    trouble_in_words,
+    trouble_marks,
+    uncompared_in_words,
+    unread_in_words,
+)
+from .console import say
+
+INSTRUMENT = "Instrument check: no language model played. This says nothing about models."
+_WIDE = 130
+"""Columns from which conditions are rows; below, they are columns."""
+_HEAD, _COLUMN = 19, 17
+"""Columns that the measures' names and one condition take; what does not fit goes into a further table."""
+_NOTE = 18
+"""Columns of a remark under a number."""
+
+
+def print_summary(
+    console: Console,
+    summary: Summary,
+    extras: Extras = Extras(),  # noqa: B008 (frozen)
+) -> None:
+    """Who fails and who plays, the main table, what its conditions stand for, the differences that show, and
+    what else went wrong.
+    """
+    summary, extras = marked(summary, extras)
+    print_top(console, extras)
+    count = len(summary.conditions)
+    at_once = count if console.width >= _WIDE else (console.width - _HEAD) // _COLUMN
+    for first in range(0, count, max(1, at_once)):
+        part = summary.conditions[first : first + max(1, at_once)]
+        console.print(main_table(replace(summary, conditions=part), console.width, extras))
+    if summary.instrument:
+        say(console, INSTRUMENT, "yellow")
+    if unread := unread_in_words(summary):
+        say(console, unread, "yellow")
+    _print_differs(console, extras)
+    for effect in summary.planted:
+        found = in_line(effect.found, measure_kind(effect.measure))
+        put_in = number(effect.truth, measure_kind(effect.measure))
+        verdict = {True: "found again", False: "not found", None: "cannot be told"}[effect.recovered]
+        which = f"{effect.condition}, {measure_name(effect.measure)}"
+        say(console, f"{which}: put in {put_in}, found {found}: {verdict}")
+    _print_contrasts(console, summary)
+    if extras.uncompared is not None:
+        say(console, uncompared_in_words(extras.uncompared), "yellow")
+    if any("reasonable" in condition.measures for condition in summary.conditions):
+        console.print("[dim]behaviours, trust and advice: see the report[/]")
+    for row in summary.conditions:
+        for error, n in row.errors:
+            head = f"[red]{escape(row.name)}, {counted(n, 'game')}:[/]"
+            console.print(f"{head} {escape(error)}", highlight=False)
+    cost, lacking = cost_in_words(summary.cost)
+    if lacking:
+        say(console, f"Cost: {cost}; {lacking} (give it with -o ….model.price=…).", "yellow")
+    for uncounted in extras.estimated:
+        say(console, f"{uncounted}.", "yellow")
+    if lost := attempts_in_words(extras.attempts):
+        say(console, f"{lost}.", "yellow")
+
+
+def print_top(console: Console, extras: Extras) -> None:
+    """Whose replies mostly cannot be used, what `-o` made of conditions, and a line for each player."""
+    for trouble in extras.troubled:
+        say(console, trouble_in_words(trouble), "yellow")
+    for run in dict.fromkeys(trouble.run for trouble in extras.troubled):
+        say(console, f"Look at them with: {errors_command(run)}", "yellow")
+    for became in extras.became:
+        say(console, became_in_words(became), "yellow")
+    if trained := trained_in_words(extras.trained):
+        say(console, trained, "yellow")
+    if extras.players:
+        say(console, "Who plays:")
+    for player in extras.players:
+        console.print(f"  {escape(player_in_words(player))}", highlight=False, soft_wrap=True)
+
+
+def _print_contrasts(console: Console, summary: Summary) -> None:
+    """The differences that show, how many do not, and why one may not be that of the two means."""
+    for contrast in summary.contrasts:
+        if contrast.p_holm is not None and contrast.p_holm < 0.05:
+            chance = "< 0.001" if contrast.p_holm < 0.001 else f"{contrast.p_holm:.3f}"
+            difference = in_line(contrast.difference, difference_kind(contrast.metric), signed=True)
+            which = f"{measure_name(contrast.metric)}: {contrast.condition} − {contrast.baseline}"
+            say(console, f"{which} = {difference}, p (Holm) {chance}")
+    silent = sum(contrast.p_holm is None or contrast.p_holm >= 0.05 for contrast in summary.contrasts)
+    if silent:
+        fruitless = counted(silent, "difference")
+        console.print(f"[dim]{fruitless} not significant (Holm): see the report[/]", highlight=False)
+    if any(_weighed_otherwise(summary, contrast) for contrast in summary.contrasts):
+        console.print(f"[dim]{_WEIGHED}[/]", highlight=False)
+
+
+_WEIGHED = (
+    "A difference counts each deal that both have once; a mean counts every game. "
+    "So a difference need not be that of the two means."
+)
+
+
+def _weighed_otherwise(summary: Summary, contrast: Contrast) -> bool:
+    """Whether a mean difference of deals is not that of the two numbers in the table."""
+    if not MEASURES[contrast.metric].by_deal:
+        return False
+    of = {condition.name: condition.measures.get(contrast.metric) for condition in summary.conditions}
+    here, base, apart = of.get(contrast.condition), of.get(contrast.baseline), contrast.difference.value
+    if here is None or base is None or here.value is None or base.value is None or apart is None:
+        return False
+    return not math.isclose(here.value - base.value, apart, abs_tol=5e-4)
+
+
+def _print_differs(console: Console, extras: Extras) -> None:
+    """A line for each condition whose settings are not the baseline's."""
+    kept = [difference for difference in extras.differs if difference.places]
+    if kept:
+        say(console, f"What differs from {kept[0].baseline}:")
+    for difference in kept:
+        settings = escape("; ".join(settings_in_words(difference)))
+        console.print(
+            f"  [bold]{escape(difference.condition)}[/]: {settings}", highlight=False, soft_wrap=True
+        )
+
+
+def main_table(
+    summary: Summary,
+    width: int | None = None,
+    extras: Extras = Extras(),  # noqa: B008 (frozen)
+) -> Table:
+    """Games, leadership where there is a Sheriff, wins, invalid replies, usage; by condition.
+
+    On a terminal narrower than 130 columns (width; None: as wide as this one) conditions are columns, so
+    that nothing is cut.
+    """
+    measures = [*headlines(summary), *costs(summary)]
+    lines = ("value, 95 % interval, what was counted", legend(summary, measures), PER_DEAL)
+    caption = "\n".join(filter(None, lines))
+    table = framed(summary.title, summary.instrument, caption)
+    heads = ["games", *(escape(called(measure, summary)) for measure in measures)]
+    columns = [
+        [
+            _games(condition, trouble_marks(extras, condition.name)),
+            *(_cell(condition, measure) for measure in measures),
+        ]
+        for condition in summary.conditions
+    ]
+    if (get_console().width if width is None else width) >= _WIDE:
+        table.add_column("condition", style="bold", overflow="fold")
+        for head in heads:
+            table.add_column(head, justify="right")
+        for condition, cells in zip(summary.conditions, columns, strict=True):
+            table.add_row(escape(condition.name), *cells)
+        return table
+    table.add_column("")
+    for condition in summary.conditions:
+        table.add_column(escape(condition.name), justify="right", overflow="fold")
+    for place, head in enumerate(heads):
+        table.add_row(f"[bold]{head}[/]", *(cells[place] for cells in columns))
+    return table
+
+
+def _cell(condition: ConditionResult, measure: Measure) -> str:
+    """A measure's value, with its remarks."""
+    value = estimate_cell(condition.measures.get(measure.name), measure.unit)
+    return "\n".join((value, *(f"[dim]{line}[/]" for line, _ in remarks(condition, measure.name))))
+
+
+def framed(title: str, instrument: bool, caption: str) -> Table:
+    """A table with lines between its rows, marked where no language model played. title: words."""
+    mark = " [bold yellow](instrument check)[/]" if instrument else ""
+    return Table(
+        title=escape(title) + mark,
+        title_justify="left",
+        caption=caption,
+        caption_justify="left",
+        show_lines=True,
+    )
+
+
+def _games(condition: ConditionResult, marks: Sequence[str]) -> str:
+    counts = condition.counts
+    lost = [
+        f"{n} {state}"
+        for n, state in ((counts.void, "void"), (counts.unfinished, "unfinished"), (counts.failed, "failed"))
+        if n
+    ]
+    lines = [f"{counts.done} of {counts.planned}", *(f"[dim]{state}[/]" for state in lost)]
+    return "\n".join([*lines, *in_red(marks)])
+
+
+def in_red(marks: Sequence[str]) -> list[str]:
+    """Lines of a cell that are to be seen."""
+    return [f"[red]{escape(mark)}[/]" for mark in marks]
+
+
+def estimate_cell(estimate: Estimate | None, kind: Unit) -> str:
+    """Value, interval and what was counted, on short lines."""
+    if estimate is None:
+        return "–"
+    under = "\n".join(f"[dim]{words}[/]" for words in counted_in_words(estimate))
+    if estimate.value is None:
+        return f"{UNKNOWN if kind == 'usd' else '–'}\n{under}"
+    return f"{value_of(estimate, kind)}\n[dim]{interval(estimate, kind)}[/]\n{under}"
+
+
+def noted_cell(estimate: Estimate) -> str:
+    """A plain estimate, and under it why it has no interval."""
+    why = "\n".join(f"[dim]{escape(line)}[/]" for line in wrap(estimate.note, _NOTE))
+    return estimate_cell(estimate, "plain") + (f"\n{why}" if why and estimate.low is None else "")
+
+
+def in_line(estimate: Estimate, kind: Unit, signed: bool = False) -> str:
+    """Value and interval on one line, or why there is none."""
+    if estimate.value is None:
+        return f"– ({estimate.note})"
+    sign = "+" if signed and estimate.value > 0 else ""
+    ends = interval(estimate, kind) if estimate.low is not None or not estimate.note else estimate.note
+    return f"{sign}{value_of(estimate, kind)} ({ends})"
+
+
+# -- tables of any width ------------------------------------------------------------------------------
+
+_BORDER, _AROUND = 1, 3
+"""Columns that a table takes beside its columns, and that each column takes beside its text."""
+
+
+def print_fitted(
+    console: Console, title: str, heads: Sequence[str], rows: Sequence[Sequence[str]], caption: str = ""
+) -> None:
+    """Print rows under heads; the first cell of a row is its head, and stands in every table.
+
+    Cells and heads are rich markup with the line breaks that they are to have; none is added.
+    A head and one column that are wider together than the terminal are printed as they are.
+    """
+    widths = [_width([head, *(row[k] for row in rows)]) + _AROUND for k, head in enumerate(heads)]
+    parts: list[list[int]] = []
+    room = 0
+    for k, width in enumerate(widths[1:], 1):
+        if not parts or width > room:
+            parts.append([])
+            room = console.width - _BORDER - widths[0]
+        parts[-1].append(k)
+        room -= width
+    for columns in parts:
+        table = Table(title=title, title_justify="left", show_lines=True)
+        table.add_column(heads[0], style="bold", no_wrap=True)
+        for k in columns:
+            table.add_column(heads[k], justify="right", no_wrap=True)
+        for row in rows:
+            table.add_row(*(row[k] for k in (0, *columns)))
+        needed = _BORDER + widths[0] + sum(widths[k] for k in columns)
+        with _at_least(console, needed):
+            console.print(table)
+    if caption:
+        console.print(f"[dim]{caption}[/]", highlight=False)
+
+
+def print_table(console: Console, table: ReportTable, caption: str = "") -> None:
+    """A page's table in the terminal: numbers with their intervals, and what stands under them."""
+
+    def printed(cell: Cell) -> str:
+        under = [line for text in (cell.ends, *cell.under) if text for line in text.split(", ")]
+        lines = [escape(cell.text), *(f"[dim]{escape(line)}[/]" for line in under), *in_red(cell.marks)]
+        return "\n".join(lines)
+
+    rows = [[printed(cell) for cell in row] for row in table.rows]
+    title = f"[bold]{escape(table.caption)}[/]"
+    print_fitted(console, title, [printed(head) for head in table.columns], rows, caption)
+
+
+@contextmanager
+def _at_least(console: Console, width: int) -> Iterator[None]:
+    """A console that takes no notice of a terminal's edge, where that is needed."""
+    before = console.width
+    try:
+        console.width = max(width, before)
+        yield
+    finally:
+        console.width = before
+
+
+def _width(cells: Sequence[str]) -> int:
+    """Columns of the longest line."""
+    lines = (line for cell in cells for line in Text.from_markup(cell).plain.split("\n"))
+    return max((cell_len(line) for line in lines), default=0)

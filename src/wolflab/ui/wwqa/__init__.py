@@ -1,1 +1,0 @@
-"""Questions on the rules, as people meet them: commands, tables, pages."""
