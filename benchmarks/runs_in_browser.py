@@ -24,7 +24,7 @@ from many_games import EXPERIMENT, cost_of, enter
 from starlette.testclient import TestClient
 
 from wolflab.ui.browse.app import runs_application
-from wolflab.ui.browse.shelf import RunShelf
+from wolflab.ui.browse.run_index import RunShelf
 
 PAGES = {
     "list of runs": "/",

@@ -26,8 +26,8 @@ from wolflab.lab.results.summaries import summary
 from wolflab.lab.storage.store import Store
 from wolflab.stats.intervals import Estimate
 from wolflab.text.people import PersonAnswer
-from wolflab.ui.study.house import StudyHouse
-from wolflab.ui.web.desk import OpenAsk
+from wolflab.ui.study.study_server import StudyHouse
+from wolflab.ui.web.seat_session import OpenAsk
 from wolflab.ui.web.table import WebTable
 
 OTHERS, BEFORE, AFTER = 5, 5.0, 7.0

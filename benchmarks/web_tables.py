@@ -37,7 +37,7 @@ from hostile_patterns import hostile_statements, statement
 
 from web_helpers import Frames, in_no_time, now, played, seated, wish
 from wolflab.text.clean import LIMIT, clean
-from wolflab.ui.web.house import House
+from wolflab.ui.web.table_server import House
 
 _FAST = {"speak": 60, "vote": 60, "night": 2, "pace": 0.2, "wait": 0, "hidden": 0}
 _THINKS = 0.3, 1.5

@@ -23,14 +23,14 @@ from typing import Any
 from study_helpers import FILE, Arrivals, Visitor, in_study
 from web_helpers import first_choice
 from wolflab.errors import WolflabError
-from wolflab.lab.runs.whole import verify_whole
+from wolflab.lab.runs.verification import verify_whole
 from wolflab.lab.storage.packing import unpack
 from wolflab.lab.storage.store import Store
 from wolflab.lab.studies.people import kept_people, step_of
 from wolflab.lab.studies.plan import load_study
 from wolflab.text.people import PersonAnswer
-from wolflab.ui.study.house import StudyHouse
-from wolflab.ui.web.desk import OpenAsk
+from wolflab.ui.study.study_server import StudyHouse
+from wolflab.ui.web.seat_session import OpenAsk
 from wolflab.ui.web.table import WebTable
 
 _PLACES = 0.4

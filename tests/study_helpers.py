@@ -14,8 +14,8 @@ from web_helpers import Choice, first_choice, in_no_time, played
 from wolflab.lab.studies.people import StudyPerson
 from wolflab.text.people import PersonAnswer
 from wolflab.ui.study.app import study_application
-from wolflab.ui.study.house import StudyHouse
-from wolflab.ui.web.desk import OpenAsk
+from wolflab.ui.study.study_server import StudyHouse
+from wolflab.ui.web.seat_session import OpenAsk
 from wolflab.ui.web.table import WebTable
 
 FILE: dict[str, Any] = {

@@ -31,7 +31,7 @@ from wolflab.lab.labels.label_files import (
 )
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
-from wolflab.lab.runs.moments import moments
+from wolflab.lab.runs.decisions import moments
 from wolflab.lab.storage.store import Store
 from wolflab.match import Draws, Match, Player, play, run_now
 from wolflab.record import read_record

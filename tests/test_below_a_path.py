@@ -22,12 +22,12 @@ from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
 from wolflab.lab.studies.people import step_of
 from wolflab.ui.browse.app import runs_application
-from wolflab.ui.browse.shelf import RunShelf
+from wolflab.ui.browse.run_index import RunShelf
 from wolflab.ui.commands import serve as serving
 from wolflab.ui.study.app import study_application
-from wolflab.ui.study.house import StudyHouse
+from wolflab.ui.study.study_server import StudyHouse
 from wolflab.ui.web.app import application
-from wolflab.ui.web.house import House
+from wolflab.ui.web.table_server import House
 
 SITE = "http://lab.test"
 

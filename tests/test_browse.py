@@ -31,7 +31,7 @@ from wolflab.lab.training.plan import load_training
 from wolflab.lab.training.run import start_training
 from wolflab.ui.browse.app import runs_application
 from wolflab.ui.browse.comparing import first_parting, lines_of
-from wolflab.ui.browse.shelf import RunShelf, being_played
+from wolflab.ui.browse.run_index import RunShelf, being_played
 
 HOSTILE = '<b onclick="alert(1)">&amp; "C\'; DROP TABLE games; --'
 NOVICE = {"model": "village", "skill": 0.2}
@@ -394,8 +394,8 @@ def test_the_time_that_is_left_goes_by_the_games_since_the_run_was_looked_at(
 ) -> None:
     data = {**DATA, "interview": False, "deals": 1, "repeats": 1}
     now = [100.0]
-    monkeypatch.setattr("wolflab.ui.browse.shelf.time.monotonic", lambda: now[0])
-    monkeypatch.setattr("wolflab.ui.browse.shelf.being_played", lambda run: True)
+    monkeypatch.setattr("wolflab.ui.browse.run_index.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("wolflab.ui.browse.run_index.being_played", lambda run: True)
     with Store.create(tmp_path / "live", build(data)) as store:
         store.plan([("plain", 0, repeat) for repeat in range(6)])
     browser = client(tmp_path)

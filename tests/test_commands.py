@@ -37,7 +37,7 @@ from wolflab.cli import app
 from wolflab.lab.plans import sources
 from wolflab.lab.studies.plan import BLANK
 from wolflab.models.servers.providers import PROVIDERS
-from wolflab.ui.study.house import StudyHouse
+from wolflab.ui.study.study_server import StudyHouse
 from wolflab.wwqa.items import Item, write_items
 
 SIZES: Mapping[str, int] = {

@@ -47,8 +47,8 @@ from wolflab.ui.commands.export import export_as
 from wolflab.ui.report.notebook import OpenedRun
 from wolflab.ui.report.numbers import cost_in_words
 from wolflab.ui.study.forms import statements_of
-from wolflab.ui.study.house import StudyHouse
-from wolflab.ui.web.desk import OpenAsk
+from wolflab.ui.study.study_server import StudyHouse
+from wolflab.ui.web.seat_session import OpenAsk
 from wolflab.ui.web.table import WebTable
 from wolflab.usage import Usage, cost_of
 

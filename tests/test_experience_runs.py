@@ -23,8 +23,8 @@ from wolflab.lab.experience.run_pools import Pools
 from wolflab.lab.plans.loading import build
 from wolflab.lab.results.summaries import games, summary
 from wolflab.lab.runs import runner
-from wolflab.lab.runs.again import again
 from wolflab.lab.runs.replay import verify_game
+from wolflab.lab.runs.retaken_turn import again
 from wolflab.lab.storage.store import Place, Store
 from wolflab.metrics.behaviours import trust_tables
 from wolflab.models.embedders import resolve_embedder

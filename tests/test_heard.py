@@ -26,9 +26,9 @@ from wolflab.lab.data.rows import DataSource, data_rows
 from wolflab.lab.plans.loading import build
 from wolflab.lab.plans.tournament import make_tournament
 from wolflab.lab.results.extras import Extras, extras, extras_of_all, extras_of_tournament
-from wolflab.lab.results.heard import Ledger, Tally, of_record
 from wolflab.lab.results.summaries import compared, summary
-from wolflab.lab.results.trouble import MANY, MANY_DECISIONS, Troubled, troubled, troubled_in
+from wolflab.lab.results.unusable_players import MANY, MANY_DECISIONS, Troubled, troubled, troubled_in
+from wolflab.lab.results.unusable_replies import Ledger, Tally, of_record
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.tournament_games import tournament_standings
 from wolflab.lab.storage.store import Store

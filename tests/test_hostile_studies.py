@@ -18,7 +18,7 @@ from study_helpers import Arrivals, in_study
 from web_helpers import in_no_time
 from wolflab.errors import StoreError
 from wolflab.ui.study.app import study_application
-from wolflab.ui.study.house import StudyHouse
+from wolflab.ui.study.study_server import StudyHouse
 from wolflab.ui.terminal.console import ExitCode
 
 

@@ -26,7 +26,7 @@ from wolflab.text.notes import Deduced
 from wolflab.text.people import PersonAnswer
 from wolflab.text.probes import OPINIONS, PROBES
 from wolflab.ui.report.report import report_page
-from wolflab.ui.study.house import StudyHouse
+from wolflab.ui.study.study_server import StudyHouse
 from wolflab.ui.web.refusals import Refused
 
 DATA: dict[str, Any] = {

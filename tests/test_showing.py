@@ -16,7 +16,7 @@ from wolflab.errors import ExperimentError, RecordError, ServerError
 from wolflab.lab.experience.run_pools import Pools
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
-from wolflab.lab.runs.again import NEAR, again
+from wolflab.lab.runs.retaken_turn import NEAR, again
 from wolflab.lab.storage.store import GameRow, Store
 from wolflab.rules import Said
 from wolflab.text.notes import Answered, Interviewed, Recalled, Suggested, Thought

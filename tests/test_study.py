@@ -34,9 +34,9 @@ from wolflab.ui.commands.erase import erase_words
 from wolflab.ui.commands.export import export_as
 from wolflab.ui.replay.page import replay_of
 from wolflab.ui.report.notebook import open_run
-from wolflab.ui.study import house as houses
-from wolflab.ui.study.house import StudyHouse
-from wolflab.ui.web.desk import OpenAsk
+from wolflab.ui.study import study_server as houses
+from wolflab.ui.study.study_server import StudyHouse
+from wolflab.ui.web.seat_session import OpenAsk
 from wolflab.ui.web.table import WebTable
 from wolflab.ui.wording import trained_in_words
 

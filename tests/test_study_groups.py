@@ -13,11 +13,11 @@ from web_helpers import played
 from wolflab.errors import ExperimentError
 from wolflab.lab.plans.specs import PERSON
 from wolflab.lab.results.summaries import games as counted_games
-from wolflab.lab.runs.whole import verify_whole
+from wolflab.lab.runs.verification import verify_whole
 from wolflab.lab.studies.plan import load_study, study_of
 from wolflab.rules import Said
-from wolflab.ui.study import house as houses
-from wolflab.ui.study.house import StudyHouse
+from wolflab.ui.study import study_server as houses
+from wolflab.ui.study.study_server import StudyHouse
 from wolflab.ui.web.table import WebTable
 
 SEATS = ("player_2", "player_5", "player_6")

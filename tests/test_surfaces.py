@@ -30,12 +30,12 @@ from wolflab.match import run_now
 from wolflab.metrics.play import is_language_model
 from wolflab.stats.intervals import Estimate
 from wolflab.ui.browse.app import runs_application
-from wolflab.ui.browse.shelf import RunShelf
+from wolflab.ui.browse.run_index import RunShelf
 from wolflab.ui.commands.run import list_errors, report_run
 from wolflab.ui.commands.status import show_status
 from wolflab.ui.commands.tournament import show_tournament
 from wolflab.ui.report.numbers import number
-from wolflab.ui.study.house import StudyHouse
+from wolflab.ui.study.study_server import StudyHouse
 from wolflab.ui.terminal.tables import estimate_cell
 
 FILES = {path.stem: yaml.safe_load(path.read_text("utf-8")) for path in sorted(SHIPPED.glob("*.yaml"))}

@@ -38,8 +38,8 @@ from wolflab.ui.commands import serve as serving_module
 from wolflab.ui.commands.serve import allow_files, bound_socket, serving_config
 from wolflab.ui.web import doors, guard, live
 from wolflab.ui.web.app import application
-from wolflab.ui.web.desk import KeptDesk
-from wolflab.ui.web.house import House
+from wolflab.ui.web.seat_session import KeptDesk
+from wolflab.ui.web.table_server import House
 
 KEY = "sk-this-key-is-in-the-environment-alone"
 QUICK = {"pace": 0, "night": 1, "hidden": 0, "wait": 0}

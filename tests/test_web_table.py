@@ -28,13 +28,13 @@ from wolflab.text.people import PersonAnswer
 from wolflab.text.transcript import PUBLIC, Transcript
 from wolflab.ui.commands.erase import erase_words
 from wolflab.ui.web import table as tables
-from wolflab.ui.web.desk import KeptDesk, OpenAsk
-from wolflab.ui.web.house import House
 from wolflab.ui.web.plan import GRACE, LENIENCY, BudgetPlan, SeatWish, night_duties, web_rules
 from wolflab.ui.web.refusals import Refused
-from wolflab.ui.web.room import Awaited
+from wolflab.ui.web.seat_session import KeptDesk, OpenAsk
+from wolflab.ui.web.state_messages import _seats, _turn_sentence, device_told
 from wolflab.ui.web.table import WebTable
-from wolflab.ui.web.telling import _seats, _turn_sentence, device_told
+from wolflab.ui.web.table_server import House
+from wolflab.ui.web.table_state import Awaited
 
 
 def silent(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:

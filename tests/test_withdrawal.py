@@ -17,10 +17,10 @@ from test_study_groups import GROUP, play_together, sit
 from web_helpers import now
 from wolflab.errors import NotNow, StoreError
 from wolflab.files import aside
-from wolflab.lab.runs.whole import verify_whole
+from wolflab.lab.runs.verification import verify_whole
 from wolflab.lab.storage.store import Store
 from wolflab.lab.studies.people import kept_person
-from wolflab.ui.study.house import StudyHouse
+from wolflab.ui.study.study_server import StudyHouse
 from wolflab.ui.web.table import WebTable
 
 

@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 import msgspec
 
 from wolflab.text.people import PersonAnswer
-from wolflab.ui.web.desk import KeptDesk, OpenAsk
 from wolflab.ui.web.feed import Feed
-from wolflab.ui.web.house import House
 from wolflab.ui.web.plan import TableWish, web_rules
+from wolflab.ui.web.seat_session import KeptDesk, OpenAsk
 from wolflab.ui.web.table import WebTable
+from wolflab.ui.web.table_server import House
 
 T = TypeVar("T")
 

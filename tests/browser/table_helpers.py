@@ -22,8 +22,8 @@ from elsewhere import elsewhere
 from looks import SIZES
 
 from wolflab.match import Draws, dealt_roles
-from wolflab.ui.web.house import House
 from wolflab.ui.web.plan import TableWish, secret_hash, web_rules
+from wolflab.ui.web.table_server import House
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page

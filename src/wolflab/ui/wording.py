@@ -14,7 +14,7 @@ from ..lab.plans.specs import Became, ExperienceSpec
 from ..lab.results.differences import Differs, Setting
 from ..lab.results.extras import Extras, Uncompared
 from ..lab.results.players import PlacePlayer, RulesPlayed
-from ..lab.results.trouble import Troubled
+from ..lab.results.unusable_players import Troubled
 from ..lab.storage.call_store import Begun
 from ..lab.studies.training import TrainedGame
 from ..metrics.shapes import Summary

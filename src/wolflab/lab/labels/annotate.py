@@ -23,7 +23,7 @@ from ...files import read_file, write
 from ...metrics.play import label_of, player_label
 from ...record import GameRecord, PastTurn
 from ...record.chain import hash_of
-from ..runs.moments import Moment, in_turn, moments
+from ..runs.decisions import Moment, in_turn, moments
 from ..storage.store import GameRow, Store
 
 PER_CONDITION = 50

@@ -32,7 +32,7 @@ from ...text.questions import Judge, Question
 from ...text.replies.parse import parse
 from ...text.replies.parsed import Problem, Verdict
 from ..runs.batch import BatchItem, BatchResult, BatchWatcher, CallBatch, ask_until_usable, result_on_file
-from ..runs.moments import Moment
+from ..runs.decisions import Moment
 from ..storage.call_store import CallStore
 from ..storage.store import Store
 from .annotate import AnswerKey, sampled_moments

@@ -23,7 +23,7 @@ from ..studies.training import TrainedGame, trained_games
 from .differences import Arm, Differs, baseline_of, differences, sources
 from .players import PlacePlayer, RulesPlayed, players_of, rules_played
 from .studies import studied
-from .trouble import Troubled, troubled_entrants, troubled_in
+from .unusable_players import Troubled, troubled_entrants, troubled_in
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ from ...text.replies.parsed import Problem
 from ...text.replies.thoughts import without_thoughts
 from ..storage.store import GameRow, Store
 from .batch import BatchResult, CallBatch, single_call
-from .moments import in_turn
+from .decisions import in_turn
 from .replay import erased_requests, requests
 
 ReplyOutcome = Literal["legal", "illegal", "unreadable", "none"]

@@ -24,8 +24,8 @@ from ...errors import WolflabError
 from ...files import read_file
 from ..replay.page import replay_of
 from ..report.links import awake
-from ..web.doors import address, up
-from ..web.guard import GUESSES, Guard, Limiter
+from ..web.access import address, up
+from ..web.middleware import GUESSES, Guard, Limiter
 from ..web.refusals import Refused
 from ..wording import counted
 from .comparing import compare_page
@@ -41,7 +41,7 @@ from .frame import (
 )
 from .games import GamesAsked, address_number, games_form, games_page, known_fields
 from .lists import PAGES, page_time, run_page, runs_page
-from .shelf import (
+from .run_index import (
     RunShelf,
     ShelvedRun,
     being_played,

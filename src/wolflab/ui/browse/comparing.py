@@ -24,7 +24,7 @@ from ..web.refusals import Refused
 from ..wording import counted
 from .frame import browse_page, headed, leading_table, sentence_told
 from .games import address_number, known_fields
-from .shelf import ShelvedRun, game_in, looking, opened_store
+from .run_index import ShelvedRun, game_in, looking, opened_store
 
 _SAME_DEAL = 200
 """Games of a deal that are offered, at most."""

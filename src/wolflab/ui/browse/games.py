@@ -27,7 +27,7 @@ from ..web.refusals import Refused
 from ..wording import counted, cut, status_in_words
 from .frame import browse_page, choices, headed, leading_table, refreshed, sentence_told
 from .lists import PAGE, pager
-from .shelf import RunShelf, ShelvedRun, in_command, looking
+from .run_index import RunShelf, ShelvedRun, in_command, looking
 
 WON: Mapping[EndedBy, str] = {"village": "the village", "werewolves": "the Werewolves", "nobody": "nobody"}
 _MOST = 10**9

@@ -18,7 +18,7 @@ from ..report.numbers import cost_in_words, number, tiles
 from ..report.table import Cell, TableRow
 from ..wording import NOT_BEGUN, counted, cut, duration, status_in_words
 from .frame import ago, browse_page, headed, leading_table, refreshed, sentence_told
-from .shelf import (
+from .run_index import (
     KIND_NAMES,
     RunShelf,
     ShelvedRun,

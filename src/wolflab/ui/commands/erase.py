@@ -14,7 +14,7 @@ from ...lab.runs.erasing import Erased, SentTo, erase_said
 from ...lab.runs.game import rules_of
 from ...lab.storage.store import GameRow, Place, Store
 from ...lab.studies.plan import STUDY
-from ..study.house import StudyHouse
+from ..study.study_server import StudyHouse
 from ..terminal.console import say
 from ..web.table import forgetting, nicknames
 from ..wording import counted

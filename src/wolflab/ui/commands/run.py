@@ -16,9 +16,9 @@ from ...files import read_text, write
 from ...lab.plans.loading import load_experiment
 from ...lab.plans.sources import COMMANDS, file_kind, shipped_files, shipped_kind
 from ...lab.results.extras import Extras, extras, extras_of_all
-from ...lab.results.heard import Ledger
 from ...lab.results.summaries import compared as compared_runs
 from ...lab.results.summaries import summary
+from ...lab.results.unusable_replies import Ledger
 from ...lab.runs import runner
 from ...lab.runs.checking import CheckedReply, check_in_a_game, listing
 from ...lab.runs.first_decisions import FirstDecisions

@@ -19,11 +19,11 @@ from ...lab.plans.served import is_loopback
 from ...lab.storage.store import Store
 from ...lab.studies.plan import STUDY, StudyPlan, load_study
 from ..browse.app import runs_application
-from ..browse.shelf import RunShelf
+from ..browse.run_index import RunShelf
 from ..terminal.console import log_at_terminal, say
 from ..terminal.forecast import Beginning, forecast_first
 from ..web.app import application
-from ..web.house import House
+from ..web.table_server import House
 from ..wording import counted
 from .common import preflight_models, with_a_yes
 
@@ -79,7 +79,7 @@ def serve_study(
     may take part: it needs no access token. yes: whatever it may cost.
     """
     from ..study.app import recruiting_link, study_application  # for a study alone: tables need none of it
-    from ..study.house import StudyHouse
+    from ..study.study_server import StudyHouse
 
     log_at_terminal()
     folder = Path(source)

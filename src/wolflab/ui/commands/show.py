@@ -12,10 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ...errors import ExperimentError, RecordError
-from ...lab.runs.again import Again, again
 from ...lab.runs.counting import rows_of
 from ...lab.runs.game import keys
 from ...lab.runs.prompts import PromptShown, prompts_of, seat_asked
+from ...lab.runs.retaken_turn import Again, again
 from ...lab.storage.store import GameRow, Place, Store
 from ...metrics.behaviours import TrustTable, trust_tables
 from ...metrics.play import seat_labels

@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from ...errors import RecordError, StoreError
 from ...lab.experience.pool_file import check_pool, is_pool
-from ...lab.runs.whole import WholeRun, totals_that_differ, verify_whole
+from ...lab.runs.verification import WholeRun, totals_that_differ, verify_whole
 from ...lab.storage.call_store import CallStore
 from ...lab.storage.run_files import TRAINING
 from ...lab.storage.store import Store

@@ -13,7 +13,7 @@ from pathlib import Path
 from ...lab.labels.annotate import Sample
 from ...lab.labels.judging import reply_in_words
 from ...lab.labels.label_files import FILLED, REASONS, write_cells
-from ...lab.runs.moments import Moment
+from ...lab.runs.decisions import Moment
 from ...text.asking.rules_text import rules_text
 from ...text.asking.sentences import line_sentence
 from ...text.asking.wording import moderator_request, time_of

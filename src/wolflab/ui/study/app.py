@@ -26,12 +26,12 @@ from ...lab.studies.plan import StudyQuestion
 from ...lab.studies.quoting import QUOTE
 from ...rules import Ruleset
 from ...wwqa.items import NO, YES
+from ..web.access import Doors, address
 from ..web.app import application
-from ..web.doors import Doors, address
-from ..web.guard import GUESSES, UNKNOWN, Allowance, body_bytes
+from ..web.middleware import GUESSES, UNKNOWN, Allowance, body_bytes
 from ..web.refusals import Refused, sentence_of
 from . import forms
-from .house import LOOKS_AGAIN, StudyHouse
+from .study_server import LOOKS_AGAIN, StudyHouse
 
 _NOW = "now"
 """The page of the next step, from any other: a proxy may have put a path before all."""

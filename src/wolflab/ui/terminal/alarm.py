@@ -13,8 +13,8 @@ from functools import cached_property
 
 from rich.console import Console
 
-from ...lab.results.heard import Ledger
-from ...lab.results.trouble import MANY, MANY_DECISIONS, troubled
+from ...lab.results.unusable_players import MANY, MANY_DECISIONS, troubled
+from ...lab.results.unusable_replies import Ledger
 from ...lab.runs.runner import Progress, ProgressWatch
 from ...lab.storage.packing import CallRow
 from ...lab.storage.store import Store

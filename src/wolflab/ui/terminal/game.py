@@ -17,7 +17,7 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
-from ...lab.results.heard import Unusable
+from ...lab.results.unusable_replies import Unusable
 from ...record import GameRecord, PastTurn, Turn
 from ...rules import ROLES, Chose, Dealt, Event, Log, Ruleset, Winner
 from ...text.notes import Content, Mistake

@@ -19,15 +19,15 @@ from starlette.staticfiles import StaticFiles
 
 from ...errors import WolflabError
 from ...text.people import PersonAnswer
-from .desk import DRAFT_LIMIT, NOTES_LIMIT
-from .doors import Doors, Wires, address, below, is_token, seat_number, up
-from .guard import GUESSES, PINS, TABLES, Guard, Limiter, body, body_bytes, parsed
-from .house import House
-from .live import live_host, live_nowhere, live_public, live_seat
+from .access import Doors, Wires, address, below, is_token, seat_number, up
+from .middleware import GUESSES, PINS, TABLES, Guard, Limiter, body, body_bytes, parsed
 from .plan import BudgetPlan, TableSeat, TableWish, new_pin, new_secret, nickname, same_pin, same_secret
 from .refusals import Refused, sentence_of
+from .seat_session import DRAFT_LIMIT, NOTES_LIMIT
+from .sockets import live_host, live_nowhere, live_public, live_seat
+from .state_messages import device_told
 from .table import WebTable
-from .telling import device_told
+from .table_server import House
 
 T = TypeVar("T")
 _STATIC = files("wolflab.ui.web") / "static"

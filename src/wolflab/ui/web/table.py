@@ -30,7 +30,6 @@ from ...text.people import PersonAnswer, TimedAnswer
 from ...text.questions import Question
 from ...text.transcript import AnnouncementItem, RolesItem
 from ..wording import duration
-from .desk import Desk, KeptDesk, OpenAsk, read_desks, write_desks
 from .plan import (
     GRACE,
     LENIENCY,
@@ -43,8 +42,9 @@ from .plan import (
     secret_hash,
 )
 from .refusals import Refused
-from .room import Awaited, Doing, Room
-from .telling import tell_everybody
+from .seat_session import Desk, KeptDesk, OpenAsk, read_desks, write_desks
+from .state_messages import tell_everybody
+from .table_state import Awaited, Doing, Room
 from .timeline import GameAsks, GameGoesOn, PersonAsked, Timeline, clock
 
 TABLE = "table.json"

@@ -35,8 +35,8 @@ from ...rules import (
     VoteCounted,
     Voted,
 )
-from .desk import HIDDEN
 from .plan import Times
+from .seat_session import HIDDEN
 
 MARK = 5.0
 """Seconds: a night that all people agree to end ends at a multiple of this."""

@@ -13,11 +13,11 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 from starlette.websockets import WebSocket
 
-from .guard import GUESSES, SEAT, UNKNOWN, Limiter
-from .house import House
+from .middleware import GUESSES, SEAT, UNKNOWN, Limiter
 from .plan import same_secret
 from .refusals import Refused
 from .table import WebTable
+from .table_server import House
 
 _YEAR = 365 * 86_400
 _PAGE = re.compile(r"(/(?:[\w.~%-]+/)*?)(?:t/\w+/(?:d/|host/|s/\d+/)?|study/\w*)?", re.ASCII)

@@ -23,10 +23,10 @@ from ...record import GameRecord
 from ...wwqa.building import build_items
 from ...wwqa.items import NO, YES, Item
 from ...wwqa.kinds import KINDS
-from ..web.desk import DESKS
-from ..web.house import House
 from ..web.plan import GRACE, TablePlan, TableSeat, Times, new_code, new_secret, secret_hash
+from ..web.seat_session import DESKS
 from ..web.table import TABLE, WebTable, read_plan
+from ..web.table_server import House
 
 TABLES = "tables"
 _WAY = "/study/now"

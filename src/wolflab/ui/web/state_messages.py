@@ -10,9 +10,9 @@ from typing import Any
 
 from ...text.asking.rules_text import rules_for_people
 from ...text.asking.sentences import listed
-from .desk import what_it_does
 from .feed import Feed, encode
-from .room import Awaited, Room
+from .seat_session import what_it_does
+from .table_state import Awaited, Room
 from .timeline import clock
 
 _Told = dict[str, Any]

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from ...text.transcript import PUBLIC
-from .desk import Desk
 from .feed import Feed
 from .plan import GRACE, TablePlan
+from .seat_session import Desk
 from .timeline import Timeline, clock
 
 LONGEST_EXTRA = 120.0

@@ -21,7 +21,7 @@ from ...rules import Action, facts_of
 from ...text.notes import Content
 from ..storage.store import GameRow, Place, Store
 from .casting import Company
-from .moments import Moment, moments
+from .decisions import Moment, moments
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,12 @@ from starlette.responses import JSONResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ...errors import WolflabError
-from .doors import Doors, Wire, address
+from .access import Doors, Wire, address
 from .feed import Feed, encode
-from .guard import ALL_SOCKETS, SEAT_SOCKETS, SOCKETS
+from .middleware import ALL_SOCKETS, SEAT_SOCKETS, SOCKETS
 from .refusals import Refused, sentence_of
+from .state_messages import first_told
 from .table import WebTable
-from .telling import first_told
 
 PING = 5.0
 """Seconds between two questions whether a seat's page is still there."""

@@ -17,7 +17,7 @@ from ...metrics.tournament import pair_of
 from ...rules import ROLES
 from ..runs.counting import rows_of
 from ..storage.store import Store
-from .heard import Ledger, Tally
+from .unusable_replies import Ledger, Tally
 
 MANY = 50
 """Replies from which a rate of unusable ones is taken for more than bad luck."""
