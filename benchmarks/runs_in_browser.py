@@ -24,7 +24,7 @@ from many_games import EXPERIMENT, cost_of, enter
 from starlette.testclient import TestClient
 
 from wolflab.ui.browse.app import runs_application
-from wolflab.ui.browse.run_index import RunShelf
+from wolflab.ui.browse.run_index import RunIndex
 
 PAGES = {
     "list of runs": "/",
@@ -75,9 +75,9 @@ def main(words: Sequence[str]) -> None:
         enter(run, wanted.games)
         reference = statistics.median(seconds(lambda: table_read(run)) for _ in range(wanted.times))
         print(f"reference: the table of {table_read(run)} games read once: {1000 * reference:.1f} ms")
-        shelf = RunShelf([Path(home)])
-        browser = TestClient(runs_application(shelf, ["testserver"]))
-        place = f"/r/{shelf.runs()[0].slug}/"
+        index = RunIndex([Path(home)])
+        browser = TestClient(runs_application(index, ["testserver"]))
+        place = f"/r/{index.runs()[0].slug}/"
         for name, address in PAGES.items():
             page = address.format(run=place)
             first, *later = (seconds(lambda at=page: answered(browser, at)) for _ in range(1 + wanted.times))  # type: ignore[misc]

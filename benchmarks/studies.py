@@ -26,7 +26,7 @@ from wolflab.lab.results.summaries import summary
 from wolflab.lab.storage.store import Store
 from wolflab.stats.intervals import Estimate
 from wolflab.text.people import PersonAnswer
-from wolflab.ui.study.study_server import StudyHouse
+from wolflab.ui.study.study_server import StudyServer
 from wolflab.ui.web.seat_session import OpenAsk
 from wolflab.ui.web.table import WebTable
 
@@ -68,7 +68,7 @@ def study(number: int, people: int, games: int, folder: Path) -> dict[str, Estim
     """One study: measure → what its report says."""
     draws = random.Random(number)
 
-    async def go(house: StudyHouse, arrive: Arrivals) -> None:
+    async def go(server: StudyServer, arrive: Arrivals) -> None:
         for _ in range(people):
             somebody = await arrive()
             somebody.plays = SimulatedPerson(draws)

@@ -37,7 +37,7 @@ from hostile_patterns import hostile_statements, statement
 
 from web_helpers import Frames, in_no_time, now, played, seated, wish
 from wolflab.text.clean import LIMIT, clean
-from wolflab.ui.web.table_server import House
+from wolflab.ui.web.table_server import TableServer
 
 _FAST = {"speak": 60, "vote": 60, "night": 2, "pace": 0.2, "wait": 0, "hidden": 0}
 _THINKS = 0.3, 1.5
@@ -162,7 +162,7 @@ async def _reference(load: Load) -> float:
     taken = []
     for _ in range(50):
         began = time.perf_counter()
-        async with load.session.get(load.url + "/house", headers=load.cookies()) as answer:
+        async with load.session.get(load.url + "/home", headers=load.cookies()) as answer:
             await answer.read()
         taken.append(time.perf_counter() - began)
     return float(np.median(taken))
@@ -222,15 +222,15 @@ def over_http(tables: int, spectators: int, seconds: float, hostile: tuple[str, 
                 server.terminate()
 
 
-async def _play_fast(house: House, tables: int, hours: float) -> None:
-    house.open()
+async def _play_fast(server: TableServer, tables: int, hours: float) -> None:
+    server.open()
     held: list[float] = []
     games = 0
 
     async def one(number: int) -> None:
         nonlocal games
         while now() < 3600 * hours:
-            table = seated(house, wish(people=range(7), times=_FAST), seed=random.getrandbits(30))
+            table = seated(server, wish(people=range(7), times=_FAST), seed=random.getrandbits(30))
             viewers = [Frames(feed, keep=False).watch() for feed in table.feeds]
             table.start()
             await played(table)
@@ -246,7 +246,7 @@ async def _play_fast(house: House, tables: int, hours: float) -> None:
             gc.collect()
             held.append(_megabytes(os.getpid()))
             print(
-                f"  {now() / 60:5.0f} min: {held[-1]:.0f} MB, {len(house.tables)} tables, {games} games over"
+                f"  {now() / 60:5.0f} min: {held[-1]:.0f} MB, {len(server.tables)} tables, {games} games over"
             )
 
     await asyncio.gather(look(), *(one(number) for number in range(tables)))
@@ -254,14 +254,14 @@ async def _play_fast(house: House, tables: int, hours: float) -> None:
         f"  memory after the first twelfth and at the end: {held[0]:.0f} and {held[-1]:.0f} MB; "
         f"ratio {held[-1] / held[0]:.2f}"
     )
-    house.close()
+    server.close()
 
 
 def in_fast_motion(tables: int, hours: float) -> None:
     """Hours of play on a clock that jumps."""
     print(f"{tables} tables of 7 people, {hours:g} h of play in fast motion")
     with tempfile.TemporaryDirectory() as folder:
-        in_no_time(_play_fast(House(Path(folder)), tables, hours))
+        in_no_time(_play_fast(TableServer(Path(folder)), tables, hours))
 
 
 def main() -> None:

@@ -29,7 +29,7 @@ from wolflab.lab.storage.store import Store
 from wolflab.lab.studies.people import kept_people, step_of
 from wolflab.lab.studies.plan import load_study
 from wolflab.text.people import PersonAnswer
-from wolflab.ui.study.study_server import StudyHouse
+from wolflab.ui.study.study_server import StudyServer
 from wolflab.ui.web.seat_session import OpenAsk
 from wolflab.ui.web.table import WebTable
 
@@ -85,8 +85,8 @@ def random_study(folder: Path, seed: int, people: int, together: bool | None = N
         share = min(acts, chance.randrange(people, 4 * people))
         acts -= share
 
-        async def work(house: StudyHouse, arrive: Arrivals, share: int = share) -> None:
-            run = _Run(folder, house, arrive, chance, everybody, found)
+        async def work(server: StudyServer, arrive: Arrivals, share: int = share) -> None:
+            run = _Run(folder, server, arrive, chance, everybody, found)
             for someone in everybody:
                 someone.visitor = None  # browsers are closed; whoever comes back opens the link again
                 if someone.gone:
@@ -147,13 +147,13 @@ class _Run:
     def __init__(
         self,
         folder: Path,
-        house: StudyHouse,
+        server: StudyServer,
         arrive: Arrivals,
         chance: random.Random,
         everybody: list[_Someone],
         found: Found,
     ) -> None:
-        self.folder, self.house, self.arrive = folder, house, arrive
+        self.folder, self.server, self.arrive = folder, server, arrive
         self.chance, self.everybody, self.found = chance, everybody, found
 
     async def act(self) -> None:
@@ -215,19 +215,19 @@ class _Run:
         code = visitor.person.tables.get(step)
         if code is None:
             return
-        table = self.house.tables.table(code)
+        table = self.server.tables.table(code)
         if table.plan.state == "over":
             return
-        seats = {self.house.seat_at(table, at.person): each for each, at in self._at(code)}
+        seats = {self.server.seat_at(table, at.person): each for each, at in self._at(code)}
         for seat, each in seats.items():
-            if not table.desks[seat].connections:
+            if not table.sessions[seat].connections:
                 table.connected(seat)
             assert each.visitor is not None
-            path = f"/t/{code}/s/{seat}/desk"
+            path = f"/t/{code}/s/{seat}/draft"
             await each.visitor.client.post(path, json={"notes": f"I think of {each.word}"})
         for _ in range(self.chance.choice([2, 40, 400, 4000])):
             for seat, each in seats.items():
-                for asked in table.desks[seat].shown:
+                for asked in table.sessions[seat].shown:
                     answer = each.says(table, seat, asked)
                     if answer is not None:
                         table.give(seat, asked.ask.id, answer)
@@ -246,8 +246,8 @@ class _Run:
     def _leaves(self, one: _Someone) -> None:
         """The browser is closed; what was open at a table no longer is."""
         assert one.visitor is not None
-        for table, seat in self.house.tables_of(one.visitor.person):
-            if table.desks[seat].connections:
+        for table, seat in self.server.tables_of(one.visitor.person):
+            if table.sessions[seat].connections:
                 table.disconnected(seat)
         one.visitor = None
 
@@ -258,12 +258,12 @@ class _Run:
         code = re.search(r"[A-Z0-9]{5}(-[A-Z0-9]{5}){2}", answer.text)
         if code is None:
             return
-        tables = self.house.tables_of(one.visitor.person)
+        tables = self.server.tables_of(one.visitor.person)
         self.found.in_games += any(table.plan.state == "playing" for table, _ in tables)
         self.found.withdrawn, one.gone = self.found.withdrawn + 1, True
         if self.chance.random() < 0.3:
             place, name = self.chance.choice(
-                [(self.house, "erase_played"), (self.house.store, "scrub"), (self.house.people, "erased")]
+                [(self.server, "erase_played"), (self.server.store, "scrub"), (self.server.people, "erased")]
             )
             setattr(place, name, lambda *given: self.killed())
         answer = await self.arrive.stranger().post("/study/withdraw", code=code[0])
@@ -274,7 +274,7 @@ class _Run:
     def killed(self) -> None:
         """Nothing more is written to the folder as it is now."""
         shutil.copytree(self.folder / "run", self.folder / "killed")
-        for table in self.house.tables.tables.values():
+        for table in self.server.tables.tables.values():
             table.drop()
         raise _Killed
 
@@ -285,7 +285,7 @@ class _Run:
 
     def look(self) -> None:
         """Each place once, each person once."""
-        people, study = self.house.people, self.house.study
+        people, study = self.server.people, self.server.study
         holders = [one for one in people.people.values() if people.holds_place(one)]
         if len(holders) > study.people:
             self.found.faults.append(f"{len(holders)} people hold one of {study.people} places")

@@ -14,7 +14,7 @@ from web_helpers import Choice, first_choice, in_no_time, played
 from wolflab.lab.studies.people import StudyPerson
 from wolflab.text.people import PersonAnswer
 from wolflab.ui.study.app import study_application
-from wolflab.ui.study.study_server import StudyHouse
+from wolflab.ui.study.study_server import StudyServer
 from wolflab.ui.web.seat_session import OpenAsk
 from wolflab.ui.web.table import WebTable
 
@@ -55,8 +55,8 @@ def holding(run: Path) -> list[str]:
 class Visitor:
     """Somebody's browser."""
 
-    def __init__(self, house: StudyHouse, app: Any) -> None:
-        self.house = house
+    def __init__(self, server: StudyServer, app: Any) -> None:
+        self.server = server
         self.client = httpx2.AsyncClient(
             transport=httpx2.ASGITransport(app=app), base_url="http://study.test", follow_redirects=True
         )
@@ -81,13 +81,13 @@ class Visitor:
     @property
     def person(self) -> StudyPerson:
         key = next(value for name, value in self.client.cookies.items() if name.endswith("_study"))
-        found = self.house.people.by_key(key)
+        found = self.server.people.by_key(key)
         assert found is not None
         return found
 
     @property
     def step(self) -> str:
-        return self.house.advance(self.person)
+        return self.server.advance(self.person)
 
     async def answer(self, **fields: str) -> httpx2.Response:
         """The step as most would answer it; fields: what is answered otherwise."""
@@ -97,7 +97,7 @@ class Visitor:
             "about": {"q0": "Yes"},
             "quiz": {
                 "try": str(self.person.tries.get("quiz", 0)),
-                **{f"q{n}": item.answer for n, item in enumerate(self.house.quiz(self.person))},
+                **{f"q{n}": item.answer for n, item in enumerate(self.server.quiz(self.person))},
             }
             if step == "quiz"
             else {},
@@ -115,7 +115,7 @@ class Visitor:
         """To the table of the game that comes next, with its page open."""
         step = self.step
         await self.client.post("/study/table", follow_redirects=False)  # its page comes from a thread
-        table = self.house.tables.tables[self.person.tables[step]]
+        table = self.server.tables.tables[self.person.tables[step]]
         for seat in table.plan.people:
             table.connected(seat)
         return table
@@ -143,11 +143,11 @@ def people_answer(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | 
 class Arrivals:
     """Who comes to a study: begun, and gone on to a step; or a stranger who has not begun."""
 
-    def __init__(self, house: StudyHouse, app: Any) -> None:
-        self.house, self.app = house, app
+    def __init__(self, server: StudyServer, app: Any) -> None:
+        self.server, self.app = server, app
 
     def stranger(self) -> Visitor:
-        return Visitor(self.house, self.app)
+        return Visitor(self.server, self.app)
 
     async def __call__(self, to: str | None = None, outside: str = "") -> Visitor:
         one = self.stranger()
@@ -158,17 +158,17 @@ class Arrivals:
 
 
 def in_study(
-    folder: Path, work: Callable[[StudyHouse, Arrivals], Coroutine[Any, Any, Any]], **changes: Any
+    folder: Path, work: Callable[[StudyServer, Arrivals], Coroutine[Any, Any, Any]], **changes: Any
 ) -> Any:
     """Do it with a study that is served, in no time."""
 
     async def served() -> Any:
-        house = StudyHouse.open(folder / "run", str(written(folder, **changes)))
-        app = study_application(house, ["study.test"])
+        server = StudyServer.open(folder / "run", str(written(folder, **changes)))
+        app = study_application(server, ["study.test"])
         try:
             async with app.router.lifespan_context(app):
-                return await work(house, Arrivals(house, app))
+                return await work(server, Arrivals(server, app))
         finally:
-            house.close()
+            server.close()
 
     return in_no_time(served())

@@ -22,12 +22,12 @@ from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
 from wolflab.lab.studies.people import step_of
 from wolflab.ui.browse.app import runs_application
-from wolflab.ui.browse.run_index import RunShelf
+from wolflab.ui.browse.run_index import RunIndex
 from wolflab.ui.commands import serve as serving
 from wolflab.ui.study.app import study_application
-from wolflab.ui.study.study_server import StudyHouse
+from wolflab.ui.study.study_server import StudyServer
 from wolflab.ui.web.app import application
-from wolflab.ui.web.table_server import House
+from wolflab.ui.web.table_server import TableServer
 
 SITE = "http://lab.test"
 
@@ -64,8 +64,8 @@ def test_a_study_is_gone_through_to_its_table(tmp_path: Path) -> None:
     file = written(tmp_path, quiz=0, after_game=[], interview=[], flags=False)
 
     async def served() -> None:
-        house = StudyHouse.open(tmp_path / "run", str(file))
-        app = study_application(house, ["lab.test"])
+        server = StudyServer.open(tmp_path / "run", str(file))
+        app = study_application(server, ["lab.test"])
         proxy = Prefixing(app)
         transport = httpx2.ASGITransport(app=proxy)
         async with (
@@ -87,24 +87,24 @@ def test_a_study_is_gone_through_to_its_table(tmp_path: Path) -> None:
                 if "/t/" in to:
                     break
                 page = await browser.get(to)
-                steps.append(step_of(house.study, house.people.people["p01"]))
+                steps.append(step_of(server.study, server.people.people["p01"]))
             assert steps == ["consent", "about", "rules", "training"]
             assert re.fullmatch(rf"{SITE}{PREFIX}/t/\w+/s/1/", to)
             assert paths(answer) == [to.removeprefix(SITE)]
             table = await browser.get(to)
             for link in loads(table):
                 assert (await browser.get(link)).status_code == 200, link
-            assert (await browser.post(f"{to}desk", json={"notes": "a note"})).status_code == 200
+            assert (await browser.post(f"{to}session", json={"notes": "a note"})).status_code == 200
             assert proxy.missed == []
             await asyncio.sleep(0)
-        house.close()
+        server.close()
 
     in_no_time(served())
 
 
 @pytest.mark.parametrize("prefix", ["", PREFIX, "/a/b.c"])
 def test_cookies_of_a_table_are_for_its_path_as_the_browser_sees_it(tmp_path: Path, prefix: str) -> None:
-    app = application(House(tmp_path), ["lab.test"])
+    app = application(TableServer(tmp_path), ["lab.test"])
     with TestClient(app, base_url=SITE) as browser:
         seats = [{"kind": "person"}] + [{"kind": "agent"}] * 6
         made = browser.post(
@@ -152,7 +152,7 @@ def test_every_link_between_pages_of_runs_stays_below_the_path(tmp_path: Path) -
     plan = {"name": "few", "rules": "doctor", "deals": 2, "players": {"others": {"recipe": "random"}}}
     with Store.create(tmp_path / "few", build(plan)) as store:
         assert runner.play_run(store)
-    proxy = Prefixing(runs_application(RunShelf([tmp_path]), ["lab.test"], "token"))
+    proxy = Prefixing(runs_application(RunIndex([tmp_path]), ["lab.test"], "token"))
     browser = TestClient(proxy, base_url=SITE)
     first = browser.get(f"{PREFIX}/enter?access=token")
     assert first.url == f"{SITE}{PREFIX}/"

@@ -31,7 +31,7 @@ from wolflab.lab.training.plan import load_training
 from wolflab.lab.training.run import start_training
 from wolflab.ui.browse.app import runs_application
 from wolflab.ui.browse.comparing import first_parting, lines_of
-from wolflab.ui.browse.run_index import RunShelf, being_played
+from wolflab.ui.browse.run_index import RunIndex, being_played
 
 HOSTILE = '<b onclick="alert(1)">&amp; "C\'; DROP TABLE games; --'
 NOVICE = {"model": "village", "skill": 0.2}
@@ -73,7 +73,7 @@ def runs(made: Path, tmp_path: Path) -> Path:
 
 
 def client(*roots: Path, access: str = "", **more: Any) -> TestClient:
-    app = runs_application(RunShelf(roots), ["127.0.0.1:8000"], access)
+    app = runs_application(RunIndex(roots), ["127.0.0.1:8000"], access)
     return TestClient(app, base_url="http://127.0.0.1:8000", raise_server_exceptions=True, **more)
 
 
@@ -365,7 +365,7 @@ def test_a_run_is_looked_at_while_another_process_plays_it(tmp_path: Path) -> No
         assert "data-live" in text
         assert "0 % over" in text
         if Path("/proc/locks").is_file():
-            assert being_played(RunShelf([tmp_path]).runs()[0])
+            assert being_played(RunIndex([tmp_path]).runs()[0])
             assert "being played" in plain(browser.get("/").text)
         answer = browser.get(f"{run}replay/1.html")
         assert answer.status_code == 404
@@ -375,7 +375,7 @@ def test_a_run_is_looked_at_while_another_process_plays_it(tmp_path: Path) -> No
         assert "100 % over" in browser.get(run).text
         assert "data-live" not in browser.get(run).text
         assert browser.get(f"{run}replay/1.html").status_code == 200
-    assert not being_played(RunShelf([tmp_path]).runs()[0])
+    assert not being_played(RunIndex([tmp_path]).runs()[0])
 
 
 def test_a_run_that_another_machine_may_play_is_not_called_stopped(tmp_path: Path) -> None:

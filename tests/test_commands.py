@@ -37,7 +37,7 @@ from wolflab.cli import app
 from wolflab.lab.plans import sources
 from wolflab.lab.studies.plan import BLANK
 from wolflab.models.servers.providers import PROVIDERS
-from wolflab.ui.study.study_server import StudyHouse
+from wolflab.ui.study.study_server import StudyServer
 from wolflab.wwqa.items import Item, write_items
 
 SIZES: Mapping[str, int] = {
@@ -315,7 +315,7 @@ def world(patched: http_server.FakeServer, tmp_path_factory: pytest.TempPathFact
     wolflab(*shlex.split("tournament --entrant random --entrant vanilla --deals 1 --out"), str(home / "met"))
     draft = sources.shipped_files("studies")["roles"]
     (home / "study.yaml").write_text(draft.replace(BLANK, "told here"), encoding="utf-8")
-    StudyHouse.open(home / "study", str(home / "study.yaml")).close()
+    StudyServer.open(home / "study", str(home / "study.yaml")).close()
     for table, words in (("left", ""), ("played", "1\n" * 400)):
         seat = ["--human", "1", "--as", "Villager", "-o", "player_1.person=anna", "--out", str(home / table)]
         assert CliRunner().invoke(app, ["play", *seat], input=words).exit_code == 0

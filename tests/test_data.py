@@ -47,7 +47,7 @@ from wolflab.ui.commands.export import export_as
 from wolflab.ui.report.notebook import OpenedRun
 from wolflab.ui.report.numbers import cost_in_words
 from wolflab.ui.study.forms import statements_of
-from wolflab.ui.study.study_server import StudyHouse
+from wolflab.ui.study.study_server import StudyServer
 from wolflab.ui.web.seat_session import OpenAsk
 from wolflab.ui.web.table import WebTable
 from wolflab.usage import Usage, cost_of
@@ -97,24 +97,24 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> OpenedRun:
             return PersonAnswer(said=PASTED, pasted=True, away=12.5)
         return first_choice(table, seat, asked)
 
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor(outside="recruit-17")
         await one.answer(quote="yes")
         await one.go_to("quiz")
-        await one.answer(q0="No" if house.quiz(one.person)[0].answer == "Yes" else "Yes")
+        await one.answer(q0="No" if server.quiz(one.person)[0].answer == "Yes" else "Yes")
         await one.go_to("after/1")
-        record = house.record_of(one.person, 1)
+        record = server.record_of(one.person, 1)
         assert record is not None
-        at, _ = statements_of(record, house.seat_of(one.person, one.person.games["game/1"][-1]))[2]
+        at, _ = statements_of(record, server.seat_of(one.person, one.person.games["game/1"][-1]))[2]
         await one.answer(**{f"flag{at}": "night"})
         await one.answer(number="77")
         await one.play(pasting)
         await one.go_to("")
-        assert house.people.completion()
+        assert server.people.completion()
         two = await visitor("number/2", outside="recruit-18")
         await two.post("/study/stop")
         three = await visitor("number/2", outside="recruit-19")
-        await three.post("/study/withdraw", code=house.new_withdrawal(three.person))
+        await three.post("/study/withdraw", code=server.new_withdrawal(three.person))
 
     in_study(folder, work, signals=True, deals="chosen", training=False)
     return wolflab.open_run(folder / "run")

@@ -18,7 +18,7 @@ from study_helpers import Arrivals, in_study
 from web_helpers import in_no_time
 from wolflab.errors import StoreError
 from wolflab.ui.study.app import study_application
-from wolflab.ui.study.study_server import StudyHouse
+from wolflab.ui.study.study_server import StudyServer
 from wolflab.ui.terminal.console import ExitCode
 
 
@@ -27,7 +27,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study with somebody who has trained and played once."""
     folder = tmp_path_factory.mktemp("study")
 
-    async def work(house: StudyHouse, arrive: Arrivals) -> None:
+    async def work(server: StudyServer, arrive: Arrivals) -> None:
         await arrive("game/2")
 
     in_study(folder, work, training=True)
@@ -98,12 +98,12 @@ def test_a_study_that_says_what_it_should_not_is_a_sentence(
             assert ended.stderr.startswith("wolflab: "), ended
 
     async def served() -> None:
-        house = StudyHouse.open(run, str(run / "study.yaml"))
+        server = StudyServer.open(run, str(run / "study.yaml"))
         try:
-            async with study_application(house, ["study.test"]).router.lifespan_context(None):
+            async with study_application(server, ["study.test"]).router.lifespan_context(None):
                 pass
         finally:
-            house.close()
+            server.close()
 
     with suppress(StoreError):
         in_no_time(served())

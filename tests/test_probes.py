@@ -26,7 +26,7 @@ from wolflab.text.notes import Deduced
 from wolflab.text.people import PersonAnswer
 from wolflab.text.probes import OPINIONS, PROBES
 from wolflab.ui.report.report import report_page
-from wolflab.ui.study.study_server import StudyHouse
+from wolflab.ui.study.study_server import StudyServer
 from wolflab.ui.web.refusals import Refused
 
 DATA: dict[str, Any] = {
@@ -110,14 +110,14 @@ def test_the_built_in_player_guesses_above_chance_and_answers_stand_in_the_data(
 
 
 def test_people_in_a_study_are_asked_and_what_they_answer_is_counted(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor("game/1")
         table = await one.sit()
         (seat,) = table.plan.people
         while table.plan.state == "playing":
             await asyncio.sleep(0.25)
-            for asked in table.desks[seat].shown:
-                told = asked.told(table.desks[seat].kept)
+            for asked in table.sessions[seat].shown:
+                told = asked.told(table.sessions[seat].kept)
                 if told["among"]:
                     wrong = PersonAnswer(guessed=dict.fromkeys(told["rate"], "King"))
                     with pytest.raises(Refused, match="one of the roles in play"):

@@ -35,7 +35,7 @@ from wolflab.ui.commands.export import export_as
 from wolflab.ui.replay.page import replay_of
 from wolflab.ui.report.notebook import open_run
 from wolflab.ui.study import study_server as houses
-from wolflab.ui.study.study_server import StudyHouse
+from wolflab.ui.study.study_server import StudyServer
 from wolflab.ui.web.seat_session import OpenAsk
 from wolflab.ui.web.table import WebTable
 from wolflab.ui.wording import trained_in_words
@@ -44,14 +44,14 @@ from wolflab.ui.wording import trained_in_words
 
 
 def test_somebody_goes_through_every_step_and_everything_is_kept(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor(outside="recruit-17")
-        for step in steps_of(house.study):
+        for step in steps_of(server.study):
             assert one.step == step
             await (one.play() if step == "training" or step.startswith("game/") else one.answer())
         assert one.step == ""
         await one.get("/study/now")
-        assert house.people.completion() in one.text
+        assert server.people.completion() in one.text
 
     in_study(tmp_path, work)
     people = StudyPeople(tmp_path / "run", load_study(tmp_path / "study.yaml")).people
@@ -69,16 +69,16 @@ def test_somebody_goes_through_every_step_and_everything_is_kept(tmp_path: Path)
 
 
 def test_a_wrong_answer_in_the_quiz_shows_the_rules_again_and_excludes_nobody(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor("quiz")
         for k in range(3):
-            before = [item.question for item in house.quiz(one.person)]
-            first = house.quiz(one.person)[0]
+            before = [item.question for item in server.quiz(one.person)]
+            first = server.quiz(one.person)[0]
             sent = {"step": "quiz", "try": str(one.person.tries.get("quiz", 0))}
             await one.answer(q0="No" if first.answer == "Yes" else "Yes")
             assert f"1 of {len(before)} were not right" in one.text
             assert one.step == "quiz"
-            assert [item.question for item in house.quiz(one.person)] != before
+            assert [item.question for item in server.quiz(one.person)] != before
             await one.post("/study/now", **sent)
             assert one.person.tries == {"quiz": k + 1}
         await one.answer()
@@ -88,7 +88,7 @@ def test_a_wrong_answer_in_the_quiz_shows_the_rules_again_and_excludes_nobody(tm
 
 
 def test_whoever_must_not_take_part_is_told_and_nothing_of_it_is_kept(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor()
         await one.post("/study/now", step="consent")
         assert "Tick the box" in one.text
@@ -108,18 +108,18 @@ def test_whoever_must_not_take_part_is_told_and_nothing_of_it_is_kept(tmp_path: 
 
 
 def test_a_link_that_is_opened_twice_is_one_person(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         await visitor("quiz", outside="same")
         other = await visitor(outside="same")
         assert other.person.name == "p01"
         assert other.step == "quiz"
-        assert len(house.people.people) == 1
+        assert len(server.people.people) == 1
 
     in_study(tmp_path, work)
 
 
 def test_two_windows_count_once(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor("after/1")
         await one.post("/study/now", step="after/1", q0="2")
         await one.post("/study/now", step="after/1", q0="5")
@@ -127,7 +127,7 @@ def test_two_windows_count_once(tmp_path: Path) -> None:
         await one.post("/study/table")
         await one.post("/study/table")
         assert len(one.person.games["game/2"]) == 1
-        assert len(house.store.games()) == 2
+        assert len(server.store.games()) == 2
 
     in_study(tmp_path, work)
 
@@ -135,10 +135,10 @@ def test_two_windows_count_once(tmp_path: Path) -> None:
 def test_a_pause_of_a_week_is_another_session_and_nothing_is_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def first(house: StudyHouse, visitor: Arrivals) -> None:
+    async def first(server: StudyServer, visitor: Arrivals) -> None:
         await visitor("game/2", outside="week")
 
-    async def later(house: StudyHouse, visitor: Arrivals) -> None:
+    async def later(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor(outside="week")
         assert one.step == "game/2"
         await one.go_to("")
@@ -181,7 +181,7 @@ def test_whoever_never_comes_back_holds_a_place_for_some_days(
 def test_whoever_stops_at_a_step_leaves_what_was_done_and_the_next_take_the_place(
     step: str, tmp_path: Path
 ) -> None:
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor(step)
         if step == "training" or step.startswith("game/"):
             await one.post("/study/table")  # and leaves in the middle
@@ -190,11 +190,11 @@ def test_whoever_stops_at_a_step_leaves_what_was_done_and_the_next_take_the_plac
         await one.get("/study/now")
         assert "You have left this study" in one.text
         assert (await one.post("/study/now", step=step, agree="yes")).status_code == 409
-        counted = [row for row in house.store.games() if row.over]
+        counted = [row for row in server.store.games() if row.over]
         assert len(counted) == {"after/1": 1, "game/2": 1, "interview": 2}.get(step, 0)
-        for k in range(house.study.people):
+        for k in range(server.study.people):
             await visitor("about", outside=f"next-{k}")
-        assert sum(not person.gone for person in house.people.people.values()) == house.study.people
+        assert sum(not person.gone for person in server.people.people.values()) == server.study.people
         late = visitor.stranger()
         await late.post("/study/", id="late")
         assert "has all the people that it needs" in late.text
@@ -203,14 +203,14 @@ def test_whoever_stops_at_a_step_leaves_what_was_done_and_the_next_take_the_plac
 
 
 def test_an_abandoned_game_is_kept_and_planned_again(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor("game/1")
         await one.post("/study/table")
-        table = house.tables.tables[one.person.tables["game/1"]]
+        table = server.tables.tables[one.person.tables["game/1"]]
         table.give_up("the machine was switched off")
         assert one.step == "game/1"
         await one.go_to("after/1")
-        rows = [(row.deal, row.repeat, row.status) for row in house.store.games()]
+        rows = [(row.deal, row.repeat, row.status) for row in server.store.games()]
         assert rows == [(rows[0][0], 0, "failed"), (rows[0][0], 1, "done")]
         assert one.person.games["game/1"] == [1, 2]
 
@@ -219,7 +219,7 @@ def test_an_abandoned_game_is_kept_and_planned_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("quote", ["yes", ""])
 def test_a_replay_quotes_only_who_has_agreed(quote: str, tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor()
         await one.answer(quote=quote)
         await one.go_to("after/1")
@@ -233,14 +233,14 @@ def test_a_replay_quotes_only_who_has_agreed(quote: str, tmp_path: Path) -> None
 
 
 def test_a_player_who_closes_the_browser_has_no_game_that_counts(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor("game/1")
         await one.client.post("/study/table", follow_redirects=False)
-        table = house.tables.tables[one.person.tables["game/1"]]
+        table = server.tables.tables[one.person.tables["game/1"]]
         while table.plan.state == "playing":
             await asyncio.sleep(5)
         assert one.step == "game/1"
-        assert house.store.games()[0].status == "failed"
+        assert server.store.games()[0].status == "failed"
         await one.go_to("after/1")
 
     in_study(tmp_path, work)
@@ -250,20 +250,20 @@ def test_a_player_who_closes_the_browser_has_no_game_that_counts(tmp_path: Path)
 def test_a_game_waits_for_whoever_closes_the_browser_and_goes_on_where_it_was(
     away: float, tmp_path: Path
 ) -> None:
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor("game/1")
         table = await one.sit()
         (seat,) = table.plan.people
-        while not table.desks[seat].shown:
+        while not table.sessions[seat].shown:
             await asyncio.sleep(0.5)
-        asked = [opened.ask.id for opened in table.desks[seat].shown]
+        asked = [opened.ask.id for opened in table.sessions[seat].shown]
         table.disconnected(seat)
         await asyncio.sleep(away)
         assert table.plan.state == "playing"
         assert (await one.client.post("/study/table", follow_redirects=False)).status_code == 303
         table.connected(seat)
-        assert [opened.ask.id for opened in table.desks[seat].shown] == asked, "it is still to be answered"
-        assert all(opened.due - now() > 20 for opened in table.desks[seat].shown if opened.due is not None)
+        assert [opened.ask.id for opened in table.sessions[seat].shown] == asked, "it is still to be answered"
+        assert all(opened.due - now() > 20 for opened in table.sessions[seat].shown if opened.due is not None)
         words = "60 seconds" if away == 60 else "8 minutes"
         assert [item for item in table.seats[seat].items if f"away for {words}.".encode() in item]
         await played(table, people_answer)
@@ -275,7 +275,7 @@ def test_a_game_waits_for_whoever_closes_the_browser_and_goes_on_where_it_was(
 
 
 def test_whoever_has_stopped_may_still_withdraw_and_is_told_what_it_was(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor("training")
         await one.client.post("/study/table", follow_redirects=False)
         await one.post("/study/stop")
@@ -290,28 +290,28 @@ def test_whoever_has_stopped_may_still_withdraw_and_is_told_what_it_was(tmp_path
 
 
 def test_every_code_to_withdraw_holds_and_there_are_not_too_many(tmp_path: Path) -> None:
-    async def go(house: StudyHouse, arrive: Arrivals) -> None:
+    async def go(server: StudyServer, arrive: Arrivals) -> None:
         one = await arrive(to="quiz")
         codes = []
         while (answer := await one.post("/study/code")).status_code == 200:
             codes.append(re.search(r"[A-Z0-9]{5}(-[A-Z0-9]{5}){2}", answer.text))
         assert "use one" in one.text
         assert len(codes) == 20
-        assert all(code and house.people.by_withdrawal(code[0]) == one.person for code in codes)
+        assert all(code and server.people.by_withdrawal(code[0]) == one.person for code in codes)
 
     in_study(tmp_path, go)
 
 
 def test_going_back_to_the_beginning_makes_nobody_new(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor("quiz")
         await one.begin()
         assert one.step == "quiz"
         await one.go_to("")
         await one.post("/study/stop")
-        assert house.people.completion() in one.text
-        assert len(house.people.people) == 1
-        for path in ("/", "/house", "/t/AAAAAA/host/"):
+        assert server.people.completion() in one.text
+        assert len(server.people.people) == 1
+        for path in ("/", "/home", "/t/AAAAAA/host/"):
             assert (await one.client.get(path)).status_code in (200, 404)
         assert (await one.client.post("/tables", json={})).status_code in (404, 405)
 
@@ -334,8 +334,8 @@ def test_names_are_not_given_twice_and_people_need_their_salt(tmp_path: Path) ->
 
 
 def test_requests_that_nobody_stands_behind_fill_no_study(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
-        for _ in range(2 * house.study.people):
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
+        for _ in range(2 * server.study.people):
             await visitor("about")
         one = await visitor("game/1")
         assert one.person.place
@@ -362,9 +362,9 @@ async def consent(visitor: Arrivals) -> str:
 def test_whoever_comes_to_the_step_of_the_places_too_late_is_told(
     changes: dict[str, Any], step: str, tmp_path: Path
 ) -> None:
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         late = await visitor(step)
-        first = await visitor("number/1" if house.study.deals == "chosen" else after(house.study, step))
+        first = await visitor("number/1" if server.study.deals == "chosen" else after(server.study, step))
         assert first.person.place
         if step == "training":
             await late.play()
@@ -374,7 +374,7 @@ def test_whoever_comes_to_the_step_of_the_places_too_late_is_told(
         assert "Give me a withdrawal code" in late.text, "something was typed already"
         assert not late.person.place
         await first.post("/study/stop")
-        await late.go_to(after(house.study, step))
+        await late.go_to(after(server.study, step))
 
     in_study(tmp_path, work, people=1, **changes)
 
@@ -382,11 +382,11 @@ def test_whoever_comes_to_the_step_of_the_places_too_late_is_told(
 def test_who_comes_may_be_changed_while_a_study_goes_on(tmp_path: Path) -> None:
     """Whoever holds a place keeps it, also where places are given at a later step from then on."""
 
-    async def first(house: StudyHouse, visitor: Arrivals) -> None:
+    async def first(server: StudyServer, visitor: Arrivals) -> None:
         await visitor("about", outside="a")
         await visitor("about", outside="b")
 
-    async def then(house: StudyHouse, visitor: Arrivals) -> None:
+    async def then(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor("rules", outside="a")
         assert one.person.place
         for _ in range(2):  # more hold a place than there are
@@ -403,7 +403,7 @@ def after(study: StudyPlan, step: str) -> str:
 
 
 def test_a_place_that_somebody_else_took_is_not_won_back_at_a_table(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor("game/1")
         table = await one.sit()
         one.person.seen -= 15 * 86_400
@@ -433,10 +433,10 @@ def test_cells_are_balanced_over_those_who_take_a_place(tmp_path: Path) -> None:
 @pytest.mark.parametrize("way", ["withdrawn", "screened", "stopped", "through"])
 @pytest.mark.parametrize("outside", ["me", ""])
 def test_one_person_takes_part_one_time(way: str, outside: str, tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor("about", outside=outside)
         if way == "withdrawn":
-            await one.post("/study/withdraw", code=house.new_withdrawal(one.person))
+            await one.post("/study/withdraw", code=server.new_withdrawal(one.person))
         elif way == "screened":
             await one.answer(q0="No")
         elif way == "stopped":
@@ -446,17 +446,17 @@ def test_one_person_takes_part_one_time(way: str, outside: str, tmp_path: Path) 
         same = one if not outside else visitor.stranger()
         await same.get(f"/study/?id={outside}")
         await same.post("/study/", id=outside)
-        assert list(house.people.people) == ["p01"]
+        assert list(server.people.people) == ["p01"]
         assert "Go on" not in same.text
 
     in_study(tmp_path, work, training=False, games=1)
 
 
 def test_whoever_runs_the_study_may_let_somebody_begin_once_more(tmp_path: Path) -> None:
-    async def first(house: StudyHouse, visitor: Arrivals) -> None:
+    async def first(server: StudyServer, visitor: Arrivals) -> None:
         await (await visitor("about", outside="me")).answer(q0="No")
 
-    async def again(house: StudyHouse, visitor: Arrivals) -> None:
+    async def again(server: StudyServer, visitor: Arrivals) -> None:
         for _ in range(3):
             one = await visitor(outside="me")
             assert one.person.name == "p02"
@@ -470,9 +470,9 @@ def test_whoever_runs_the_study_may_let_somebody_begin_once_more(tmp_path: Path)
 
 
 def test_people_who_share_a_browser_are_each_led_to_their_own_page(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor("", outside="first")
-        code = house.people.completion()
+        code = server.people.completion()
         for outside, name in (("second", "p02"), ("third", "p03"), ("second", "p02")):
             await one.get(f"/study/?id={outside}")
             assert code not in one.text
@@ -486,7 +486,7 @@ def test_people_who_share_a_browser_are_each_led_to_their_own_page(tmp_path: Pat
 
 
 def test_a_link_without_its_last_slash_keeps_its_id(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = visitor.stranger()
         answer = await one.get("/study?id=a%26b")
         assert 'name="id" value="a&amp;b"' in answer.text
@@ -497,7 +497,7 @@ def test_a_link_without_its_last_slash_keeps_its_id(tmp_path: Path) -> None:
 def test_a_study_that_names_ids_takes_nobody_else_and_keeps_no_id(tmp_path: Path) -> None:
     named = ["first-Zw3k", "second-Pq9d"]
 
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         for outside in ("", "third"):
             one = visitor.stranger()
             assert (await one.post("/study/", id=outside)).status_code == 409
@@ -514,8 +514,8 @@ def test_a_study_that_names_ids_takes_nobody_else_and_keeps_no_id(tmp_path: Path
         assert not [file for file in run.rglob("*") if file.is_file() and name.encode() in file.read_bytes()]
     (tmp_path / "ids.txt").write_text("third\n\n  fourth \n")
     written(tmp_path, ids="ids.txt")
-    StudyHouse.open(run, str(tmp_path / "study.yaml")).close()
-    StudyHouse.open(run, str(run / "study.yaml")).close()  # its own copy changes nothing
+    StudyServer.open(run, str(tmp_path / "study.yaml")).close()
+    StudyServer.open(run, str(run / "study.yaml")).close()  # its own copy changes nothing
     people = StudyPeople(run, load_study(run / "study.yaml"))
     assert [people.arrive(outside)[0].name for outside in ("third", "fourth", named[0])] == [
         "p03",
@@ -544,7 +544,7 @@ def test_nobody_waits_at_a_pipe_for_ids(tmp_path: Path) -> None:
 
 
 def test_whoever_withdraws_is_erased_from_every_byte(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor("debrief", outside="me")
         answer = await one.post("/study/code")
         code = re.search(r"<b class=\"code\">([A-Z0-9-]+)</b>", answer.text)
@@ -562,9 +562,9 @@ def test_whoever_withdraws_is_erased_from_every_byte(tmp_path: Path) -> None:
 
 
 def test_whoever_withdraws_while_the_run_is_read_can_do_so_again(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor("after/1")
-        code = house.new_withdrawal(one.person)
+        code = server.new_withdrawal(one.person)
         with Store.open_for_reading(tmp_path / "run") as reading:
             reading._db.execute("BEGIN")
             reading.games()
@@ -579,18 +579,18 @@ def test_whoever_withdraws_while_the_run_is_read_can_do_so_again(tmp_path: Path)
 
 
 def test_whoever_withdraws_in_the_middle_of_training_is_erased_too(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor("training")
         await one.client.post("/study/table", follow_redirects=False)
-        table = house.tables.tables[one.person.tables["training"]]
+        table = server.tables.tables[one.person.tables["training"]]
         (seat,) = table.plan.people
         table.connected(seat)
         while not holding(tmp_path / "run") and table.plan.state == "playing":
             await asyncio.sleep(0.25)
-            for asked in table.desks[seat].shown:
+            for asked in table.sessions[seat].shown:
                 table.give(seat, asked.ask.id, people_answer(table, seat, asked))
         assert table.plan.state == "playing"
-        code = house.new_withdrawal(one.person)
+        code = server.new_withdrawal(one.person)
         assert (await one.post("/study/withdraw", code=code)).status_code == 200
 
     in_study(tmp_path, work, experiment=FILE["experiment"] | {"seed": 2})
@@ -598,7 +598,7 @@ def test_whoever_withdraws_in_the_middle_of_training_is_erased_too(tmp_path: Pat
 
 
 def test_the_command_erases_what_somebody_said_in_training_too(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         await visitor("debrief")
 
     in_study(tmp_path, work)
@@ -612,7 +612,7 @@ def test_the_command_erases_what_somebody_said_in_training_too(tmp_path: Path) -
 
 
 def test_a_problem_can_be_reported_from_every_page(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor()
         await one.post("/study/report", text="A player insulted me")
         assert [report.text for report in one.person.reports] == ["A player insulted me"]
@@ -623,11 +623,11 @@ def test_a_problem_can_be_reported_from_every_page(tmp_path: Path) -> None:
 def test_exports_go_with_somebody_who_has_answered_and_said_nothing(tmp_path: Path) -> None:
     run = tmp_path / "run"
 
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor("rules")
         export_as(Console(quiet=True), run, None, ["data"], True, [])
         assert [row["answer"] for row in open_run(run).answers.rows()] == ["Yes"]
-        await one.post("/study/withdraw", code=house.new_withdrawal(one.person))
+        await one.post("/study/withdraw", code=server.new_withdrawal(one.person))
 
     in_study(tmp_path, work)
     assert not (run / "exported").exists()
@@ -638,20 +638,20 @@ def test_exports_go_with_somebody_who_has_answered_and_said_nothing(tmp_path: Pa
 # -- cards to train with --------------------------------------------------------------------------------
 
 
-def dealt_to(house: StudyHouse, one: Visitor) -> tuple[str, str]:
+def dealt_to(server: StudyServer, one: Visitor) -> tuple[str, str]:
     """What the draws of somebody's training, and of their first game, are named by."""
-    house.tables.tables[one.person.tables["training"]].drop()
-    with Store.open_for_reading(house.tables.folder / training(one)) as trained:
-        return trained.record(1).header["deal"], house.store.record(1).header["deal"]
+    server.tables.tables[one.person.tables["training"]].drop()
+    with Store.open_for_reading(server.tables.folder / training(one)) as trained:
+        return trained.record(1).header["deal"], server.store.record(1).header["deal"]
 
 
 @pytest.mark.parametrize("deals", ["shared", "roles"])
 def test_training_has_cards_of_its_own(deals: str, tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor("after/1")
-        trained, played = dealt_to(house, one)
+        trained, played = dealt_to(server, one)
         assert trained != played
-        assert not trained_games(house.store)
+        assert not trained_games(server.store)
 
     in_study(tmp_path, work, deals=deals, games=1)
     assert [row["trained"] for row in open_run(tmp_path / "run").games.rows()] == [False]
@@ -664,8 +664,8 @@ def test_games_whose_cards_were_trained_with_are_marked(
     """As earlier versions dealt them."""
     run = tmp_path / "run"
 
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
-        trained, played = dealt_to(house, await visitor("after/1"))
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
+        trained, played = dealt_to(server, await visitor("after/1"))
         assert trained == played
         await visitor("after/1")
 
@@ -696,7 +696,7 @@ def pasted(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
 
 @pytest.mark.parametrize("signals", [False, True])
 def test_pasting_and_time_away_are_kept_where_people_were_told_so(signals: bool, tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor()
         await one.get("/study/now")
         assert ("whether you pasted something into it" in one.text) is signals
@@ -704,19 +704,19 @@ def test_pasting_and_time_away_are_kept_where_people_were_told_so(signals: bool,
         await one.play(pasted)
         await one.play(pasted)
         for step, told in (("training", False), ("game/1", signals)):
-            plan = house.tables.tables[one.person.tables[step]].plan
+            plan = server.tables.tables[one.person.tables[step]].plan
             assert plan.signals is told
             assert any("pasted" in sentence for sentence in plan.declared()) is told
         typed = [row for row in open_run(tmp_path / "run").statements.rows() if row["person"]]
         assert typed
         assert {(row["pasted"], row["away"]) for row in typed} == {(True, 3.5) if signals else (None, None)}
-        house.tables.tables[one.person.tables["training"]].drop()
-        for store in (house.store, Store.open_for_reading(tmp_path / "run/tables" / training(one))):
+        server.tables.tables[one.person.tables["training"]].drop()
+        for store in (server.store, Store.open_for_reading(tmp_path / "run/tables" / training(one))):
             kept = [call["text"] for call in store.whole_calls(1) if "|answer|" in call["key"]]
-            assert any("away" in text for text in kept) is (signals and store is house.store)
+            assert any("away" in text for text in kept) is (signals and store is server.store)
             assert not any("away" in text for text in kept if '"said"' not in text)
-        verify_game(house.store, house.store.game(1), agents=True)
-        await one.post("/study/withdraw", code=house.new_withdrawal(one.person))
+        verify_game(server.store, server.store.game(1), agents=True)
+        await one.post("/study/withdraw", code=server.new_withdrawal(one.person))
         assert {(row["pasted"], row["away"]) for row in open_run(tmp_path / "run").statements.rows()} == {
             (None, None)
         }
@@ -731,20 +731,20 @@ def training(one: Visitor) -> str:
 
 @pytest.mark.parametrize("signals", [False, True])
 def test_what_a_page_sends_of_typing_is_kept_with_the_words_alone(signals: bool, tmp_path: Path) -> None:
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor("game/1")
         table = await one.sit()
         (seat,) = table.plan.people
         sent = []
         while not sent:
             await asyncio.sleep(0.5)
-            for asked in table.desks[seat].shown:
+            for asked in table.sessions[seat].shown:
                 answer = people_answer(table, seat, asked)
                 body = {"ask": asked.ask.id, "pasted": False, "away": 2.0, **msgspec.to_builtins(answer)}
                 path = f"/t/{table.plan.code}/s/{seat}/answer"
                 for _ in range(2):  # as a page whose line was lost
                     assert (await one.client.post(path, json=body)).json() == {"kept": True}
-                kept = table.desks[seat].kept.answers[asked.ask.id].answer
+                kept = table.sessions[seat].kept.answers[asked.ask.id].answer
                 words = signals and kept.said is not None
                 assert (kept.pasted, kept.away) == ((False, 2.0) if words else (None, None))
                 sent += [kept.said] if kept.said is not None else []
@@ -760,7 +760,7 @@ def test_what_a_page_sends_of_typing_is_kept_with_the_words_alone(signals: bool,
 def test_a_study_with_blanks_in_its_consent_does_not_begin(tmp_path: Path) -> None:
     consent = {**FILE["consent"], "kept": BLANK}
     with pytest.raises(StoreError, match=r"nobody has filled in consent\.kept;"):
-        StudyHouse.open(tmp_path / "run", str(written(tmp_path, consent=consent)))
+        StudyServer.open(tmp_path / "run", str(written(tmp_path, consent=consent)))
     assert not (tmp_path / "run").exists()
 
 
@@ -786,14 +786,14 @@ def test_a_study_without_a_training_game_is_still_a_study(tmp_path: Path) -> Non
 def test_a_study_goes_on_with_another_budget(tmp_path: Path) -> None:
     for tokens in (1000, 5000):
         file = written(tmp_path, experiment=FILE["experiment"] | {"budget": {"tokens": tokens}})
-        house = StudyHouse.open(tmp_path / "run", str(file))
-        assert house.store.experiment.budget.tokens == tokens
-        house.close()
+        server = StudyServer.open(tmp_path / "run", str(file))
+        assert server.store.experiment.budget.tokens == tokens
+        server.close()
     assert load_study(tmp_path / "run" / "study.yaml").played.budget.tokens == 5000
 
 
 def test_all_tables_of_a_study_share_its_budget(tmp_path: Path) -> None:
-    async def sit(house: StudyHouse, arrive: Arrivals) -> None:
+    async def sit(server: StudyServer, arrive: Arrivals) -> None:
         tables = [await (await arrive(to="game/1")).sit() for _ in range(2)]
         first, second = (table.run for table in tables)
         assert first is second is not None
@@ -803,10 +803,10 @@ def test_all_tables_of_a_study_share_its_budget(tmp_path: Path) -> None:
 
 
 def test_another_study_cannot_go_on_in_the_same_folder(tmp_path: Path) -> None:
-    StudyHouse.open(tmp_path / "run", str(written(tmp_path))).close()
-    StudyHouse.open(tmp_path / "run", str(written(tmp_path))).close()
+    StudyServer.open(tmp_path / "run", str(written(tmp_path))).close()
+    StudyServer.open(tmp_path / "run", str(written(tmp_path))).close()
     with pytest.raises(StoreError, match="a study with other settings"):
-        StudyHouse.open(tmp_path / "run", str(written(tmp_path, games=3)))
+        StudyServer.open(tmp_path / "run", str(written(tmp_path, games=3)))
 
 
 @pytest.mark.parametrize("name", shipped_files("studies"))
@@ -906,15 +906,15 @@ def test_a_game_that_cannot_be_kept_with_its_person_is_not_planned(
     def full(*given: object) -> None:
         raise NotNow("the disk is full")
 
-    async def work(house: StudyHouse, arrive: Arrivals) -> None:
+    async def work(server: StudyServer, arrive: Arrivals) -> None:
         one = await arrive("game/1")
         with monkeypatch.context() as patch:
             patch.setattr(Store, "_seat", full)
             for _ in range(2):
                 answer = await one.client.post("/study/table", follow_redirects=False)
                 assert answer.status_code == 500
-        assert house.store.games() == []
+        assert server.store.games() == []
         await one.go_to("debrief")
-        assert [(row.deal, row.repeat) for row in house.store.games()] == [(0, 0), (1, 0)]
+        assert [(row.deal, row.repeat) for row in server.store.games()] == [(0, 0), (1, 0)]
 
     in_study(tmp_path, work)

@@ -17,7 +17,7 @@ from wolflab.lab.runs.verification import verify_whole
 from wolflab.lab.studies.plan import load_study, study_of
 from wolflab.rules import Said
 from wolflab.ui.study import study_server as houses
-from wolflab.ui.study.study_server import StudyHouse
+from wolflab.ui.study.study_server import StudyServer
 from wolflab.ui.web.table import WebTable
 
 SEATS = ("player_2", "player_5", "player_6")
@@ -48,7 +48,7 @@ async def sit(people: list[Visitor]) -> WebTable:
         await ask_for_a_seat(one)
     codes = {one.person.tables[one.step] for one in people}
     assert len(codes) == 1
-    table = people[0].house.tables.tables[codes.pop()]
+    table = people[0].server.tables.tables[codes.pop()]
     for seat in table.plan.people:
         table.connected(seat)
     return table
@@ -61,18 +61,18 @@ async def play_together(people: list[Visitor]) -> WebTable:
 
 
 def test_a_table_is_made_when_all_have_come(tmp_path: Path) -> None:
-    async def come(house: StudyHouse, arrive: Arrivals) -> None:
+    async def come(server: StudyServer, arrive: Arrivals) -> None:
         people = [await arrive("game/1") for _ in range(3)]
         await ask_for_a_seat(people[0])
         answer = await people[0].get("/study/now")
         assert "1 of 3 people are here" in people[0].text
         assert answer.headers["refresh"] == "4"
         assert "refresh" not in (await people[1].get("/study/now")).headers
-        assert not house.store.games()  # who has not asked for a seat does not wait
+        assert not server.store.games()  # who has not asked for a seat does not wait
         table = await sit(people)
         assert table.plan.people == [2, 5, 6]
         assert "refresh" not in (await people[0].get("/study/now")).headers
-        assert {house.seat_of(one.person, table.plan.game) for one in people} == {2, 5, 6}
+        assert {server.seat_of(one.person, table.plan.game) for one in people} == {2, 5, 6}
         way = f"/t/{table.plan.code}/s/{table.plan.people[0]}"
         for refused in (f"{way}/leave", f"{way}/name", f"/t/{table.plan.code}/join"):
             assert (await people[0].post(refused)).status_code in (404, 405), refused
@@ -85,46 +85,46 @@ def test_a_table_is_made_when_all_have_come(tmp_path: Path) -> None:
 def test_somebody_whose_page_is_closed_no_longer_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def come(house: StudyHouse, arrive: Arrivals) -> None:
+    async def come(server: StudyServer, arrive: Arrivals) -> None:
         people = [await arrive("game/1") for _ in range(3)]
         monkeypatch.setattr(houses, "_WAITS", -1.0)
         for one in people:
             await ask_for_a_seat(one)
-        assert not house.store.games()
+        assert not server.store.games()
 
     in_study(tmp_path, come, **GROUP)
 
 
 def test_games_of_groups_are_of_the_run_and_nobody_meets_a_deal_twice(tmp_path: Path) -> None:
-    async def go(house: StudyHouse, arrive: Arrivals) -> list[str]:
+    async def go(server: StudyServer, arrive: Arrivals) -> list[str]:
         people = [await arrive("game/1") for _ in range(3)]
         late = await arrive("game/1")
         first = await play_together(people)
         for one in people:
             await one.go_to("game/2")
         second = await play_together([late, people[0], people[1]])
-        seats = [house.seat_of(people[0].person, at.plan.game) for at in (first, second)]
+        seats = [server.seat_of(people[0].person, at.plan.game) for at in (first, second)]
         assert seats[0] != seats[1]
-        assert [(row.deal, row.status) for row in house.store.games()] == [(0, "done"), (1, "done")]
-        assert not verify_whole(house.store, agents=True).faults
-        sat = house.store.sittings()
+        assert [(row.deal, row.status) for row in server.store.games()] == [(0, "done"), (1, "done")]
+        assert not verify_whole(server.store, agents=True).faults
+        sat = server.store.sittings()
         assert len(sat) == 6
         assert {one.place for one in sat if one.game == second.plan.game} == {1, 2}
-        return [game.person for game in counted_games(house.store)]
+        return [game.person for game in counted_games(server.store)]
 
     assert in_study(tmp_path, go, **GROUP) == ["p01+p02+p03", "p01+p02+p04"]
 
 
 @pytest.mark.parametrize(("vanish", "status"), [("void", "failed"), ("stand-in", "done")])
 def test_who_stops_is_stood_in_for_or_makes_the_game_void(tmp_path: Path, vanish: str, status: str) -> None:
-    async def leave(house: StudyHouse, arrive: Arrivals) -> None:
+    async def leave(server: StudyServer, arrive: Arrivals) -> None:
         people = [await arrive("game/1") for _ in range(3)]
         table = await sit(people)
-        left = house.seat_of(people[0].person, table.plan.game)
+        left = server.seat_of(people[0].person, table.plan.game)
         await people[0].post("/study/stop")
         table.disconnected(left)
         await played(table, lambda at, seat, asked: None if seat == left else people_answer(at, seat, asked))
-        assert house.store.game(table.plan.game).status == status
+        assert server.store.game(table.plan.game).status == status
         next_step = "after/1" if status == "done" else "game/1"  # that is played again, with others
         assert [one.step for one in people[1:]] == [next_step] * 2
 
@@ -132,21 +132,21 @@ def test_who_stops_is_stood_in_for_or_makes_the_game_void(tmp_path: Path, vanish
 
 
 def test_one_of_them_is_erased_and_what_the_others_said_stays(tmp_path: Path) -> None:
-    async def withdraw(house: StudyHouse, arrive: Arrivals) -> None:
+    async def withdraw(server: StudyServer, arrive: Arrivals) -> None:
         people = [await arrive("game/1") for _ in range(3)]
         table = await play_together(people)
         game = table.plan.game
-        before = [event for event in house.store.record(game).events if isinstance(event, Said)]
+        before = [event for event in server.store.record(game).events if isinstance(event, Said)]
         said = {event.seat for event in before if SECRET in event.text}
         assert len(said) > 1
-        seats = {house.seat_of(one.person, game): one for one in people}
+        seats = {server.seat_of(one.person, game): one for one in people}
         gone = min(said)
         code = re.search(r"[A-Z0-9]{5}(-[A-Z0-9]{5}){2}", (await seats[gone].post("/study/code")).text)
         assert code is not None
         await seats[gone].post("/study/withdraw", code=code[0])
-        after = [event for event in house.store.record(game).events if isinstance(event, Said)]
+        after = [event for event in server.store.record(game).events if isinstance(event, Said)]
         assert {event.seat for event in after if SECRET in event.text} == said - {gone}
-        assert not verify_whole(house.store, agents=False).faults
+        assert not verify_whole(server.store, agents=False).faults
 
     in_study(tmp_path, withdraw, **GROUP)
 
@@ -154,25 +154,25 @@ def test_one_of_them_is_erased_and_what_the_others_said_stays(tmp_path: Path) ->
 def test_a_server_that_is_killed_while_people_sit_down(tmp_path: Path) -> None:
     """A game without a table is given up; a table that some do not know of is theirs all the same."""
 
-    async def sit_down(house: StudyHouse, arrive: Arrivals) -> None:
+    async def sit_down(server: StudyServer, arrive: Arrivals) -> None:
         people = [await arrive("game/1") for _ in range(3)]
         (await sit(people)).drop()
         for one in people[1:]:
             person = one.person
             person.tables, person.games = {}, {}
-            house.people.keep(person)
+            server.people.keep(person)
         first = people[0].person
-        house.people.group_game(house.store, [first])
+        server.people.group_game(server.store, [first])
         first.games = {"game/1": first.games["game/1"][:1]}
-        house.people.keep(first)
+        server.people.keep(first)
 
     in_study(tmp_path, sit_down, **GROUP)
 
-    async def go_on(house: StudyHouse, arrive: Arrivals) -> None:
-        people = list(house.people.people.values())
+    async def go_on(server: StudyServer, arrive: Arrivals) -> None:
+        people = list(server.people.people.values())
         assert len({one.tables["game/1"] for one in people}) == 1
         assert [one.games["game/1"] for one in people] == [[1], [1], [1]]
-        assert house.store.game(2).status == "failed"
+        assert server.store.game(2).status == "failed"
 
     in_study(tmp_path, go_on, **GROUP)
 

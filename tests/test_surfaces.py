@@ -30,12 +30,12 @@ from wolflab.match import run_now
 from wolflab.metrics.play import is_language_model
 from wolflab.stats.intervals import Estimate
 from wolflab.ui.browse.app import runs_application
-from wolflab.ui.browse.run_index import RunShelf
+from wolflab.ui.browse.run_index import RunIndex
 from wolflab.ui.commands.run import list_errors, report_run
 from wolflab.ui.commands.status import show_status
 from wolflab.ui.commands.tournament import show_tournament
 from wolflab.ui.report.numbers import number
-from wolflab.ui.study.study_server import StudyHouse
+from wolflab.ui.study.study_server import StudyServer
 from wolflab.ui.terminal.tables import estimate_cell
 
 FILES = {path.stem: yaml.safe_load(path.read_text("utf-8")) for path in sorted(SHIPPED.glob("*.yaml"))}
@@ -88,7 +88,7 @@ def tile(page: dict[str, str], name: str) -> str:
 
 def served(path: Path) -> tuple[dict[str, str], list[str], list[list[str]]]:
     """What the pages of runs tell: the run's tiles, its line in the list, the lines of its games."""
-    browser = TestClient(runs_application(RunShelf((path,)), ["127.0.0.1:8000"], ""), HOST)
+    browser = TestClient(runs_application(RunIndex((path,)), ["127.0.0.1:8000"], ""), HOST)
     first = browser.get("/").text
     run = "/" + said(first, r'href="(?:\./)?(r/[^"]+?)"')
     games = [line for line in lines(browser.get(f"{run}games").text) if line[0].isdecimal()]
@@ -346,7 +346,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Somebody has taken part, somebody else has come to the second game."""
     folder = tmp_path_factory.mktemp("study")
 
-    async def work(house: StudyHouse, visitor: Arrivals) -> None:
+    async def work(server: StudyServer, visitor: Arrivals) -> None:
         for end in ("", "game/2"):
             one = await visitor()
             while (step := one.step) != end:

@@ -36,10 +36,10 @@ from websockets.sync.client import ClientConnection, connect
 from wolflab.cli import app
 from wolflab.ui.commands import serve as serving_module
 from wolflab.ui.commands.serve import allow_files, bound_socket, serving_config
-from wolflab.ui.web import doors, guard, live
+from wolflab.ui.web import access, guard, live
 from wolflab.ui.web.app import application
-from wolflab.ui.web.seat_session import KeptDesk
-from wolflab.ui.web.table_server import House
+from wolflab.ui.web.seat_session import StoredSession
+from wolflab.ui.web.table_server import TableServer
 
 KEY = "sk-this-key-is-in-the-environment-alone"
 QUICK = {"pace": 0, "night": 1, "hidden": 0, "wait": 0}
@@ -67,7 +67,7 @@ class Faults(logging.Handler):
 class Site:
     """A server that runs. heard: all that it has ever answered."""
 
-    house: House
+    server: TableServer
     port: int
     server: uvicorn.Server
     loop: asyncio.AbstractEventLoop
@@ -75,8 +75,8 @@ class Site:
     heard: list[str] = field(default_factory=list)
 
     @property
-    def doors(self) -> doors.Doors:
-        return self.server.config.app.state.doors  # type: ignore[union-attr]
+    def access(self) -> access.AccessControl:
+        return self.server.config.app.state.access  # type: ignore[union-attr]
 
     def do(self, what: Callable[[], object]) -> None:
         """Do something in the server's loop."""
@@ -92,8 +92,8 @@ def serving(folder: Path, guarded: bool = False, behind_proxy: bool = True) -> I
     """The server as `wolflab serve` runs it, in a thread."""
     with bound_socket("127.0.0.1", 0) as bound:
         port = bound.getsockname()[1]
-        house = House(folder, guarded)
-        served = application(house, [f"127.0.0.1:{port}", "friends.example"])
+        server = TableServer(folder, guarded)
+        served = application(server, [f"127.0.0.1:{port}", "friends.example"])
         server = uvicorn.Server(serving_config(served, behind_proxy))
         found: list[asyncio.AbstractEventLoop] = []
 
@@ -104,7 +104,7 @@ def serving(folder: Path, guarded: bool = False, behind_proxy: bool = True) -> I
         thread = threading.Thread(target=asyncio.run, args=(run(),))
         thread.start()
         until(lambda: server.started or not thread.is_alive())
-        site = Site(house, port, server, found[0])
+        site = Site(server, port, server, found[0])
         loggers = [logging.getLogger(name) for name in ("uvicorn.error", "asyncio", "wolflab")]
         for logger in loggers:
             logger.addHandler(site.faults)
@@ -236,7 +236,7 @@ class Player(threading.Thread):
             code = browser.table()
             self.codes.append(code)
             path = browser.sit(code, "Anna")
-            plan = self.site.house.tables[code].plan
+            plan = self.site.server.tables[code].plan
             plan.times = msgspec.structs.replace(plan.times, night=0.3)  # shorter than anybody may ask for
             assert browser.post(f"/t/{code}/start", json={}).status_code == 200
             browser.headers["x-forwarded-for"] = PLAYER
@@ -278,7 +278,7 @@ def player(site: Site) -> Iterator[Player]:
     assert player.fault is None
     assert player.answers >= len(player.codes)
     for code in player.codes:
-        shown = CliRunner().invoke(app, ["verify", str(site.house.folder / code), "--agents"])
+        shown = CliRunner().invoke(app, ["verify", str(site.server.folder / code), "--agents"])
         assert "1 of 1 record holds" in shown.output, shown.output
 
 
@@ -315,7 +315,7 @@ def cookies_of(response: httpx.Response) -> dict[str, dict[str, str]]:
 def test_a_seats_cookie_is_for_its_path_alone_and_for_no_script(browser: Browser, site: Site) -> None:
     code = browser.table()
     set_cookies = cookies_of(browser.post(f"/t/{code}/join", json={"name": "Anna"}))
-    name = f"wolflab_{site.house.facts.server}_"
+    name = f"wolflab_{site.server.facts.server}_"
     assert set_cookies[f"{name}seat"]["path"] == f"/t/{code}/s/0/"
     assert set_cookies[f"{name}sits"]["path"] == f"/t/{code}/host/"
     for cookie in set_cookies.values():
@@ -358,17 +358,17 @@ def test_a_seat_is_its_own_cookies_alone(browser: Browser, site: Site) -> None:
     code, elsewhere = browser.table("ppaaaaa"), browser.table()
     first, second = browser.sit(code, "Anna"), browser.sit(code, "Boris")
     other = browser.sit(elsewhere, "Anna")
-    name = f"wolflab_{site.house.facts.server}_seat"
-    mine = next(c for c in browser.cookie(f"{first}/desk").split("; ") if c.startswith(name))
+    name = f"wolflab_{site.server.facts.server}_seat"
+    mine = next(c for c in browser.cookie(f"{first}/draft").split("; ") if c.startswith(name))
     made_up = f"{mine[:-8]}AAAAAAAA"
     for path, cookie in ((second, mine), (other, mine), (first, made_up), (first, "")):
         with Browser(site) as thief:
             headers = {"cookie": cookie}
-            for post in ("answer", "desk", "rest", "back", "name", "leave", "lock"):
+            for post in ("answer", "draft", "rest", "back", "name", "leave", "lock"):
                 refused = thief.post(f"{path}/{post}", json={}, headers=headers)
                 assert "somebody else's" in sentence(refused, 401)
             assert "somebody else's" in denied(thief, f"{path}/live", 401, cookie=cookie)
-    assert browser.post(f"{first}/desk", json={"draft": "mine"}).status_code == 200
+    assert browser.post(f"{first}/draft", json={"draft": "mine"}).status_code == 200
     for post in ("start", "close", "resume"):
         with Browser(site) as thief:
             assert "whoever made this table" in sentence(thief.post(f"/t/{code}/{post}", json={}), 403)
@@ -379,9 +379,9 @@ def test_whoever_sits_down_after_somebody_finds_nothing_of_theirs(
 ) -> None:
     code = browser.table()
     path = browser.sit(code, "Anna")
-    assert browser.post(f"{path}/desk", json={"draft": "psst", "notes": "hush"}).status_code == 200
+    assert browser.post(f"{path}/draft", json={"draft": "psst", "notes": "hush"}).status_code == 200
     assert browser.post(f"{path}/leave", json={}).status_code == 200
-    assert "somebody else's" in sentence(browser.post(f"{path}/desk", json={}), 401)
+    assert "somebody else's" in sentence(browser.post(f"{path}/draft", json={}), 401)
     with stranger.live(f"{stranger.sit(code, 'Boris')}/live") as line:
         first = next_now(stranger.site, line)["first"]
     assert (first["draft"], first["notes"]) == ("", "")
@@ -408,7 +408,7 @@ def no_answers(ask: dict[str, Any]) -> list[dict[str, Any]]:
 def test_an_answer_counts_once_and_what_is_none_is_refused(browser: Browser, site: Site) -> None:
     code = browser.table(measure=True)
     path = browser.sit(code, "Anna")
-    site.house.tables[code].plan.seed = 1  # the seat is a Villager's, and lives to see the day
+    site.server.tables[code].plan.seed = 1  # the seat is a Villager's, and lives to see the day
     assert browser.post(f"/t/{code}/start", json={}).status_code == 200
     seen: set[str] = set()
     with browser.live(f"{path}/live") as line:
@@ -447,9 +447,12 @@ def test_nobody_answers_for_somebody_else(browser: Browser, site: Site) -> None:
     assert browser.post(f"/t/{code}/start", json={}).status_code == 200
     asked = []
     until(
-        lambda: asked.extend(n for n, desk in enumerate(site.house.tables[code].desks) if desk.shown) or asked
+        lambda: (
+            asked.extend(n for n, session in enumerate(site.server.tables[code].sessions) if session.shown)
+            or asked
+        )
     )
-    ask = site.house.tables[code].desks[asked[0]].shown[0].told(KeptDesk())
+    ask = site.server.tables[code].sessions[asked[0]].shown[0].told(StoredSession())
     for path in (path for n, path in enumerate(paths) if n != asked[0]):
         assert "not asked this" in sentence(browser.post(f"{path}/answer", json=an_answer(ask)), 409)
     assert browser.post(f"{paths[asked[0]]}/answer", json=an_answer(ask)).status_code == 200
@@ -457,7 +460,7 @@ def test_nobody_answers_for_somebody_else(browser: Browser, site: Site) -> None:
 
 def test_where_agents_are_not_marked_all_seats_answer_strangers_alike(browser: Browser, site: Site) -> None:
     code = browser.table("ppaaaaa", marked=False)
-    kinds = [seat.kind for seat in site.house.tables[code].plan.seats]
+    kinds = [seat.kind for seat in site.server.tables[code].plan.seats]
     seats = kinds.index("person"), kinds.index("agent")
     with Browser(site) as stranger:
         answers = {
@@ -488,7 +491,7 @@ def test_no_other_name_and_no_other_site(browser: Browser, site: Site) -> None:
     code = browser.table()
     path = browser.sit(code, "Anna")
     for host in ("evil.example", f"evil.example:{site.port}", "127.0.0.1", "", f"{here}.evil.example"):
-        assert "is not called" in sentence(browser.get("/house", headers={"host": host}), 403)
+        assert "is not called" in sentence(browser.get("/home", headers={"host": host}), 403)
         assert "is not called" in sentence(browser.get("/", headers={"host": host}), 403)
     for origin in (
         "https://evil.example",
@@ -583,7 +586,7 @@ def test_a_body_of_ten_megabytes(browser: Browser, site: Site) -> None:
         for _ in range(100):
             yield ten[:100_000]
 
-    for where in ("/enter", f"/t/{code}/enter", f"{path}/desk"):
+    for where in ("/enter", f"/t/{code}/enter", f"{path}/draft"):
         for content in (ten, in_parts()):
             refused = browser.post(where, content=content, headers=JSON)
             assert "65,536 bytes are allowed" in sentence(refused, 413)
@@ -591,7 +594,7 @@ def test_a_body_of_ten_megabytes(browser: Browser, site: Site) -> None:
     for rest in ("Content-Length: 30\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\n5\r\n{"):
         with raw(site) as line:  # half of a body, and then nothing: no fault of the server's
             line.sendall((head + rest).encode())
-    assert browser.post(f"{path}/desk", json={"draft": "still here"}).status_code == 200
+    assert browser.post(f"{path}/draft", json={"draft": "still here"}).status_code == 200
 
 
 @contextmanager
@@ -647,7 +650,7 @@ def test_addresses_that_lead_nowhere(browser: Browser, site: Site) -> None:
         "/static/" + "x" * 190,
     ):
         assert untidied(site, "GET", path) == (404, "there is no such page")
-    (site.house.folder.parent / "table.json").write_text("{}")  # beside the tables, and none of them
+    (site.server.folder.parent / "table.json").write_text("{}")  # beside the tables, and none of them
     for wrong in (
         "..",
         "%2e%2e",
@@ -672,10 +675,10 @@ def test_addresses_that_lead_nowhere(browser: Browser, site: Site) -> None:
 
 def test_methods_that_are_none(browser: Browser) -> None:
     for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "BREW"):
-        for path in ("/", "/house", "/tables", "/static/app.js"):
+        for path in ("/", "/home", "/tables", "/static/app.js"):
             sentence(browser.request(method, path), 405)
     assert "not asked in that way" in sentence(browser.get("/tables"), 405)
-    assert "not asked in that way" in sentence(browser.post("/house", json={}), 405)
+    assert "not asked in that way" in sentence(browser.post("/home", json={}), 405)
 
 
 def test_whatever_a_page_says_it_has(browser: Browser, site: Site) -> None:
@@ -731,11 +734,11 @@ def test_whoever_holds_something_is_not_held_up_by_guesses_from_their_address(si
         code = seated.table()
         path = seated.sit(code, "Anna")
         for _ in range(11):
-            refused = guesser.post(f"{path}/desk", json={"draft": "forged"})
+            refused = guesser.post(f"{path}/draft", json={"draft": "forged"})
         assert "10 in 60 seconds" in sentence(refused, 429)
         for _ in range(60):  # no more than what a seat may ask in ten seconds
-            refused = guesser.post(f"{path}/desk", json={"draft": "forged"}, headers={"cookie": "x=y"})
-        assert seated.post(f"{path}/desk", json={"draft": "mine"}).status_code == 200
+            refused = guesser.post(f"{path}/draft", json={"draft": "forged"}, headers={"cookie": "x=y"})
+        assert seated.post(f"{path}/draft", json={"draft": "mine"}).status_code == 200
         with seated.live(f"{path}/live") as line:
             assert next_now(site, line)["first"]["draft"] == "mine"
         assert seated.post(f"/t/{code}/start", json={}).status_code == 200
@@ -748,17 +751,17 @@ def test_too_many_requests_from_one_address_or_for_one_seat(
         code = many.table()
         path = many.sit(code, "Anna")
         for _ in range(60):
-            assert many.post(f"{path}/desk", json={}).status_code == 200
-        assert "60 in 10 seconds" in sentence(many.post(f"{path}/desk", json={}), 429)
-        monkeypatch.setattr(doors, "UNKNOWN", guard.Allowance(5, 60, "requests from your address"))
+            assert many.post(f"{path}/draft", json={}).status_code == 200
+        assert "60 in 10 seconds" in sentence(many.post(f"{path}/draft", json={}), 429)
+        monkeypatch.setattr(access, "UNKNOWN", guard.Allowance(5, 60, "requests from your address"))
         for _ in range(5):
-            assert many.get("/house").status_code == 200
-        assert "5 in 60 seconds" in sentence(many.get("/house"), 429)
+            assert many.get("/home").status_code == 200
+        assert "5 in 60 seconds" in sentence(many.get("/home"), 429)
         assert "5 in 60 seconds" in denied(many, f"/t/{code}/live", 429)
-        assert other.get("/house").status_code == 200
+        assert other.get("/home").status_code == 200
         a_minute_later(monkeypatch)
-        assert many.get("/house").status_code == 200
-        assert many.post(f"{path}/desk", json={}).status_code == 200
+        assert many.get("/home").status_code == 200
+        assert many.post(f"{path}/draft", json={}).status_code == 200
 
 
 def test_no_more_than_thirty_tables_an_hour(browser: Browser, stranger: Browser) -> None:
@@ -778,7 +781,7 @@ def test_an_address_is_believed_of_the_proxy_alone(tmp_path: Path) -> None:
 
 def test_a_household_is_one_address() -> None:
     def found(host: str) -> str:
-        return doors.address(SimpleNamespace(client=SimpleNamespace(host=host)))  # type: ignore[arg-type]
+        return access.address(SimpleNamespace(client=SimpleNamespace(host=host)))  # type: ignore[arg-type]
 
     assert found("2001:db8:1:2:3:4:5:6") == found("2001:db8:1:2::9") != found("2001:db8:1:3::9")
     assert found("::ffff:192.0.2.1") == found("192.0.2.1") == "192.0.2.1"
@@ -811,10 +814,10 @@ def test_more_connections_than_are_allowed(tmp_path: Path, monkeypatch: pytest.M
             for _ in range(20):
                 held.enter_context(raw(site))
             until(lambda: len(site.server.server_state.connections) >= 20)
-            assert browser.get("/house").status_code == 503
-            site.do(site.house.tables[code].touch)
+            assert browser.get("/home").status_code == 503
+            site.do(site.server.tables[code].touch)
             next_now(site, line)
-        until(lambda: browser.get("/house").status_code == 200)
+        until(lambda: browser.get("/home").status_code == 200)
 
 
 @pytest.mark.slow
@@ -846,7 +849,7 @@ def test_a_thousand_who_watch(site: Site, browser: Browser, player: Player) -> N
             line.transport.abort()
 
     asyncio.run(come())
-    until(lambda: PLAYER not in site.doors.wires.unknown)
+    until(lambda: PLAYER not in site.access.connections.unknown)
     with browser.live(f"/t/{code}/live") as line:
         assert next_now(site, line)["now"]["table"]["code"] == code
 
@@ -910,9 +913,9 @@ def test_names_are_cleaned(browser: Browser, site: Site) -> None:
             with maker.live(f"/t/{code}/live") as line:
                 while not (now := next_now(site, line)["now"])["seats"][0]["nick"]:
                     pass
-            house = maker.get("/house")
-            assert house.headers["content-type"] == "application/json"
-            listed = next(table for table in house.json()["tables"] if table["code"] == code)
+            home = maker.get("/home")
+            assert home.headers["content-type"] == "application/json"
+            listed = next(table for table in home.json()["tables"] if table["code"] == code)
             for name in (now["table"]["name"], listed["name"], now["seats"][0]["nick"]):
                 assert 0 < len(name) <= 24
                 assert is_clean(name)
@@ -921,7 +924,7 @@ def test_names_are_cleaned(browser: Browser, site: Site) -> None:
 def test_speech_is_cleaned_before_anybody_gets_it(browser: Browser, site: Site) -> None:
     code = browser.table()
     path = browser.sit(code, "Anna")
-    site.house.tables[code].plan.seed = 1
+    site.server.tables[code].plan.seed = 1
     assert browser.post(f"/t/{code}/start", json={}).status_code == 200
     said = "\n".join(HOSTILE)
     with browser.live(f"{path}/live") as line, browser.live(f"/t/{code}/live") as public:
@@ -940,7 +943,7 @@ def test_speech_is_cleaned_before_anybody_gets_it(browser: Browser, site: Site) 
 
 def test_every_answer_is_of_a_kind_that_no_browser_takes_for_a_page(browser: Browser) -> None:
     code = browser.table(name="<script>")
-    for path in ("/", "/house", f"/t/{code}/", "/nowhere", "/tables"):
+    for path in ("/", "/home", f"/t/{code}/", "/nowhere", "/tables"):
         headers = browser.get(path).headers
         assert "script-src 'self'" in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
@@ -1012,10 +1015,10 @@ def test_pages_that_never_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     with serving(tmp_path) as site, Browser(site) as browser, ExitStack() as held:
         code = browser.table()
         path = browser.sit(code, "Anna")
-        table = site.house.tables[code]
+        table = site.server.tables[code]
         for page in (f"/t/{code}/live", f"{path}/live"):
             held.enter_context(never_reads(browser, page))
-        until(lambda: table.spectators and table.desks[0].connections)
+        until(lambda: table.spectators and table.sessions[0].connections)
 
         def much() -> None:
             for feed in table.feeds:
@@ -1023,7 +1026,7 @@ def test_pages_that_never_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             table.touch()
 
         site.do(much)
-        until(lambda: not table.spectators and not table.desks[0].connections)
+        until(lambda: not table.spectators and not table.sessions[0].connections)
 
 
 # -- a server that others can reach -------------------------------------------------------------------------
@@ -1031,7 +1034,7 @@ def test_pages_that_never_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_nothing_without_the_access_token(tmp_path: Path) -> None:
     with serving(tmp_path, guarded=True) as site:
-        facts = site.house.facts
+        facts = site.server.facts
         with Browser(site) as host, Browser(site) as friend, Browser(site) as stranger:
             assert host.post("/enter", json={"host": facts.host}).status_code == 200
             code = host.table()
@@ -1041,7 +1044,7 @@ def test_nothing_without_the_access_token(tmp_path: Path) -> None:
             path = f"/t/{code}/s/{joined['seat']}"
             for page in ("/", f"/t/{code}/", f"{path}/"):
                 assert stranger.get(page).headers["content-type"].startswith("text/html")
-            told = stranger.get("/house").json()
+            told = stranger.get("/home").json()
             assert set(told) == {"needs_access", "error"}
             for post in ("/tables", f"/t/{code}/join", f"/t/{code}/start", f"/t/{code}/close"):
                 for cookie in ("", f"wolflab_{facts.server}_access=made-up"):
@@ -1050,11 +1053,11 @@ def test_nothing_without_the_access_token(tmp_path: Path) -> None:
             for page in (f"/t/{code}/live", f"/t/{code}/host/live"):
                 assert "needs an access token" in denied(stranger, page, 401)
             sentence(stranger.get(f"/t/{code}/d/state"), 401)
-            sentence(stranger.post(f"{path}/desk", json={}), 401)
+            sentence(stranger.post(f"{path}/draft", json={}), 401)
             denied(stranger, f"{path}/live", 401)
             seat = stranger.post(f"{path}/enter", json={"secret": joined["secret"]})  # a seat's own link
             assert seat.status_code == 200
-            assert stranger.post(f"{path}/desk", json={"draft": "x"}).status_code == 200
+            assert stranger.post(f"{path}/draft", json={"draft": "x"}).status_code == 200
             with stranger.live(f"{path}/live") as line:
                 assert next_now(site, line)["first"]["draft"] == "x"
             assert "needs an access token" in sentence(stranger.post(f"/t/{code}/join", json={}), 401)
@@ -1070,7 +1073,7 @@ def test_what_costs_or_runs_is_the_hosts_alone(browser: Browser, stranger: Brows
         {"kind": "agent", "model": "http://127.0.0.1/", "recipe": "deductive"},
     ]
     others = [{"kind": "person"}] + [{"kind": "agent"}] * 5
-    assert browser.post("/enter", json={"host": site.house.facts.host}).status_code == 200
+    assert browser.post("/enter", json={"host": site.server.facts.host}).status_code == 200
     for seat in costly:
         wish = _a_wish(seats=[*others, seat])
         assert "only the host" in sentence(stranger.post("/tables", json=wish), 403)
@@ -1089,7 +1092,7 @@ def test_what_costs_or_runs_is_the_hosts_alone(browser: Browser, stranger: Brows
 
 def test_the_moderators_view_is_shut_while_people_play(browser: Browser, site: Site) -> None:
     with Browser(site) as host, Browser(site) as guest:
-        assert host.post("/enter", json={"host": site.house.facts.host}).status_code == 200
+        assert host.post("/enter", json={"host": site.server.facts.host}).status_code == 200
         code = guest.table("pppaaaa")
         view = f"/t/{code}/host/live"
         guest.sit(code, "Boris")
@@ -1106,10 +1109,10 @@ def test_the_moderators_view_is_shut_while_people_play(browser: Browser, site: S
         path = host.sit(code, "Anna")
         with Browser(site) as later:  # a seat first, the host's link after it
             later.sit(code, "Carla")
-            assert later.post("/enter", json={"host": site.house.facts.host}).status_code == 200
-            site.house.tables[code].plan.host_plays = False
+            assert later.post("/enter", json={"host": site.server.facts.host}).status_code == 200
+            site.server.tables[code].plan.host_plays = False
             assert "you hold a seat" in denied(later, view, 403)
-        assert host.post(f"{path}/desk", json={}).status_code == 200
+        assert host.post(f"{path}/draft", json={}).status_code == 200
         assert guest.post(f"/t/{code}/start", json={}).status_code == 200
         for one in (host, guest, browser):
             denied(one, view, 403)
@@ -1138,7 +1141,7 @@ def test_a_locked_seat_opens_to_its_pin_alone(
         return browser.post(f"{at}/unlock", json={"pin": pin})
 
     def refusals(ticket: str) -> None:
-        for post in ("answer", "desk", "rest", "back", "name", "leave", "lock"):
+        for post in ("answer", "draft", "rest", "back", "name", "leave", "lock"):
             refused = browser.post(f"{path}/{post}", json={}, headers={"x-ticket": ticket})
             assert "enter its PIN" in sentence(refused, 401)
         with browser.live(f"{path}/live") as line:
@@ -1152,7 +1155,7 @@ def test_a_locked_seat_opens_to_its_pin_alone(
     refusals("made-up")
     refusals(unlock(other, "9999").json()["ticket"])
     right = {"x-ticket": ticket}
-    assert browser.post(f"{path}/desk", json={"draft": "mine"}, headers=right).status_code == 200
+    assert browser.post(f"{path}/draft", json={"draft": "mine"}, headers=right).status_code == 200
     with browser.live(f"{path}/live") as line:
         line.send(json.dumps({"ticket": ticket}))
         assert next_now(site, line)["first"]["draft"] == "mine"
@@ -1164,7 +1167,7 @@ def test_a_locked_seat_opens_to_its_pin_alone(
     for _ in range(5):
         assert "not the PIN" in sentence(unlock(path, "0000"), 403)
     assert "5 in 60 seconds" in sentence(unlock(path, "1234"), 429)
-    assert browser.post(f"{path}/desk", json={}, headers={"x-ticket": second}).status_code == 200
+    assert browser.post(f"{path}/draft", json={}, headers={"x-ticket": second}).status_code == 200
     assert unlock(other, "9999").status_code == 200
     a_minute_later(monkeypatch)
     assert unlock(path, "1234").status_code == 200
@@ -1187,12 +1190,12 @@ def test_a_page_that_says_no_ticket_is_not_kept(
 
 def test_a_table_whose_file_is_damaged_tells_no_path(browser: Browser, site: Site) -> None:
     code = browser.table()
-    site.do(lambda: site.house.tables.pop(code))
-    file = site.house.folder / code / "table.json"
+    site.do(lambda: site.server.tables.pop(code))
+    file = site.server.folder / code / "table.json"
     whole = file.read_bytes()
     file.write_bytes(whole[:50])
     told = sentence(browser.post(f"/t/{code}/join", json={"name": "Anna"}), 500)
-    assert str(site.house.folder) not in told
+    assert str(site.server.folder) not in told
     assert told == denied(browser, f"/t/{code}/live", 500)
     assert [str(file) in fault for fault in site.faults.seen] == [True, True]
     site.faults.seen.clear()

@@ -30,10 +30,10 @@ from wolflab.ui.commands.erase import erase_words
 from wolflab.ui.web import table as tables
 from wolflab.ui.web.plan import GRACE, LENIENCY, BudgetPlan, SeatWish, night_duties, web_rules
 from wolflab.ui.web.refusals import Refused
-from wolflab.ui.web.seat_session import KeptDesk, OpenAsk
+from wolflab.ui.web.seat_session import OpenAsk, StoredSession
 from wolflab.ui.web.state_messages import _seats, _turn_sentence, device_told
 from wolflab.ui.web.table import WebTable
-from wolflab.ui.web.table_server import House
+from wolflab.ui.web.table_server import TableServer
 from wolflab.ui.web.table_state import Awaited
 
 
@@ -42,16 +42,16 @@ def silent(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
     return None
 
 
-def at_table(folder: Path, work: Callable[[House], Coroutine[Any, Any, Any]]) -> Any:
-    """Do it in a house of its own, in no time."""
+def at_table(folder: Path, work: Callable[[TableServer], Coroutine[Any, Any, Any]]) -> Any:
+    """Do it in a server of its own, in no time."""
 
     async def open_house() -> Any:
-        house = House(folder)
-        house.open()
+        server = TableServer(folder)
+        server.open()
         try:
-            return await work(house)
+            return await work(server)
         finally:
-            house.close()
+            server.close()
 
     return in_no_time(open_house())
 
@@ -61,8 +61,8 @@ def at_table(folder: Path, work: Callable[[House], Coroutine[Any, Any, Any]]) ->
 
 @pytest.mark.parametrize("rules", PRESETS)
 def test_three_people_and_agents_play_a_whole_game(rules: str, tmp_path: Path) -> None:
-    async def game(house: House) -> Path:
-        table = seated(house, wish(rules, people=(0, 2, 4)))
+    async def game(server: TableServer) -> Path:
+        table = seated(server, wish(rules, people=(0, 2, 4)))
         table.start()
         await played(table)
         assert (table.plan.state, table.plan.why) == ("over", "")
@@ -81,15 +81,15 @@ def test_polls_are_asked_where_the_table_measures_and_the_last_answer_is_filled_
     seen: list[dict[str, Any]] = []
 
     def rate(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
-        told = asked.told(table.desks[seat].kept)
+        told = asked.told(table.sessions[seat].kept)
         if told["outside"]:
             seen.append(told)
         if told["rate"]:
             return PersonAnswer(rated=dict.fromkeys(told["rate"], 9))
         return first_choice(table, seat, asked)
 
-    async def game(house: House) -> None:
-        table = seated(house, wish(people=(0, 2), measure=True))
+    async def game(server: TableServer) -> None:
+        table = seated(server, wish(people=(0, 2), measure=True))
         table.start()
         await played(table, rate)
         assert table.plan.state == "over"
@@ -103,9 +103,9 @@ def test_polls_are_asked_where_the_table_measures_and_the_last_answer_is_filled_
     assert ratings[0]["last"] == {}, "no number is put into anybody's mouth"
     assert set(ratings[1]["last"].values()) == {9}
 
-    async def plain(house: House) -> None:
+    async def plain(server: TableServer) -> None:
         seen.clear()
-        table = seated(house, wish())
+        table = seated(server, wish())
         table.start()
         await played(table, rate)
 
@@ -116,8 +116,8 @@ def test_polls_are_asked_where_the_table_measures_and_the_last_answer_is_filled_
 # -- what goes down -------------------------------------------------------------------------------------
 
 
-async def _watched(house: House, rules: str, seed: int) -> tuple[WebTable, list[Frames]]:
-    table = seated(house, wish(rules, people=(0, 1, 2)), seed)
+async def _watched(server: TableServer, rules: str, seed: int) -> tuple[WebTable, list[Frames]]:
+    table = seated(server, wish(rules, people=(0, 1, 2)), seed)
     frames = [Frames(feed).watch() for feed in (*table.seats, table.public)]
     table.start()
     return table, frames
@@ -153,8 +153,8 @@ def leaks(table: WebTable, viewer: Frames) -> list[str]:
 @pytest.mark.parametrize("rules", ["sheriff", "witch", "nine"])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_no_frame_holds_what_its_seat_may_not_know(rules: str, seed: int, tmp_path: Path) -> None:
-    async def game(house: House) -> list[str]:
-        table, frames = await _watched(house, rules, 4_000_000 + seed)
+    async def game(server: TableServer) -> list[str]:
+        table, frames = await _watched(server, rules, 4_000_000 + seed)
         await played(table)
         assert table.plan.state == "over"
         assert any(b'"secret"' in item for item in table.host.items), "there was something to be known"
@@ -164,8 +164,8 @@ def test_no_frame_holds_what_its_seat_may_not_know(rules: str, seed: int, tmp_pa
 
 
 def test_a_planted_leak_shows_in_the_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def game(house: House) -> list[str]:
-        table, frames = await _watched(house, "sheriff", 4_000_001)
+    async def game(server: TableServer) -> list[str]:
+        table, frames = await _watched(server, "sheriff", 4_000_001)
         await played(table)
         return [leak for viewer in frames for leak in leaks(table, viewer)]
 
@@ -175,7 +175,7 @@ def test_a_planted_leak_shows_in_the_frames(tmp_path: Path, monkeypatch: pytest.
 
 def by_public_facts(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
     """Answers that depend on nothing but what everybody knows: so twins play alike."""
-    told, alive = asked.told(KeptDesk()), table.public.facts.living
+    told, alive = asked.told(StoredSession()), table.public.facts.living
     options = told["options"]
     if options is None:
         return PersonAnswer(said=f"I sit at {seat + 1}.")
@@ -195,7 +195,7 @@ def never_at_night(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer |
     return by_public_facts(table, seat, asked) if asked.public else None
 
 
-async def _twin(house: House, rules: str, roles: Sequence[str], choose: Any, ready: bool) -> Any:
+async def _twin(server: TableServer, rules: str, roles: Sequence[str], choose: Any, ready: bool) -> Any:
     """What seat 1 and those who watch are sent in the first two days of a game with these roles; None where
     it was over sooner.
     """
@@ -205,7 +205,7 @@ async def _twin(house: House, rules: str, roles: Sequence[str], choose: Any, rea
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys.modules["wolflab.match.play"], "draw_option", as_given)
-        table = seated(house, wish(rules, people=range(len(roles))))
+        table = seated(server, wish(rules, people=range(len(roles))))
         frames = Frames(table.seats[0]).watch(), Frames(table.public).watch()
         began = now()
         table.start()
@@ -253,11 +253,11 @@ def test_twin_games_send_the_same_frames_at_the_same_times(
     cards = [role for role, n in PRESETS[rules].roles.items() for _ in range(n)]
     cards.remove("Villager")
 
-    async def games(house: House) -> list[Any]:
+    async def games(server: TableServer) -> list[Any]:
         found = []
         for number in range(10):
             others = random.Random(number).sample(cards, len(cards))
-            found.append(await _twin(house, rules, ["Villager", *others], choose, ready))
+            found.append(await _twin(server, rules, ["Villager", *others], choose, ready))
         return [sent for sent in found if sent is not None]
 
     first, *twins = at_table(tmp_path, games)
@@ -281,8 +281,8 @@ def _first_difference(mine: str, theirs: str) -> str:
 
 
 def test_the_night_is_as_long_as_declared_whoever_lives(tmp_path: Path) -> None:
-    async def game(house: House) -> list[float]:
-        table = seated(house, wish(times={"night": 30}))
+    async def game(server: TableServer) -> list[float]:
+        table = seated(server, wish(times={"night": 30}))
         frames = Frames(table.public).watch()
         table.start()
         await played(table, ready=False)
@@ -305,9 +305,9 @@ def test_the_steps_of_a_night_follow_from_the_rules_alone() -> None:
 
 
 def test_an_answer_a_moment_late_counts_and_one_later_does_not(tmp_path: Path) -> None:
-    async def game(house: House) -> list[bool]:
+    async def game(server: TableServer) -> list[bool]:
         taken: list[bool] = []
-        table = seated(house, wish(people=range(7), times={"speak": 10}))
+        table = seated(server, wish(people=range(7), times={"speak": 10}))
         table.start()
         late = iter((LENIENCY - 0.6, LENIENCY + 0.6))
 
@@ -335,7 +335,7 @@ async def _asked_for_words(table: WebTable) -> tuple[int, OpenAsk]:
     """The next person who is to speak."""
 
     def waiting() -> list[tuple[int, OpenAsk]]:
-        people = [(seat, asked) for seat in table.plan.people for asked in table.desks[seat].shown]
+        people = [(seat, asked) for seat in table.plan.people for asked in table.sessions[seat].shown]
         return [(seat, asked) for seat, asked in people if asked.ask.options is None and not asked.outside]
 
     await until(table, waiting)
@@ -343,8 +343,8 @@ async def _asked_for_words(table: WebTable) -> tuple[int, OpenAsk]:
 
 
 def test_agents_speak_at_the_declared_pace(tmp_path: Path) -> None:
-    async def game(house: House) -> list[float]:
-        table = seated(house, wish(times={"pace": 4}))
+    async def game(server: TableServer) -> list[float]:
+        table = seated(server, wish(times={"pace": 4}))
         frames = Frames(table.public).watch()
         table.start()
         await played(table)
@@ -364,9 +364,9 @@ def test_agents_speak_at_the_declared_pace(tmp_path: Path) -> None:
 # -- who vanishes ---------------------------------------------------------------------------------------
 
 
-async def _vanished(house: House, vanish: str) -> tuple[WebTable, list[dict[str, Any]], float]:
+async def _vanished(server: TableServer, vanish: str) -> tuple[WebTable, list[dict[str, Any]], float]:
     """Somebody closes the page when it is their turn to speak; how long the others wait."""
-    table = seated(house, wish(people=(0, 2), vanish=vanish))
+    table = seated(server, wish(people=(0, 2), vanish=vanish))
     frames = Frames(table.public).watch()
     table.start()
 
@@ -374,10 +374,10 @@ async def _vanished(house: House, vanish: str) -> tuple[WebTable, list[dict[str,
         return first_choice(table, seat, asked) if seat == 2 or not asked.public else None
 
     play = asyncio.create_task(played(table, choose))
-    await until(table, lambda: any(asked.public for asked in table.desks[0].shown))
+    await until(table, lambda: any(asked.public for asked in table.sessions[0].shown))
     table.disconnected(0)
     began = now()
-    while table.desks[0].shown and table.plan.state == "playing":
+    while table.sessions[0].shown and table.plan.state == "playing":
         await asyncio.sleep(0.25)
     waited = now() - began
     await play
@@ -388,8 +388,8 @@ async def _vanished(house: House, vanish: str) -> tuple[WebTable, list[dict[str,
 def test_who_vanishes_is_waited_for_and_then_the_table_does_what_it_declared(
     vanish: str, tmp_path: Path
 ) -> None:
-    async def game(house: House) -> Path:
-        table, states, waited = await _vanished(house, vanish)
+    async def game(server: TableServer) -> Path:
+        table, states, waited = await _vanished(server, vanish)
         assert GRACE <= waited < GRACE + 1.5
         pauses = {now_["pause"]["text"] for now_ in states if now_.get("pause")}
         assert pauses == {"Player 1 (Person 1) has lost the connection; the game waits"}
@@ -409,8 +409,8 @@ def test_who_vanishes_is_waited_for_and_then_the_table_does_what_it_declared(
 
 
 def test_a_table_can_be_void_when_somebody_vanishes(tmp_path: Path) -> None:
-    async def game(house: House) -> None:
-        table, _, waited = await _vanished(house, "void")
+    async def game(server: TableServer) -> None:
+        table, _, waited = await _vanished(server, "void")
         assert GRACE <= waited < GRACE + 1.5
         assert table.plan.state == "over"
         assert table.plan.why == "Player 1 has left, and this table declares the game void then."
@@ -421,8 +421,8 @@ def test_a_table_can_be_void_when_somebody_vanishes(tmp_path: Path) -> None:
 
 
 def test_who_comes_back_in_time_goes_on_with_the_time_that_was_left(tmp_path: Path) -> None:
-    async def game(house: House) -> None:
-        table = seated(house, wish(people=range(7), times={"speak": 20}))
+    async def game(server: TableServer) -> None:
+        table = seated(server, wish(people=range(7), times={"speak": 20}))
         table.start()
 
         def choose(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
@@ -436,7 +436,7 @@ def test_who_comes_back_in_time_goes_on_with_the_time_that_was_left(tmp_path: Pa
         await asyncio.sleep(10)
         table.connected(seat)
         assert asked.due == pytest.approx(due + 10, abs=0.01)
-        assert asked in table.desks[seat].shown
+        assert asked in table.sessions[seat].shown
         play.cancel()
 
     at_table(tmp_path, game)
@@ -445,13 +445,13 @@ def test_who_comes_back_in_time_goes_on_with_the_time_that_was_left(tmp_path: Pa
 def test_idlers_block_nobody(tmp_path: Path) -> None:
     """Two turns are waited for; then the table does at once what it declared."""
 
-    async def game(house: House) -> list[float]:
-        table = seated(house, wish(times={"speak": 30, "vote": 30, "night": 20}))
+    async def game(server: TableServer) -> list[float]:
+        table = seated(server, wish(times={"speak": 30, "vote": 30, "night": 20}))
         table.start()
         waits: dict[str, tuple[float, float]] = {}
         play = asyncio.create_task(played(table, silent, ready=False))
         while table.plan.state == "playing":
-            for asked in table.desks[0].shown:
+            for asked in table.sessions[0].shown:
                 if asked.public:
                     first = waits.get(asked.ask.id, (now(), 0.0))[0]
                     waits[asked.ask.id] = first, now()
@@ -471,29 +471,29 @@ def test_a_killed_server_brings_the_table_back(tmp_path: Path) -> None:
     """With what was answered, what is being typed, and every item under the number that it had."""
     asked_again: list[str] = []
 
-    async def first(house: House) -> tuple[str, list[bytes], str]:
-        table = seated(house, wish(people=(0, 2)))
+    async def first(server: TableServer) -> tuple[str, list[bytes], str]:
+        table = seated(server, wish(people=(0, 2)))
         table.start()
 
         def choose(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
             return first_choice(table, seat, asked) if asked.ask.round == 1 else None
 
         play = asyncio.create_task(played(table, choose))
-        await until(table, lambda: table.public.facts.round > 1 and table.desks[0].shown)
+        await until(table, lambda: table.public.facts.round > 1 and table.sessions[0].shown)
         play.cancel()
-        table.desks[0].kept.draft = "I was about to sa"
-        table.desks[0].kept.notes = "Player 4 blinks."
+        table.sessions[0].kept.draft = "I was about to sa"
+        table.sessions[0].kept.notes = "Player 4 blinks."
         table.save()
-        for desk in table.desks:
-            asked_again.extend(desk.kept.answers)
-        return table.plan.code, list(table.seats[0].items), table.desks[0].shown[0].ask.id
+        for session in table.sessions:
+            asked_again.extend(session.kept.answers)
+        return table.plan.code, list(table.seats[0].items), table.sessions[0].shown[0].ask.id
 
     code, items, open_ask = at_table(tmp_path, first)
 
-    async def second(house: House) -> None:
-        table = house.table(code)
-        assert table.desks[0].kept.draft == "I was about to sa"
-        assert table.desks[0].kept.notes == "Player 4 blinks."
+    async def second(server: TableServer) -> None:
+        table = server.table(code)
+        assert table.sessions[0].kept.draft == "I was about to sa"
+        assert table.sessions[0].kept.notes == "Player 4 blinks."
         for seat in (0, 2):
             table.connected(seat)
         seen: list[str] = []
@@ -512,8 +512,8 @@ def test_a_killed_server_brings_the_table_back(tmp_path: Path) -> None:
 
 
 def test_what_was_shown_is_shown_again_at_once(tmp_path: Path) -> None:
-    async def first(house: House) -> tuple[str, int]:
-        table = seated(house, wish(times={"night": 60, "pace": 5}))
+    async def first(server: TableServer) -> tuple[str, int]:
+        table = seated(server, wish(times={"night": 60, "pace": 5}))
         table.start()
         play = asyncio.create_task(played(table))
         await until(table, lambda: table.public.facts.round > 1)
@@ -522,8 +522,8 @@ def test_what_was_shown_is_shown_again_at_once(tmp_path: Path) -> None:
 
     code, items = at_table(tmp_path, first)
 
-    async def second(house: House) -> None:
-        table = house.table(code)
+    async def second(server: TableServer) -> None:
+        table = server.table(code)
         table.connected(0)
         await asyncio.sleep(1)
         assert len(table.public.items) >= items - 1
@@ -534,21 +534,21 @@ def test_what_was_shown_is_shown_again_at_once(tmp_path: Path) -> None:
 def test_an_answer_counts_once_it_is_kept(tmp_path: Path) -> None:
     """The server said that it has it, and was killed before the game had it."""
 
-    async def first(house: House) -> tuple[str, str]:
-        table = seated(house, wish())
+    async def first(server: TableServer) -> tuple[str, str]:
+        table = seated(server, wish())
         table.start()
-        await until(table, lambda: table.desks[0].shown)
-        asked = table.desks[0].shown[0]
+        await until(table, lambda: table.sessions[0].shown)
+        asked = table.sessions[0].shown[0]
         answer = first_choice(table, 0, asked)
         assert answer is not None
-        table.desks[0].give(asked.ask.id, answer, now())
+        table.sessions[0].give(asked.ask.id, answer, now())
         table.save()  # and here it is killed
         return table.plan.code, asked.ask.id
 
     code, name = at_table(tmp_path, first)
 
-    async def second(house: House) -> None:
-        table = house.table(code)
+    async def second(server: TableServer) -> None:
+        table = server.table(code)
         table.connected(0)
 
         def choose(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
@@ -567,8 +567,8 @@ def test_an_answer_counts_once_it_is_kept(tmp_path: Path) -> None:
 def test_a_failure_pauses_the_table_and_keeps_what_people_answer(
     error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def game(house: House) -> None:
-        table = seated(house, wish(people=(0, 2)))
+    async def game(server: TableServer) -> None:
+        table = seated(server, wish(people=(0, 2)))
         with monkeypatch.context() as patch:
             original = Village.generate
 
@@ -582,7 +582,7 @@ def test_a_failure_pauses_the_table_and_keeps_what_people_answer(
             await played(table)
         assert table.plan.state == "paused"
         assert str(error) in table.plan.why
-        kept = {name for desk in table.desks for name in desk.kept.answers}
+        kept = {name for session in table.sessions for name in session.kept.answers}
         assert {"1/vote/0", "1/vote/2"} <= kept, "who was voting could finish"
         table.resume()
         seen: list[str] = []
@@ -599,8 +599,8 @@ def test_a_failure_pauses_the_table_and_keeps_what_people_answer(
 
 
 def test_a_game_that_is_over_is_read_back_from_its_record(tmp_path: Path) -> None:
-    async def game(house: House) -> tuple[str, list[list[bytes]]]:
-        table = seated(house, wish("witch", people=(0, 3)))
+    async def game(server: TableServer) -> tuple[str, list[list[bytes]]]:
+        table = seated(server, wish("witch", people=(0, 3)))
         frames = [Frames(feed).watch() for feed in table.feeds]
         table.start()
         await played(table, never_at_night)
@@ -616,9 +616,9 @@ def test_a_game_that_is_over_is_read_back_from_its_record(tmp_path: Path) -> Non
 
     code, items = at_table(tmp_path, game)
 
-    async def later(house: House) -> None:
-        assert code not in house.tables
-        table = house.table(code)
+    async def later(server: TableServer) -> None:
+        assert code not in server.tables
+        table = server.table(code)
         assert [feed.items for feed in table.feeds] == items
         assert b'"reveal"' in table.public.items[-1]
 
@@ -626,10 +626,10 @@ def test_a_game_that_is_over_is_read_back_from_its_record(tmp_path: Path) -> Non
 
 
 def test_what_a_person_left_at_the_table_can_be_erased(tmp_path: Path) -> None:
-    async def game(house: House) -> Path:
-        table = seated(house, wish())
+    async def game(server: TableServer) -> Path:
+        table = seated(server, wish())
         table.start()
-        table.desks[0].kept.notes = "my neighbour's name is Zebedee"
+        table.sessions[0].kept.notes = "my neighbour's name is Zebedee"
         await played(table)
         with pytest.raises(StoreError, match="another process"):  # it would write them again
             erase_words(Console(quiet=True), table.folder, "Person 1", None)
@@ -650,8 +650,8 @@ def test_what_a_person_left_at_the_table_can_be_erased(tmp_path: Path) -> None:
 
 
 def test_a_lobby_does_not_wait_for_ever(tmp_path: Path) -> None:
-    async def game(house: House) -> None:
-        table, _, _ = house.make(wish(people=(0, 1, 2), times={"wait": 3}), host=False)
+    async def game(server: TableServer) -> None:
+        table, _, _ = server.make(wish(people=(0, 1, 2), times={"wait": 3}), host=False)
         table.join("Anna", 1)
         table.connected(1)
         frames = Frames(table.public).watch()
@@ -670,8 +670,8 @@ def test_a_lobby_does_not_wait_for_ever(tmp_path: Path) -> None:
 
 
 def test_a_lobby_with_nobody_in_it_does_not_begin(tmp_path: Path) -> None:
-    async def game(house: House) -> None:
-        table, _, _ = house.make(wish(people=(0, 1), times={"wait": 1}), host=False)
+    async def game(server: TableServer) -> None:
+        table, _, _ = server.make(wish(people=(0, 1), times={"wait": 1}), host=False)
         table.join("Anna", 1)
         table.connected(1)
         table.disconnected(1)
@@ -685,8 +685,8 @@ def test_a_lobby_with_nobody_in_it_does_not_begin(tmp_path: Path) -> None:
 
 
 def test_seats_are_taken_once_and_by_different_names(tmp_path: Path) -> None:
-    async def game(house: House) -> None:
-        table, _, _ = house.make(wish(people=(0, 1)), host=False)
+    async def game(server: TableServer) -> None:
+        table, _, _ = server.make(wish(people=(0, 1)), host=False)
         with pytest.raises(Refused, match="nobody has sat down yet"):
             table.start()
         assert table.join("Anna")[0] == 0
@@ -708,8 +708,8 @@ def test_seats_are_taken_once_and_by_different_names(tmp_path: Path) -> None:
 
 
 def test_where_agents_are_not_marked_nobody_can_tell_them_from_people(tmp_path: Path) -> None:
-    async def game(house: House) -> None:
-        table = seated(house, wish(people=(0, 1, 2), marked=False))
+    async def game(server: TableServer) -> None:
+        table = seated(server, wish(people=(0, 1, 2), marked=False))
         frames = Frames(table.public).watch()
         table.start()
         await played(table)
@@ -725,12 +725,12 @@ def test_where_agents_are_not_marked_nobody_can_tell_them_from_people(tmp_path: 
     at_table(tmp_path, game)
     seats = set()
 
-    async def order(house: House) -> None:
+    async def order(server: TableServer) -> None:
         with pytest.raises(Refused, match="around a shared device"):
-            house.make(
+            server.make(
                 msgspec.structs.replace(wish(marked=False), seats=[SeatWish("shared")] * 7), host=False
             )
-        table, _, _ = house.make(wish(people=(0, 1, 2), marked=False), host=False)
+        table, _, _ = server.make(wish(people=(0, 1, 2), marked=False), host=False)
         with pytest.raises(Refused, match="nobody may know"):
             table.join("Anna", 1)
         for _ in range(12):  # whoever gets up and sits down again does not learn where people sit
@@ -748,11 +748,11 @@ def test_where_agents_are_not_marked_nobody_can_tell_them_from_people(tmp_path: 
 def test_a_shared_device_asks_for_everybody_alike_at_night(tmp_path: Path) -> None:
     """In every step of the night each living person is called once, whoever has something to do."""
 
-    async def game(house: House) -> None:
+    async def game(server: TableServer) -> None:
         made = wish("witch", people=())
         seats = [{"kind": "shared" if seat in (0, 3, 5) else "agent"} for seat in range(7)]
         made = msgspec.convert({**msgspec.to_builtins(made), "seats": seats}, type(made))
-        table, _, _ = house.make(made, host=False)
+        table, _, _ = server.make(made, host=False)
         assert device_told(table)["text"] == "Give the device to Player 1"
         for seat in (0, 3, 5):
             table.plan.seats[seat].pin = "salt", "hash"
@@ -763,7 +763,7 @@ def test_a_shared_device_asks_for_everybody_alike_at_night(tmp_path: Path) -> No
             if wanted and table.public.facts.phase == "night":
                 seat = wanted[0]
                 calls.append(seat)
-                for asked in table.desks[seat].shown:
+                for asked in table.sessions[seat].shown:
                     answer = first_choice(table, seat, asked)
                     assert answer is not None
                     table.give(seat, asked.ask.id, answer)
@@ -781,21 +781,21 @@ def test_a_shared_device_asks_for_everybody_alike_at_night(tmp_path: Path) -> No
 def test_a_table_that_is_restarted_again_and_again_tells_its_people_what_they_are_asked(
     tmp_path: Path,
 ) -> None:
-    async def first(house: House) -> tuple[str, int, str]:
-        table = seated(house, wish())
+    async def first(server: TableServer) -> tuple[str, int, str]:
+        table = seated(server, wish())
         table.start()
-        await until(table, lambda: table.desks[0].shown)
+        await until(table, lambda: table.sessions[0].shown)
         await asyncio.sleep(1)
         table.save()
-        return table.plan.code, table.plan.shown, table.desks[0].shown[0].ask.id
+        return table.plan.code, table.plan.shown, table.sessions[0].shown[0].ask.id
 
     code, shown, name = at_table(tmp_path, first)
 
-    async def again(house: House) -> None:
-        table = house.table(code)
+    async def again(server: TableServer) -> None:
+        table = server.table(code)
         table.connected(0)
         frames = Frames(table.seats[0]).watch()
-        await until(table, lambda: table.desks[0].shown)
+        await until(table, lambda: table.sessions[0].shown)
         await asyncio.sleep(1)
         assert [ask["id"] for ask in frames.sent[-1][1]["now"]["you"]["asks"]] == [name]
         assert table.plan.shown == shown
@@ -807,15 +807,15 @@ def test_a_table_that_is_restarted_again_and_again_tells_its_people_what_they_ar
 def test_an_answer_that_could_not_be_kept_may_be_sent_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def game(house: House) -> None:
-        table = seated(house, wish())
+    async def game(server: TableServer) -> None:
+        table = seated(server, wish())
         table.start()
-        await until(table, lambda: table.desks[0].shown)
-        asked = table.desks[0].shown[0]
+        await until(table, lambda: table.sessions[0].shown)
+        asked = table.sessions[0].shown[0]
         answer = first_choice(table, 0, asked)
         assert answer is not None
         with monkeypatch.context() as broken:
-            broken.setattr(tables, "write_desks", _disk_full)
+            broken.setattr(tables, "write_sessions", _disk_full)
             with pytest.raises(StoreError, match="the disk is full"):
                 table.give(0, asked.ask.id, answer)
         assert not asked.answer.done()
@@ -831,10 +831,10 @@ def _disk_full(*given: object) -> None:
 
 
 def test_a_game_can_be_ended_while_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def game(house: House) -> None:
-        table = seated(house, wish())
+    async def game(server: TableServer) -> None:
+        table = seated(server, wish())
         table.start()
-        await until(table, lambda: table.desks[0].shown)
+        await until(table, lambda: table.sessions[0].shown)
         frames = Frames(table.public).watch()
         with monkeypatch.context() as broken:
             broken.setattr(tables, "write", _disk_full)
@@ -850,8 +850,8 @@ def test_a_game_can_be_ended_while_the_disk_is_full(tmp_path: Path, monkeypatch:
 def test_the_time_that_a_person_took_is_filed_from_when_they_were_asked(tmp_path: Path) -> None:
     """An ask that waits for what is still being shown is not the person's time."""
 
-    async def game(house: House) -> Path:
-        table = seated(house, wish("doctor", people=(6,), times={"pace": 20}))
+    async def game(server: TableServer) -> Path:
+        table = seated(server, wish("doctor", people=(6,), times={"pace": 20}))
         table.start()
 
         def slow(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
@@ -873,10 +873,10 @@ def test_a_table_outside_a_study_keeps_nothing_of_how_somebody_types(tmp_path: P
         assert answer is not None
         return msgspec.structs.replace(answer, pasted=True, away=3.0)
 
-    async def game(house: House) -> Path:
+    async def game(server: TableServer) -> Path:
         with pytest.raises(msgspec.ValidationError, match="signals"):
             wish("doctor", people=(6,), signals=True)
-        table = seated(house, wish("doctor", people=(6,)))
+        table = seated(server, wish("doctor", people=(6,)))
         frames = Frames(table.seats[6]).watch()
         table.start()
         await played(table, telling)
@@ -893,8 +893,8 @@ def test_a_table_outside_a_study_keeps_nothing_of_how_somebody_types(tmp_path: P
 
 
 def test_lost_time_is_given_back_even_where_it_was_nearly_over(tmp_path: Path) -> None:
-    async def game(house: House) -> None:
-        table = seated(house, wish(people=(0, 2), times={"speak": 20}))
+    async def game(server: TableServer) -> None:
+        table = seated(server, wish(people=(0, 2), times={"speak": 20}))
         table.start()
 
         def choose(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
@@ -907,7 +907,7 @@ def test_lost_time_is_given_back_even_where_it_was_nearly_over(tmp_path: Path) -
         table.disconnected(seat)
         await asyncio.sleep(GRACE - 3)
         table.connected(seat)
-        assert asked in table.desks[seat].shown
+        assert asked in table.sessions[seat].shown
         assert asked.due - now() == pytest.approx(4, abs=0.1)
         playing.cancel()
 
@@ -916,8 +916,8 @@ def test_lost_time_is_given_back_even_where_it_was_nearly_over(tmp_path: Path) -
 
 @pytest.mark.slow
 def test_a_game_that_had_ended_and_was_still_being_shown_counts(tmp_path: Path) -> None:
-    async def game(house: House) -> None:
-        table = seated(house, wish(times={"night": 60, "pace": 30}))
+    async def game(server: TableServer) -> None:
+        table = seated(server, wish(times={"night": 60, "pace": 30}))
         table.start()
         playing = asyncio.create_task(played(table))
 
@@ -941,8 +941,8 @@ def test_a_game_that_had_ended_and_was_still_being_shown_counts(tmp_path: Path) 
 def test_a_rest_that_a_restart_cuts_short_is_taken_again(tmp_path: Path) -> None:
     """Whether whoever has just died may shoot must not show in how soon the game goes on."""
 
-    async def first(house: House) -> str:
-        table = seated(house, wish("nine", people=range(9), times={"hidden": 60}), 8)
+    async def first(server: TableServer) -> str:
+        table = seated(server, wish("nine", people=range(9), times={"hidden": 60}), 8)
         table.start()
 
         def shows_nothing(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
@@ -956,8 +956,8 @@ def test_a_rest_that_a_restart_cuts_short_is_taken_again(tmp_path: Path) -> None
 
     code = at_table(tmp_path, first)
 
-    async def again(house: House) -> None:
-        table = house.table(code)
+    async def again(server: TableServer) -> None:
+        table = server.table(code)
         for seat in range(9):
             table.connected(seat)
         await until(table, lambda: table.timeline is not None and not table.timeline.skip)
@@ -969,8 +969,8 @@ def test_a_rest_that_a_restart_cuts_short_is_taken_again(tmp_path: Path) -> None
 
 
 def test_agents_who_die_are_rested_for_as_people_are(tmp_path: Path) -> None:
-    async def game(house: House) -> None:
-        table = seated(house, wish("nine", people=(0,), times={"hidden": 40}), 3)
+    async def game(server: TableServer) -> None:
+        table = seated(server, wish("nine", people=(0,), times={"hidden": 40}), 3)
         table.start()
         playing = asyncio.create_task(played(table))
         await until(table, lambda: table.timeline is not None and table.timeline.hidden_until)
@@ -982,8 +982,8 @@ def test_agents_who_die_are_rested_for_as_people_are(tmp_path: Path) -> None:
 
 
 def test_a_lobby_that_all_have_left_waits_for_whoever_comes_next(tmp_path: Path) -> None:
-    async def game(house: House) -> None:
-        table, _, _ = house.make(wish(people=(0, 1), times={"wait": 3}), host=False)
+    async def game(server: TableServer) -> None:
+        table, _, _ = server.make(wish(people=(0, 1), times={"wait": 3}), host=False)
         seat, _ = table.join("Anna")
         await asyncio.sleep(100)
         table.leave(seat)
@@ -998,36 +998,36 @@ def test_a_lobby_that_all_have_left_waits_for_whoever_comes_next(tmp_path: Path)
 
 
 def test_a_table_that_cannot_be_read_stops_no_other(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    async def first(house: House) -> tuple[str, str]:
-        good, bad = (seated(house, wish()) for _ in range(2))
+    async def first(server: TableServer) -> tuple[str, str]:
+        good, bad = (seated(server, wish()) for _ in range(2))
         good.start()
         bad.start()
-        await until(good, lambda: good.desks[0].shown)
+        await until(good, lambda: good.sessions[0].shown)
         return good.plan.code, bad.plan.code
 
     good, bad = at_table(tmp_path, first)
     (tmp_path / bad / "table.json").write_bytes(b"")
 
-    async def second(house: House) -> None:
-        assert house.table(good).plan.state == "playing"
+    async def second(server: TableServer) -> None:
+        assert server.table(good).plan.state == "playing"
         with pytest.raises(StoreError, match="it cannot be read"):
-            house.table(bad)
+            server.table(bad)
 
     at_table(tmp_path, second)
     assert f"{bad}/table.json" in caplog.text
 
 
 def test_two_servers_do_not_take_the_same_tables(tmp_path: Path) -> None:
-    async def game(house: House) -> None:
+    async def game(server: TableServer) -> None:
         with pytest.raises(StoreError, match="another process"):
-            House(tmp_path).open()
+            TableServer(tmp_path).open()
 
     at_table(tmp_path, game)
 
 
 def test_where_agents_are_not_marked_nothing_that_happens_tells_who_is_a_person(tmp_path: Path) -> None:
-    async def game(house: House) -> list[float]:
-        table = seated(house, wish(people=range(6), vanish="pass"))
+    async def game(server: TableServer) -> list[float]:
+        table = seated(server, wish(people=range(6), vanish="pass"))
         table.plan.marked = False  # seats are not mixed here
         frames = Frames(table.public).watch()
         table.start()
@@ -1051,28 +1051,28 @@ def test_where_agents_are_not_marked_nothing_that_happens_tells_who_is_a_person(
 
 
 def test_the_same_people_play_again(tmp_path: Path) -> None:
-    async def game(house: House) -> None:
-        table = seated(house, wish("doctor", people=(0, 2), name="Friday", times={"speak": 33}))
+    async def game(server: TableServer) -> None:
+        table = seated(server, wish("doctor", people=(0, 2), name="Friday", times={"speak": 33}))
         with pytest.raises(Refused, match="not over yet"):
-            house.again(table, host=False)
+            server.again(table, host=False)
         table.start()
         await played(table)
         frames = Frames(table.public).watch()
-        made, keeper, _ = house.again(table, host=False)
+        made, keeper, _ = server.again(table, host=False)
         await asyncio.sleep(1)
         assert frames.sent[-1][1]["now"]["table"]["next"] == made.plan.code
         assert made.keeps(keeper)
         assert (made.plan.state, made.plan.name, made.plan.times.speak) == ("lobby", "Friday", 33)
         assert made.plan.free == [0, 2]
         with pytest.raises(Refused, match=made.plan.code):
-            house.again(table, host=False)
+            server.again(table, host=False)
 
     at_table(tmp_path, game)
 
 
 def test_what_was_chosen_for_somebody_is_said_to_be_so(tmp_path: Path) -> None:
-    async def game(house: House) -> WebTable:
-        table = seated(house, wish("doctor", people=range(7)))
+    async def game(server: TableServer) -> WebTable:
+        table = seated(server, wish("doctor", people=range(7)))
         table.start()
         await played(table, never_at_night, ready=False)
         return table
@@ -1088,10 +1088,10 @@ def test_what_was_chosen_for_somebody_is_said_to_be_so(tmp_path: Path) -> None:
 def test_a_shared_device_is_here_while_one_of_its_seats_is_open(tmp_path: Path) -> None:
     """Whoever takes their time with the device makes nobody else absent."""
 
-    async def game(house: House) -> None:
+    async def game(server: TableServer) -> None:
         seats = [SeatWish("shared" if seat in (0, 3) else "agent") for seat in range(7)]
         made = msgspec.structs.replace(wish("doctor", people=()), seats=seats, vanish="void")
-        table, _, _ = house.make(made, host=False)
+        table, _, _ = server.make(made, host=False)
         table.plan.seed = 1  # both live to vote
         for seat in (0, 3):
             table.plan.seats[seat].pin = "salt", "hash"
@@ -1100,7 +1100,7 @@ def test_a_shared_device_is_here_while_one_of_its_seats_is_open(tmp_path: Path) 
 
         def both_vote() -> bool:
             table.at_device()
-            asked = [opened for seat in (0, 3) for opened in table.desks[seat].shown]
+            asked = [opened for seat in (0, 3) for opened in table.sessions[seat].shown]
             for opened in asked:
                 if opened.ask.kind != "vote":
                     answer = first_choice(table, opened.question.situation.seat, opened)
@@ -1123,8 +1123,8 @@ def test_a_shared_device_is_here_while_one_of_its_seats_is_open(tmp_path: Path) 
 
 
 def test_a_budget_that_is_raised_leaves_the_other_limit(tmp_path: Path) -> None:
-    async def game(house: House) -> None:
-        table = seated(house, wish(budget={"usd": 1.0, "tokens": 500}))
+    async def game(server: TableServer) -> None:
+        table = seated(server, wish(budget={"usd": 1.0, "tokens": 500}))
         with pytest.raises(Refused, match="not paused"):
             table.resume(BudgetPlan(usd=5))
         assert table.plan.budget == BudgetPlan(usd=1.0, tokens=500)
@@ -1136,15 +1136,15 @@ def test_a_budget_that_is_raised_leaves_the_other_limit(tmp_path: Path) -> None:
 
 
 def test_a_game_that_could_not_be_kept_has_not_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def game(house: House) -> None:
-        table = seated(house, wish())
+    async def game(server: TableServer) -> None:
+        table = seated(server, wish())
         with monkeypatch.context() as broken:
             broken.setattr(tables, "write", _disk_full)
             with pytest.raises(StoreError, match="the disk is full"):
                 table.start()
         assert table.plan.state == "lobby"
         table.start()
-        await until(table, lambda: table.desks[0].shown)
+        await until(table, lambda: table.sessions[0].shown)
 
     at_table(tmp_path, game)
 
@@ -1152,8 +1152,8 @@ def test_a_game_that_could_not_be_kept_has_not_begun(tmp_path: Path, monkeypatch
 def test_a_failure_while_what_was_shown_is_shown_again_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def first(house: House) -> str:
-        table = seated(house, wish())
+    async def first(server: TableServer) -> str:
+        table = seated(server, wish())
         table.start()
         playing = asyncio.create_task(played(table))
         await until(table, lambda: table.plan.shown > 5)
@@ -1167,8 +1167,8 @@ def test_a_failure_while_what_was_shown_is_shown_again_is_told(
 
     monkeypatch.setattr(tables, "play_table", failing)
 
-    async def second(house: House) -> None:
-        table = house.table(code)
+    async def second(server: TableServer) -> None:
+        table = server.table(code)
         frames = Frames(table.public).watch()
         await asyncio.sleep(5)
         told = frames.sent[-1][1]["now"]["table"]
@@ -1178,8 +1178,8 @@ def test_a_failure_while_what_was_shown_is_shown_again_is_told(
 
 
 def test_where_agents_are_not_marked_their_choices_take_time_too(tmp_path: Path) -> None:
-    async def game(house: House, marked: bool) -> list[float]:
-        table = seated(house, wish(people=(0,), vanish="pass"), 4)
+    async def game(server: TableServer, marked: bool) -> list[float]:
+        table = seated(server, wish(people=(0,), vanish="pass"), 4)
         table.plan.marked = marked  # seats are not mixed here
         frames = Frames(table.public).watch()
         table.start()
@@ -1193,8 +1193,8 @@ def test_where_agents_are_not_marked_their_choices_take_time_too(tmp_path: Path)
                 spans.append(later - at)
         return spans
 
-    quick = at_table(tmp_path / "marked", lambda house: game(house, True))
-    slow = at_table(tmp_path / "not", lambda house: game(house, False))
+    quick = at_table(tmp_path / "marked", lambda server: game(server, True))
+    slow = at_table(tmp_path / "not", lambda server: game(server, False))
     assert quick
     assert max(quick) < 3
     assert slow
@@ -1202,8 +1202,8 @@ def test_where_agents_are_not_marked_their_choices_take_time_too(tmp_path: Path)
 
 
 def test_who_has_no_vote_lives_and_is_not_said_to_vote(tmp_path: Path) -> None:
-    async def told(house: House) -> None:
-        table = seated(house, wish(people=(0,)))
+    async def told(server: TableServer) -> None:
+        table = seated(server, wish(people=(0,)))
         everybody = tuple(range(7))
         assert _turn_sentence(table, Awaited(everybody, "vote", 0, 0)) == "Everybody votes"
         table.public.event(VotesSet(5, 0, EVERYONE))

@@ -20,19 +20,19 @@ from wolflab.files import aside
 from wolflab.lab.runs.verification import verify_whole
 from wolflab.lab.storage.store import Store
 from wolflab.lab.studies.people import kept_person
-from wolflab.ui.study.study_server import StudyHouse
+from wolflab.ui.study.study_server import StudyServer
 from wolflab.ui.web.table import WebTable
 
 
 def seat_of(one: Visitor, table: WebTable) -> int:
-    return next(seat for at, seat in one.house.tables_of(one.person) if at is table)
+    return next(seat for at, seat in one.server.tables_of(one.person) if at is table)
 
 
 async def said(table: WebTable) -> None:
     """Play until the words of everybody who sits there are on the disk."""
     for _ in range(400):
         for seat in table.plan.people:
-            for asked in table.desks[seat].shown:
+            for asked in table.sessions[seat].shown:
                 answer = people_answer(table, seat, asked)
                 if answer is not None:
                     table.give(seat, asked.ask.id, answer)
@@ -44,34 +44,34 @@ async def said(table: WebTable) -> None:
 
 @pytest.mark.parametrize("vanish", ["void", "stand-in"])
 def test_a_game_of_several_ends_at_once_and_the_others_play_another_one(tmp_path: Path, vanish: str) -> None:
-    async def work(house: StudyHouse, arrive: Arrivals) -> None:
+    async def work(server: StudyServer, arrive: Arrivals) -> None:
         people = [await arrive("game/1") for _ in range(3)]
         table = await sit(people)
         await said(table)
         began = now()
         for one in people:  # all but one, so that what is left is nobody's
             table.disconnected(seat_of(one, table))
-        codes = [house.new_withdrawal(one.person) for one in people[:2]]
+        codes = [server.new_withdrawal(one.person) for one in people[:2]]
         for code in codes:
             assert (await arrive.stranger().post("/study/withdraw", code=code)).status_code == 200
         assert now() - began < 5, "by the game's clock"
-        assert house.store.game(table.plan.game).status == "failed"
-        assert house.store.said(table.plan.game, seat_of(people[0], table)) == {}
+        assert server.store.game(table.plan.game).status == "failed"
+        assert server.store.said(table.plan.game, seat_of(people[0], table)) == {}
         assert people[2].step == "game/1"
         again = await play_together([people[2], await arrive("game/1"), await arrive("game/1")])
-        assert house.store.game(again.plan.game).status == "done"
-        assert not verify_whole(house.store, agents=True).faults
+        assert server.store.game(again.plan.game).status == "done"
+        assert not verify_whole(server.store, agents=True).faults
 
     in_study(tmp_path, work, **GROUP, vanish=vanish)
 
 
 def test_training_ends_at_once_where_stand_ins_play_on(tmp_path: Path) -> None:
-    async def work(house: StudyHouse, arrive: Arrivals) -> None:
+    async def work(server: StudyServer, arrive: Arrivals) -> None:
         one = await arrive("training")
         table = await one.sit()
         table.disconnected(table.plan.people[0])
         began = now()
-        code = house.new_withdrawal(one.person)
+        code = server.new_withdrawal(one.person)
         assert (await one.post("/study/withdraw", code=code)).status_code == 200
         assert now() - began < 5
 
@@ -83,26 +83,26 @@ def test_a_server_that_is_killed_before_it_has_erased_does_so_first(
 ) -> None:
     """The folder is copied once the wish is on file: so it is found after a kill."""
     left = tmp_path / "left"
-    erase = StudyHouse.erase_played
+    erase = StudyServer.erase_played
 
-    async def work(house: StudyHouse, arrive: Arrivals) -> None:
+    async def work(server: StudyServer, arrive: Arrivals) -> None:
         one = await arrive("game/1")
         table = await one.sit()
         await said(table)
-        code = house.new_withdrawal(one.person)
+        code = server.new_withdrawal(one.person)
 
-        async def killed(house: StudyHouse, *given: Any) -> Any:
+        async def killed(server: StudyServer, *given: Any) -> Any:
             shutil.copytree(tmp_path / "run", left / "run")
-            return await erase(house, *given)
+            return await erase(server, *given)
 
-        monkeypatch.setattr(StudyHouse, "erase_played", killed)
+        monkeypatch.setattr(StudyServer, "erase_played", killed)
         assert (await one.post("/study/withdraw", code=code)).status_code == 200
-        monkeypatch.setattr(StudyHouse, "erase_played", erase)
+        monkeypatch.setattr(StudyServer, "erase_played", erase)
 
-    async def go_on(house: StudyHouse, arrive: Arrivals) -> None:
+    async def go_on(server: StudyServer, arrive: Arrivals) -> None:
         assert holding(left / "run") == [], "before anybody has come"
-        assert not any(table.plan.state == "playing" for table in house.tables.tables.values())
-        assert not house.people.people["p01"].erase
+        assert not any(table.plan.state == "playing" for table in server.tables.tables.values())
+        assert not server.people.people["p01"].erase
 
     in_study(tmp_path, work, training=False)
     assert "run.sqlite" in "".join(holding(left / "run"))
@@ -122,9 +122,9 @@ def test_whoever_withdraws_while_nothing_can_be_written_is_told_so(
     def full(*given: Any) -> None:
         raise NotNow("the disk is full")
 
-    async def work(house: StudyHouse, arrive: Arrivals) -> None:
+    async def work(server: StudyServer, arrive: Arrivals) -> None:
         one = await arrive("about")
-        code = house.new_withdrawal(one.person)
+        code = server.new_withdrawal(one.person)
         with monkeypatch.context() as disk:
             disk.setattr("wolflab.lab.studies.people.write", full)
             assert (await one.post("/study/withdraw", code=code)).status_code == 503
@@ -148,10 +148,10 @@ def test_what_cannot_be_erased_is_tried_again_by_itself(
             raise StoreError("another program reads it")
         scrub(store)
 
-    async def work(house: StudyHouse, arrive: Arrivals) -> None:
+    async def work(server: StudyServer, arrive: Arrivals) -> None:
         monkeypatch.setattr(Store, "scrub", scrubbed)
         one = await arrive("after/1")
-        assert (await one.post("/study/withdraw", code=house.new_withdrawal(one.person))).status_code == 503
+        assert (await one.post("/study/withdraw", code=server.new_withdrawal(one.person))).status_code == 503
         assert one.person.left == "withdrawn", "nobody plays on"
         await asyncio.sleep(130)
         assert one.person.erase
@@ -166,22 +166,22 @@ def test_what_cannot_be_erased_is_tried_again_by_itself(
 def test_games_that_were_abandoned_are_erased_with_their_tables(tmp_path: Path) -> None:
     """Training and a game, each begun twice: the first tables are no step's any more."""
 
-    async def work(house: StudyHouse, arrive: Arrivals) -> None:
+    async def work(server: StudyServer, arrive: Arrivals) -> None:
         one = await arrive("training")
         for step in ("training", "game/1"):
             table = await one.sit()
             seat = table.plan.people[0]
-            await one.client.post(f"/t/{table.plan.code}/s/{seat}/desk", json={"notes": SECRET})
+            await one.client.post(f"/t/{table.plan.code}/s/{seat}/draft", json={"notes": SECRET})
             for _ in range(40):
                 await asyncio.sleep(0.25)
-                for asked in table.desks[seat].shown:
+                for asked in table.sessions[seat].shown:
                     table.give(seat, asked.ask.id, people_answer(table, seat, asked))
             table.give_up("the machine was switched off")
             await table.stopped()
             assert one.step == step
             await one.play()
         assert holding(tmp_path / "run").count("desks.json") >= 2
-        assert (await one.post("/study/withdraw", code=house.new_withdrawal(one.person))).status_code == 200
+        assert (await one.post("/study/withdraw", code=server.new_withdrawal(one.person))).status_code == 200
         assert holding(tmp_path / "run") == []
 
     in_study(tmp_path, work, experiment=FILE["experiment"] | {"seed": 2})
@@ -190,7 +190,7 @@ def test_games_that_were_abandoned_are_erased_with_their_tables(tmp_path: Path) 
 def test_an_erased_seat_takes_nothing_any_more(tmp_path: Path) -> None:
     """Not even what was on its way: a request whose body comes after the answer to the withdrawal."""
 
-    async def work(house: StudyHouse, arrive: Arrivals) -> None:
+    async def work(server: StudyServer, arrive: Arrivals) -> None:
         one = await arrive("game/1")
         table = await one.sit()
         await said(table)
@@ -208,18 +208,18 @@ def test_an_erased_seat_takes_nothing_any_more(tmp_path: Path) -> None:
         sent = [
             asyncio.create_task(one.client.post(path, content=late(body), headers=kind))
             for path, body, kind in (
-                (f"{way}/desk", notes, kinds[0]),
+                (f"{way}/draft", notes, kinds[0]),
                 ("/study/report", form, kinds[1]),
                 ("/study/now", form, kinds[1]),
             )
         ]
         await asyncio.sleep(1)
         assert (
-            await arrive.stranger().post("/study/withdraw", code=house.new_withdrawal(one.person))
+            await arrive.stranger().post("/study/withdraw", code=server.new_withdrawal(one.person))
         ).status_code == 200
         erased.set()
         assert [(await task).status_code for task in sent] == [401, 409, 409]
-        assert (await one.client.post(f"{way}/desk", json={"notes": SECRET})).status_code == 401
+        assert (await one.client.post(f"{way}/draft", json={"notes": SECRET})).status_code == 401
         await asyncio.sleep(5)
         assert holding(tmp_path / "run") == []
 

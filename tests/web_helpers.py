@@ -13,10 +13,10 @@ import msgspec
 
 from wolflab.text.people import PersonAnswer
 from wolflab.ui.web.feed import Feed
-from wolflab.ui.web.plan import TableWish, web_rules
-from wolflab.ui.web.seat_session import KeptDesk, OpenAsk
+from wolflab.ui.web.plan import TableRequest, web_rules
+from wolflab.ui.web.seat_session import OpenAsk, StoredSession
 from wolflab.ui.web.table import WebTable
-from wolflab.ui.web.table_server import House
+from wolflab.ui.web.table_server import TableServer
 
 T = TypeVar("T")
 
@@ -54,15 +54,15 @@ def now() -> float:
     return asyncio.get_running_loop().time()
 
 
-def wish(rules: str = "sheriff", people: Sequence[int] = (0,), **fields: Any) -> TableWish:
+def wish(rules: str = "sheriff", people: Sequence[int] = (0,), **fields: Any) -> TableRequest:
     """A table at which people sit at these seats, and built-in players elsewhere."""
     seats = [{"kind": "person" if seat in people else "agent"} for seat in range(web_rules(rules).players)]
-    return msgspec.convert({"rules": rules, "seats": seats, **fields}, TableWish)
+    return msgspec.convert({"rules": rules, "seats": seats, **fields}, TableRequest)
 
 
-def seated(house: House, made: TableWish, seed: int = 5) -> WebTable:
+def seated(server: TableServer, made: TableRequest, seed: int = 5) -> WebTable:
     """That table, its people sitting and looking at their pages."""
-    table, _, _ = house.make(made, host=True)
+    table, _, _ = server.make(made, host=True)
     table.plan.seed = seed
     for seat, kept in enumerate(made.seats):
         if kept.kind == "person":
@@ -77,7 +77,7 @@ Choice = Callable[[WebTable, int, OpenAsk], PersonAnswer | None]
 
 def first_choice(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
     """The first option; everybody is believed alike."""
-    told = asked.told(KeptDesk())
+    told = asked.told(StoredSession())
     if told["among"]:
         return PersonAnswer(guessed=dict.fromkeys(told["rate"], told["among"][0]))
     if told["rate"]:
@@ -94,16 +94,16 @@ async def played(
     await asyncio.sleep(0.13)  # so that nobody answers in the very moment of being asked
     while table.plan.state == "playing" and now() < until:
         for seat in table.plan.people:
-            for asked in table.desks[seat].shown:
+            for asked in table.sessions[seat].shown:
                 answer = choose(table, seat, asked)
                 if answer is not None:
                     table.give(seat, asked.ask.id, answer)
-            facts, desk = table.public.facts, table.desks[seat]
+            facts, session = table.public.facts, table.sessions[seat]
             if (
                 ready
                 and facts.phase == "night"
                 and facts.alive >> seat & 1
-                and not (desk.shown or desk.rests)
+                and not (session.shown or session.rests)
             ):
                 table.rest(seat, facts.round)
         await asyncio.sleep(0.25)

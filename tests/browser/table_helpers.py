@@ -22,8 +22,8 @@ from elsewhere import elsewhere
 from looks import SIZES
 
 from wolflab.match import Draws, dealt_roles
-from wolflab.ui.web.plan import TableWish, secret_hash, web_rules
-from wolflab.ui.web.table_server import House
+from wolflab.ui.web.plan import TableRequest, secret_hash, web_rules
+from wolflab.ui.web.table_server import TableServer
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -96,7 +96,7 @@ class Server:
         first = min(kinds)
 
         async def make() -> str:
-            table, _, _ = House(self.folder).make(msgspec.convert(wish, TableWish), host=True)
+            table, _, _ = TableServer(self.folder).make(msgspec.convert(wish, TableRequest), host=True)
             seed = 1
             while role and dealt_roles(names, Draws(f"{seed}/0"))[first] != role:
                 seed += 1
@@ -154,7 +154,7 @@ class Cable:
 ANSWER = """words => {
   const form = document.querySelector("form.ask");
   if (!form) {
-    const buttons = [...document.querySelectorAll(".desk button")];
+    const buttons = [...document.querySelectorAll(".turn-panel button")];
     const ready = buttons.find(button => button.textContent === "Ready for the day");
     if (ready && !ready.disabled) ready.click();
     return Boolean(ready && !ready.disabled);

@@ -23,9 +23,9 @@ sys.path.insert(0, sys.argv[3])
 from prefixing import Prefixing
 from wolflab.ui.commands.serve import bound_socket, serving_config
 from wolflab.ui.web.app import application
-from wolflab.ui.web.table_server import House
+from wolflab.ui.web.table_server import TableServer
 port = int(sys.argv[2])
-proxy = Prefixing(application(House(Path(sys.argv[1])), [f"127.0.0.1:{port}"]))
+proxy = Prefixing(application(TableServer(Path(sys.argv[1])), [f"127.0.0.1:{port}"]))
 bound = bound_socket("127.0.0.1", port)
 print("ready", flush=True)
 uvicorn.Server(serving_config(proxy)).run(sockets=[bound])

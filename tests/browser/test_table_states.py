@@ -70,7 +70,7 @@ def test_before_the_game(server: Server, browser: Browser, album: Album) -> None
     page.get_by_text("For experts").wait_for()
     page.get_by_label("Player 2").select_option("model")
     page.get_by_text("Times, and what else").click()
-    album.look(page, "house")
+    album.look(page, "server")
     page.goto(f"{server.url}/t/{code}/")
     page.get_by_role("button", name=re.compile("Sit here")).first.wait_for()
     album.look(page, "lobby-guest")

@@ -116,7 +116,9 @@ def test_a_whole_game_by_keyboard_alone(server: Server, browser: Browser) -> Non
             else:
                 page.keyboard.type("I play by keyboard.")
                 page.keyboard.press("Control+Enter")
-        elif page.get_by_role("button", name="Ready for the day").count() and tab_to(".desk button.main"):
+        elif page.get_by_role("button", name="Ready for the day").count() and tab_to(
+            ".turn-panel button.main"
+        ):
             page.keyboard.press("Enter")
         page.wait_for_timeout(100)
     assert me.over
@@ -302,7 +304,7 @@ def test_a_newcomer_is_told_the_way(server: Server, browser: Browser) -> None:
     page.get_by_text("It is night").wait_for()
 
     def seconds(looked: Page) -> int:
-        minutes, _, rest = looked.locator(".desk .digits").inner_text().split()[-1].partition(":")
+        minutes, _, rest = looked.locator(".turn-panel .digits").inner_text().split()[-1].partition(":")
         return 60 * int(minutes) + int(rest)
 
     assert "Your choice" in me.page.inner_text(".turn")

@@ -42,8 +42,8 @@ from .frame import (
 from .games import GamesAsked, address_number, games_form, games_page, known_fields
 from .lists import PAGES, page_time, run_page, runs_page
 from .run_index import (
-    RunShelf,
-    ShelvedRun,
+    IndexedRun,
+    RunIndex,
     being_played,
     game_in,
     in_command,
@@ -60,18 +60,18 @@ _TYPES = {".json": "application/json", ".svg": "image/svg+xml"}
 _Endpoint = Callable[[Request], Response]
 
 
-def runs_application(shelf: RunShelf, hosts: Sequence[str], access: str = "") -> Starlette:
+def runs_application(index: RunIndex, hosts: Sequence[str], access: str = "") -> Starlette:
     """The server as an ASGI application. hosts: see `Guard`. access: the token that lets in; "" lets all in
     who are on this machine.
     """
     limits = Limiter()
     cookie = f"wolflab_runs_{blake2b(access.encode(), digest_size=4).hexdigest()}"
 
-    def admitted(endpoint: Callable[[Request, RunShelf], Response]) -> _Endpoint:
+    def admitted(endpoint: Callable[[Request, RunIndex], Response]) -> _Endpoint:
         def answer(request: Request) -> Response:
             if access and not _is(request.cookies.get(cookie, ""), access):
                 raise Refused(401, "this server needs an access token: open the whole link that it printed")
-            return endpoint(request, shelf)
+            return endpoint(request, index)
 
         return answer
 
@@ -126,46 +126,46 @@ def _html(text: str, status: int = 200, policy: str = "") -> Response:
     return HTMLResponse(body, status, {"content-security-policy": policy or own_policy()})
 
 
-def _take_runs(request: Request, shelf: RunShelf) -> Response:
+def _take_runs(request: Request, index: RunIndex) -> Response:
     known_fields(request.query_params, ("page",))
-    return _html(runs_page(shelf, address_number(request.query_params, "page", 1) or 1))
+    return _html(runs_page(index, address_number(request.query_params, "page", 1) or 1))
 
 
-def _run(request: Request, shelf: RunShelf) -> ShelvedRun:
-    return shelf.run(request.path_params["run"])
+def _run(request: Request, index: RunIndex) -> IndexedRun:
+    return index.run(request.path_params["run"])
 
 
-def _take_run(request: Request, shelf: RunShelf) -> Response:
-    run = _run(request, shelf)
+def _take_run(request: Request, index: RunIndex) -> Response:
+    run = _run(request, index)
     form = ""
     if run.kind not in ("training", "calls"):
         with looking(run) as overview:
-            form = games_form(overview, shelf.counts(run).by, GamesAsked())
-    return _html(run_page(shelf, run, form))
+            form = games_form(overview, index.counts(run).by, GamesAsked())
+    return _html(run_page(index, run, form))
 
 
-def _playing(request: Request, shelf: RunShelf) -> ShelvedRun:
+def _playing(request: Request, index: RunIndex) -> IndexedRun:
     """The run of the address, if it has games."""
-    run = _run(request, shelf)
+    run = _run(request, index)
     if run.kind in ("training", "calls"):
         raise Refused(404, f"{run.name} holds no games")
     return run
 
 
-def _take_games(request: Request, shelf: RunShelf) -> Response:
-    run = _playing(request, shelf)
-    return _html(games_page(shelf, run, GamesAsked.read(request.query_params)))
+def _take_games(request: Request, index: RunIndex) -> Response:
+    run = _playing(request, index)
+    return _html(games_page(index, run, GamesAsked.read(request.query_params)))
 
 
-def _take_comparison(request: Request, shelf: RunShelf) -> Response:
-    run = _playing(request, shelf)
+def _take_comparison(request: Request, index: RunIndex) -> Response:
+    run = _playing(request, index)
     with _READING:
         return _html(compare_page(run, request.query_params))
 
 
-def _take_replay(request: Request, shelf: RunShelf) -> Response:
+def _take_replay(request: Request, index: RunIndex) -> Response:
     """A game's page, made of its record; while there is none, a page that says so and waits for it."""
-    run, number = _playing(request, shelf), int(request.path_params["game"])
+    run, number = _playing(request, index), int(request.path_params["game"])
     with _READING, opened_store(run) as store:
         game = game_in(store, number)
         if game.over:
@@ -190,11 +190,11 @@ def _take_replay(request: Request, shelf: RunShelf) -> Response:
     return _html(page, HTTPStatus.NOT_FOUND)
 
 
-def _take_file(name: str) -> Callable[[Request, RunShelf], Response]:
+def _take_file(name: str) -> Callable[[Request, RunIndex], Response]:
     """A page that lies in a run's directory, with its links awake; it is not made anew."""
 
-    def taken(request: Request, shelf: RunShelf) -> Response:
-        run = _run(request, shelf)
+    def taken(request: Request, index: RunIndex) -> Response:
+        run = _run(request, index)
         if page_time(run, name) is None:
             command = PAGES[name][1].format(in_command(run)) if name in PAGES else ""
             how = f"; this writes it: {command}" if command else ""

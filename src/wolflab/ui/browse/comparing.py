@@ -24,7 +24,7 @@ from ..web.refusals import Refused
 from ..wording import counted
 from .frame import browse_page, headed, leading_table, sentence_told
 from .games import address_number, known_fields
-from .run_index import ShelvedRun, game_in, looking, opened_store
+from .run_index import IndexedRun, game_in, looking, opened_store
 
 _SAME_DEAL = 200
 """Games of a deal that are offered, at most."""
@@ -56,7 +56,7 @@ def first_parting(one: Sequence[object], other: Sequence[object]) -> int | None:
     return None if len(one) == len(other) else min(len(one), len(other))
 
 
-def compare_page(run: ShelvedRun, given: Mapping[str, str]) -> str:
+def compare_page(run: IndexedRun, given: Mapping[str, str]) -> str:
     """The page: a choice of games of one deal, or two of them. Refused for two with other cards."""
     known_fields(given, ("a", "b"))
     first, second = address_number(given, "a", 1), address_number(given, "b", 1)
@@ -102,7 +102,7 @@ def _end(game: _Told) -> str:
     return next((str(line["text"]) for line in reversed(game.lines) if line["kind"] == "end"), "")
 
 
-def _way(run: ShelvedRun) -> list[tuple[str, str]]:
+def _way(run: IndexedRun) -> list[tuple[str, str]]:
     return [("../../", "All runs"), ("./", run.name), ("games", "Games")]
 
 
@@ -111,7 +111,7 @@ def _told_of(store: Store, number: int) -> _Told:
     return _Told(number, record.ruleset.names, record.roles, lines_of(record))
 
 
-def _choice(run: ShelvedRun, first: int) -> str:
+def _choice(run: IndexedRun, first: int) -> str:
     """Which other games have the same cards."""
     with looking(run) as overview:
         found = overview.listed([first])

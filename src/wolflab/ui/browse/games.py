@@ -27,7 +27,7 @@ from ..web.refusals import Refused
 from ..wording import counted, cut, status_in_words
 from .frame import browse_page, choices, headed, leading_table, refreshed, sentence_told
 from .lists import PAGE, pager
-from .run_index import RunShelf, ShelvedRun, in_command, looking
+from .run_index import IndexedRun, RunIndex, in_command, looking
 
 WON: Mapping[EndedBy, str] = {"village": "the village", "werewolves": "the Werewolves", "nobody": "nobody"}
 _MOST = 10**9
@@ -162,12 +162,12 @@ def games_form(overview: RunOverview, conditions: Mapping[str, object], asked: G
     )
 
 
-def games_page(shelf: RunShelf, run: ShelvedRun, asked: GamesAsked) -> str:
+def games_page(index: RunIndex, run: IndexedRun, asked: GamesAsked) -> str:
     """The page."""
-    counts = shelf.counts(run)
+    counts = index.counts(run)
     unknown = ""
     try:
-        ends: GameEnds | None = shelf.ends(run)
+        ends: GameEnds | None = index.ends(run)
     except WolflabError as error:
         ends, unknown = None, sentence_told(f"Who won is not told: {error}")
     end_of = ends or (lambda number: None)

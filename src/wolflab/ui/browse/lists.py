@@ -20,8 +20,8 @@ from ..wording import NOT_BEGUN, counted, cut, duration, status_in_words
 from .frame import ago, browse_page, headed, leading_table, refreshed, sentence_told
 from .run_index import (
     KIND_NAMES,
-    RunShelf,
-    ShelvedRun,
+    IndexedRun,
+    RunIndex,
     being_played,
     in_command,
     looking,
@@ -43,16 +43,16 @@ PAGES = {
 """Pages that lie in a run's directory: what they are called, and the command that writes them."""
 
 
-def runs_page(shelf: RunShelf, page: int) -> str:
+def runs_page(index: RunIndex, page: int) -> str:
     """The list of runs."""
-    runs = shelf.runs()
+    runs = index.runs()
     pages = max(1, -(-len(runs) // PAGE))
     page = min(page, pages)
     here = runs[(page - 1) * PAGE : page * PAGE]
-    where = ", ".join(shown_path(root) for root in shelf.roots)
+    where = ", ".join(shown_path(root) for root in index.roots)
     if runs:
         heads: TableRow = ["run", "kind", "games done", "state", "calls", "tokens", "cost", "last written"]
-        rows = [_row(shelf, run) for run in here]
+        rows = [_row(index, run) for run in here]
         inner = leading_table(
             f"{counted(len(runs), 'run')}, the one written to last first", heads, rows, (1, 3)
         )
@@ -60,7 +60,7 @@ def runs_page(shelf: RunShelf, page: int) -> str:
         inner = sentence_told(f"No run is here yet: none lies in {where}.")
     gone = "".join(
         sentence_told(f"{shown_path(root)} is not there any more.")
-        for root in shelf.roots
+        for root in index.roots
         if not root.is_dir()
     )
     steps = pager(page, pages, lambda n: f"?page={n}")
@@ -68,16 +68,16 @@ def runs_page(shelf: RunShelf, page: int) -> str:
     return browse_page("Runs", body, live=True, top="./")
 
 
-def _row(shelf: RunShelf, run: ShelvedRun) -> TableRow:
+def _row(index: RunIndex, run: IndexedRun) -> TableRow:
     """A line of the list. What is wrong with a run stands in its line."""
-    title = shelf.title(run.path).title
+    title = index.title(run.path).title
     name = Cell(run.name, under=(title,) if title else (), to=f"r/{quote(run.slug)}/")
     kind = KIND_NAMES[run.kind]
     try:
         if run.kind == "training":
             done, state = _trained(run.path)
             return [name, kind, done, state, "", "", "", ago(run.written)]
-        counts = shelf.counts(run)
+        counts = index.counts(run)
     except (WolflabError, OSError) as error:
         return [name, kind, "", Cell(f"cannot be read: {error}", look="yes"), "", "", "", ago(run.written)]
     return [
@@ -87,7 +87,7 @@ def _row(shelf: RunShelf, run: ShelvedRun) -> TableRow:
         _state(run, counts),
         number(counts.calls, "count"),
         number(counts.tokens, "large"),
-        cost_in_words(shelf.cost(run))[0],
+        cost_in_words(index.cost(run))[0],
         ago(run.written),
     ]
 
@@ -98,7 +98,7 @@ def _done(counts: RunCounts) -> Cell:
     return Cell(f"{number(counts.of('done'), 'count')} of {number(counts.of(), 'count')}", under=tuple(lost))
 
 
-def _state(run: ShelvedRun, counts: RunCounts) -> Cell:
+def _state(run: IndexedRun, counts: RunCounts) -> Cell:
     """In which state a run is, and what stopped it."""
     if run.kind == "calls":
         return Cell("calls alone")
@@ -136,25 +136,25 @@ def pager(page: int, pages: int, to: Callable[[int], str]) -> str:
 # -- one run ----------------------------------------------------------------------------------------
 
 
-def run_page(shelf: RunShelf, run: ShelvedRun, form: str = "") -> str:
+def run_page(index: RunIndex, run: IndexedRun, form: str = "") -> str:
     """One run. form: HTML to choose games by."""
-    title = shelf.title(run.path).title
+    title = index.title(run.path).title
     name = run.path.absolute().name
     head = headed(
         shown_path(Path(name)),
         f"<bdi>{escape(title)}</bdi>" if title else "",
         f"{KIND_NAMES[run.kind].capitalize()}, in <code><bdi>{escape(run.name)}</bdi></code>",
     )
-    body, live = _training(run) if run.kind == "training" else _games(shelf, run)
+    body, live = _training(run) if run.kind == "training" else _games(index, run)
     pages = _pages(run)
     games = f'<section id="games"><h2>Games</h2>{form}</section>' if form else ""
     inner = refreshed(body, live)
     return browse_page(title or run.name, f"{head}{pages}{inner}{games}", [("../../", "All runs")], live)
 
 
-def _games(shelf: RunShelf, run: ShelvedRun) -> tuple[str, bool]:
+def _games(index: RunIndex, run: IndexedRun) -> tuple[str, bool]:
     """How far the games are, by condition, and what stopped; whether that may change."""
-    counts, (cost, lacking) = shelf.counts(run), cost_in_words(shelf.cost(run))
+    counts, (cost, lacking) = index.counts(run), cost_in_words(index.cost(run))
     spent = [
         (number(counts.calls, "count"), counts.called.label, ""),
         (number(counts.tokens, "large"), "tokens", ""),
@@ -175,7 +175,7 @@ def _games(shelf: RunShelf, run: ShelvedRun) -> tuple[str, bool]:
     share = 100 * counts.over // planned if planned else 0
     done = f'max="{max(planned, 1)}" value="{counts.over}"'
     bar = f'<progress {done} aria-label="games over">{share} %</progress>'
-    left = shelf.seconds_left(run, counts)
+    left = index.seconds_left(run, counts)
     pace = () if left is None else (f"about {duration(left)} left at the pace of the last games",)
     words = ", ".join((state.text, *state.under, *pace, f"last written {ago(run.written)}"))
     return (
@@ -185,7 +185,7 @@ def _games(shelf: RunShelf, run: ShelvedRun) -> tuple[str, bool]:
     )
 
 
-def _reasons(run: ShelvedRun, reasons: Sequence[WhyStopped]) -> str:
+def _reasons(run: IndexedRun, reasons: Sequence[WhyStopped]) -> str:
     if not reasons:
         return ""
     rows: list[TableRow] = [
@@ -235,7 +235,7 @@ def _conditions(counts: RunCounts) -> str:
     return f'<h2>Conditions</h2><p class="note">{planned}</p>{table}'
 
 
-def _training(run: ShelvedRun) -> tuple[str, bool]:
+def _training(run: IndexedRun) -> tuple[str, bool]:
     """How far each seed is."""
     spec = opened(run.path)
     rows: list[TableRow] = []
@@ -249,7 +249,7 @@ def _training(run: ShelvedRun) -> tuple[str, bool]:
     return leading_table(words, ["seed", "updates made", "looks at held-out deals"], rows), not over
 
 
-def _pages(run: ShelvedRun) -> str:
+def _pages(run: IndexedRun) -> str:
     """Links to the pages that lie in the run's directory, and the commands that write those that do not."""
     wanted = {"training": ["training.html"], "tournament": ["tournament.html", "report.html"]}
     parts = []
@@ -268,7 +268,7 @@ def _pages(run: ShelvedRun) -> str:
     return f'<ul class="pages">{"".join(parts)}</ul>' if parts else ""
 
 
-def page_time(run: ShelvedRun, name: str) -> float | None:
+def page_time(run: IndexedRun, name: str) -> float | None:
     """When a page in the run's own directory was written; None where there is none, or it lies elsewhere."""
     file = run.path / name
     try:

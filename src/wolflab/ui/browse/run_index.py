@@ -56,7 +56,7 @@ _SLUG = 40
 
 
 @dataclass(frozen=True, slots=True)
-class ShelvedRun:
+class IndexedRun:
     """A run that was found. slug: its name in addresses. name: as people see it, without what steers a
     screen. written: when it was last written to, in seconds since 1970.
     """
@@ -77,7 +77,7 @@ class RunTitle:
 
 
 @dataclass
-class RunShelf:
+class RunIndex:
     """See the module. roots: runs, or folders that hold some. StoreError for one that is not there."""
 
     roots: Sequence[Path]
@@ -94,9 +94,9 @@ class RunShelf:
             if not root.is_dir():
                 raise StoreError(f"there is no folder {root}; name a run, or a folder that holds runs")
 
-    def runs(self) -> list[ShelvedRun]:
+    def runs(self) -> list[IndexedRun]:
         """Every run that is there now, the one written to last first."""
-        found: dict[Path, ShelvedRun] = {}
+        found: dict[Path, IndexedRun] = {}
         left = [_MOST]
         for root in self.roots:
             for path in _below(root, _DEPTH, left):
@@ -108,7 +108,7 @@ class RunShelf:
             self._paths.update((run.slug, run.path) for run in runs)
         return runs
 
-    def run(self, slug: str) -> ShelvedRun:
+    def run(self, slug: str) -> IndexedRun:
         """The run of an address. Refused for one that is not there, or not any more."""
         path = self._paths.get(slug)
         if path is None:
@@ -121,7 +121,7 @@ class RunShelf:
             raise Refused(404, f"{shown_path(path)} is not there any more: it was moved or removed")
         return run
 
-    def _shelved(self, path: Path) -> ShelvedRun | None:
+    def _shelved(self, path: Path) -> IndexedRun | None:
         kind: RunKind = "run"
         if (path / TRAINING).is_file():
             kind = "training"
@@ -133,7 +133,7 @@ class RunShelf:
             kind = "table"
         elif not (path / "experiment.yaml").is_file() and _only_calls(path):
             kind = "calls"
-        return ShelvedRun(_slug(path), path, shown_path(path), kind, _written(path, kind))
+        return IndexedRun(_slug(path), path, shown_path(path), kind, _written(path, kind))
 
     def title(self, path: Path) -> RunTitle:
         """What its file calls it, and whether people sit in it."""
@@ -147,15 +147,15 @@ class RunShelf:
             return kept[1]
         return RunTitle()
 
-    def counts(self, run: ShelvedRun) -> RunCounts:
+    def counts(self, run: IndexedRun) -> RunCounts:
         """How far a run is."""
         return self._looked(run)[0]
 
-    def cost(self, run: ShelvedRun) -> Cost:
+    def cost(self, run: IndexedRun) -> Cost:
         """What its calls cost, as its report says; without prices where its file cannot be read."""
         return self._looked(run)[1]
 
-    def _looked(self, run: ShelvedRun) -> tuple[RunCounts, Cost]:
+    def _looked(self, run: IndexedRun) -> tuple[RunCounts, Cost]:
         """Both, worked out again when the run's file was written to since."""
         stamp = _stamp(run.path / _DATABASE), _stamp(run.path / _LOG)
         settled = time.time() - run.written > _SETTLED
@@ -171,7 +171,7 @@ class RunShelf:
         self._counts[run.path] = (stamp, (counts, cost))
         return counts, cost
 
-    def seconds_left(self, run: ShelvedRun, counts: RunCounts) -> float | None:
+    def seconds_left(self, run: IndexedRun, counts: RunCounts) -> float | None:
         """How long a run still takes, at the pace of the games since this server first saw it played; None
         while it is not played, and before a game was over since.
         """
@@ -182,7 +182,7 @@ class RunShelf:
         more = counts.over - over
         return (time.monotonic() - since) / more * (counts.of() - counts.over) if more > 0 else None
 
-    def ends(self, run: ShelvedRun) -> GameEnds:
+    def ends(self, run: IndexedRun) -> GameEnds:
         """How the games of a run ended. Another run under the same name has others."""
         stamp = _stamp(run.path / "experiment.yaml"), os.stat(run.path / _DATABASE).st_ino
         kept = self._ends.get(run.path)
@@ -193,7 +193,7 @@ class RunShelf:
 
 
 @contextmanager
-def looking(run: ShelvedRun) -> Iterator[RunOverview]:
+def looking(run: IndexedRun) -> Iterator[RunOverview]:
     """A run opened for one look. StoreError for one that cannot be read."""
     try:
         with RunOverview.open_for_reading(run.path) as overview:
@@ -202,7 +202,7 @@ def looking(run: ShelvedRun) -> Iterator[RunOverview]:
         raise unusable(run.path, error) from None
 
 
-def opened_store(run: ShelvedRun) -> Store:
+def opened_store(run: IndexedRun) -> Store:
     """A run opened for its records."""
     return Store.open_for_reading(run.path)
 
@@ -220,17 +220,17 @@ def shown_path(path: Path) -> str:
     return visible(os.fsencode(path).decode("utf-8", "replace"))
 
 
-def in_command(run: ShelvedRun) -> str:
+def in_command(run: IndexedRun) -> str:
     """A run as it is named in a command."""
     return shlex.quote(run.name)
 
 
-def being_played(run: ShelvedRun) -> bool:
+def being_played(run: IndexedRun) -> bool:
     """Whether another process plays it now."""
     return is_held(run.path)
 
 
-def played_elsewhere(run: ShelvedRun) -> str:
+def played_elsewhere(run: IndexedRun) -> str:
     """The other machine that may play it, unseen from here, else ""."""
     return held_elsewhere(run.path)
 

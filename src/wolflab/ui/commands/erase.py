@@ -14,7 +14,7 @@ from ...lab.runs.erasing import Erased, SentTo, erase_said
 from ...lab.runs.game import rules_of
 from ...lab.storage.store import GameRow, Place, Store
 from ...lab.studies.plan import STUDY
-from ..study.study_server import StudyHouse
+from ..study.study_server import StudyServer
 from ..terminal.console import say
 from ..web.table import forgetting, nicknames
 from ..wording import counted
@@ -42,16 +42,16 @@ def erase_words(
 
 async def _erase_in_study(path: Path, person: str, also: Sequence[Path]) -> Erased:
     """The same, with what somebody said in training. What they answered to a study's questions stays."""
-    house = StudyHouse.open(path, str(path / STUDY))
+    server = StudyServer.open(path, str(path / STUDY))
     try:
-        if person not in house.people.people:
+        if person not in server.people.people:
             raise StoreError(f"{path}: nobody is named {person} there; see {path / 'people'} for who is")
-        house.tables.hold()
-        async with house.serving():  # who has withdrawn goes first
-            return await house.erase_played(house.people.people[person], also)
+        server.tables.hold()
+        async with server.serving():  # who has withdrawn goes first
+            return await server.erase_played(server.people.people[person], also)
     finally:
-        house.tables.close()
-        house.close()
+        server.tables.close()
+        server.close()
 
 
 def _erase_in_run(path: Path, person: str | None, seat: str | None, also: Sequence[Path]) -> Erased:

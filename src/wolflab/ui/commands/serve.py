@@ -19,11 +19,11 @@ from ...lab.plans.served import is_loopback
 from ...lab.storage.store import Store
 from ...lab.studies.plan import STUDY, StudyPlan, load_study
 from ..browse.app import runs_application
-from ..browse.run_index import RunShelf
+from ..browse.run_index import RunIndex
 from ..terminal.console import log_at_terminal, say
 from ..terminal.forecast import Beginning, forecast_first
 from ..web.app import application
-from ..web.table_server import House
+from ..web.table_server import TableServer
 from ..wording import counted
 from .common import preflight_models, with_a_yes
 
@@ -40,13 +40,13 @@ def serve(
     log_at_terminal()
     allow_files()
     bound = bound_socket(host, port)
-    house = House(out, guarded=not is_loopback(host) or behind_proxy)
-    house.hold()
+    server = TableServer(out, guarded=not is_loopback(host) or behind_proxy)
+    server.hold()
     hosts, url = _called(host, bound.getsockname()[1], allowed, behind_proxy)
-    say(console, f"Tables: {url}{f'#access={house.facts.access}' if house.guarded else ''}")
-    say(console, f"For you alone, as the host: {url}#host={house.facts.host}")
+    say(console, f"Tables: {url}{f'#access={server.facts.access}' if server.guarded else ''}")
+    say(console, f"For you alone, as the host: {url}#host={server.facts.host}")
     _warn(console, host, allowed)
-    _run(application(house, hosts), bound, behind_proxy)
+    _run(application(server, hosts), bound, behind_proxy)
     say(console, f"Stopped. Tables are kept in {out}; the same command goes on with them.")
 
 
@@ -55,14 +55,14 @@ def serve_runs(
 ) -> None:
     """Serve runs to look at, until Ctrl-C. Nothing is written. StoreError for a folder that is not there."""
     log_at_terminal()
-    shelf = RunShelf(runs)
+    index = RunIndex(runs)
     bound = bound_socket(host, port)
     hosts, url = _called(host, bound.getsockname()[1], allowed, behind_proxy)
     access = "" if is_loopback(host) and not behind_proxy else secrets.token_urlsafe(16)
-    found = counted(len(shelf.runs()), "run")
+    found = counted(len(index.runs()), "run")
     say(console, f"{found}: {url}{f'enter?access={access}' if access else ''}")
     _warn(console, host, allowed)
-    _run(runs_application(shelf, hosts, access), bound, behind_proxy)
+    _run(runs_application(index, hosts, access), bound, behind_proxy)
 
 
 def serve_study(
@@ -79,7 +79,7 @@ def serve_study(
     may take part: it needs no access token. yes: whatever it may cost.
     """
     from ..study.app import recruiting_link, study_application  # for a study alone: tables need none of it
-    from ..study.study_server import StudyHouse
+    from ..study.study_server import StudyServer
 
     log_at_terminal()
     folder = Path(source)
@@ -98,19 +98,19 @@ def serve_study(
             preflight_models(study.on_agents)
         beginning = forecast_first(console, study.on_agents, yes, with_a_yes(), store, study.expected)
 
-    house = StudyHouse.open(folder, source, agreed=agreed)
+    server = StudyServer.open(folder, source, agreed=agreed)
     try:
-        beginning.keep(house.store)
+        beginning.keep(server.store)
         bound = bound_socket(host, port)
-        house.tables.hold()
+        server.tables.hold()
         hosts, url = _called(host, bound.getsockname()[1], allowed, behind_proxy)
-        say(console, f"{house.study.title}: {url}study/")
+        say(console, f"{server.study.title}: {url}study/")
         say(console, f"A link for somebody with an id of yours: {recruiting_link(url, 'ID')}")
         say(console, f"How far it is: wolflab study {shlex.quote(str(folder))} --show")
         _warn(console, host, allowed)
-        _run(study_application(house, hosts), bound, behind_proxy)
+        _run(study_application(server, hosts), bound, behind_proxy)
     finally:
-        house.close()
+        server.close()
     say(
         console,
         f"Stopped. The study is kept in {folder}; go on with: wolflab study {shlex.quote(str(folder))}",

@@ -26,12 +26,12 @@ from ...lab.studies.plan import StudyQuestion
 from ...lab.studies.quoting import QUOTE
 from ...rules import Ruleset
 from ...wwqa.items import NO, YES
-from ..web.access import Doors, address
+from ..web.access import AccessControl, address
 from ..web.app import application
 from ..web.middleware import GUESSES, UNKNOWN, Allowance, body_bytes
 from ..web.refusals import Refused, sentence_of
 from . import forms
-from .study_server import LOOKS_AGAIN, StudyHouse
+from .study_server import LOOKS_AGAIN, StudyServer
 
 _NOW = "now"
 """The page of the next step, from any other: a proxy may have put a path before all."""
@@ -55,21 +55,21 @@ class _Step(NamedTuple):
     take: _OfStep | None = None
 
 
-class StudyDoors:
+class StudyPages:
     """Which page somebody is shown, and what they may send. One of these serves all requests."""
 
-    def __init__(self, house: StudyHouse, doors: Doors) -> None:
-        self.house, self.doors, self.study = house, doors, house.study
+    def __init__(self, server: StudyServer, access: AccessControl) -> None:
+        self.server, self.access, self.study = server, access, server.study
 
     # -- who it is ------------------------------------------------------------------------
 
     def person(self, request: Request) -> StudyPerson | None:
         """Whoever holds this browser's secret."""
-        self.doors.limits.take(UNKNOWN, address(request))
+        self.access.limits.take(UNKNOWN, address(request))
         return self._holder(request)
 
     def _holder(self, request: Request) -> StudyPerson | None:
-        return self.house.people.by_key(request.cookies.get(self.doors.cookie("study"), ""))
+        return self.server.people.by_key(request.cookies.get(self.access.cookie("study"), ""))
 
     def must(self, request: Request, left: bool = False) -> StudyPerson:
         """The person; Refused for somebody who has not begun, or has withdrawn, or (unless left) stopped."""
@@ -95,27 +95,27 @@ class StudyDoors:
         """POST /study/: somebody new, or somebody who comes back by their link. Without an id a browser is
         one person, who takes part one time.
         """
-        given, people, where = await _form(request), self.house.people, address(request)
+        given, people, where = await _form(request), self.server.people, address(request)
         outside, here = given.get("id", "")[:_ID_LIMIT], self.person(request)
         if self._goes_on(here, outside):
             return RedirectResponse(_NOW, 303)
         if people.by_outside(outside) is None:
-            self.doors.limits.check(GUESSES, where)
-            self.doors.limits.take(_ARRIVALS, where)
+            self.access.limits.check(GUESSES, where)
+            self.access.limits.take(_ARRIVALS, where)
         try:
             _, key = people.arrive(outside)
         except NotInvited:
-            self.doors.limits.count(GUESSES, where)
+            self.access.limits.count(GUESSES, where)
             raise
         answer = RedirectResponse(_NOW, 303)
-        self.doors.set_cookie(request, answer, "study", key, "/study/")
+        self.access.set_cookie(request, answer, "study", key, "/study/")
         return answer
 
     def _goes_on(self, here: StudyPerson | None, outside: str) -> bool:
         """Whether a link with that id ("" for none) leads whom this browser knows to where they were. Another
         person's does not: people share browsers.
         """
-        people = self.house.people
+        people = self.server.people
         known = people.by_outside(outside) if outside else here
         return known is here is not None and not people.begins_again(outside)
 
@@ -129,7 +129,7 @@ class StudyDoors:
     async def take(self, request: Request) -> Response:
         """POST /study/now: a step. What belongs to another step (a second window) changes nothing."""
         given, person = await _form(request), self.must(request)  # they may withdraw while it comes
-        step = self.house.advance(person)
+        step = self.server.advance(person)
         taken = self._steps[step.partition("/")[0]].take
         if given.get("step") == step and taken is not None:
             wrong = taken(person, step, given)
@@ -140,16 +140,16 @@ class StudyDoors:
     async def play(self, request: Request) -> Response:
         """POST /study/table: to the table of the game that comes next."""
         person = self.must(request)
-        step = self.house.advance(person)
+        step = self.server.advance(person)
         if step != "training" and not step.startswith("game/"):
             return RedirectResponse(_NOW, 303)
-        self.house.people.seen(person)
-        if self.house.waiting(person, step, sits=True):
+        self.server.people.seen(person)
+        if self.server.waiting(person, step, sits=True):
             return RedirectResponse(_NOW, 303)
-        table, seat, secret = self.house.table_for(person, step)
+        table, seat, secret = self.server.table_for(person, step)
         path = f"/t/{table.plan.code}/s/{seat}/"
         answer = RedirectResponse(f"..{path}", 303)
-        self.doors.set_cookie(request, answer, "seat", secret, path)
+        self.access.set_cookie(request, answer, "seat", secret, path)
         return answer
 
     async def stop(self, request: Request) -> Response:
@@ -157,9 +157,9 @@ class StudyDoors:
         person = self.must(request)
         if not step_of(self.study, person):  # whoever is through has nothing to stop
             return RedirectResponse(_NOW, 303)
-        self.house.give_up(person)
+        self.server.give_up(person)
         person.left = f"stopped at {step_of(self.study, person)}"
-        self.house.people.seen(person)
+        self.server.people.seen(person)
         return RedirectResponse(_NOW, 303)
 
     async def report(self, request: Request) -> Response:
@@ -167,15 +167,15 @@ class StudyDoors:
         given, person = await _form(request), self.must(request, left=True)
         text = given.get("text", "").strip()[: forms.TEXT_LIMIT]
         if text:
-            self.house.people.seen(person)
+            self.server.people.seen(person)
             person.reports = [*person.reports, ReportedProblem(person.seen, text)][-_REPORTS:]
-            self.house.people.keep(person)
+            self.server.people.keep(person)
         return self._page(f"<p>Thank you. Whoever runs the study will read it.</p>{_GO_ON}", person)
 
     async def code(self, request: Request) -> Response:
         """POST /study/code: a withdrawal code, shown this once."""
         person = self.must(request, left=True)
-        code = self.house.new_withdrawal(person)
+        code = self.server.new_withdrawal(person)
         told = (
             f'<p>Your withdrawal code: <b class="code">{code}</b></p><p>Write it down; it is not shown '
             "again, and nobody else has it. With it, all that you have typed is erased, at any time until: "
@@ -189,16 +189,16 @@ class StudyDoors:
 
     async def withdraw(self, request: Request) -> Response:
         """POST /study/withdraw: all that somebody has typed is erased."""
-        self.doors.limits.check(GUESSES, address(request))
+        self.access.limits.check(GUESSES, address(request))
         given = await _form(request)
-        person = self.house.people.by_withdrawal(given.get("code", ""))
+        person = self.server.people.by_withdrawal(given.get("code", ""))
         if person is None:
-            self.doors.limits.count(GUESSES, address(request))
+            self.access.limits.count(GUESSES, address(request))
             return self._page(_WITHDRAW, None, "There is no such code; look at it again.", 403)
         try:
-            await self.house.withdraw(person)
-            for table, seat in self.house.tables_of(person):
-                self.doors.wires.end(table, seat, "You have left this study.")
+            await self.server.withdraw(person)
+            for table, seat in self.server.tables_of(person):
+                self.access.connections.end(table, seat, "You have left this study.")
         except WolflabError as error:
             _, sentence = sentence_of(error)
             if person.left != WITHDRAWN:
@@ -224,9 +224,9 @@ class StudyDoors:
             elif person.left != WITHDRAWN:
                 words += forms.debrief_words(self.study) + forms.CODE_FORM + forms.REPORT_FORM
             return self._page(words, None)
-        step = self.house.advance(person)
+        step = self.server.advance(person)
         body = self._steps[step.partition("/")[0]].page(person, step, given or {})
-        if waits := self.house.waiting(person, step):
+        if waits := self.server.waiting(person, step):
             page = self._page(f'<h2>Please wait</h2><p role="status">{escape(waits)}</p>{_WAIT}', person)
             page.headers["refresh"] = str(LOOKS_AGAIN)
             return page
@@ -274,14 +274,14 @@ class StudyDoors:
         }
 
     def _take_nothing(self, person: StudyPerson, step: str, given: Mapping[str, str]) -> str:
-        self.house.people.finish(person, step, {})
+        self.server.people.finish(person, step, {})
         return ""
 
     def _take_consent(self, person: StudyPerson, step: str, given: Mapping[str, str]) -> str:
         if given.get("agree") != "yes":
             return "Tick the box if you agree to take part; without that, the study does not begin."
         quote = "yes" if given.get(QUOTE) == "yes" else "no"
-        self.house.people.finish(person, step, {"agree": "yes", QUOTE: quote})
+        self.server.people.finish(person, step, {"agree": "yes", QUOTE: quote})
         return ""
 
     def _take_about(self, person: StudyPerson, step: str, given: Mapping[str, str]) -> str:
@@ -290,15 +290,15 @@ class StudyDoors:
             return wrong
         if any(answers.get(one.ask) in one.screens for one in self.study.about):
             person.left = "screened out"  # what they answered is not kept
-            self.house.people.seen(person)
+            self.server.people.seen(person)
             return ""
-        self.house.people.finish(person, step, answers)
+        self.server.people.finish(person, step, answers)
         return ""
 
     def _quiz_body(self, person: StudyPerson, step: str, given: Mapping[str, str]) -> str:
         asked = [
             StudyQuestion(ask=item.question, options=[YES, NO], required=True)
-            for item in self.house.quiz(person)
+            for item in self.server.quiz(person)
         ]
         rules = f"<details><summary>The rules</summary>{forms.rules_words(self._ruleset(person))}</details>"
         tries = f'<input type="hidden" name="try" value="{person.tries.get("quiz", 0)}">'
@@ -313,12 +313,12 @@ class StudyDoors:
         return f"<h2>Game {step.partition('/')[2]}</h2>" + forms.step_form(step, inner, "Go on")
 
     def _ruleset(self, person: StudyPerson) -> Ruleset:
-        return self.study.played.ruleset(self.house.people.cell(person).condition)
+        return self.study.played.ruleset(self.server.people.cell(person).condition)
 
     def _take_quiz(self, person: StudyPerson, step: str, given: Mapping[str, str]) -> str:
         if given.get("try") != str(person.tries.get("quiz", 0)):
             return "These are other questions: that form was sent already."
-        items = self.house.quiz(person)
+        items = self.server.quiz(person)
         answers = [given.get(f"q{number}", "") for number in range(len(items))]
         if not all(answers):
             return "Please answer all questions."
@@ -326,12 +326,12 @@ class StudyDoors:
         tries = person.tries.get("quiz", 0) + 1
         if missed:
             person.tries = {**person.tries, "quiz": tries}
-            self.house.people.seen(person)
+            self.server.people.seen(person)
             return (
                 f"{len(missed)} of {len(items)} were not right. Look at the rules again; here are other "
                 "questions. You may try as often as you like."
             )
-        self.house.people.finish(person, step, {"tries": str(tries)})
+        self.server.people.finish(person, step, {"tries": str(tries)})
         return ""
 
     def _take_number(self, person: StudyPerson, step: str, given: Mapping[str, str]) -> str:
@@ -340,13 +340,13 @@ class StudyDoors:
             return f"“{text[:40]}” is no whole number from 0 to 999999."
         if any(done.get("number") == str(int(text)) for done in person.done.values()):
             return f"You have had the cards of {int(text)} already; type another number."
-        self.house.people.finish(person, step, {"number": str(int(text))})
+        self.server.people.finish(person, step, {"number": str(int(text))})
         return ""
 
     def _after_body(self, person: StudyPerson, step: str, given: Mapping[str, str]) -> str:
         place = int(step.partition("/")[2])
         inner = forms.questions_inner(self.study.after_game, given)
-        record = self.house.record_of(person, place)
+        record = self.server.record_of(person, place)
         if self.study.flags and record is not None:
             inner += forms.flags_inner(record, self._seat(person, place), given)
         return f"<h2>After game {place}</h2>" + forms.step_form(step, inner, "Go on")
@@ -356,25 +356,25 @@ class StudyDoors:
         if wrong:
             return wrong
         place = int(step.partition("/")[2])
-        record = self.house.record_of(person, place)
+        record = self.server.record_of(person, place)
         if self.study.flags and record is not None:
             answers |= forms.read_flags(record, self._seat(person, place), given)
-        self.house.people.finish(person, step, answers)
+        self.server.people.finish(person, step, answers)
         return ""
 
     def _seat(self, person: StudyPerson, place: int) -> int:
-        return self.house.seat_of(person, person.games[f"game/{place}"][-1])
+        return self.server.seat_of(person, person.games[f"game/{place}"][-1])
 
     def _take_interview(self, person: StudyPerson, step: str, given: Mapping[str, str]) -> str:
         answers, wrong = forms.answers_given(self.study.interview, given)
         if not wrong:
-            self.house.people.finish(person, step, answers)
+            self.server.people.finish(person, step, answers)
         return wrong
 
     def _through(self) -> str:
         return (
             "<h2>Thank you</h2><p>You are through. Your completion code: "
-            f'<b class="code">{self.house.people.completion()}</b></p>'
+            f'<b class="code">{self.server.people.completion()}</b></p>'
             f"{forms.CODE_FORM}"
         )
 
@@ -421,7 +421,7 @@ class StudyDoors:
 
 _CLOSED = (
     "/",
-    "/house",
+    "/home",
     "/tables",
     "/t/{code}/again",
     "/t/{code}/join",
@@ -445,13 +445,13 @@ _WITHDRAW = forms.step_form(
 )
 
 
-def study_application(house: StudyHouse, hosts: Sequence[str]) -> Starlette:
-    """The server of a study as an ASGI application; hosts: see `web.guard.Guard`."""
+def study_application(server: StudyServer, hosts: Sequence[str]) -> Starlette:
+    """The server of a study as an ASGI application; hosts: see `web.middleware.Guard`."""
 
-    def routes(doors: Doors) -> Sequence[BaseRoute]:
-        return StudyDoors(house, doors).routes()
+    def routes(access: AccessControl) -> Sequence[BaseRoute]:
+        return StudyPages(server, access).routes()
 
-    return application(house.tables, hosts, routes, _CLOSED, house.serving)
+    return application(server.tables, hosts, routes, _CLOSED, server.serving)
 
 
 async def _form(request: Request) -> dict[str, str]:

@@ -26,7 +26,7 @@ from ...wwqa.kinds import KINDS
 from ..web.plan import GRACE, TablePlan, TableSeat, Times, new_code, new_secret, secret_hash
 from ..web.seat_session import DESKS
 from ..web.table import TABLE, WebTable, read_plan
-from ..web.table_server import House
+from ..web.table_server import TableServer
 
 TABLES = "tables"
 _WAY = "/study/now"
@@ -51,13 +51,13 @@ Agreed = Callable[[StudyPlan, Store | None, bool], None]
 """(study, its run where it has begun, whether it is new or changed): raises where it is not to go on."""
 
 
-class StudyHouse:
+class StudyServer:
     """See the module. folder: the run. Whatever is wrong with the study or its folder is a StoreError."""
 
     def __init__(self, folder: Path, study: StudyPlan, store: Store, guarded: bool = False) -> None:
         self.folder, self.study, self.store = folder, study, store
         self.people = StudyPeople(folder, study)
-        self.tables = House(folder / TABLES, guarded, store)
+        self.tables = TableServer(folder / TABLES, guarded, store)
         self._quizzes: dict[tuple[str, int], list[Item]] = {}
         self._waiting: dict[str, float] = {}
         """Who waits for others, and when their page last said so; in the order in which they came."""
@@ -70,7 +70,7 @@ class StudyHouse:
     @classmethod
     def open(
         cls, folder: Path, source: str, guarded: bool = False, agreed: Agreed = lambda study, store, new: None
-    ) -> StudyHouse:
+    ) -> StudyServer:
         """Begin a study in a new folder, or go on with it: with another budget too, or servers that are
         reached otherwise. StoreError for another study's folder, and where the consent has blanks. agreed:
         called before anything is begun or changed; what it raises leaves all as it was.
@@ -79,9 +79,9 @@ class StudyHouse:
         if not (folder / "run.sqlite").exists():
             agreed(study, None, True)
             store = Store.create(folder, study.played, {STUDY: study.kept()})
-            house = cls(folder, study, store, guarded)
-            house.people.invite(study.ids)
-            return house
+            server = cls(folder, study, store, guarded)
+            server.people.invite(study.ids)
+            return server
         kept, store = load_study(folder / STUDY), Store.resume(folder)
         try:
             apart = _PLAYED | _WHO_COMES
@@ -98,13 +98,13 @@ class StudyHouse:
                 write(folder / STUDY, with_meanings(study.kept()).encode())
             if changed:
                 store.change(study.played)
-            house = cls(folder, study, store, guarded)
+            server = cls(folder, study, store, guarded)
             if Path(source).resolve() != (folder / STUDY).resolve():  # the folder's copy names nobody
-                house.people.invite(study.ids)
+                server.people.invite(study.ids)
         except BaseException:
             store.close()
             raise
-        return house
+        return server
 
     def close(self) -> None:
         """Stop; everything is kept."""
@@ -233,8 +233,8 @@ class StudyHouse:
                 table.give_up("the person has left the study")
 
     async def withdraw(self, person: StudyPerson) -> None:
-        """All that somebody has typed goes: answers, words in games, what lies on their desks. That they want
-        it is on file first: it is carried out before anything else, whenever the server stops.
+        """All that somebody has typed goes: answers, words in games, drafts. That they want it is on file
+        first: it is carried out before anything else, whenever the server stops.
 
         StoreError where something cannot be erased now, as while another program reads the run: nobody is
         told then that it was. It is tried again.
@@ -263,9 +263,8 @@ class StudyHouse:
             await self._erase_withdrawn()
 
     async def erase_played(self, person: StudyPerson, also: Sequence[Path] = ()) -> Erased:
-        """What somebody said goes, in games and in training, and what is on their desks. See `erase_said`. A
-        game that goes on holds their words: it ends here for all who sit there, and is planned again for the
-        others.
+        """What somebody said goes, in games and in training, and their drafts. See `erase_said`. A game that
+        goes on holds their words: it ends here for all who sit there, and is planned again for the others.
         """
         self._waiting.pop(person.name, None)
         tables = self.tables_of(person)

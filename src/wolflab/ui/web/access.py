@@ -1,4 +1,4 @@
-"""Who may go where: hosts, whoever made a table, whoever holds a seat; and the lines that are open."""
+"""Who may go where: hosts, whoever made a table, whoever holds a seat; and the connections that are open."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .middleware import GUESSES, SEAT, UNKNOWN, Limiter
 from .plan import same_secret
 from .refusals import Refused
 from .table import WebTable
-from .table_server import House
+from .table_server import TableServer
 
 _YEAR = 365 * 86_400
 _PAGE = re.compile(r"(/(?:[\w.~%-]+/)*?)(?:t/\w+/(?:d/|host/|s/\d+/)?|study/\w*)?", re.ASCII)
@@ -25,7 +25,7 @@ _PAGE = re.compile(r"(/(?:[\w.~%-]+/)*?)(?:t/\w+/(?:d/|host/|s/\d+/)?|study/\w*)
 
 
 @dataclass(eq=False)
-class Wire:
+class PageConnection:
     """One open connection. why, code: with what sentence and code it is closed."""
 
     socket: WebSocket
@@ -37,43 +37,43 @@ class Wire:
 
 
 @dataclass(eq=False)
-class Wires:
+class PageConnections:
     """All open connections: by address those that hold no seat, by table and seat the others."""
 
     unknown: dict[str, int] = field(default_factory=dict)
-    seats: dict[tuple[WebTable, int], list[Wire]] = field(default_factory=dict)
+    seats: dict[tuple[WebTable, int], list[PageConnection]] = field(default_factory=dict)
 
     def end(self, table: WebTable, seat: int, why: str) -> None:
-        """Close all lines of a seat."""
-        for wire in self.seats.get((table, seat), ()):
-            wire.why = why
-            wire.ended.set()
+        """Close all connections of a seat."""
+        for connection in self.seats.get((table, seat), ()):
+            connection.why = why
+            connection.ended.set()
 
 
 @dataclass
-class Doors:
+class AccessControl:
     """Who may go where. One of these serves all requests of a server."""
 
-    house: House
+    server: TableServer
     limits: Limiter
-    wires: Wires
+    connections: PageConnections
 
     def cookie(self, what: str) -> str:
         """The name of a cookie: servers on other ports of one host have cookies of other names."""
-        return f"wolflab_{self.house.facts.server}_{what}"
+        return f"wolflab_{self.server.facts.server}_{what}"
 
     def is_host(self, visit: HTTPConnection) -> bool:
         """Whether this browser has opened the host's link."""
-        return is_token(visit.cookies.get(self.cookie("host"), ""), self.house.facts.host)
+        return is_token(visit.cookies.get(self.cookie("host"), ""), self.server.facts.host)
 
     def admit(self, visit: HTTPConnection) -> None:
         """Whoever holds no seat: counted by address, and with an access token where one is needed."""
         host = self.is_host(visit)
         if not host:
             self.limits.take(UNKNOWN, address(visit))
-        if self.house.guarded and not host:
+        if self.server.guarded and not host:
             given = visit.cookies.get(self.cookie("access"), "")
-            if not is_token(given, self.house.facts.access):
+            if not is_token(given, self.server.facts.access):
                 raise Refused(
                     401, "this server needs an access token; open the whole link that its host sent you"
                 )
@@ -84,7 +84,7 @@ class Doors:
         """
         where = address(visit)
         try:
-            table = self.house.table(visit.path_params["code"])
+            table = self.server.table(visit.path_params["code"])
         except Refused:
             self.limits.take(GUESSES, where)
             raise

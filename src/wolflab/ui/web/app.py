@@ -1,4 +1,4 @@
-"""The server's routes: who may do what, and what goes up. What goes down is in `live`."""
+"""The server's routes: who may do what, and what goes up. What is sent to pages without a request is in `sockets`."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from starlette.staticfiles import StaticFiles
 
 from ...errors import WolflabError
 from ...text.people import PersonAnswer
-from .access import Doors, Wires, address, below, is_token, seat_number, up
+from .access import AccessControl, PageConnections, address, below, is_token, seat_number, up
 from .middleware import GUESSES, PINS, TABLES, Guard, Limiter, body, body_bytes, parsed
-from .plan import BudgetPlan, TableSeat, TableWish, new_pin, new_secret, nickname, same_pin, same_secret
+from .plan import BudgetPlan, TableRequest, TableSeat, new_pin, new_secret, nickname, same_pin, same_secret
 from .refusals import Refused, sentence_of
 from .seat_session import DRAFT_LIMIT, NOTES_LIMIT
 from .sockets import live_host, live_nowhere, live_public, live_seat
 from .state_messages import device_told
 from .table import WebTable
-from .table_server import House
+from .table_server import TableServer
 
 T = TypeVar("T")
 _STATIC = files("wolflab.ui.web") / "static"
@@ -64,7 +64,7 @@ class Given(msgspec.Struct, forbid_unknown_fields=True):
     away: Annotated[float, msgspec.Meta(ge=0)] | None = None
 
 
-class OnDesk(msgspec.Struct, forbid_unknown_fields=True):
+class SessionDraft(msgspec.Struct, forbid_unknown_fields=True):
     """What somebody is typing."""
 
     draft: Annotated[str, msgspec.Meta(max_length=DRAFT_LIMIT)] | None = None
@@ -98,33 +98,33 @@ async def _take_page(request: Request) -> Response:
     )
 
 
-async def _take_list(request: Request, doors: Doors) -> Response:
-    """GET /house"""
+async def _take_list(request: Request, access: AccessControl) -> Response:
+    """GET /home"""
     try:
-        doors.admit(request)
+        access.admit(request)
     except Refused as refused:
         if refused.status != 401:
             raise
         return JSONResponse({"needs_access": True, "error": str(refused)})
-    return JSONResponse(doors.house.told(doors.is_host(request)))
+    return JSONResponse(access.server.told(access.is_host(request)))
 
 
-async def _take_enter(request: Request, doors: Doors) -> Response:
+async def _take_enter(request: Request, access: AccessControl) -> Response:
     """POST /enter: the tokens of the server."""
-    doors.limits.check(GUESSES, address(request))
-    given, facts = await body(request, Entry), doors.house.facts
+    access.limits.check(GUESSES, address(request))
+    given, facts = await body(request, Entry), access.server.facts
     answer = JSONResponse({})
     for what, secret, kept in (("access", given.access, facts.access), ("host", given.host, facts.host)):
         if secret is not None:
             if not is_token(secret, kept):
-                raise doors.guessed(request, f"this link's {what} token is not this server's")
-            doors.set_cookie(request, answer, what, secret, "/")
+                raise access.guessed(request, f"this link's {what} token is not this server's")
+            access.set_cookie(request, answer, what, secret, "/")
     return answer
 
 
-async def _take_enter_table(request: Request, doors: Doors) -> Response:
+async def _take_enter_table(request: Request, access: AccessControl) -> Response:
     """POST /t/CODE/enter: the secrets of whoever made the table, and of its shared device."""
-    table, given = doors.table(request), await body(request, Entry)
+    table, given = access.table(request), await body(request, Entry)
     answer = JSONResponse({})
     path = f"/t/{table.plan.code}/"
     for what, secret, kept in (
@@ -133,114 +133,118 @@ async def _take_enter_table(request: Request, doors: Doors) -> Response:
     ):
         if secret is not None:
             if not same_secret(secret, kept):
-                raise doors.guessed(request, f"this link's {what} secret is not this table's")
-            doors.set_cookie(request, answer, what, secret, path)
+                raise access.guessed(request, f"this link's {what} secret is not this table's")
+            access.set_cookie(request, answer, what, secret, path)
     return answer
 
 
-async def _take_make(request: Request, doors: Doors) -> Response:
+async def _take_make(request: Request, access: AccessControl) -> Response:
     """POST /tables"""
-    doors.admit(request)
-    host = doors.is_host(request)
-    wish = await body(request, TableWish)
+    access.admit(request)
+    host = access.is_host(request)
+    wish = await body(request, TableRequest)
     if not host:
-        doors.limits.take(TABLES, address(request))
-    return _made(request, doors, host, *doors.house.make(wish, host))
+        access.limits.take(TABLES, address(request))
+    return _made(request, access, host, *access.server.make(wish, host))
 
 
-async def _take_again(request: Request, doors: Doors) -> Response:
+async def _take_again(request: Request, access: AccessControl) -> Response:
     """POST /t/CODE/again: the same people's next table."""
-    table, host = doors.must_keep(request), doors.is_host(request)
+    table, host = access.must_keep(request), access.is_host(request)
     if not host:
-        doors.limits.take(TABLES, address(request))
-    return _made(request, doors, host, *doors.house.again(table, host))
+        access.limits.take(TABLES, address(request))
+    return _made(request, access, host, *access.server.again(table, host))
 
 
-def _made(request: Request, doors: Doors, host: bool, table: WebTable, keeper: str, device: str) -> Response:
+def _made(
+    request: Request, access: AccessControl, host: bool, table: WebTable, keeper: str, device: str
+) -> Response:
     shared = bool(table.plan.device)
     told = {"code": table.plan.code, "keeper": keeper, "device": device if shared else None}
     answer = JSONResponse(told, 201)
     path = f"/t/{table.plan.code}/"
-    doors.set_cookie(request, answer, "keeper", keeper, path)
+    access.set_cookie(request, answer, "keeper", keeper, path)
     if shared:
-        doors.set_cookie(request, answer, "device", device, path)
+        access.set_cookie(request, answer, "device", device, path)
         table.plan.host_plays = host
     return answer
 
 
-async def _take_join(request: Request, doors: Doors) -> Response:
+async def _take_join(request: Request, access: AccessControl) -> Response:
     """POST /t/CODE/join"""
-    doors.admit(request)
-    table, given = doors.table(request), await body(request, Joining)
+    access.admit(request)
+    table, given = access.table(request), await body(request, Joining)
     seat, secret = table.join(given.name, given.seat)
     answer = JSONResponse({"seat": seat, "secret": secret}, 201)
-    _sits(request, doors, answer, table, seat, secret)
+    _sits(request, access, answer, table, seat, secret)
     return answer
 
 
-async def _take_start(request: Request, doors: Doors) -> Response:
+async def _take_start(request: Request, access: AccessControl) -> Response:
     """POST /t/CODE/start"""
-    table = doors.must_keep(request)
+    table = access.must_keep(request)
     table.start()
     return JSONResponse({})
 
 
-async def _take_resume(request: Request, doors: Doors) -> Response:
+async def _take_resume(request: Request, access: AccessControl) -> Response:
     """POST /t/CODE/resume, with another budget where the host gives one; what is left out stays."""
-    table, given = doors.must_keep(request), await body(request, BudgetPlan)
-    if given != BudgetPlan() and not doors.is_host(request):
+    table, given = access.must_keep(request), await body(request, BudgetPlan)
+    if given != BudgetPlan() and not access.is_host(request):
         raise Refused(403, "only the host may change the budget")
     table.resume(given)
     return JSONResponse({})
 
 
-async def _take_close(request: Request, doors: Doors) -> Response:
+async def _take_close(request: Request, access: AccessControl) -> Response:
     """POST /t/CODE/close"""
-    doors.must_keep(request).give_up("Whoever made this table has closed it.")
+    access.must_keep(request).give_up("Whoever made this table has closed it.")
     return JSONResponse({})
 
 
 # -- at a seat ------------------------------------------------------------------------------------------
 
 
-async def _take_enter_seat(request: Request, doors: Doors) -> Response:
+async def _take_enter_seat(request: Request, access: AccessControl) -> Response:
     """POST /t/CODE/s/N/enter: the secret of a seat becomes its cookie."""
-    table = doors.table(request)
+    table = access.table(request)
     number, given = seat_number(request, table), await body(request, Entry)
     if not same_secret(given.secret or "", table.plan.seats[number].secret):
-        raise doors.guessed(
+        raise access.guessed(
             request, "this link is not this seat's; open the one that you got when you sat down"
         )
     answer = JSONResponse({})
-    _sits(request, doors, answer, table, number, given.secret or "")
+    _sits(request, access, answer, table, number, given.secret or "")
     return answer
 
 
-def _sits(request: Request, doors: Doors, answer: Response, table: WebTable, seat: int, secret: str) -> None:
+def _sits(
+    request: Request, access: AccessControl, answer: Response, table: WebTable, seat: int, secret: str
+) -> None:
     """This browser holds that seat; where the moderator's view is, it says so, whoever is the host later."""
-    doors.set_cookie(request, answer, "seat", secret, f"/t/{table.plan.code}/s/{seat}/")
-    doors.set_cookie(request, answer, "sits", str(seat), _host_path(table))
-    doors.mark_host(request, table)
+    access.set_cookie(request, answer, "seat", secret, f"/t/{table.plan.code}/s/{seat}/")
+    access.set_cookie(request, answer, "sits", str(seat), _host_path(table))
+    access.mark_host(request, table)
 
 
 def _host_path(table: WebTable) -> str:
     return f"/t/{table.plan.code}/host/"
 
 
-def _seated(request: Request, doors: Doors) -> tuple[WebTable, int]:
-    return doors.seat(request, request.headers.get("x-ticket", ""))
+def _seated(request: Request, access: AccessControl) -> tuple[WebTable, int]:
+    return access.seat(request, request.headers.get("x-ticket", ""))
 
 
-async def _seated_with(request: Request, doors: Doors, kind: type[T]) -> tuple[WebTable, int, T]:
+async def _seated_with(request: Request, access: AccessControl, kind: type[T]) -> tuple[WebTable, int, T]:
     """The same, and what is sent. The seat is looked at once that has come: it may be theirs no more."""
     data = await body_bytes(request)
-    table, seat = _seated(request, doors)
+    table, seat = _seated(request, access)
     return table, seat, parsed(request, data, kind)
 
 
-async def _take_answer(request: Request, doors: Doors) -> Response:
+async def _take_answer(request: Request, access: AccessControl) -> Response:
     """POST /t/CODE/s/N/answer. Sent twice, it counts once."""
-    table, seat, given = await _seated_with(request, doors, Given)
+    table, seat, given = await _seated_with(request, access, Given)
     answer = PersonAnswer(
         given.chose,
         given.said,
@@ -253,74 +257,74 @@ async def _take_answer(request: Request, doors: Doors) -> Response:
     return JSONResponse({"kept": True})
 
 
-async def _take_desk(request: Request, doors: Doors) -> Response:
-    """POST /t/CODE/s/N/desk"""
-    table, seat, given = await _seated_with(request, doors, OnDesk)
-    kept = table.desks[seat].kept
+async def _take_draft(request: Request, access: AccessControl) -> Response:
+    """POST /t/CODE/s/N/draft"""
+    table, seat, given = await _seated_with(request, access, SessionDraft)
+    kept = table.sessions[seat].kept
     kept.draft = kept.draft if given.draft is None else given.draft
     kept.notes = kept.notes if given.notes is None else given.notes
     table.save_soon()
     return JSONResponse({})
 
 
-async def _take_rest(request: Request, doors: Doors) -> Response:
+async def _take_rest(request: Request, access: AccessControl) -> Response:
     """POST /t/CODE/s/N/rest"""
-    table, seat, given = await _seated_with(request, doors, Ready)
+    table, seat, given = await _seated_with(request, access, Ready)
     table.rest(seat, given.round, request.headers.get("x-ticket", ""))
     return JSONResponse({})
 
 
-async def _take_back(request: Request, doors: Doors) -> Response:
+async def _take_back(request: Request, access: AccessControl) -> Response:
     """POST /t/CODE/s/N/back"""
-    table, seat = _seated(request, doors)
+    table, seat = _seated(request, access)
     table.acted(seat)
     return JSONResponse({})
 
 
-async def _take_rename(request: Request, doors: Doors) -> Response:
+async def _take_rename(request: Request, access: AccessControl) -> Response:
     """POST /t/CODE/s/N/name"""
-    table, seat, given = await _seated_with(request, doors, Joining)
+    table, seat, given = await _seated_with(request, access, Joining)
     table.rename(seat, given.name)
     return JSONResponse({})
 
 
-async def _take_leave(request: Request, doors: Doors) -> Response:
+async def _take_leave(request: Request, access: AccessControl) -> Response:
     """POST /t/CODE/s/N/leave"""
-    table, seat = _seated(request, doors)
+    table, seat = _seated(request, access)
     table.leave(seat)
-    if doors.is_host(request) and not table.plan.shared:
+    if access.is_host(request) and not table.plan.shared:
         table.plan.host_plays = False
     table.save()
-    doors.wires.end(table, seat, "You have left this seat.")
+    access.connections.end(table, seat, "You have left this seat.")
     answer = JSONResponse({})
-    answer.delete_cookie(doors.cookie("sits"), below(request, _host_path(table)))
+    answer.delete_cookie(access.cookie("sits"), below(request, _host_path(table)))
     return answer
 
 
 # -- a device that people share -------------------------------------------------------------------------
 
 
-async def _take_device(request: Request, doors: Doors) -> Response:
+async def _take_device(request: Request, access: AccessControl) -> Response:
     """GET /t/CODE/d/state"""
-    table = doors.device(request)
+    table = access.device(request)
     table.at_device()
     return JSONResponse(device_told(table))
 
 
-async def _take_unlock(request: Request, doors: Doors) -> Response:
+async def _take_unlock(request: Request, access: AccessControl) -> Response:
     """POST /t/CODE/s/N/unlock: a PIN becomes a ticket; the first PIN of a seat is taken as its own."""
-    table = doors.device(request)
+    table = access.device(request)
     number, given = seat_number(request, table), await body(request, Unlock)
     seat, who = table.plan.seats[number], f"{table.plan.code}/{number}"
     if seat.kind != "shared":
         raise Refused(403, "this seat is no shared device's")
-    doors.limits.check(PINS, who)
+    access.limits.check(PINS, who)
     if not re.fullmatch(r"[0-9]{4,8}", given.pin):
         raise Refused(422, "pin: use 4 to 8 digits")
     if seat.pin is None:
         _first_pin(table, number, seat, given)
     elif not same_pin(given.pin, seat.pin):
-        doors.limits.count(PINS, who)
+        access.limits.count(PINS, who)
         raise Refused(403, f"this is not the PIN of {table.called(number)}")
     ticket = new_secret()
     table.tickets = {old: at for old, at in table.tickets.items() if at != number} | {ticket: number}
@@ -336,17 +340,17 @@ def _first_pin(table: WebTable, number: int, seat: TableSeat, given: Unlock) -> 
     table.arrived()
 
 
-async def _take_lock(request: Request, doors: Doors) -> Response:
+async def _take_lock(request: Request, access: AccessControl) -> Response:
     """POST /t/CODE/s/N/lock: the ticket is worth nothing from now on."""
-    table, seat = _seated(request, doors)
+    table, seat = _seated(request, access)
     table.tickets.pop(request.headers.get("x-ticket", ""), None)
-    doors.wires.end(table, seat, "This seat is locked.")
+    access.connections.end(table, seat, "This seat is locked.")
     return JSONResponse({})
 
 
 # -- the server -----------------------------------------------------------------------------------------
 
-Handler = Callable[[Request, Doors], Awaitable[Response]]
+Handler = Callable[[Request, AccessControl], Awaitable[Response]]
 
 _POSTS: dict[str, Handler] = {
     "/enter": _take_enter,
@@ -359,7 +363,7 @@ _POSTS: dict[str, Handler] = {
     "/t/{code}/again": _take_again,
     "/t/{code}/s/{seat:int}/enter": _take_enter_seat,
     "/t/{code}/s/{seat:int}/answer": _take_answer,
-    "/t/{code}/s/{seat:int}/desk": _take_desk,
+    "/t/{code}/s/{seat:int}/draft": _take_draft,
     "/t/{code}/s/{seat:int}/rest": _take_rest,
     "/t/{code}/s/{seat:int}/back": _take_back,
     "/t/{code}/s/{seat:int}/name": _take_rename,
@@ -367,7 +371,7 @@ _POSTS: dict[str, Handler] = {
     "/t/{code}/s/{seat:int}/unlock": _take_unlock,
     "/t/{code}/s/{seat:int}/lock": _take_lock,
 }
-_GETS: dict[str, Handler] = {"/house": _take_list, "/t/{code}/d/state": _take_device}
+_GETS: dict[str, Handler] = {"/home": _take_list, "/t/{code}/d/state": _take_device}
 _PAGES = ("/", "/t/{code}/", "/t/{code}/s/{seat:int}/", "/t/{code}/d/", "/t/{code}/host/")
 _SOCKETS = {
     "/t/{code}/live": live_public,
@@ -377,37 +381,37 @@ _SOCKETS = {
 }
 
 
-FurtherRoutes = Callable[[Doors], Sequence[BaseRoute]]
+FurtherRoutes = Callable[[AccessControl], Sequence[BaseRoute]]
 
 
 def application(
-    house: House,
+    server: TableServer,
     hosts: Sequence[str],
-    further: FurtherRoutes = lambda doors: (),
+    further: FurtherRoutes = lambda access: (),
     closed: Collection[str] = (),
     serving: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
 ) -> Starlette:
     """The server as an ASGI application. hosts: see `Guard`. further: routes that come before these. closed:
     paths that are not served. serving: entered before any table is taken up, left when all are put away.
     """
-    doors = Doors(house, Limiter(), Wires())
+    access = AccessControl(server, Limiter(), PageConnections())
 
     def bound(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         async def handled(request: Request) -> Response:
-            return await handler(request, doors)
+            return await handler(request, access)
 
         return handled
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         async with serving():
-            house.open()
+            server.open()
             yield
-            house.close()
+            server.close()
 
     app = Starlette(
         routes=[
-            *further(doors),
+            *further(access),
             *(Route(path, _take_page) for path in _PAGES if path not in closed),
             Mount("/static", StaticFiles(directory=str(_STATIC))),
             *(Route(path, bound(handler)) for path, handler in _GETS.items() if path not in closed),
@@ -426,7 +430,7 @@ def application(
         },
         lifespan=lifespan,
     )
-    app.state.doors = doors
+    app.state.access = access
     return app
 
 

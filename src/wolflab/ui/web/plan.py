@@ -81,7 +81,7 @@ class SeatWish(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     recipe: Annotated[str, msgspec.Meta(max_length=60)] = "deductive"
 
 
-class TableWish(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TableRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A table as somebody asks for it. See `Times`; vanish: what becomes of the turns of somebody who has
     vanished; marked: agents are marked as agents; measure: polls are taken; listed: it stands in the list.
     """
@@ -159,11 +159,11 @@ class TablePlan(msgspec.Struct):
     signals: bool = False
 
     @property
-    def wish(self) -> TableWish:
+    def wish(self) -> TableRequest:
         """What a table of the same kind is asked for with."""
         seats = [SeatWish(seat.kind, seat.model, seat.recipe) for seat in self.seats]
         same = ("rules", "name", "listed", "times", "vanish", "marked", "measure", "budget")
-        return TableWish(seats=seats, **{name: getattr(self, name) for name in same})
+        return TableRequest(seats=seats, **{name: getattr(self, name) for name in same})
 
     @property
     def ruleset(self) -> Ruleset:

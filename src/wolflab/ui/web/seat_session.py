@@ -1,4 +1,4 @@
-"""What lies before one person: what they are asked, what they have typed, and what they have answered.
+"""One person at a seat: what they are asked, what they have typed, and what they have answered.
 
 What was answered is kept on disk (`desks.json`) before the server says that it is; what was typed, within
 half a second. So a server that is killed and started again has it.
@@ -33,8 +33,8 @@ DRAFT_LIMIT = 4 * LIMIT
 """Characters of a draft; a statement is cut at `LIMIT` when it is said."""
 
 
-class KeptDesk(msgspec.Struct, omit_defaults=True):
-    """What is kept of a desk. answers: by the ask's id. rated, guessed: how far others were believed, and
+class StoredSession(msgspec.Struct, omit_defaults=True):
+    """What is kept of a session. answers: by the ask's id. rated, guessed: how far others were believed, and
     which role each was thought to have, at last.
     """
 
@@ -84,7 +84,7 @@ class OpenAsk:
         names = self.question.situation.ruleset.names
         return [names[seat] for seat in task.targets] if isinstance(task, Rate | Deduce) else []
 
-    def told(self, kept: KeptDesk) -> dict[str, Any]:
+    def told(self, kept: StoredSession) -> dict[str, Any]:
         """As a page is told of it. until: by the loop's clock. among: what each may be given; None for a
         number.
         """
@@ -138,14 +138,14 @@ class OpenAsk:
 
 
 @dataclass(eq=False)
-class Desk:
+class SeatSession:
     """See the module. connections: pages that show this seat now. away_since: when the last of them went.
     late: asks in a row whose time ran out. rests: how often its person was ready in this night; at a shared
     device, once for each ticket, and rested_with is the last of these.
     extra: seconds by which asks of this seat were prolonged while its connection was lost.
     """
 
-    kept: KeptDesk = field(default_factory=KeptDesk)
+    kept: StoredSession = field(default_factory=StoredSession)
     asks: dict[str, OpenAsk] = field(default_factory=dict)
     connections: int = 0
     away_since: float | None = None
@@ -193,18 +193,18 @@ def _again(name: str, before: PersonAnswer, given: PersonAnswer) -> bool:
     raise Refused(409, f"{name}: another answer was sent before, and counts")
 
 
-def read_desks(folder: Path, seats: int) -> list[Desk]:
-    """The desks of a table, as they were kept; empty ones where none were."""
+def read_sessions(folder: Path, seats: int) -> list[SeatSession]:
+    """The sessions of a table, as they were kept; empty ones where none were."""
     file = folder / DESKS
-    kept: list[KeptDesk] = []
+    kept: list[StoredSession] = []
     if file.is_file():
-        kept = read_json(file, list[KeptDesk], "copy it back, or remove it")
-    return [Desk(kept[seat] if seat < len(kept) else KeptDesk()) for seat in range(seats)]
+        kept = read_json(file, list[StoredSession], "copy it back, or remove it")
+    return [SeatSession(kept[seat] if seat < len(kept) else StoredSession()) for seat in range(seats)]
 
 
-def write_desks(folder: Path, desks: list[Desk]) -> None:
-    """Keep what lies on the desks."""
-    write(folder / DESKS, msgspec.json.encode([desk.kept for desk in desks]))
+def write_sessions(folder: Path, sessions: list[SeatSession]) -> None:
+    """Keep what lies on the sessions."""
+    write(folder / DESKS, msgspec.json.encode([session.kept for session in sessions]))
 
 
 def what_it_does(role: str, ruleset: Ruleset) -> str:

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ...errors import WolflabError
-from .access import Doors, Wire, address
+from .access import AccessControl, PageConnection, address
 from .feed import Feed, encode
 from .middleware import ALL_SOCKETS, SEAT_SOCKETS, SOCKETS
 from .refusals import Refused, sentence_of
@@ -43,7 +43,7 @@ _FAREWELL = 2.0
 
 async def live_public(socket: WebSocket) -> None:
     """WS /t/CODE/live: what everybody sees."""
-    await _unseated(socket, lambda doors, table: table.public)
+    await _unseated(socket, lambda access, table: table.public)
 
 
 async def live_host(socket: WebSocket) -> None:
@@ -51,13 +51,13 @@ async def live_host(socket: WebSocket) -> None:
     end.
     """
 
-    def feed(doors: Doors, table: WebTable) -> Feed:
-        if table.plan.way and not doors.is_host(socket):
+    def feed(access: AccessControl, table: WebTable) -> Feed:
+        if table.plan.way and not access.is_host(socket):
             raise Refused(403, "in a study only the host may see what players think")
         if table.plan.state != "over":
-            if not doors.is_host(socket):
+            if not access.is_host(socket):
                 raise Refused(403, "only the host may see this while people play")
-            if table.plan.host_plays or socket.cookies.get(doors.cookie("sits")):
+            if table.plan.host_plays or socket.cookies.get(access.cookie("sits")):
                 raise Refused(403, "you hold a seat at this table; you may see this when the game is over")
         return table.host
 
@@ -69,75 +69,75 @@ async def live_nowhere(socket: WebSocket) -> None:
     await _deny(socket, Refused(404, "there is no such page"))
 
 
-async def _unseated(socket: WebSocket, choose: Callable[[Doors, WebTable], Feed]) -> None:
-    doors: Doors = socket.app.state.doors
+async def _unseated(socket: WebSocket, choose: Callable[[AccessControl, WebTable], Feed]) -> None:
+    access: AccessControl = socket.app.state.access
     where = address(socket)
-    wires = doors.wires
+    connections = access.connections
     try:
-        doors.admit(socket)
-        table = doors.table(socket)
-        choose(doors, table)
-        if wires.unknown.get(where, 0) >= SOCKETS and not doors.is_host(socket):
+        access.admit(socket)
+        table = access.table(socket)
+        choose(access, table)
+        if connections.unknown.get(where, 0) >= SOCKETS and not access.is_host(socket):
             raise Refused(429, f"too many open pages from your address: {SOCKETS} are allowed")
-        if sum(wires.unknown.values()) >= ALL_SOCKETS:
+        if sum(connections.unknown.values()) >= ALL_SOCKETS:
             raise Refused(429, f"too many open pages: {ALL_SOCKETS} are allowed")
     except WolflabError as refused:
         await _deny(socket, refused)
         return
-    wires.unknown[where] = wires.unknown.get(where, 0) + 1
+    connections.unknown[where] = connections.unknown.get(where, 0) + 1
     table.watched_by(1)
     try:
         await socket.accept()
-        first = {"keeper": doors.keeper(socket, table), "host": doors.is_host(socket), **first_told(table)}
-        await _serve(Wire(socket), lambda: choose(doors, table), first, watched=False)
+        first = {"keeper": access.keeper(socket, table), "host": access.is_host(socket), **first_told(table)}
+        await _serve(PageConnection(socket), lambda: choose(access, table), first, watched=False)
     finally:
-        wires.unknown[where] -= 1
-        if not wires.unknown[where]:
-            del wires.unknown[where]
+        connections.unknown[where] -= 1
+        if not connections.unknown[where]:
+            del connections.unknown[where]
         table.watched_by(-1)
 
 
 async def live_seat(socket: WebSocket) -> None:
     """WS /t/CODE/s/N/live: what one seat sees."""
-    doors: Doors = socket.app.state.doors
-    wire = Wire(socket)
+    access: AccessControl = socket.app.state.access
+    connection = PageConnection(socket)
     accepted = False
     try:
         ticket = ""
-        table = doors.table(socket)
+        table = access.table(socket)
         number = socket.path_params["seat"]
         if number < len(table.plan.seats) and table.plan.seats[number].kind == "shared":
-            doors.device(socket)
+            access.device(socket)
             await socket.accept()
             accepted = True
             ticket = await _ticket(socket)
-        table, seat = doors.seat(socket, ticket)
-        open_wires = doors.wires.seats.setdefault((table, seat), [])
-        if len(open_wires) >= SEAT_SOCKETS:
+        table, seat = access.seat(socket, ticket)
+        open_connections = access.connections.seats.setdefault((table, seat), [])
+        if len(open_connections) >= SEAT_SOCKETS:
             raise Refused(429, f"too many open pages of this seat: {SEAT_SOCKETS} are allowed")
     except WolflabError as refused:
         await _deny(socket, refused, accepted)
         return
     except WebSocketDisconnect:
         return
-    open_wires.append(wire)
+    open_connections.append(connection)
     table.connected(seat)
     try:
         if not accepted:
             await socket.accept()
-        kept = table.desks[seat].kept
+        kept = table.sessions[seat].kept
         first = {
-            "keeper": doors.keeper(socket, table),
-            "host": doors.is_host(socket),
+            "keeper": access.keeper(socket, table),
+            "host": access.is_host(socket),
             "draft": kept.draft,
             "notes": kept.notes,
             **first_told(table),
         }
-        await _serve(wire, lambda: table.seats[seat], first, watched=True)
+        await _serve(connection, lambda: table.seats[seat], first, watched=True)
     finally:
-        open_wires.remove(wire)
-        if not open_wires:
-            doors.wires.seats.pop((table, seat), None)
+        open_connections.remove(connection)
+        if not open_connections:
+            access.connections.seats.pop((table, seat), None)
         table.disconnected(seat)
 
 
@@ -159,13 +159,15 @@ async def _deny(socket: WebSocket, refused: WolflabError, accepted: bool = False
         await socket.send_denial_response(JSONResponse({"error": sentence}, status))
 
 
-async def _serve(wire: Wire, feed: Callable[[], Feed], first: dict[str, Any], watched: bool) -> None:
+async def _serve(
+    connection: PageConnection, feed: Callable[[], Feed], first: dict[str, Any], watched: bool
+) -> None:
     """Send until either side ends it. watched: the page has to say that it is still there."""
     tasks = [
-        asyncio.create_task(_send(wire, feed, first)),
-        asyncio.create_task(_hear(wire)),
-        asyncio.create_task(wire.ended.wait()),
-        asyncio.create_task(_ask_whether_there(wire, PING if watched else _SIGN, watched)),
+        asyncio.create_task(_send(connection, feed, first)),
+        asyncio.create_task(_hear(connection)),
+        asyncio.create_task(connection.ended.wait()),
+        asyncio.create_task(_ask_whether_there(connection, PING if watched else _SIGN, watched)),
     ]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -175,14 +177,14 @@ async def _serve(wire: Wire, feed: Callable[[], Feed], first: dict[str, Any], wa
         await asyncio.gather(*tasks, return_exceptions=True)
     with suppress(RuntimeError, WebSocketDisconnect, TimeoutError):
         async with asyncio.timeout(_FAREWELL):
-            if wire.why:
-                await wire.socket.send_text(encode({"closed": wire.why}).decode())
-            await wire.socket.close(wire.code if wire.why else 1000)
+            if connection.why:
+                await connection.socket.send_text(encode({"closed": connection.why}).decode())
+            await connection.socket.close(connection.code if connection.why else 1000)
 
 
-async def _say(wire: Wire, message: bytes) -> None:
+async def _say(connection: PageConnection, message: bytes) -> None:
     async with asyncio.timeout(_STUCK):
-        await wire.socket.send_text(message.decode())
+        await connection.socket.send_text(message.decode())
 
 
 async def _heard(socket: WebSocket) -> str:
@@ -193,38 +195,38 @@ async def _heard(socket: WebSocket) -> str:
     return message.get("text") or ""
 
 
-async def _send(wire: Wire, choose: Callable[[], Feed], first: dict[str, Any]) -> None:
-    given = wire.socket.query_params.get("since", "0")
+async def _send(connection: PageConnection, choose: Callable[[], Feed], first: dict[str, Any]) -> None:
+    given = connection.socket.query_params.get("since", "0")
     since = int(given) if given.isdecimal() and len(given) < 8 else 0
     extra = b',"first":' + encode(first)
     while True:
         try:
             feed = choose()
         except Refused as refused:  # who may see this has changed
-            wire.why = str(refused)
+            connection.why = str(refused)
             return
         version = feed.version
         message, since = feed.message(since, extra)
         extra = b""
-        await _say(wire, message)
+        await _say(connection, message)
         await feed.changed(version)
 
 
-async def _hear(wire: Wire) -> None:
+async def _hear(connection: PageConnection) -> None:
     with suppress(WebSocketDisconnect):
-        while wire.messages < _FLOOD:
-            await _heard(wire.socket)
-            wire.messages += 1
-            wire.heard = asyncio.get_running_loop().time()
-        wire.why, wire.code = "this page sends too many messages", 4429
+        while connection.messages < _FLOOD:
+            await _heard(connection.socket)
+            connection.messages += 1
+            connection.heard = asyncio.get_running_loop().time()
+        connection.why, connection.code = "this page sends too many messages", 4429
 
 
-async def _ask_whether_there(wire: Wire, every: float, watched: bool) -> None:
+async def _ask_whether_there(connection: PageConnection, every: float, watched: bool) -> None:
     loop = asyncio.get_running_loop()
-    wire.heard = loop.time()
+    connection.heard = loop.time()
     number = 0
-    while not watched or loop.time() - wire.heard < SILENT:
+    while not watched or loop.time() - connection.heard < SILENT:
         number += 1
-        wire.messages = 0
-        await _say(wire, encode({"ping": number}))
+        connection.messages = 0
+        await _say(connection, encode({"ping": number}))
         await asyncio.sleep(every)

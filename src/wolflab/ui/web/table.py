@@ -42,9 +42,9 @@ from .plan import (
     secret_hash,
 )
 from .refusals import Refused
-from .seat_session import Desk, KeptDesk, OpenAsk, read_desks, write_desks
+from .seat_session import OpenAsk, SeatSession, StoredSession, read_sessions, write_sessions
 from .state_messages import tell_everybody
-from .table_state import Awaited, Doing, Room
+from .table_state import Awaited, Doing, TableState
 from .timeline import GameAsks, GameGoesOn, PersonAsked, Timeline, clock
 
 TABLE = "table.json"
@@ -63,14 +63,14 @@ class GameVoid(ServerError):
     """Somebody has left a table that declares its game void then."""
 
 
-class WebTable(Room):
+class WebTable(TableState):
     """See the module. folder: where it is kept, and its run too where it has one of its own; run: that of a
     study, for a plan that names one of its games. Made anew, or read by `open`. tickets: with which seats of
     the shared device were opened. used: when somebody last asked for this table.
     """
 
     def __init__(self, plan: TablePlan, folder: Path, run: RunAtTables | None = None) -> None:
-        super().__init__(plan, read_desks(folder, len(plan.seats)))
+        super().__init__(plan, read_sessions(folder, len(plan.seats)))
         self.folder = folder
         self.run = run if plan.game else None
         self._store = None if self.run is None else self.run.store
@@ -95,9 +95,9 @@ class WebTable(Room):
     # -- keeping --------------------------------------------------------------------------
 
     def save(self) -> None:
-        """Keep the plan and the desks, now."""
+        """Keep the plan and the sessions, now."""
         write(self.folder / TABLE, msgspec.json.encode(self.plan))
-        write_desks(self.folder, self.desks)
+        write_sessions(self.folder, self.sessions)
 
     def save_soon(self) -> None:
         """Keep them within half a second."""
@@ -128,7 +128,7 @@ class WebTable(Room):
     # -- lobby ----------------------------------------------------------------------------
 
     def join(self, name: str, seat: int | None = None) -> tuple[int, str]:
-        """Somebody sits down: the seat, and its secret. Refused where there is no room."""
+        """Somebody sits down: the seat, and its secret. Refused where no seat is free."""
         plan = self.plan
         if plan.state != "lobby":
             raise Refused(409, "this game has begun; you can watch it")
@@ -162,7 +162,7 @@ class WebTable(Room):
         old = self.plan.seats[seat]
         old.nick, old.secret, old.pin = "", "", None
         self.tickets = {ticket: at for ticket, at in self.tickets.items() if at != seat}
-        self.desks[seat].kept = KeptDesk()  # whoever comes next finds nothing
+        self.sessions[seat].kept = StoredSession()  # whoever comes next finds nothing
         if not self.plan.people:
             self.starts = None
             self._wait_no_longer()
@@ -254,8 +254,8 @@ class WebTable(Room):
 
     def shut(self, seat: int) -> None:
         """Nobody holds this seat any more, and nothing is left of what its person typed beside the game."""
-        kept, desk = self.plan.seats[seat], self.desks[seat]
-        kept.nick, kept.secret, desk.kept = "", secret_hash(new_secret()), KeptDesk()
+        kept, session = self.plan.seats[seat], self.sessions[seat]
+        kept.nick, kept.secret, session.kept = "", secret_hash(new_secret()), StoredSession()
         self.save()
 
     def show_again(self) -> None:
@@ -277,8 +277,8 @@ class WebTable(Room):
             feed.reset()
         self.awaited = None
         plan = self.plan
-        for desk in self.desks:
-            desk.away_since = None if desk.connections else clock()
+        for session in self.sessions:
+            session.away_since = None if session.connections else clock()
         self.timeline = Timeline(self.ruleset, plan.times, plan.night_seconds, self, plan.marked, plan.shown)
         self._game = asyncio.create_task(self._run(self.timeline))
         self._game.add_done_callback(self._finished)
@@ -349,8 +349,8 @@ class WebTable(Room):
             _log.error("table %s: %s", plan.code, error)
         plan.state, plan.why = ("over", void) if void else (state, why)
         if plan.state == "over":
-            for desk in self.desks:
-                desk.kept = msgspec.structs.replace(desk.kept, draft="", answers={})
+            for session in self.sessions:
+                session.kept = msgspec.structs.replace(session.kept, draft="", answers={})
         self._save_now()
         self.touch()
 
@@ -411,20 +411,20 @@ class WebTable(Room):
 
     async def put(self, question: Question, key: str) -> TimedAnswer:
         """See `models.person.PeopleTable`."""
-        name, desk = question.task.ask.id, self.desks[question.situation.seat]
-        if name in desk.kept.answers:  # given before the server was killed
-            return desk.kept.answers[name]
+        name, session = question.task.ask.id, self.sessions[question.situation.seat]
+        if name in session.kept.answers:  # given before the server was killed
+            return session.kept.answers[name]
         opened = OpenAsk(question, asyncio.get_running_loop().create_future())
-        desk.asks[name] = opened
+        session.asks[name] = opened
         assert self.timeline is not None
-        self.timeline.add(PersonAsked(lambda: self._open(desk, opened)))
+        self.timeline.add(PersonAsked(lambda: self._open(session, opened)))
         try:
-            return await self._answer(question.situation.seat, desk, opened)
+            return await self._answer(question.situation.seat, session, opened)
         finally:
-            del desk.asks[name]
+            del session.asks[name]
             self.touch()
 
-    def _open(self, desk: Desk, opened: OpenAsk) -> None:
+    def _open(self, session: SeatSession, opened: OpenAsk) -> None:
         """A person is asked, from now on."""
         now, ask, times = clock(), opened.ask, self.plan.times
         opened.since = now
@@ -452,17 +452,17 @@ class WebTable(Room):
             due += night
         return due
 
-    async def _answer(self, seat: int, desk: Desk, opened: OpenAsk) -> TimedAnswer:
+    async def _answer(self, seat: int, session: SeatSession, opened: OpenAsk) -> TimedAnswer:
         """What the person answers; or what the table declares, where they do not."""
         while not opened.answer.done():
             if opened.since is not None and opened.due is not None:
                 if self.gone(seat):
                     return TimedAnswer(self._left(seat, opened), clock() - opened.since)
                 if clock() >= opened.due + LENIENCY and not self._waited_for(seat, opened):
-                    desk.late += opened.public and not opened.outside
+                    session.late += opened.public and not opened.outside
                     return TimedAnswer(PersonAnswer(missing="out of time"), clock() - opened.since)
             await asyncio.wait({opened.answer}, timeout=_LOOK)
-        desk.late = 0
+        session.late = 0
         return opened.answer.result()
 
     def _waited_for(self, seat: int, opened: OpenAsk) -> bool:
@@ -480,32 +480,32 @@ class WebTable(Room):
 
     def connected(self, seat: int) -> None:
         """A page shows this seat."""
-        desk = self.desks[seat]
+        session = self.sessions[seat]
         away, waited = min(self.lost_for(seat), self.plan.patience), False
-        desk.connections += 1
+        session.connections += 1
         lost = {public: min(away, self.still_prolonged(seat, public)) for public in (True, False)}
-        for ask in desk.asks.values():
+        for ask in session.asks.values():
             quiet = ask.public and self.public.facts.phase != "day"
             if ask.due is not None and lost[ask.public] > 0 and not quiet:
                 ask.due += lost[ask.public]
-                desk.extra += lost[ask.public]
+                session.extra += lost[ask.public]
                 waited = True
         if waited and away > GRACE:
             text = f"You were away for {duration(away)}. The game has waited for you, and goes on now."
             self.seats[seat].add(AnnouncementItem, text, True)
-        desk.away_since = None
+        session.away_since = None
         if self.plan.state == "lobby":
             self.arrived()
         self.touch()
 
     def disconnected(self, seat: int) -> None:
         """A page of this seat is gone."""
-        desk = self.desks[seat]
-        desk.connections -= 1
+        session = self.sessions[seat]
+        session.connections -= 1
         if self.plan.seats[seat].kind == "shared":
             self._device_is_here()
-        if not desk.connections:
-            desk.away_since = clock()
+        if not session.connections:
+            session.away_since = clock()
             asyncio.get_running_loop().call_later(self.plan.patience + _LOOK, self.touch)
         self.touch()
 
@@ -519,7 +519,7 @@ class WebTable(Room):
     def _device_is_here(self) -> None:
         self.device_seen = clock()
         for seat in self.plan.shared:
-            self.desks[seat].away_since = self.device_seen
+            self.sessions[seat].away_since = self.device_seen
 
     def watched_by(self, more: int) -> None:
         """Somebody begins to watch, or stops. All are told within a second, once for however many."""
@@ -537,34 +537,34 @@ class WebTable(Room):
         """An answer: it is kept, and then it counts."""
         if not self.plan.signals:  # whatever a page sends, nobody was told that it is counted
             answer = msgspec.structs.replace(answer, pasted=None, away=None)
-        desk = self.desks[seat]
-        before = desk.kept
-        if desk.give(name, answer, clock()):
+        session = self.sessions[seat]
+        before = session.kept
+        if session.give(name, answer, clock()):
             try:
                 self.save()
             except BaseException:
-                desk.kept = before  # it does not count; it may be sent again
+                session.kept = before  # it does not count; it may be sent again
                 raise
-            desk.asks[name].answer.set_result(desk.kept.answers[name])
+            session.asks[name].answer.set_result(session.kept.answers[name])
         self.acted(seat)
 
     def acted(self, seat: int) -> None:
         """Its person has done something."""
-        self.desks[seat].late = 0
+        self.sessions[seat].late = 0
         self.touch()
 
     def rest(self, seat: int, round: int, ticket: str = "") -> None:
         """Its person is ready for the day. ticket: with which a shared seat was opened; each counts once."""
-        facts, desk = self.public.facts, self.desks[seat]
+        facts, session = self.public.facts, self.sessions[seat]
         if facts.phase != "night" or facts.round != round:
             raise Refused(409, "this night is over")
         if not self.alive(seat):
             raise Refused(409, "you are out of the game; the night does not wait for you")
-        if desk.shown:
+        if session.shown:
             raise Refused(409, "you are asked something; answer it first")
-        if not desk.rests or (ticket and ticket != desk.rested_with):
-            desk.rests += 1
-            desk.rested_with = ticket
+        if not session.rests or (ticket and ticket != session.rested_with):
+            session.rests += 1
+            session.rested_with = ticket
         self.acted(seat)
         if self.timeline is not None:
             self.timeline.wake()
@@ -587,8 +587,8 @@ class WebTable(Room):
                 self.just_gone = (event.seat,)
             self.awaited = None
         if isinstance(event, NightFell):
-            for desk in self.desks:
-                desk.rests = 0
+            for session in self.sessions:
+                session.rests = 0
         self.touch()
         return self.just_gone if event.audience == EVERYONE else ()
 
@@ -658,12 +658,12 @@ def forgetting(folder: Path) -> Iterator[Callable[[int], None]]:
         return
     with held(folder.resolve().parent):
         plan = read_plan(folder)
-        desks = read_desks(folder, len(plan.seats))
+        sessions = read_sessions(folder, len(plan.seats))
 
         def forget(seat: int) -> None:
             plan.seats[seat].nick = ""
-            desks[seat] = Desk()
+            sessions[seat] = SeatSession()
 
         yield forget
         write(folder / TABLE, msgspec.json.encode(plan))
-        write_desks(folder, desks)
+        write_sessions(folder, sessions)

@@ -24,8 +24,8 @@ from ...rules import PRESETS
 from .plan import (
     MODEL,
     TablePlan,
+    TableRequest,
     TableSeat,
-    TableWish,
     new_code,
     new_secret,
     nickname,
@@ -36,7 +36,7 @@ from .refusals import Refused
 from .table import TABLE, WebTable, read_plan
 from .timeline import clock
 
-HOUSE = "house.json"
+SERVER_FILE = "house.json"
 RECIPES = {
     "vanilla": "answers at once",
     "deductive": "judges the others first",
@@ -63,7 +63,7 @@ _LISTED = 50
 _log = logging.getLogger("wolflab")
 
 
-class HouseFacts(msgspec.Struct):
+class ServerSecrets(msgspec.Struct):
     """What a server keeps of itself. server: by which its cookies are named. host, access: tokens."""
 
     server: str
@@ -71,7 +71,7 @@ class HouseFacts(msgspec.Struct):
     access: str
 
 
-class House:
+class TableServer:
     """See the module. folder: where the tables are. guarded: an access token is needed. store: the run of the
     study whose games are played here; None where each table has a run of its own.
     """
@@ -80,7 +80,7 @@ class House:
         self.folder = folder
         self._run = None if store is None else RunAtTables.of(store)
         self.guarded = guarded
-        self.facts = _facts(folder / HOUSE)
+        self.facts = _facts(folder / SERVER_FILE)
         self.tables: dict[str, WebTable] = {}
         self._sweeping: asyncio.Task[None] | None = None
         self._lock: int | None = None
@@ -133,7 +133,7 @@ class House:
         table.used = clock()
         return table
 
-    def make(self, wish: TableWish, host: bool) -> tuple[WebTable, str, str]:
+    def make(self, wish: TableRequest, host: bool) -> tuple[WebTable, str, str]:
         """A new table, the secret of whoever makes it, and that of the device that people share.
 
         Refused for what cannot be played, and for a paid model that the host has not asked for.
@@ -260,10 +260,10 @@ def _line(table: WebTable) -> dict[str, Any]:
     }
 
 
-def _facts(file: Path) -> HouseFacts:
+def _facts(file: Path) -> ServerSecrets:
     if file.is_file():
-        return read_json(file, HouseFacts, "remove it, and new links are made")
-    facts = HouseFacts(secrets.token_hex(4), new_secret(), new_secret())
+        return read_json(file, ServerSecrets, "remove it, and new links are made")
+    facts = ServerSecrets(secrets.token_hex(4), new_secret(), new_secret())
     write(file, msgspec.json.encode(facts))
     os.chmod(file, 0o600)
     return facts

@@ -1,6 +1,6 @@
 """How a table stands now: who is here, who is gone, and whom the game waits for.
 
-It is read by what is told of it (`telling`), and changed by what happens at it (`table`).
+It is read by what is told of it (`state_messages`), and changed by what happens at it (`table`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from ...text.transcript import PUBLIC
 from .feed import Feed
 from .plan import GRACE, TablePlan
-from .seat_session import Desk
+from .seat_session import SeatSession
 from .timeline import Timeline, clock
 
 LONGEST_EXTRA = 120.0
@@ -30,16 +30,16 @@ class Awaited(NamedTuple):
     seconds: float
 
 
-class Room:
-    """See the module. desks: by seat. seats, public, host: the feeds of each seat, of those who watch, and of
-    the host. device_seen: when the shared device last asked. timeline: of the game that is played. starts:
+class TableState:
+    """See the module. sessions: by seat. seats, public, host: the feeds of each seat, of those who watch, and
+    of the host. device_seen: when the shared device last asked. timeline: of the game that is played. starts:
     when the game begins by itself. just_gone: who died in the last public event, or said their last words.
     """
 
-    def __init__(self, plan: TablePlan, desks: list[Desk]) -> None:
+    def __init__(self, plan: TablePlan, sessions: list[SeatSession]) -> None:
         self.plan = plan
         self.ruleset = plan.ruleset
-        self.desks = desks
+        self.sessions = sessions
         self.seats = [Feed(self.ruleset, seat) for seat in range(self.ruleset.players)]
         self.public = Feed(self.ruleset, PUBLIC)
         self.host = Feed(self.ruleset, None)
@@ -58,7 +58,7 @@ class Room:
     @property
     def watched(self) -> bool:
         """Whether any page shows this table."""
-        return bool(self.spectators) or any(desk.connections for desk in self.desks)
+        return bool(self.spectators) or any(session.connections for session in self.sessions)
 
     def called(self, seat: int) -> str:
         """What the others know somebody by."""
@@ -69,8 +69,8 @@ class Room:
     def here(self, seat: int) -> bool:
         """Whether a page shows this seat now; a shared device counts for all its seats, whosever is open."""
         if self.plan.seats[seat].kind != "shared":
-            return bool(self.desks[seat].connections)
-        if any(self.desks[other].connections for other in self.plan.shared):
+            return bool(self.sessions[seat].connections)
+        if any(self.sessions[other].connections for other in self.plan.shared):
             return True
         return self.device_seen is not None and clock() - self.device_seen < GRACE
 
@@ -78,12 +78,12 @@ class Room:
         """Seconds since the last page of this seat was lost; 0 while it is here."""
         if self.here(seat):
             return 0.0
-        since = self.desks[seat].away_since
+        since = self.sessions[seat].away_since
         return 0.0 if since is None else clock() - since
 
     def idle(self, seat: int) -> bool:
         """Whether its person is here and has let its time run out too often."""
-        return self.desks[seat].late >= _LATE
+        return self.sessions[seat].late >= _LATE
 
     def gone(self, seat: int) -> bool:
         """Whether the table does what it declares for people who have left."""
@@ -95,7 +95,7 @@ class Room:
         """
         if not public and (len(self.plan.people) > 1 or self.plan.patience <= GRACE):
             return 0.0
-        return max(LONGEST_EXTRA, self.plan.patience) - self.desks[seat].extra
+        return max(LONGEST_EXTRA, self.plan.patience) - self.sessions[seat].extra
 
     def stood_in(self, seat: int) -> bool:
         """Whether its person has left a game that they are still in."""
@@ -108,7 +108,7 @@ class Room:
     def ready(self, seat: int) -> bool:
         """Whether the night may end for its person."""
         wanted = self.plan.night_steps if self.plan.seats[seat].kind == "shared" else 1
-        return self.desks[seat].rests >= wanted or self.gone(seat)
+        return self.sessions[seat].rests >= wanted or self.gone(seat)
 
     def alive(self, seat: int) -> bool:
         """Whether it is in the game, as everybody knows."""

@@ -4,7 +4,7 @@ import { render } from "./vendor/preact.module.js";
 import { post } from "./live.js";
 import { html } from "./parts.js";
 import { Bar } from "./frame.js";
-import { HousePage } from "./house.js";
+import { HomePage } from "./home.js";
 import { SeatPage, WatchPage } from "./game.js";
 import { DevicePage } from "./device.js";
 import { at, here } from "./place.js";
@@ -36,7 +36,7 @@ async function enter(secrets, code, number) {
 }
 
 function page(secrets, code, rest, number) {
-  if (!code) return html`<${HousePage} />`;
+  if (!code) return html`<${HomePage} />`;
   if (number !== undefined) return html`<${SeatPage} code=${code} number=${number} secret=${secrets.secret} />`;
   if (rest === "d/") return html`<${DevicePage} code=${code} />`;
   return html`<${WatchPage} code=${code} host=${rest === "host/"} />`;

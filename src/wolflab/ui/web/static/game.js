@@ -4,7 +4,7 @@
 import { useEffect, useRef, useState } from "./vendor/hooks.module.js";
 import { makeSeat, post, useAnswers, useKeptText, useLive, useSignals } from "./live.js";
 import { BUDGET, Careful, Clock, CopyLink, Dialog, Icon, Mark, Notice, Numbers, Who, count, filled, html, say, useWide } from "./parts.js";
-import { Desk, Watching } from "./desk.js";
+import { TurnPanel, Watching } from "./turn_panel.js";
 import { Log, inWords } from "./log.js";
 import { Bar, Connection, Rules, Waiting } from "./frame.js";
 import { Lobby } from "./lobby.js";
@@ -116,7 +116,7 @@ function Paused({ now, first }) {
   async function go(what) {
     setWrong((await post(base + what, what === "resume" ? filled(budget) : {})).error);
   }
-  return html`<section class="desk halted" aria-label="The game is paused"><h2>The game is paused</h2><p>
+  return html`<section class="turn-panel halted" aria-label="The game is paused"><h2>The game is paused</h2><p>
     <bdi>${now.table.why}</bdi></p>
     <p class="soft">Nothing is lost. ${first.keeper ? "" : "Whoever made the table can let it go on."}</p>
     <${Notice} text=${wrong} />
@@ -158,11 +158,11 @@ function result(you, end) {
 function Over({ now, first, log, host, handOver }) {
   const end = log.findLast((item) => item.kind === "end");
   const { you } = now;
-  if (now.table.way) return html`<section class="desk over" aria-label="After the game"><h2>${result(you, end)}
+  if (now.table.way) return html`<section class="turn-panel over" aria-label="After the game"><h2>${result(you, end)}
     <bdi>${end ? end.text : now.table.why || "The game is over."}</bdi></h2>
     <a class="button main" href=${at(now.table.way)}>Go on with the study</a></section>`;
   const revealed = log.some((item) => item.kind === "reveal"); // not where the game was ended before its end
-  return html`<section class="desk over" aria-label="After the game"><h2>${result(you, end)}
+  return html`<section class="turn-panel over" aria-label="After the game"><h2>${result(you, end)}
     <bdi>${end ? end.text : now.table.why || "The game is over."}</bdi></h2>
     <p class="soft">${you?.role && `Your role was ${you.role}. `}${revealed && "Everybody's role stands in the log. "}
       ${!now.table.next && !first.keeper && "Whoever made the table can start the next game."}</p>
@@ -273,7 +273,7 @@ function Playing({ live, seat, link, handOver }) {
     if (said && draft.text) draft.typed("");
   }, [answers.all]);
   const typed = (text, how) => { signals.typed(how); draft.typed(text); };
-  const panel = (hidden) => html`<${Desk} now=${now} clock=${clock} seat=${seat} answers=${answers} draft=${draft.text}
+  const panel = (hidden) => html`<${TurnPanel} now=${now} clock=${clock} seat=${seat} answers=${answers} draft=${draft.text}
     typed=${typed} signals=${signals} hidden=${hidden} handOver=${handOver} />`;
   return html`<${Table} live=${live} seat=${seat} notes=${notes} link=${link} handOver=${handOver} panel=${panel} />`;
 }

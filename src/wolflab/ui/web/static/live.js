@@ -36,16 +36,16 @@ const SILENCE = 30000; // milliseconds: after so long without a word the connect
 const NOTHING = { log: [], now: null, first: {}, clock: 0, link: "opening", sentence: "", status: 0 };
 
 /**
- * Why a connection was refused before it opened: a browser tells its page nothing of that. So the same door is tried
- * with a request that changes nothing. The sentence is "" where the door is open and only the network was at fault.
+ * Why a connection was refused before it opened: a browser tells its page nothing of that. So the same address is tried
+ * with a request that changes nothing. The sentence is "" where the address answers and only the network was at fault.
  */
 async function whyNot(path, ticket) {
   const base = path.replace(/(host\/)?live$/, "");
-  const door = await post(base + (base.includes("/s/") ? "desk" : "enter"), {}, { ticket });
-  if (door.status >= 400 && door.status < 500) return [door.error, door.status];
-  const house = await request("GET", "/house");
-  if (house.data.needs_access) return [house.data.error];
-  return [house.ok && path.includes("/host/") ? "Only the host may see this while people play." : ""];
+  const opened = await post(base + (base.includes("/s/") ? "draft" : "enter"), {}, { ticket });
+  if (opened.status >= 400 && opened.status < 500) return [opened.error, opened.status];
+  const home = await request("GET", "/home");
+  if (home.data.needs_access) return [home.data.error];
+  return [home.ok && path.includes("/host/") ? "Only the host may see this while people play." : ""];
 }
 
 /** Keep one WebSocket open, whatever the network does. Returns the function that ends it. */
@@ -226,7 +226,7 @@ export function useKeptText(seat, field, fromServer) {
     clearTimeout(timer.current);
     const saving = unsaved.current;
     if (saving === null) return;
-    const answer = await seat.send("desk", { [field]: saving }, { keepalive });
+    const answer = await seat.send("draft", { [field]: saving }, { keepalive });
     if (unsaved.current !== saving) return; // typed on; the next save is already on its way
     if (answer.ok) {
       unsaved.current = null;

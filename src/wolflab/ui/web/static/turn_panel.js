@@ -216,7 +216,7 @@ function usePlaces(asks) {
 const done = (answer) => answer && answer.state !== "refused";
 
 /** The panel for a seat while the game runs. */
-export function Desk({ now, clock, seat, answers, draft, typed, signals, hidden, handOver }) {
+export function TurnPanel({ now, clock, seat, answers, draft, typed, signals, hidden, handOver }) {
   const { you, seats } = now;
   const place = usePlaces(you.asks);
   const open = you.asks.filter((ask) => !done(answers.all[ask.id]));
@@ -239,7 +239,7 @@ export function Desk({ now, clock, seat, answers, draft, typed, signals, hidden,
   useEffect(() => { // a form that was sent took the focus with it; the keyboard goes on from here
     if (last && document.activeElement === document.body) panel.current.focus({ preventScroll: true });
   }, [ask?.id]);
-  return html`<section class="desk ${night && alive ? "night" : ""} ${ask && !ask.outside && !night ? "own" : ""}"
+  return html`<section class="turn-panel ${night && alive ? "night" : ""} ${ask && !ask.outside && !night ? "own" : ""}"
     aria-label="Your part" tabindex="-1" ref=${panel}>
     <${Turn} now=${now} ask=${ask} clock=${clock} warn=${warn} night=${night && alive} />
     ${!alive && !ask && html`<p class="dead"><${Icon} name="out" /><span>
@@ -258,6 +258,6 @@ export function Desk({ now, clock, seat, answers, draft, typed, signals, hidden,
 
 /** The panel for those who only watch. */
 export function Watching({ now, clock }) {
-  return html`<section class="desk" aria-label="Whose turn it is">
+  return html`<section class="turn-panel" aria-label="Whose turn it is">
     <${Turn} now=${now} ask=${null} clock=${clock} /></section>`;
 }

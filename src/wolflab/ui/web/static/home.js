@@ -1,4 +1,4 @@
-// The house: the tables, the door by code, and a new table.
+// The home page: the list of tables, joining one by its code, and making one.
 
 import { useEffect, useState } from "./vendor/hooks.module.js";
 import { post, request } from "./live.js";
@@ -66,10 +66,10 @@ const TIMES = [["speak", "Seconds to speak", "120"], ["vote", "Seconds to vote",
   ["night", "Seconds of a night", "by the rules"], ["hidden", "Seconds of rest after a death", "15"],
   ["pace", "Seconds between agents' lines", "1.5"], ["wait", "Minutes to wait for people", "10"]];
 
-function Seats({ house, rules, seats, setSeats }) {
+function Seats({ home, rules, seats, setSeats }) {
   const change = (n, what) => setSeats(seats.map((seat, i) => (i === n ? { ...seat, ...what } : seat)));
-  const built = house.recipes.map(({ name }) => [`agent ${name}`, `Built-in: ${name}`]);
-  const kinds = [...SEATS, ...built, ...(house.host ? [["model", "A model"]] : [])];
+  const built = home.recipes.map(({ name }) => [`agent ${name}`, `Built-in: ${name}`]);
+  const kinds = [...SEATS, ...built, ...(home.host ? [["model", "A model"]] : [])];
   const taken = ({ kind, recipe }) => (kind === "agent" ? `agent ${recipe}` : kind);
   function pick(n, value) {
     const [kind, recipe = seats[n].recipe] = value.split(" ");
@@ -82,10 +82,10 @@ function Seats({ house, rules, seats, setSeats }) {
     <label>Model<input list="models" required value=${seats[n].model}
       onInput=${(e) => change(n, { model: e.target.value })} /></label>
       <label>Recipe<select value=${seats[n].recipe} onChange=${(e) => change(n, { recipe: e.target.value })}>
-        ${house.recipes.map((one) => html`<option key=${one.name}
+        ${home.recipes.map((one) => html`<option key=${one.name}
           value=${one.name}>${one.name}</option>`)}</select></label></div>`}</li>`)}</ul>
-    <p class="soft">Built-in players: ${house.recipes.map(({ name, about }) => `${name} ${about}`).join("; ")}.</p>
-    <datalist id="models">${house.models.map((model) => html`<option key=${model}
+    <p class="soft">Built-in players: ${home.recipes.map(({ name, about }) => `${name} ${about}`).join("; ")}.</p>
+    <datalist id="models">${home.models.map((model) => html`<option key=${model}
       value=${model} />`)}</datalist></fieldset>`;
 }
 
@@ -94,10 +94,10 @@ const usual = (rules) => rules.seats.map((_, n) => ({ kind: n ? "agent" : "perso
 const seatToSend = ({ kind, model, recipe }) =>
   ({ model: { kind: "agent", model, recipe }, agent: { kind, recipe } }[kind] || { kind });
 
-function NewTable({ house }) {
+function NewTable({ home }) {
   const [name, setName] = useState("");
-  const [chosen, setChosen] = useState(house.rules[0].name);
-  const rules = house.rules.find((one) => one.name === chosen);
+  const [chosen, setChosen] = useState(home.rules[0].name);
+  const rules = home.rules.find((one) => one.name === chosen);
   const usualName = `Werewolf: ${chosen}`;
   const [seats, setSeats] = useState(() => usual(rules));
   const [times, setTimes] = useState({});
@@ -111,7 +111,7 @@ function NewTable({ house }) {
 
   function pick(next) {
     setChosen(next);
-    const rest = usual(house.rules.find((one) => one.name === next));
+    const rest = usual(home.rules.find((one) => one.name === next));
     setSeats(rest.map((seat, n) => seats[n] || seat)); // what was chosen for the first seats stays
   }
   async function make(event) {
@@ -130,12 +130,12 @@ function NewTable({ house }) {
     <div class="fields wide"><label>Name of the table<input value=${name} maxlength="24"
       placeholder=${usualName} onInput=${(e) => setName(e.target.value)} /></label>
       <label>Rules<select value=${chosen}
-        onChange=${(e) => pick(e.target.value)}>${house.rules.map((one) => html`<option key=${one.name}
+        onChange=${(e) => pick(e.target.value)}>${home.rules.map((one) => html`<option key=${one.name}
         value=${one.name}>${one.name}: ${count(one.players, "player")}</option>`)}</select></label></div>
     <p class="soft">${rules.about}</p>
     <ul class="cast" aria-label="The roles">${Object.entries(rules.roles).map(([role, n]) => html`<li key=${role}>
     <${Icon} name=${role} />${role}${n > 1 ? ` × ${n}` : ""}</li>`)}</ul>
-    <${Seats} house=${house} rules=${rules} seats=${seats} setSeats=${setSeats} />
+    <${Seats} home=${home} rules=${rules} seats=${seats} setSeats=${setSeats} />
     <details><summary>Times, and what else the table decides</summary>
       <fieldset><legend>Times</legend>
       <${Numbers} names=${TIMES} fields=${times} set=${setTimes} /></fieldset>
@@ -144,7 +144,7 @@ function NewTable({ house }) {
         ${VANISH.map(([value, words]) => html`<option key=${value} value=${value}>${words}</option>`)}</select></label>
       ${box("listed", "Show the table in this server's list")}${box("marked", "Mark agents as agents")}
       ${box("measure", "Measure: ask everybody, outside the game, how they would vote and whom they trust")}
-      ${house.host && html`<fieldset><legend>Budget <small>only for models that cost something</small></legend>
+      ${home.host && html`<fieldset><legend>Budget <small>only for models that cost something</small></legend>
       <${Numbers} names=${BUDGET} fields=${budget} set=${setBudget} empty="no limit" /></fieldset>`}</details>
     <${Notice} text=${wrong} /><div class="actions">
     <button class="main" disabled=${busy}>Make the table</button></div></form>`;
@@ -171,12 +171,12 @@ function Door({ onOpen }) {
 }
 
 /** `/` */
-export function HousePage() {
-  const [house, setHouse] = useState(null);
+export function HomePage() {
+  const [home, setHome] = useState(null);
   const [wrong, setWrong] = useState("");
   async function load() {
-    const answer = await request("GET", "/house");
-    if (answer.ok) setHouse(answer.data);
+    const answer = await request("GET", "/home");
+    if (answer.ok) setHome(answer.data);
     setWrong(answer.ok ? "" : answer.error);
   }
   useEffect(() => {
@@ -185,14 +185,14 @@ export function HousePage() {
     const timer = setInterval(() => document.visibilityState === "visible" && load(), 8000); // tables come and go
     return () => clearInterval(timer);
   }, []);
-  const inside = house && !house.needs_access;
-  return html`<${Bar} title="Wolflab" /><main class="house">
+  const inside = home && !home.needs_access;
+  return html`<${Bar} title="Wolflab" /><main class="home">
     <p class="lead">Werewolf, with people among language agents.</p><${Notice} text=${wrong} />
-    ${!house && !wrong && html`<p role="status">Looking for tables …</p>`}
-    ${house && house.needs_access && html`<${Door} onOpen=${load} />`}
-    ${inside && html`<div class="house-side"><section class="card" aria-label="Join by code"><h2>Join by code</h2>
+    ${!home && !wrong && html`<p role="status">Looking for tables …</p>`}
+    ${home && home.needs_access && html`<${Door} onOpen=${load} />`}
+    ${inside && html`<div class="home-side"><section class="card" aria-label="Join by code"><h2>Join by code</h2>
     <${ByCode} /></section>
-      <section aria-label="Tables"><h2>Tables</h2><${Tables} tables=${house.tables} /></section></div>
-      <section class="card house-main" aria-label="Make a table"><h2>Make a table</h2>
-      <${NewTable} house=${house} /></section>`}</main>`;
+      <section aria-label="Tables"><h2>Tables</h2><${Tables} tables=${home.tables} /></section></div>
+      <section class="card home-main" aria-label="Make a table"><h2>Make a table</h2>
+      <${NewTable} home=${home} /></section>`}</main>`;
 }
