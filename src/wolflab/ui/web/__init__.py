@@ -3,8 +3,8 @@
 What a seat is sent is cut from its view, and numbered within it. Everything that tells the time is decided by
 public facts alone: see `timeline`.
 
-Up: a request passes `middleware` and `access` (who may do what) to `app`, which acts on a `table`; `table_server`
-holds all tables. Down: the game's events go through a `timeline` to each viewer's `feed`; `state_messages` puts
-the state of the table (`table_state`) into words; `sockets` sends both. What is kept is a `plan` and the
-`seat_session` of each seat, beside the run.
+A request passes `middleware` and `access` (who may do what) to `app`, which acts on a `table`;
+`table_server` holds all tables. The game's events go through a `timeline` to each viewer's `feed`;
+`state_messages` puts the state of the table (`table_state`) into words; `sockets` sends both. What is kept is a
+`plan` and the `seat_session` of each seat, beside the run.
 """

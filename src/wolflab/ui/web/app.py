@@ -1,4 +1,4 @@
-"""The server's routes: who may do what, and what goes up. What is sent to pages without a request is in `sockets`."""
+"""The server's routes: who may do what, and what pages send. What they are sent is in `sockets`."""
 
 from __future__ import annotations
 

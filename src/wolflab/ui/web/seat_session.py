@@ -203,7 +203,7 @@ def read_sessions(folder: Path, seats: int) -> list[SeatSession]:
 
 
 def write_sessions(folder: Path, sessions: list[SeatSession]) -> None:
-    """Keep what lies on the sessions."""
+    """Keep what is kept of the sessions."""
     write(folder / DESKS, msgspec.json.encode([session.kept for session in sessions]))
 
 
