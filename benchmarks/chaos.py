@@ -54,7 +54,7 @@ time.time = lambda: _time() + _draws.uniform(-86400, 86400)
 
 
 @dataclass
-class Ledger(http_server.FakeServer):
+class ErrorSummary(http_server.FakeServer):
     """A server that fails at a rate, and writes down what it is asked and answers."""
 
     rate: float = 0.1
@@ -214,7 +214,7 @@ def policies(folder: Path) -> list[Any]:
     return [load_policy(file).digest for file in sorted((folder / "r").rglob("policy.safetensors"))]
 
 
-def wait_for_a_call(process: subprocess.Popen[str], server: Ledger) -> None:
+def wait_for_a_call(process: subprocess.Popen[str], server: ErrorSummary) -> None:
     """Until the process has asked something, or is over."""
     before = server.calls
     while process.poll() is None and server.calls == before:
@@ -222,7 +222,7 @@ def wait_for_a_call(process: subprocess.Popen[str], server: Ledger) -> None:
 
 
 def torment(
-    job: Work, folder: Path, server: Ledger, kills: int, draws: random.Random
+    job: Work, folder: Path, server: ErrorSummary, kills: int, draws: random.Random
 ) -> tuple[int, list[str]]:
     """Begin the work and take it up again until it is over. Returns how often it was killed, and what is
     wrong.
@@ -334,9 +334,9 @@ def one_round(name: str, deals: int, faults: float, seed: int, kills: int, draws
     """Do a piece of work from its beginning to its end, with so many kills at most, and once in peace."""
     with (
         tempfile.TemporaryDirectory() as place,
-        http_server.running(Ledger(rate=faults, seed=seed, latency=0.02)) as server,
+        http_server.running(ErrorSummary(rate=faults, seed=seed, latency=0.02)) as server,
     ):
-        assert isinstance(server, Ledger)
+        assert isinstance(server, ErrorSummary)
         [job] = [one for one in work(server.base_url, deals) if one.name == name]
         folder = Path(place)
         done, wrong = torment(job, folder, server, kills, draws)

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.specs import PlayerSpec
 from wolflab.lab.runs import runner
-from wolflab.lab.runs.casting import Company
+from wolflab.lab.runs.casting import PlayerBuilder
 from wolflab.lab.runs.forecast import Interval90, RunForecast, Seen, ask_some, forecast, seen_in
 from wolflab.lab.runs.rehearsal import rehearse
 from wolflab.lab.storage.store import Store
@@ -83,7 +83,7 @@ class Simulated:
         """Nothing to close."""
 
 
-class Players(Company):
+class Players(PlayerBuilder):
     """Simulated models in place of those that the experiment names."""
 
     def __init__(self, experiment: Experiment, home: Path, models: dict[str, Simulated]) -> None:

@@ -23,7 +23,7 @@ from typing import Any
 from study_helpers import FILE, Arrivals, Visitor, in_study
 from web_helpers import first_choice
 from wolflab.errors import WolflabError
-from wolflab.lab.runs.verification import verify_whole
+from wolflab.lab.runs.verification import verify_run
 from wolflab.lab.storage.packing import unpack
 from wolflab.lab.storage.store import Store
 from wolflab.lab.studies.people import kept_people, step_of
@@ -109,7 +109,7 @@ def random_study(folder: Path, seed: int, people: int, together: bool | None = N
     found.through = sum(not one.gone and not step_of(study, one) for one in everyone)
     with Store.open_for_reading(folder / "run") as store:
         found.games.update(row.status for row in store.games())
-        found.faults += verify_whole(store, agents=False).faults
+        found.faults += verify_run(store, agents=False).faults
     return found
 
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from scripted import Scripted, table_of
 from wolflab.errors import RecordError, StoreError, WolflabError
-from wolflab.lab.labels.annotate import Sample, read_key, sample, sampled_moments, write_key
+from wolflab.lab.labels.annotate import Sample, read_key, sample, sampled_decisions, write_key
 from wolflab.lab.labels.judging import question_of
 from wolflab.lab.labels.label_files import (
     REASONS,
@@ -31,7 +31,7 @@ from wolflab.lab.labels.label_files import (
 )
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
-from wolflab.lab.runs.decisions import moments
+from wolflab.lab.runs.decisions import recorded_decisions
 from wolflab.lab.storage.store import Store
 from wolflab.match import Draws, Match, Player, play, run_now
 from wolflab.record import read_record
@@ -80,7 +80,7 @@ def drawn(store: Store) -> Sample:
     return sample(store, 30)
 
 
-# -- moments --------------------------------------------------------------------------------
+# -- recorded decisions --------------------------------------------------------------------------------
 
 
 def test_moments_are_what_the_players_met() -> None:
@@ -111,7 +111,7 @@ def test_moments_are_what_the_players_met() -> None:
     writer = run_now(play(match)).writer
     assert writer is not None
     record = read_record(writer.game.lines)
-    found = moments(record)
+    found = recorded_decisions(record)
     assert [(one.ask.id, one.ask, tuple(one.view.events), tuple(one.view.notes)) for one in found] == met
     assert [one.turn for one in found] == [turn for turn in record.turns if turn.seat >= 0]
     assert any(one.turn.invalid for one in found)
@@ -121,7 +121,7 @@ def test_a_record_that_does_not_follow_from_its_draws_has_no_moments(store: Stor
     record = store.record(1)
     record.header["deal"] = "another"
     with pytest.raises(RecordError, match="wolflab verify"):
-        moments(record)
+        recorded_decisions(record)
 
 
 # -- drawing --------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ def test_kinds_and_recipes_narrow_the_draw(store: Store) -> None:
     asked = [
         turn for row in store.games() for turn in store.record(row.id).turns if turn.seat >= 0 and turn.calls
     ]
-    assert len(many.key.rows) == len(many.moments) == len(asked)
+    assert len(many.key.rows) == len(many.decisions) == len(asked)
     assert sum(given for _, given in many.short) == len(asked)
 
 
@@ -245,7 +245,7 @@ def test_roles_have_their_own_names_for_raters(drawn: Sample, tmp_path: Path) ->
         tmp_path / "r", experiment({"plain": {}, "renamed": {"rules": {"role_names": names}}})
     ) as store:
         found = sample(store, 10)
-        asked = [question_of(one) for one in sampled_moments(found.key, store).values()]
+        asked = [question_of(one) for one in sampled_decisions(found.key, store).values()]
     shown = [json.dumps(asdict(item)) for item in items_of(found)]
     shown += [content for question in asked for _, content in messages(question)]
     assert not any(name in text for text in shown for name in names.values())
@@ -253,7 +253,7 @@ def test_roles_have_their_own_names_for_raters(drawn: Sample, tmp_path: Path) ->
 
 
 def test_unusable_replies_are_shown_as_they_began(store: Store, drawn: Sample) -> None:
-    found = sampled_moments(drawn.key, store)
+    found = sampled_decisions(drawn.key, store)
     spoiled = [item for item in items_of(drawn) if found[item.id].turn.invalid is not None]
     assert spoiled
     for item in spoiled:
@@ -283,7 +283,7 @@ def test_the_key_is_kept_and_never_overwritten(store: Store, drawn: Sample, tmp_
 def test_another_run_is_not_taken_for_the_samples(drawn: Sample, tmp_path: Path) -> None:
     other = played(tmp_path / "r", experiment({"okapi": {}}, deals=3))
     with other, pytest.raises(StoreError, match="is not the run that this sample was drawn from"):
-        sampled_moments(drawn.key, other)
+        sampled_decisions(drawn.key, other)
 
 
 def test_a_twin_run_is_not_taken_for_the_samples(store: Store, drawn: Sample, tmp_path: Path) -> None:
@@ -294,7 +294,7 @@ def test_a_twin_run_is_not_taken_for_the_samples(store: Store, drawn: Sample, tm
         places = [row[:4] for row in store.games()]
         assert [row[:4] for row in twin.games()] == places
         with pytest.raises(StoreError, match=r"was played otherwise .* name the right one with --run"):
-            sampled_moments(drawn.key, twin)
+            sampled_decisions(drawn.key, twin)
         other = sample(twin, 30)
     mine = {(row.variant, row.deal, row.repeat, row.ask) for row in drawn.key.rows}
     assert mine & {(row.variant, row.deal, row.repeat, row.ask) for row in other.key.rows}
@@ -308,7 +308,7 @@ def test_a_twin_run_is_not_taken_for_the_samples(store: Store, drawn: Sample, tm
 def test_the_same_run_copied_is_the_samples(store: Store, drawn: Sample, tmp_path: Path) -> None:
     shutil.copytree(store.path, tmp_path / "copy")
     with Store.open_for_reading(tmp_path / "copy") as copy:
-        assert set(sampled_moments(drawn.key, copy)) == {row.id for row in drawn.key.rows}
+        assert set(sampled_decisions(drawn.key, copy)) == {row.id for row in drawn.key.rows}
 
 
 # -- label files ----------------------------------------------------------------------------

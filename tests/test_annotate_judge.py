@@ -112,7 +112,7 @@ def put(server: http_server.FakeServer) -> list[tuple[str, int]]:
 
 
 def read_back(path: Path, drawn: Sample, store: Store) -> JudgeFile:
-    return read_judge(path, drawn.key, judging.sampled_moments(drawn.key, store))
+    return read_judge(path, drawn.key, judging.sampled_decisions(drawn.key, store))
 
 
 @pytest.fixture(scope="module")
@@ -526,7 +526,7 @@ def test_a_dear_judge_begins_with_a_yes_or_a_budget(store: Store, drawn: Sample,
 def test_the_rule_minds_hallucinations_and_failures_that_show(
     store: Store, drawn: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = judging.sampled_moments(drawn.key, store)
+    found = judging.sampled_decisions(drawn.key, store)
     usable = [row for row in drawn.key.rows if found[row.id].turn.invalid is None]
     by_family = {one.family: name for name, one in BEHAVIOURS.items()}
     plan = dict(zip(("hallucination", "failure", "social", "strategic"), usable, strict=False))
@@ -761,7 +761,7 @@ def test_the_built_in_player_judges_offline_and_is_marked(store: Store, tmp_path
     assert (len(found.verdicts), found.invalid) == (40, 0)
     unusable = {
         item
-        for item, one in judging.sampled_moments(drawn.key, store).items()
+        for item, one in judging.sampled_decisions(drawn.key, store).items()
         if one.turn.invalid is not None and one.ask.options is not None
     }
     refused = {one.item for one in found.verdicts if one.labels and not one.labels["reasonable"]}
@@ -782,7 +782,7 @@ def test_tables_are_printed_for_one_rater_too() -> None:
 
 
 def test_the_question_keeps_nothing_of_the_players_own_notes(store: Store, drawn: Sample) -> None:
-    for moment in judging.sampled_moments(drawn.key, store).values():
+    for moment in judging.sampled_decisions(drawn.key, store).values():
         question = question_of(moment)
         assert not question.beliefs
         assert not question.situation.pending

@@ -23,7 +23,7 @@ from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.loading import build
 from wolflab.lab.plans.sources import read_fields, shipped_files
 from wolflab.lab.plans.specs import BudgetSpec
-from wolflab.lab.runs.casting import Company
+from wolflab.lab.runs.casting import PlayerBuilder
 from wolflab.lab.studies.plan import study_of
 from wolflab.lab.training.plan import Evaluation, TrainingSpec
 from wolflab.match import Draws, Match, everybody, play, run_now
@@ -170,7 +170,7 @@ def test_yaml_examples_can_be_built(block: Block) -> None:
     base = {"name": "example", "players": {"others": {"recipe": "random"}}}
     experiment = build({**base, **given}, where=block.where)
     for condition in experiment.conditions:
-        Company(experiment).cast(condition)
+        PlayerBuilder(experiment).cast(condition)
 
 
 # -- nothing goes unmentioned ---------------------------------------------------------------

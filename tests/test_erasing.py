@@ -24,7 +24,7 @@ from wolflab import files
 from wolflab.cli import app
 from wolflab.errors import StoreError
 from wolflab.lab.experience.pool_file import erase_in_pool, open_pool, stored_pool, write_pool
-from wolflab.lab.labels.annotate import read_key, sampled_moments
+from wolflab.lab.labels.annotate import read_key, sampled_decisions
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import erasing, runner
 from wolflab.lab.runs.replay import verify_game
@@ -115,7 +115,7 @@ def test_no_byte_of_a_run_holds_the_words(home: Path) -> None:
     assert ERASED in (run / "labels" / "items.csv").read_text()
     for labels in (run / "labels", home / "beside" / "labels"):
         with Store.open_for_reading(run) as store:
-            assert sampled_moments(read_key(labels), store), "label sets know the game, named or not"
+            assert sampled_decisions(read_key(labels), store), "label sets know the game, named or not"
     verified = typed("verify", run)
     assert "1 of 1 record holds" in verified
     assert re.search(
@@ -244,7 +244,7 @@ def test_no_hash_is_left_by_which_a_guess_at_the_words_could_be_confirmed(home: 
     assert "1 of 1 record holds" in typed("verify", run)
     for labels in (run / "labels", home / "beside" / "labels"):
         with Store.open_for_reading(run) as store:
-            assert sampled_moments(read_key(labels), store)
+            assert sampled_decisions(read_key(labels), store)
 
 
 def test_polls_are_chained_to_the_lines_as_they_are_now(tmp_path: Path) -> None:

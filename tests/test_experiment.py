@@ -16,7 +16,7 @@ from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.loading import build, load_experiment
 from wolflab.lab.plans.sources import file_kind, shipped_files
 from wolflab.lab.plans.specs import WITHOUT_MODEL
-from wolflab.lab.runs.casting import Company
+from wolflab.lab.runs.casting import PlayerBuilder
 from wolflab.lab.storage.store import Place
 from wolflab.lab.training.plan import load_training
 from wolflab.match import Dealing
@@ -139,7 +139,7 @@ def test_a_policy_that_does_not_fit_is_told_with_its_place_and_condition() -> No
         }
     )
     with pytest.raises(ModelError, match=r"^player_3 in atomic: policy 'small' .*small-atomic is the one"):
-        Company(made).cast("atomic")
+        PlayerBuilder(made).cast("atomic")
 
 
 def test_an_unknown_file_and_broken_yaml(tmp_path: Any) -> None:
@@ -247,7 +247,7 @@ def test_the_most_particular_place_wins() -> None:
             for n, place in enumerate(["others", "village", "werewolves", "Seer", "sheriff", "player_7"])
         },
     }
-    casting = Company(build(data)).casting(Place("all", 0, 0))
+    casting = PlayerBuilder(build(data)).casting(Place("all", 0, 0))
     recipes = [Recipe.of(player.describe()["recipe"]).retries for player in casting(Dealing(ROLES, 4))]
     assert recipes == [2, 1, 3, 2, 4, 1, 5]
 
@@ -255,7 +255,7 @@ def test_the_most_particular_place_wins() -> None:
 def test_a_seat_without_a_player_is_named() -> None:
     data = {"name": "x", "players": {"werewolves": {"recipe": "random"}}}
     with pytest.raises(WolflabError, match=r"nobody is named for player_2 \(Villager\)"):
-        Company(build(data)).casting(Place("all", 0, 0))(Dealing(ROLES, None))
+        PlayerBuilder(build(data)).casting(Place("all", 0, 0))(Dealing(ROLES, None))
 
 
 DECIDE: dict[str, Any] = {

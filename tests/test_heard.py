@@ -27,8 +27,14 @@ from wolflab.lab.plans.loading import build
 from wolflab.lab.plans.tournament import make_tournament
 from wolflab.lab.results.extras import Extras, extras, extras_of_all, extras_of_tournament
 from wolflab.lab.results.summaries import compared, summary
-from wolflab.lab.results.unusable_players import MANY, MANY_DECISIONS, Troubled, troubled, troubled_in
-from wolflab.lab.results.unusable_replies import Ledger, Tally, of_record
+from wolflab.lab.results.unusable_players import (
+    MANY,
+    MANY_DECISIONS,
+    UnusablePlayer,
+    unusable_players,
+    unusable_players_of,
+)
+from wolflab.lab.results.unusable_replies import ErrorSummary, Tally, of_record
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.tournament_games import tournament_standings
 from wolflab.lab.storage.store import Store
@@ -90,7 +96,7 @@ def stopped(path: Path, retries: int, tokens: int = 40_000) -> None:
 @pytest.mark.parametrize("retries", [0, 2])
 def test_what_a_stopped_game_holds_is_what_it_notes_once_it_is_over(tmp_path: Path, retries: int) -> None:
     stopped(tmp_path / "r", retries)
-    with Store.open_for_reading(tmp_path / "r") as store, Ledger(store) as ledger:
+    with Store.open_for_reading(tmp_path / "r") as store, ErrorSummary(store) as ledger:
         heard = {row.id: ledger.unfinished(row) for row in store.games()}
         assert [row.status for row in store.games()] == ["unfinished"] * 2
     found = {
@@ -121,7 +127,7 @@ def test_errors_of_a_stopped_run_are_counted_and_listed(tmp_path: Path) -> None:
     with Store.open_for_reading(tmp_path / "r") as store:
         console = quiet()
         list_errors(console, store)
-        with Ledger(store) as ledger:
+        with ErrorSummary(store) as ledger:
             unusable = [one for row in store.games() for one in ledger.unfinished(row).unusable]
     text = printed(console)
     assert f"{len(unusable)} unusable replies" in text
@@ -169,7 +175,7 @@ def test_replies_with_several_answers_are_told_apart(tmp_path: Path, retries: in
     console = quiet()
     with Store.open_for_reading(tmp_path / "r") as store:
         list_errors(console, store)
-        with Ledger(store) as ledger:
+        with ErrorSummary(store) as ledger:
             assert sum(tally.unusable for tally in ledger.tally().values()) == len(noted) - len(taken)
     text = printed(console)
     assert f"{len(noted) - len(taken)} unusable repl" in text
@@ -183,7 +189,7 @@ def test_several_answers_in_a_stopped_game_count_as_they_will(tmp_path: Path) ->
         data = build(over_http(server, 1, budget={"tokens": 40_000}))
         with Store.create(tmp_path / "r", data) as store:
             assert not runner.play_run(store)
-            with Ledger(store) as ledger:
+            with ErrorSummary(store) as ledger:
                 heard = {row.id: ledger.unfinished(row).unusable for row in store.games()}
         found = {(game, one.ask, one.step, one.attempt, one.taken) for game in heard for one in heard[game]}
         assert {taken for *_, taken in found} == {True, False}
@@ -342,10 +348,10 @@ def test_a_player_who_fails_in_one_condition_of_three_is_told_everywhere_or_nowh
         console = quiet()
         ended = run_experiment(console, str(tmp_path / "x.yaml"), (), False, tmp_path / "my run", None)
     assert ended is ExitCode.UNUSABLE
-    with Store.open_for_reading(tmp_path / "my run") as store, Ledger(store) as ledger:
-        (named,) = troubled_in(store)
+    with Store.open_for_reading(tmp_path / "my run") as store, ErrorSummary(store) as ledger:
+        (named,) = unusable_players_of(store)
         tallies = ledger.tally()
-        assert troubled(ledger) == (named,)
+        assert unusable_players(ledger) == (named,)
         table, where = summary(store), (store.path / "report.json").read_text()
     mine = {where: tally for (where, player), tally in tallies.items() if player.model == "wolf-1"}
     assert 2 * sum(tally.unusable for tally in mine.values()) < sum(tally.replies for tally in mine.values())
@@ -369,16 +375,16 @@ def test_a_player_who_fails_in_every_condition_is_told_once(tmp_path: Path) -> N
         bad.faults.extend([NONSENSE] * 5_000)
         with Store.create(tmp_path / "r", build(arms(bad, bad))) as store:
             assert runner.play_run(store)
-            (named,) = troubled_in(store)
+            (named,) = unusable_players_of(store)
             with Store.create(tmp_path / "s", build(arms(bad, bad, budget={"tokens": 3_000}))) as other:
                 assert not runner.play_run(other)
-                (begun,) = troubled_in(other)
+                (begun,) = unusable_players_of(other)
                 both = extras_of_all([store, other], compared([store, other]))
                 console = quiet()
                 print_summary(console, compared([store, other]), both)
     assert (named.conditions, named.everywhere) == (("a", "b", "c"), True)
     assert begun.conditions == ("a", "b", "c")[: len(begun.conditions)]  # as far as it was heard
-    assert [one.conditions for one in both.troubled] == [
+    assert [one.conditions for one in both.unusable_players] == [
         ("r: a", "r: b", "r: c"),
         tuple(f"s: {name}" for name in begun.conditions),
     ]
@@ -468,9 +474,9 @@ def test_a_few_bad_replies_in_each_of_many_conditions_are_many() -> None:
             return few | {("f", player): Tally(1_000, Counter({"no": 500}))}
 
     ledger: Any = Heard()
-    (named,) = troubled(ledger, MANY)
+    (named,) = unusable_players(ledger, MANY)
     assert (named.conditions, named.replies, named.unusable) == (("a", "b", "c", "d", "e"), 60, 35)
-    assert not troubled(ledger, 61)
+    assert not unusable_players(ledger, 61)
     assert trouble_in_words(named).startswith("Most replies of m · vanilla in a, b, c, d and 1 more cannot")
 
 
@@ -479,7 +485,7 @@ def test_no_record_is_read_of_a_run_without_trouble(tmp_path: Path, monkeypatch:
     with Store.create(tmp_path / "r", build(data)) as store:
         assert runner.play_run(store)
         monkeypatch.setattr(Store, "record", None)
-        assert troubled_in(store) == ()
+        assert unusable_players_of(store) == ()
 
 
 # -- what it cost -----------------------------------------------------------------------------------
@@ -604,7 +610,7 @@ def test_a_tournament_marks_the_cells_in_which_a_player_fails(tmp_path: Path) ->
     with Store.open_for_reading(tmp_path / "r") as store:
         extra = extras_of_tournament(store)
         pages = standings_page(tournament_standings(store), extra), report_page(summary(store), extras=extra)
-    (named,) = extra.troubled
+    (named,) = extra.unusable_players
     cells = {"sound vs failing", "failing vs sound", "failing vs failing"}
     assert set(named.conditions) == cells
     closing = printed(console).split("left 0:00:00")[-1]
@@ -673,7 +679,7 @@ def test_players_that_never_wait_are_heard_game_by_game(tmp_path: Path) -> None:
         record = store.record(1)
         again = quiet()
         report_run(again, store, tmp_path / "again.html")
-    assert [one.player for one in found.troubled] == ["village(invalid=0.9) · vanilla"]
+    assert [one.player for one in found.unusable_players] == ["village(invalid=0.9) · vanilla"]
     mistakes = [note for turn in record.turns for _, note in turn.notes if isinstance(note, Mistake)]
     tallies = of_record(record)
     assert sum(one.unusable for one in tallies.values()) == len(mistakes) > 0
@@ -700,7 +706,7 @@ def test_a_player_who_decides_nothing_is_named_though_most_of_its_replies_can_be
     assert "Most replies of" not in text
     with Store.open_for_reading(tmp_path / "r") as store:
         found = summary(store)
-        (named,) = extras(store, found).troubled
+        (named,) = extras(store, found).unusable_players
         turns = [turn for row in store.games() for turn in store.record(row.id).turns]
     mine = [turn for turn in turns if len(turn.calls) > 1]
     failed = sum(turn.invalid is not None for turn in mine)
@@ -718,7 +724,7 @@ def test_a_player_who_decides_nothing_is_named_though_most_of_its_replies_can_be
 
 def test_decisions_of_a_stopped_game_are_counted_as_far_as_they_were_taken(tmp_path: Path) -> None:
     stopped(tmp_path / "r", 0)
-    with Store.open_for_reading(tmp_path / "r") as store, Ledger(store) as ledger:
+    with Store.open_for_reading(tmp_path / "r") as store, ErrorSummary(store) as ledger:
         (before,) = ledger.tally().values()
         assert 0 < before.stand_ins.total() < before.decisions
         # Without retries a decision is one call; those still waited for, and its batch, are not decided.
@@ -727,8 +733,8 @@ def test_decisions_of_a_stopped_game_are_counted_as_far_as_they_were_taken(tmp_p
 
 
 def test_reasons_are_escaped_on_the_page(tmp_path: Path) -> None:
-    trouble = Troubled("<model>", ("all",), 60, 60, "a <b>reason</b>", 1, "r")
-    page = render_report(summarise([]), extras=Extras(troubled=(trouble,)))
+    trouble = UnusablePlayer("<model>", ("all",), 60, 60, "a <b>reason</b>", 1, "r")
+    page = render_report(summarise([]), extras=Extras(unusable_players=(trouble,)))
     assert "Most replies of &lt;model&gt; cannot be used: 60 of 60" in page
     assert "a &lt;b&gt;reason&lt;/b&gt;” (once)" in page
     assert "<code>wolflab errors RUN</code>" in page

@@ -19,7 +19,7 @@ from wolflab.lab.plans.loading import build
 from wolflab.lab.plans.policies import by_name
 from wolflab.lab.results.summaries import summary
 from wolflab.lab.runs import runner
-from wolflab.lab.runs.casting import Company
+from wolflab.lab.runs.casting import PlayerBuilder
 from wolflab.lab.storage.store import Store
 from wolflab.models.village import Village
 
@@ -178,17 +178,17 @@ class Silent(Asks):
 """,
     )
     village = {"others": {"recipe": f"{name}:Asks", "model": "village"}}
-    asking = Company(build(experiment("random", players=village))).cast("all")["others"].player
+    asking = PlayerBuilder(build(experiment("random", players=village))).cast("all")["others"].player
     assert isinstance(asking.model, Village)
     with pytest.raises(
         ExperimentError, match=r"^others in all: .*: it asks a model, and none is named; write"
     ):
-        Company(build(experiment(f"{name}:Asks"))).cast("all")
+        PlayerBuilder(build(experiment(f"{name}:Asks"))).cast("all")
     village["others"]["recipe"] = f"{name}:Silent"
     with Store.create(here / "run", build(experiment("random", players=village, deals=1))) as store:
         assert not runner.play_run(store)
         assert "has asks_model = True in its class" in str(store.game(1).error)
-        assert not runner.Company(store.experiment).models
+        assert not runner.PlayerBuilder(store.experiment).models
 
 
 def test_it_enters_tournaments_by_file_and_by_flag(here: Path) -> None:
@@ -282,7 +282,7 @@ def test_what_cannot_be_made_is_told_before_any_game(recipe: Any, words: str, he
     named = given.replace("NAME", name)
     made = build(experiment(named if isinstance(recipe, str) else {**recipe, "name": named}))
     with pytest.raises(ExperimentError) as caught:
-        asyncio.run(runner.preflight(Company(made)))
+        asyncio.run(runner.preflight(PlayerBuilder(made)))
     said = str(caught.value)
     assert said.startswith("others in all: recipe ")
     assert words.replace("NAME", name).replace("HERE", str(here)).replace("LINE", str(line)) in said
@@ -301,7 +301,7 @@ def test_what_cannot_be_made_is_told_before_any_game(recipe: Any, words: str, he
 def test_a_module_that_cannot_be_imported_is_told_with_its_line(text: str, words: str, here: Path) -> None:
     name = written(here, text, head="")
     with pytest.raises(ExperimentError) as caught:
-        Company(build(experiment(f"{name}:X"))).cast("all")
+        PlayerBuilder(build(experiment(f"{name}:X"))).cast("all")
     assert words.replace("NAME", name) in str(caught.value)
 
 

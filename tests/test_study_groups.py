@@ -13,7 +13,7 @@ from web_helpers import played
 from wolflab.errors import ExperimentError
 from wolflab.lab.plans.specs import PERSON
 from wolflab.lab.results.summaries import games as counted_games
-from wolflab.lab.runs.verification import verify_whole
+from wolflab.lab.runs.verification import verify_run
 from wolflab.lab.studies.plan import load_study, study_of
 from wolflab.rules import Said
 from wolflab.ui.study import study_server as houses
@@ -106,7 +106,7 @@ def test_games_of_groups_are_of_the_run_and_nobody_meets_a_deal_twice(tmp_path: 
         seats = [server.seat_of(people[0].person, at.plan.game) for at in (first, second)]
         assert seats[0] != seats[1]
         assert [(row.deal, row.status) for row in server.store.games()] == [(0, "done"), (1, "done")]
-        assert not verify_whole(server.store, agents=True).faults
+        assert not verify_run(server.store, agents=True).faults
         sat = server.store.sittings()
         assert len(sat) == 6
         assert {one.place for one in sat if one.game == second.plan.game} == {1, 2}
@@ -146,7 +146,7 @@ def test_one_of_them_is_erased_and_what_the_others_said_stays(tmp_path: Path) ->
         await seats[gone].post("/study/withdraw", code=code[0])
         after = [event for event in server.store.record(game).events if isinstance(event, Said)]
         assert {event.seat for event in after if SECRET in event.text} == said - {gone}
-        assert not verify_whole(server.store, agents=False).faults
+        assert not verify_run(server.store, agents=False).faults
 
     in_study(tmp_path, withdraw, **GROUP)
 

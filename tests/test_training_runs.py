@@ -29,7 +29,7 @@ from wolflab.errors import ExperimentError, ModelError, StoreError
 from wolflab.lab.plans.loading import build
 from wolflab.lab.plans.sources import shipped_files
 from wolflab.lab.plans.specs import PlayerSpec
-from wolflab.lab.runs.casting import Company
+from wolflab.lab.runs.casting import PlayerBuilder
 from wolflab.lab.runs.runner import play_run as play_all
 from wolflab.lab.storage.store import Place, Store
 from wolflab.lab.training import files as training_files
@@ -151,11 +151,11 @@ def test_the_likeliest_candidate_is_judged_beside_the_draw(whole: Path, tmp_path
     other = {"model": player["model"], "recipe": "deductive-004"}
     for side, place in (("village", "village"), ("werewolves", "werewolves")):
         plan = build({"name": "t", "rules": "doctor", "players": {"others": other, place: player}})
-        company = Company(plan)
+        builder = PlayerBuilder(plan)
         won = []
         for number in range(4):
             key = f"held out/look/{number}"
-            cast = company.casting(Place("all", 0, 0))
+            cast = builder.casting(Place("all", 0, 0))
             played = run_now(play(Match(DOCTOR, cast, Draws(key), Draws(f"{key}/0"), {}, write=False)))
             won.append(played.outcome.village_won is (side == "village"))
         assert line[f"look/{side}/likeliest"] == sum(won) / 4

@@ -17,7 +17,7 @@ from test_study_groups import GROUP, play_together, sit
 from web_helpers import now
 from wolflab.errors import NotNow, StoreError
 from wolflab.files import aside
-from wolflab.lab.runs.verification import verify_whole
+from wolflab.lab.runs.verification import verify_run
 from wolflab.lab.storage.store import Store
 from wolflab.lab.studies.people import kept_person
 from wolflab.ui.study.study_server import StudyServer
@@ -60,7 +60,7 @@ def test_a_game_of_several_ends_at_once_and_the_others_play_another_one(tmp_path
         assert people[2].step == "game/1"
         again = await play_together([people[2], await arrive("game/1"), await arrive("game/1")])
         assert server.store.game(again.plan.game).status == "done"
-        assert not verify_whole(server.store, agents=True).faults
+        assert not verify_run(server.store, agents=True).faults
 
     in_study(tmp_path, work, **GROUP, vanish=vanish)
 

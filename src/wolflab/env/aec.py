@@ -31,7 +31,7 @@ from ..text.asking.options import labels
 from ..text.replies.chosen_action import read_action
 from .actions import WORDS, ActionTable, Mask
 from .checks import checked_number, one_of, typed
-from .game import Game, GameProgress, Hall
+from .game import Game, GameProgress, GameRunner
 from .seating import Learners, Others, agents_of, checked_seats
 from .told import ALPHABET, text_length, told_to_seat
 from .vector import Vector, VectorLayout, encode
@@ -122,7 +122,7 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         self._shaping = SHAPED if shaping is True else (shaping or UNSHAPED)
         self._seed: int | None = None
         self._number = -1
-        self._hall = Hall(self.ruleset, learners, others, record)
+        self._hall = GameRunner(self.ruleset, learners, others, record)
         self._game = Game(self.ruleset, "", UNSHAPED)
         self._seen = [0] * self.ruleset.players
         self._words: str | None = None

@@ -1,6 +1,6 @@
 """One game behind the environment: who learns in it, what has happened, what it has earned each seat.
 
-`Hall` is where games are played, one after another; `Game` is one of them, stopped at a learner's question
+`GameRunner` plays games, one after another; `Game` is one of them, stopped at a learner's question
 or over. What an agent observes is made elsewhere, from the views that `Game.log` cuts.
 """
 
@@ -105,7 +105,7 @@ class Game:
 
     @property
     def progress(self) -> GameProgress:
-        """For `Hall.restore`."""
+        """For `GameRunner.restore`."""
         return GameProgress(self.deal.key, tuple(self.answers), tuple(self._earned), dict(self.calls.filed))
 
     def set_earnings(self, earned: Sequence[float]) -> None:
@@ -118,7 +118,7 @@ class Game:
         return earned
 
 
-class Hall:
+class GameRunner:
     """Plays games one at a time: step by step in the caller's thread, or, once a player turns out to wait
     for something, on an event loop in a thread of its own.
     """

@@ -14,7 +14,7 @@ from ..lab.plans.specs import Became, ExperienceSpec
 from ..lab.results.differences import Differs, Setting
 from ..lab.results.extras import Extras, Uncompared
 from ..lab.results.players import PlacePlayer, RulesPlayed
-from ..lab.results.unusable_players import Troubled
+from ..lab.results.unusable_players import UnusablePlayer
 from ..lab.storage.call_store import Begun
 from ..lab.studies.training import TrainedGame
 from ..metrics.shapes import Summary
@@ -229,7 +229,7 @@ def uncompared_in_words(uncompared: Uncompared) -> str:
     return f"Not compared: {', '.join(uncompared.measures)} ({why})."
 
 
-def trouble_in_words(trouble: Troubled) -> str:
+def trouble_in_words(trouble: UnusablePlayer) -> str:
     """Whose replies cannot be used, where, how many and why."""
     times = "once" if trouble.often == 1 else f"{trouble.often:,} times"
     because = f"most often because “{trouble.reason}” ({times})."
@@ -250,7 +250,7 @@ def failing(extras: Extras, *names: str) -> tuple[str, ...]:
     these entrants. Whatever marks a condition asks this.
     """
     bare = {*map(unmarked, names)}
-    found = (each.player for each in extras.troubled if bare & {*each.conditions, *each.entrants})
+    found = (each.player for each in extras.unusable_players if bare & {*each.conditions, *each.entrants})
     return tuple(dict.fromkeys(found))
 
 
@@ -346,7 +346,7 @@ def cut_name(name: str, most: int) -> str:
 
 def marked(summary: Summary, extras: Extras) -> tuple[Summary, Extras]:
     """Both with the names under which conditions stand in tables and figures."""
-    if not (extras.sources or extras.troubled):
+    if not (extras.sources or extras.unusable_players):
         return summary, extras
 
     def shown(row: Any) -> Any:

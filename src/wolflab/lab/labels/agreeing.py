@@ -17,7 +17,7 @@ from ...errors import WolflabError
 from ...stats.agreement import TwoRaters, difference_of_shares, krippendorffs_alpha, two_raters
 from ...stats.intervals import Estimate, share
 from ..storage.store import Store
-from .annotate import AnswerKey, read_key, sampled_moments
+from .annotate import AnswerKey, read_key, sampled_decisions
 from .judging import JudgeFile, read_judge, rule_labels, seen_by_rule
 from .label_files import Label, by_rater, check_named_once, joined_labels, labelled_by_both, read_labels
 
@@ -111,10 +111,12 @@ def agree(directory: Path, files: Sequence[Path], store: Store) -> SampleAgreeme
     check_named_once(files)
     read = {path: read_labels(path, key) for path in files}
     labels = joined_labels(files, read.__getitem__)
-    moments = sampled_moments(key, store)
-    judges = [read_judge(path.parent, key, moments) for path in sorted(directory.glob("judge-*/run.sqlite"))]
+    decisions = sampled_decisions(key, store)
+    judges = [
+        read_judge(path.parent, key, decisions) for path in sorted(directory.glob("judge-*/run.sqlite"))
+    ]
     seen = seen_by_rule(key, store)
-    agreed = agreement(key, labels, judges, rule_labels(seen, moments), seen)
+    agreed = agreement(key, labels, judges, rule_labels(seen, decisions), seen)
     return replace(agreed, unfilled=tuple(str(path) for path in files if not read[path]))
 
 

@@ -4,7 +4,7 @@ The protocol is that of 003 §4.4.2: so many replies of each variant, each calle
 who are not told the variant.
 
 Draws are keyed by deal, repeat and ask and not by condition, so that variants are judged on the same
-cards and at the same moments wherever their games still run alike.
+cards and at the same decisions wherever their games still run alike.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ...files import read_file, write
 from ...metrics.play import label_of, player_label
 from ...record import GameRecord, PastTurn
 from ...record.chain import hash_of
-from ..runs.decisions import Moment, in_turn, moments
+from ..runs.decisions import RecordedDecision, in_turn, recorded_decisions
 from ..storage.store import GameRow, Store
 
 PER_CONDITION = 50
@@ -84,7 +84,7 @@ class Sample:
     """
 
     key: AnswerKey
-    moments: tuple[Moment, ...]
+    decisions: tuple[RecordedDecision, ...]
     short: tuple[tuple[str, int], ...] = ()
 
 
@@ -122,7 +122,7 @@ def sample(
     made = [
         (_key_row(store, row, moment, record, seed), moment)
         for _, (row, record, asks) in sorted(chosen.items())
-        for moment in moments(record, f"{store.path.name}, game {row.id}")
+        for moment in recorded_decisions(record, f"{store.path.name}, game {row.id}")
         if moment.turn.ask in asks
     ]
     made.sort(key=lambda pair: _rank(seed, "order", pair[0].id))
@@ -199,7 +199,7 @@ def _letters(text: str, length: int = _ID_LETTERS) -> str:
     return letters
 
 
-def _key_row(store: Store, row: GameRow, moment: Moment, record: GameRecord, seed: int) -> KeyRow:
+def _key_row(store: Store, row: GameRow, moment: RecordedDecision, record: GameRecord, seed: int) -> KeyRow:
     turn, head = moment.turn, hash_of(record.lines[-1])
     place = (store.experiment.name, store.experiment.seed, row.condition, row.deal, row.repeat, turn.ask)
     # With the game's own hash: labels of another run of the same experiment must not fit.
@@ -208,13 +208,13 @@ def _key_row(store: Store, row: GameRow, moment: Moment, record: GameRecord, see
     return KeyRow(code, row.condition, row.id, row.deal, row.repeat, turn.ask, who, head)
 
 
-# -- the sample's moments ---------------------------------------------------------------------
+# -- the decisions of the sample ----------------------------------------------------------------------
 
 
-def sampled_moments(key: AnswerKey, store: Store) -> dict[str, Moment]:
+def sampled_decisions(key: AnswerKey, store: Store) -> dict[str, RecordedDecision]:
     """Item id → its moment, rebuilt from the run. StoreError when this is not the run it was drawn from."""
     games = {row.id: row for row in store.games()}
-    sampled: dict[str, Moment] = {}
+    sampled: dict[str, RecordedDecision] = {}
     for game, group in groupby(sorted(key.rows, key=lambda row: row.game), key=lambda row: row.game):
         wanted = {row.ask: row for row in group}
         first = next(iter(wanted.values()))
@@ -231,7 +231,7 @@ def sampled_moments(key: AnswerKey, store: Store) -> dict[str, Moment]:
                 f"{store.path} is not the run that this sample was drawn from: its game {game} was played "
                 "otherwise (the same experiment, run anew?); name the right one with --run"
             )
-        for moment in moments(record, f"{store.path.name}, game {game}"):
+        for moment in recorded_decisions(record, f"{store.path.name}, game {game}"):
             if moment.ask.id in wanted:
                 sampled[wanted[moment.ask.id].id] = moment
     lost = next((row for row in key.rows if row.id not in sampled), None)

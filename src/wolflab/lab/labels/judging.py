@@ -32,10 +32,10 @@ from ...text.questions import Judge, Question
 from ...text.replies.parse import parse
 from ...text.replies.parsed import Problem, Verdict
 from ..runs.batch import BatchItem, BatchResult, BatchWatcher, CallBatch, ask_until_usable, result_on_file
-from ..runs.decisions import Moment
+from ..runs.decisions import RecordedDecision
 from ..storage.call_store import CallStore
 from ..storage.store import Store
-from .annotate import AnswerKey, sampled_moments
+from .annotate import AnswerKey, sampled_decisions
 
 Criterion = tuple[str, str]
 """(name, definition), answered with yes or no."""
@@ -140,8 +140,8 @@ async def judge(
     no longer fits the one on file, is raised at the end.
     """
     (model,) = batch.models
-    moments = sampled_moments(key, store)
-    items = [_item(row.id, moments[row.id], model, asked, retries) for row in key.rows]
+    decisions = sampled_decisions(key, store)
+    items = [_item(row.id, decisions[row.id], model, asked, retries) for row in key.rows]
     decides = {
         "sample": key.code,
         "model": model.name,
@@ -166,7 +166,7 @@ def _plain(value: object) -> str:
 
 
 def _item(
-    item: str, moment: Moment, model: Model, asked: tuple[Criterion, ...], retries: int
+    item: str, moment: RecordedDecision, model: Model, asked: tuple[Criterion, ...], retries: int
 ) -> BatchItem[JudgedItem]:
     """A sampled reply, asked about until there is a verdict."""
     question = question_of(moment, asked)
@@ -185,13 +185,13 @@ def _item(
     return BatchItem(f"item/{item}", model, ask, retries)
 
 
-def question_of(moment: Moment, asked: tuple[Criterion, ...] = (REASONABLE,)) -> Question:
+def question_of(moment: RecordedDecision, asked: tuple[Criterion, ...] = (REASONABLE,)) -> Question:
     """The question that puts a reply before a judge: what its player knew, and nothing of how it played."""
     task = Judge(moment.ask, clean(reply_in_words(moment)), asked)
     return Question(moment.situation, task, layout="append")
 
 
-def reply_in_words(moment: Moment) -> str:
+def reply_in_words(moment: RecordedDecision) -> str:
     """The action in words, what was said aloud, or how a reply that could not be used began."""
     turn, ask = moment.turn, moment.ask
     if turn.invalid is not None:
@@ -209,8 +209,8 @@ def _line(verdict: JudgedItem) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value or name in ("item", "labels")}
 
 
-def read_judge(path: Path, key: AnswerKey, moments: Mapping[str, Moment]) -> JudgeFile:
-    """What a judge has said, from the calls in its directory; no model is asked. moments: the sample's.
+def read_judge(path: Path, key: AnswerKey, decisions: Mapping[str, RecordedDecision]) -> JudgeFile:
+    """What a judge has said, from the calls in its directory; no model is asked. decisions: the sample's.
 
     StoreError for a judging of another sample, CassetteMismatch for calls of other prompts.
     """
@@ -231,7 +231,7 @@ def read_judge(path: Path, key: AnswerKey, moments: Mapping[str, Moment]) -> Jud
 
         verdicts: list[JudgedItem] = []
         for row in key.rows:
-            item = _item(row.id, moments[row.id], silent, asked, retries)
+            item = _item(row.id, decisions[row.id], silent, asked, retries)
             with suppress(NotFiled):
                 verdicts.append(run_now(item.ask(Cassette(home.filed(item.name)))))
         return JudgeFile(
@@ -262,14 +262,16 @@ def seen_by_rule(key: AnswerKey, store: Store) -> dict[str, frozenset[str]]:
     return behaviours
 
 
-def rule_labels(seen: Mapping[str, frozenset[str]], moments: Mapping[str, Moment]) -> dict[str, bool]:
+def rule_labels(
+    seen: Mapping[str, frozenset[str]], decisions: Mapping[str, RecordedDecision]
+) -> dict[str, bool]:
     """The rule as a rater: item → reasonable.
 
     Not reasonable is a reply that could not be used, and one in which the detectors sighted a
     hallucination or a failure (`metrics.behaviours.UNREASONABLE`). It sees nothing else: its "reasonable"
-    only says that nothing of that kind was found. seen, moments: of the sample's items.
+    only says that nothing of that kind was found. seen, decisions: of the sample's items.
     """
     return {
-        item: moments[item].turn.invalid is None and not behaviours & UNREASONABLE
+        item: decisions[item].turn.invalid is None and not behaviours & UNREASONABLE
         for item, behaviours in seen.items()
     }

@@ -23,7 +23,7 @@ from ..studies.training import TrainedGame, trained_games
 from .differences import Arm, Differs, baseline_of, differences, sources
 from .players import PlacePlayer, RulesPlayed, players_of, rules_played
 from .studies import studied
-from .unusable_players import Troubled, troubled_entrants, troubled_in
+from .unusable_players import UnusablePlayer, unusable_entrants, unusable_players_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Extras:
     differs: tuple[Differs, ...] = ()
     interviews: tuple[InterviewRows, ...] = ()
     growth: tuple[Growth, ...] = ()
-    troubled: tuple[Troubled, ...] = ()
+    unusable_players: tuple[UnusablePlayer, ...] = ()
     choices: tuple[Choices, ...] = ()
     diversity: tuple[Diversity, ...] = ()
     uncompared: Uncompared | None = None
@@ -116,7 +116,7 @@ def extras_of_all(stores: Sequence[Store], summary: Summary, contrasts: Sequence
 def extras_of_tournament(store: Store) -> Extras:
     """Of a tournament's run: who plays, and whose replies are mostly unusable."""
     return Extras(
-        troubled=troubled_entrants(store),
+        unusable_players=unusable_entrants(store),
         estimated=tuple(dict.fromkeys(store.uncounted().values())),
         attempts=store.attempt_totals(),
         begun=(store.begun,),
@@ -126,7 +126,16 @@ def extras_of_tournament(store: Store) -> Extras:
     )
 
 
-_READ = ("sources", "interviews", "growth", "troubled", "choices", "diversity", "estimated", "trained")
+_READ = (
+    "sources",
+    "interviews",
+    "growth",
+    "unusable_players",
+    "choices",
+    "diversity",
+    "estimated",
+    "trained",
+)
 """What is read of each run by itself."""
 
 
@@ -137,7 +146,7 @@ def _read(store: Store) -> Extras:
         # Read from records, and none where nothing of it was asked for.
         interviews=_interviews(store) if store.experiment.interview else (),
         growth=_growths(store),
-        troubled=troubled_in(store),
+        unusable_players=unusable_players_of(store),
         estimated=tuple(dict.fromkeys(store.uncounted().values())),
         attempts=store.attempt_totals(),
         trained=tuple(trained_games(store)),
@@ -152,7 +161,7 @@ def _under(run: str, extras: Extras) -> Extras:
     def named(row: Any) -> Any:
         if isinstance(row, str):
             return f"{run}: {row}"
-        if isinstance(row, Troubled):
+        if isinstance(row, UnusablePlayer):
             return replace(row, conditions=tuple(map(named, row.conditions)), everywhere=False)
         names = {name: getattr(row, name, None) for name in ("condition", "baseline", "beside")}
         return replace(row, **{name: f"{run}: {value}" for name, value in names.items() if value is not None})

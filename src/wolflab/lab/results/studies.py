@@ -16,7 +16,7 @@ from ...metrics.diversity import Diversity, Offer, diversity_rows, offers_of
 from ...models.embedders import Embedder
 from ...models.embedders.base import Vectors
 from ..plans.matching import alike_rows
-from ..runs.casting import Company
+from ..runs.casting import PlayerBuilder
 from ..runs.counting import rows_of
 from ..storage.store import GameRow, Store
 from .differences import baseline_of
@@ -68,16 +68,16 @@ def _in_order(store: Store) -> list[GameRow]:
 
 
 async def _diverse(store: Store, offered: dict[str, list[tuple[int, Offer]]]) -> tuple[Diversity, ...]:
-    company = Company(store.experiment, store.path)
+    builder = PlayerBuilder(store.experiment, store.path)
     rows: list[Diversity] = []
     try:
         for condition, offers in offered.items():
             if offers:
                 texts = [text for _, offer in offers for text in (*offer.texts, *offer.actions)]
-                embedder = company.embedder(store.experiment.proposers(condition)[0].embedder)
+                embedder = builder.embedder(store.experiment.proposers(condition)[0].embedder)
                 rows += diversity_rows(condition, offers, await _vectors(embedder, texts))
     finally:
-        await company.close()
+        await builder.close()
     return tuple(rows)
 
 

@@ -17,7 +17,7 @@ from ...metrics.tournament import pair_of
 from ...rules import ROLES
 from ..runs.counting import rows_of
 from ..storage.store import Store
-from .unusable_replies import Ledger, Tally
+from .unusable_replies import ErrorSummary, Tally
 
 MANY = 50
 """Replies from which a rate of unusable ones is taken for more than bad luck."""
@@ -26,7 +26,7 @@ MANY_DECISIONS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Troubled:
+class UnusablePlayer:
     """A player (model and recipe) of whose replies more than half could not be used, in each of `conditions`.
 
     replies, unusable: over these conditions. often: how many times `reason`. run: the path of its run.
@@ -47,7 +47,9 @@ class Troubled:
     entrants: tuple[str, ...] = ()
 
 
-def troubled(ledger: Ledger, replies: int = 1, decisions: int = 1) -> tuple[Troubled, ...]:
+def unusable_players(
+    ledger: ErrorSummary, replies: int = 1, decisions: int = 1
+) -> tuple[UnusablePlayer, ...]:
     """Whose replies fail so far, then whose decisions do though its replies do not.
 
     replies, decisions: how many it takes, over the conditions in which the player fails, to be told.
@@ -67,11 +69,11 @@ def troubled(ledger: Ledger, replies: int = 1, decisions: int = 1) -> tuple[Trou
             where = tuple(condition for condition in every if condition in tallies)
             most = reasons.most_common(1)[0]
             run, everywhere = str(ledger.store.path), where == every
-            rows.append(Troubled(name, where, count, reasons.total(), *most, run, everywhere, decided))
+            rows.append(UnusablePlayer(name, where, count, reasons.total(), *most, run, everywhere, decided))
     return tuple(rows)
 
 
-def troubled_in(store: Store) -> tuple[Troubled, ...]:
+def unusable_players_of(store: Store) -> tuple[UnusablePlayer, ...]:
     """Of a run as it is stored, however few the replies. Only records of suspect conditions are read."""
     games = store.games()
     suspects = {
@@ -81,15 +83,15 @@ def troubled_in(store: Store) -> tuple[Troubled, ...]:
     }
     if not suspects:
         return ()
-    with Ledger(store, suspects) as ledger:
-        return troubled(ledger)
+    with ErrorSummary(store, suspects) as ledger:
+        return unusable_players(ledger)
 
 
-def troubled_entrants(store: Store) -> tuple[Troubled, ...]:
+def unusable_entrants(store: Store) -> tuple[UnusablePlayer, ...]:
     """Of a tournament's run: each with the entrants that it plays for, as a finished game of a cell tells."""
     games = {game.condition: game.id for game in store.games("done")}
     found = []
-    for trouble in troubled_in(store):
+    for trouble in unusable_players_of(store):
         entrants: list[str] = []
         for cell in trouble.conditions:
             pair = pair_of(cell)
@@ -113,4 +115,11 @@ def _counts(row: MeasureRow) -> Iterator[tuple[float, float]]:
                     yield sums[0], sums[1]
 
 
-__all__ = ["MANY", "MANY_DECISIONS", "Troubled", "troubled", "troubled_entrants", "troubled_in"]
+__all__ = [
+    "MANY",
+    "MANY_DECISIONS",
+    "UnusablePlayer",
+    "unusable_entrants",
+    "unusable_players",
+    "unusable_players_of",
+]

@@ -26,7 +26,7 @@ from ...rules import Ask, Event, Log, View
 from ...text.replies.parse import parse
 from ...text.replies.parsed import Problem
 from ..plans.specs import PERSON
-from ..runs.casting import Company
+from ..runs.casting import PlayerBuilder
 from ..runs.game import prepare
 from ..runs.replay import silenced
 from ..storage.embedding_cache import CachedEmbedder, WrappedEmbedder
@@ -94,7 +94,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Overheard:
+class RepliesOnFile:
     """What an unfinished game's calls hold. tallies: of the replies that were read, and of the decisions that
     they were enough for, by player; filed: how many calls there are.
     """
@@ -109,7 +109,7 @@ class Overheard:
         return sum(tally.replies for tally in self.tallies.values())
 
 
-class Ledger:
+class ErrorSummary:
     """The tally of a run that may be going on: games that are over are read once. Close it when done.
 
     conditions: of these alone; None: of all.
@@ -118,10 +118,10 @@ class Ledger:
     def __init__(self, store: Store, conditions: Collection[str] | None = None) -> None:
         self.store = store
         self._conditions = store.experiment.conditions if conditions is None else conditions
-        self._company = Company(store.experiment, store.path, reading=True)
+        self._builder = PlayerBuilder(store.experiment, store.path, reading=True)
         self._over: dict[int, Mapping[PlayerLabel, Tally]] = {}
 
-    def __enter__(self) -> Ledger:
+    def __enter__(self) -> ErrorSummary:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -129,7 +129,7 @@ class Ledger:
 
     def close(self) -> None:
         """Let go of the run's vectors."""
-        self._company.close_cache()
+        self._builder.close_cache()
 
     def tally(self) -> dict[tuple[str, PlayerLabel], Tally]:
         """By condition and player, over all games with calls on file."""
@@ -148,7 +148,7 @@ class Ledger:
             return self._over[row.id]
         return self.unfinished(row).tallies
 
-    def unfinished(self, row: GameRow) -> Overheard:
+    def unfinished(self, row: GameRow) -> RepliesOnFile:
         """The replies on file of a game that is not over; of those asked for at once, all but a few are read.
 
         What cannot be played again (calls of another version, say) is not read, nor is a game of somebody's
@@ -159,7 +159,7 @@ class Ledger:
         cast = self.store.experiment.cast(row.condition).values()
         if filed and all(spec.own is None for spec in cast):
             try:
-                match = prepare(self._company, Place.of(row), ear)
+                match = prepare(self._builder, Place.of(row), ear)
                 heard = replace(match, casting=ear.casting(match.casting), watch=ear.watch, write=False)
                 run_now(play(heard))
             except (_EndOfCalls, WolflabError):
@@ -246,7 +246,7 @@ class _Ear(NoFile):
         """The call read last answered another request than the one it was read for."""
         self._heard.popitem()
 
-    def heard(self) -> Overheard:
+    def heard(self) -> RepliesOnFile:
         """What was read, in the order of the game."""
         tallies: dict[PlayerLabel, Tally] = {}
         for player, unusable in self._heard.values():
@@ -256,7 +256,7 @@ class _Ear(NoFile):
                 tally.reasons[unusable.reason] += 1
         for player, invalid in self._decided:
             tallies.setdefault(player, Tally()).decided(invalid)
-        return Overheard(
+        return RepliesOnFile(
             tallies,
             tuple(unusable for _, unusable in self._heard.values() if unusable is not None),
             len(self._filed),
@@ -297,4 +297,4 @@ class _KeptOrEnd(WrappedEmbedder):
         return await embedder.embed(texts)
 
 
-__all__ = ["Ledger", "Overheard", "Tally", "Unusable", "of_record"]
+__all__ = ["ErrorSummary", "RepliesOnFile", "Tally", "Unusable", "of_record"]

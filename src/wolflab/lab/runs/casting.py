@@ -118,7 +118,7 @@ def budget_of(experiment: Experiment, spent: Spent) -> Budget:
     return Budget(experiment.budget.tokens, experiment.budget.usd, *spent)
 
 
-class Company(Players):
+class PlayerBuilder(Players):
     """All models, embedders, agents and pools of one run of one experiment, shared between its games.
 
     home: the run's directory, where vectors and pools are kept; None for a game that is not kept. spent:

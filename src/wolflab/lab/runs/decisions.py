@@ -1,4 +1,4 @@
-"""The moments of a recorded game: each reply with the view and the ask that it answered.
+"""The decisions of a recorded game: each reply with the view and the ask that it answered.
 
 A record keeps what was answered; what a seat knew and which options it had follow from it. The game is
 played again through the one loop, every seat giving the reply that it gave, so that nothing here repeats
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class RecordedDecision:
     """One reply of a seat. view: what it knew, its own notes included; ask: with its options."""
 
     turn: PastTurn
@@ -54,14 +54,14 @@ class _Playback:
     def __init__(self, record: GameRecord, where: str) -> None:
         self._turns = {turn.ask: turn for turn in record.turns if turn.seat >= 0}
         self._where = where
-        self.moments: list[Moment] = []
+        self.recorded_decisions: list[RecordedDecision] = []
 
     async def reply(self, view: View, ask: Ask, io: IO) -> Reply:
         turn = self._turns.get(ask.id)
         if turn is None or turn.action is None:
             raise RecordError(f"{self._where}: no reply to {ask.id}; check the run with wolflab verify")
         # The cache is the live seat's: whoever reads this moment later must not find the game's end in it.
-        self.moments.append(Moment(turn, view._replace(cache={}), ask))
+        self.recorded_decisions.append(RecordedDecision(turn, view._replace(cache={}), ask))
         action = turn.action if turn.invalid is None else Invalid(turn.invalid)
         return Reply(action, tuple(turn.notes))
 
@@ -69,7 +69,7 @@ class _Playback:
         return {"recipe": self.name}
 
 
-def moments(record: GameRecord, where: str = "record") -> tuple[Moment, ...]:
+def recorded_decisions(record: GameRecord, where: str = "record") -> tuple[RecordedDecision, ...]:
     """Every reply of every seat in the order of the game, probes left out.
 
     record: a finished game.
@@ -90,7 +90,7 @@ def moments(record: GameRecord, where: str = "record") -> tuple[Moment, ...]:
         raise RecordError(
             f"{where}: played again from its replies it ends otherwise; check the run with wolflab verify"
         )
-    return tuple(playback.moments)
+    return tuple(playback.recorded_decisions)
 
 
 def in_turn(groups: Iterable[Sequence[T]]) -> Iterator[T]:

@@ -26,7 +26,7 @@ from ...text.replies.parse import parse
 from ...text.replies.parsed import Problem
 from ...usage import CallTotals, Usage
 from ..storage.store import Store, asker
-from .casting import Company
+from .casting import PlayerBuilder
 from .rehearsal import PlayingModel, Rehearsal, RehearsedCall, RehearsedGame, playing_models, said_in
 
 _MOST_AGAIN = 3.0
@@ -326,15 +326,15 @@ def taken_in(store: Store) -> tuple[CallTotals, CallTotals]:
     return over, begun
 
 
-async def ask_some(company: Company, rehearsal: Rehearsal, most: int) -> tuple[Seen, list[str]]:
-    """Put rehearsed requests to a company's models, so many to each.
+async def ask_some(builder: PlayerBuilder, rehearsal: Rehearsal, most: int) -> tuple[Seen, list[str]]:
+    """Put rehearsed requests to a builder's models, so many to each.
 
     Returns what came, which is paid for, and why nothing more came, a sentence for each model that failed.
     """
     replies: dict[str, list[SeenReply]] = {}
     failed: list[str] = []
-    for playing in playing_models(company.experiment).values():
-        model, requests = company.model(playing.spec), rehearsal.requests.get(playing.label, [])[:most]
+    for playing in playing_models(builder.experiment).values():
+        model, requests = builder.model(playing.spec), rehearsal.requests.get(playing.label, [])[:most]
         came = await asyncio.gather(*map(model.generate, requests), return_exceptions=True)
         for request, response in zip(requests, came, strict=True):
             if isinstance(response, ModelError):

@@ -16,7 +16,7 @@ from ...text.reading import claimed_against
 from ..plans.experiment import Experiment
 from ..plans.scenes import ruleset_of_deal
 from ..storage.store import GameRow, Place, Store
-from .casting import Company
+from .casting import PlayerBuilder
 
 
 def probes_of(experiment: Experiment) -> tuple[Probe, ...]:
@@ -69,9 +69,9 @@ class StoredGame:
         return rules_of(self.store.experiment, Place.of(self.row)).names
 
 
-def prepare(company: Company, place: Place, file: File) -> Match:
+def prepare(builder: PlayerBuilder, place: Place, file: File) -> Match:
     """The match for one place."""
-    experiment = company.experiment
+    experiment = builder.experiment
     deal, play = keys(experiment, place)
     header = {
         "version": __version__,
@@ -80,7 +80,7 @@ def prepare(company: Company, place: Place, file: File) -> Match:
     }
     return Match(
         rules_of(experiment, place),
-        company.casting(place),
+        builder.casting(place),
         Draws(deal),
         Draws(play),
         header,

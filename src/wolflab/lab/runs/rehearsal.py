@@ -41,7 +41,7 @@ from ..plans.served import is_served
 from ..plans.specs import PlayerSpec
 from ..storage.store import Place, Store
 from . import runner
-from .casting import Company
+from .casting import PlayerBuilder
 
 GAMES = 24
 """Games that are rehearsed of an experiment, unless it has more conditions."""
@@ -186,8 +186,8 @@ def rehearse(experiment: Experiment, games: int = GAMES, kept: int = 24) -> Rehe
             Store.create(Path(folder) / "rehearsal", reduced) as store,
             asyncio.Runner(loop_factory=lambda: loop) as asyncio_runner,
         ):
-            company = _StandIns(reduced, store.path, kept)
-            asyncio_runner.run(runner.playing(store, reached=True, company=company))
+            builder = _StandIns(reduced, store.path, kept)
+            asyncio_runner.run(runner.playing(store, reached=True, builder=builder))
             rows = store.games()
     except (StoreError, OSError) as error:
         raise WolflabError(f"games cannot be rehearsed in {gettempdir()}: {error}") from None
@@ -197,10 +197,10 @@ def rehearse(experiment: Experiment, games: int = GAMES, kept: int = 24) -> Rehe
         )
     played: dict[str, list[RehearsedGame]] = {}
     for row in rows:
-        played.setdefault(row.condition, []).append(company.games[Place.of(row)])
+        played.setdefault(row.condition, []).append(builder.games[Place.of(row)])
     models, prices = [*playing_models(experiment).values()], embedder_prices(experiment)
-    texts = {name: (sum(map(tokens, given)), prices[name]) for name, given in company.texts.items()}
-    return Rehearsal(played, planned, models, company.requests, texts, experiment.concurrency)
+    texts = {name: (sum(map(tokens, given)), prices[name]) for name, given in builder.texts.items()}
+    return Rehearsal(played, planned, models, builder.requests, texts, experiment.concurrency)
 
 
 def _reduced(experiment: Experiment, each: int) -> Experiment:
@@ -226,7 +226,7 @@ _place: ContextVar[Place] = ContextVar("place")
 """The game that the running task plays."""
 
 
-class _StandIns(Company):
+class _StandIns(PlayerBuilder):
     """The players of the experiment, with stand-ins for models and embedders, and what these write down."""
 
     def __init__(self, experiment: Experiment, home: Path, kept: int) -> None:
@@ -257,7 +257,7 @@ class _StandIns(Company):
         return _CountingEmbedder(self.texts.setdefault(name, set()))
 
     def casting(self, place: Place) -> Any:
-        """See `Company`. Whoever asks for it plays that game, in a task of its own."""
+        """See `PlayerBuilder`. Whoever asks for it plays that game, in a task of its own."""
         _place.set(place)
         return super().casting(place)
 
@@ -287,19 +287,19 @@ class _StandIn(Village):
 
     instant = False
 
-    def __init__(self, name: str, company: _StandIns) -> None:
+    def __init__(self, name: str, builder: _StandIns) -> None:
         super().__init__()
-        self.name, self._company = name, company
+        self.name, self._builder = name, builder
 
     async def generate(self, request: Request) -> Response:
         """See `models.base.Model`."""
-        if self._company.budget.closed:
-            raise Stopped(self._company.budget.closed)
+        if self._builder.budget.closed:
+            raise Stopped(self._builder.budget.closed)
         await asyncio.sleep(1.0)
         reply = Response("I have thought about it, and I am not sure yet.")
         if not isinstance(request.asked, Chat):
             reply = await super().generate(request)
-        self._company.note_call(self.name, request, reply.text)
+        self._builder.note_call(self.name, request, reply.text)
         return reply
 
 

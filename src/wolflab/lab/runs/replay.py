@@ -27,11 +27,11 @@ from ..experience.run_pools import Pools
 from ..plans.experiment import Experiment
 from ..storage.embedding_cache import WrappedEmbedder
 from ..storage.store import GameRow, Place, Store
-from .casting import Company
+from .casting import PlayerBuilder
 from .counting import check_row
 from .game import keys, prepare, probes_of, rules_of
 from .rereading import KeptAlone, PastTurns
-from .work import told_with_its_place
+from .work import named_with_its_place
 
 
 class _Kept(WrappedEmbedder):
@@ -82,8 +82,8 @@ def replay(
 
     version: what its header is to say. seated: who stands where a player stood.
     """
-    company = Company(store.experiment, store.path, reading=True)
-    match = prepare(company, Place.of(row), file or Cassette(store.calls(row.id)))
+    builder = PlayerBuilder(store.experiment, store.path, reading=True)
+    match = prepare(builder, Place.of(row), file or Cassette(store.calls(row.id)))
     match = replace(match, header=match.header | {"version": version})
 
     def silent(casting: Casting) -> Casting:
@@ -94,10 +94,10 @@ def replay(
         return seat
 
     try:
-        with told_with_its_place():
+        with named_with_its_place():
             return run_now(play(replace(match, casting=silent(match.casting))))
     finally:
-        company.close_cache()
+        builder.close_cache()
 
 
 def _as_before(player: Player) -> Player:
@@ -152,19 +152,19 @@ def _check_place(store: Store, row: GameRow, record: GameRecord, where: str) -> 
 
 
 def _check_settings(
-    company: Company, place: Place, record: GameRecord, dealing: Dealing, older: bool, where: str
+    builder: PlayerBuilder, place: Place, record: GameRecord, dealing: Dealing, older: bool, where: str
 ) -> None:
     """RecordError where the run's file says other rules or players than the record's header. Players whose
     code is somebody's own are left to --agents. older: an older version began the run.
     """
-    experiment, header = company.experiment, record.header
+    experiment, header = builder.experiment, record.header
     rules = rules_of(experiment, place).stated()
     if record.ruleset != rules_of(experiment, place):
         place_of, was, now = first_difference(header["ruleset"], rules) or ("a default", "one", "another")
         raise RecordError(f"{where}: rules.{place_of} is {was} in the record and {now} in experiment.yaml")
     if any(spec.own is not None for spec in experiment.cast(place.condition).values()):
         return
-    seats = company.casting(place)(dealing)
+    seats = builder.casting(place)(dealing)
     made = [_apart(player.describe(), older) for player in seats]
     now_made = msgspec.json.decode(msgspec.json.encode(made))  # as a header has them
     difference = first_difference([_apart(player, older) for player in header["players"]], now_made)
@@ -229,9 +229,9 @@ class Checked(NamedTuple):
     otherwise: int = 0
 
 
-def verify_game(store: Store, row: GameRow, agents: bool, company: Company | None = None) -> Checked:
+def verify_game(store: Store, row: GameRow, agents: bool, builder: PlayerBuilder | None = None) -> Checked:
     """Check one finished game: chains, rules, settings, polls, the numbers kept of it and its pools; with
-    `agents` every prompt's hash and every note. company: of the run, where many of its games are checked.
+    `agents` every prompt's hash and every note. builder: of the run, where many of its games are checked.
 
     Raises RecordError or CassetteMismatch with the first difference, and ModelError or ExperimentError where
     a player cannot be made here, so that its settings cannot be compared.
@@ -244,9 +244,9 @@ def verify_game(store: Store, row: GameRow, agents: bool, company: Company | Non
     _check_totals(store, row, store.erased, where)
     check_row(store, row, record, where)
     Pools(store.experiment, store.path).verify(Place.of(row), record.header.get("players", ()), where)
-    company = company or Company(store.experiment, store.path, reading=True)
+    builder = builder or PlayerBuilder(store.experiment, store.path, reading=True)
     dealing = dealing_of(steps, record.header["deal"], record.header["play"])
-    _check_settings(company, Place.of(row), record, dealing, not store.read_as_now, where)
+    _check_settings(builder, Place.of(row), record, dealing, not store.read_as_now, where)
     if not agents:
         return Checked()
     if record.erased:

@@ -20,18 +20,18 @@ from ...record import GameRecord
 from ...rules import Action, facts_of
 from ...text.notes import Content
 from ..storage.store import GameRow, Place, Store
-from .casting import Company
-from .decisions import Moment, moments
+from .casting import PlayerBuilder
+from .decisions import RecordedDecision, recorded_decisions
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
+class RetakenTurn:
     """A turn as it was recorded, and as it was taken once more.
 
     action, invalid, notes: of the turn taken anew; all None where nothing was removed.
     """
 
-    moment: Moment
+    moment: RecordedDecision
     action: Action | None = None
     invalid: str | None = None
     notes: tuple[tuple[str, Content], ...] | None = None
@@ -41,9 +41,9 @@ NEAR = 8
 """Turns that are listed for one that there is not."""
 
 
-def moment_of(record: GameRecord, turn: str, where: str) -> Moment:
+def decision_of(record: GameRecord, turn: str, where: str) -> RecordedDecision:
     """The recorded turn of that ask ("2/vote/3"); RecordError lists those that are most like it."""
-    by_ask = {moment.ask.id: moment for moment in moments(record, where)}
+    by_ask = {moment.ask.id: moment for moment in recorded_decisions(record, where)}
     if turn not in by_ask:
         given = turn.split("/")
 
@@ -60,16 +60,16 @@ def moment_of(record: GameRecord, turn: str, where: str) -> Moment:
     return by_ask[turn]
 
 
-def again(store: Store, row: GameRow, turn: str, without: Sequence[str] = ()) -> Again:
+def again(store: Store, row: GameRow, turn: str, without: Sequence[str] = ()) -> RetakenTurn:
     """A recorded turn, and the same with components removed from its player.
 
     Raises RecordError for a turn that there is none of, for a player that does not reflect, and for a
     component that it has not; ServerError, in words of its own, where the model cannot be reached.
     """
     record = store.record(row.id)
-    moment = moment_of(record, turn, f"{store.path.name}, game {row.id}")
+    moment = decision_of(record, turn, f"{store.path.name}, game {row.id}")
     if not without:
-        return Again(moment)
+        return RetakenTurn(moment)
     try:
         reply = asyncio.run(_retaken(store, row, record, moment, without))
     except (ServerError, ModelRefused, BaseExceptionGroup) as error:
@@ -83,16 +83,16 @@ def again(store: Store, row: GameRow, turn: str, without: Sequence[str] = ()) ->
             f"{reason}; the turn was not taken again, and the run is as it was: try when the model answers"
         ) from None
     if isinstance(reply.action, Invalid):
-        return Again(moment, None, reply.action.reason, reply.notes)
-    return Again(moment, reply.action, None, reply.notes)
+        return RetakenTurn(moment, None, reply.action.reason, reply.notes)
+    return RetakenTurn(moment, reply.action, None, reply.notes)
 
 
 async def _retaken(
-    store: Store, row: GameRow, record: GameRecord, moment: Moment, without: Sequence[str]
+    store: Store, row: GameRow, record: GameRecord, moment: RecordedDecision, without: Sequence[str]
 ) -> Reply:
-    company = Company(store.experiment, store.path, reading=True)
+    builder = PlayerBuilder(store.experiment, store.path, reading=True)
     try:
-        player = _player(company, row, record, moment)
+        player = _player(builder, row, record, moment)
         agent = player.agent
         if not isinstance(agent, LanguageAgent) or agent.recipe.reflect is None:
             raise RecordError(
@@ -116,7 +116,7 @@ async def _retaken(
             moment.view, moment.ask, io
         )
     finally:
-        await company.close()
+        await builder.close()
 
 
 _RESUME = re.compile(r"[;:] (?:the run can be resumed|resume (?:the run )?later)\Z")
@@ -137,9 +137,9 @@ def _must_have(agent: LanguageAgent, component: str, name: str) -> None:
     raise RecordError(f"--without {component}: {name} {why}; name another component")
 
 
-def _player(company: Company, row: GameRow, record: GameRecord, moment: Moment) -> Player:
+def _player(builder: PlayerBuilder, row: GameRow, record: GameRecord, moment: RecordedDecision) -> Player:
     """Who held the seat at that moment: a Sheriff by vote or lot may have handed it to another."""
     then = facts_of(record.ruleset, record.events[: moment.turn.at])
     sheriff = then.sheriffs[0] if then.sheriffs else then.intended
     dealing = Dealing(record.roles, sheriff, record.header["deal"], record.header["play"])
-    return company.casting(Place.of(row))(dealing)[moment.ask.seat]
+    return builder.casting(Place.of(row))(dealing)[moment.ask.seat]

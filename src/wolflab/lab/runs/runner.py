@@ -27,7 +27,7 @@ from ..plans.experiment import Experiment
 from ..plans.numbering import numbering
 from ..storage.call_store import LATENESS, CallFile
 from ..storage.store import GameRow, Place, Store, asker
-from .casting import Company
+from .casting import PlayerBuilder
 from .counting import Finished, finished
 from .first_decisions import Broken, FirstDecisions
 from .game import prepare
@@ -71,31 +71,31 @@ def play_run(
     return asyncio.run(playing(store, watch, reached, first=first))
 
 
-def _build_measuring(company: Company) -> None:
+def _build_measuring(builder: PlayerBuilder) -> None:
     """Embedders that only the report asks: what they lack would be told after the last game."""
-    experiment = company.experiment
+    experiment = builder.experiment
     if experiment.diversity:
         for condition in experiment.conditions:
             for spec in experiment.proposers(condition)[:1]:
-                company.embedder(spec.embedder)
+                builder.embedder(spec.embedder)
 
 
-async def preflight(company: Company) -> None:
+async def preflight(builder: PlayerBuilder) -> None:
     """Build every player, reach every model once, load embedders; ModelError before any game starts."""
-    company.all_models()
-    company.pools.check(company.embedder)
-    _build_measuring(company)
-    await check_models(company.models)
-    await company.check_embedders()
+    builder.all_models()
+    builder.pools.check(builder.embedder)
+    _build_measuring(builder)
+    await check_models(builder.models)
+    await builder.check_embedders()
 
 
-def _as_before(store: Store, company: Company) -> None:
+def _as_before(store: Store, builder: PlayerBuilder) -> None:
     """Refuse to go on where an agent of somebody's own has other settings than in the games that are over: a
     default in its class has changed. (What the file sets cannot change; the code itself is in no hash.)
     """
     over = {row.condition: row.id for row in store.games() if row.over}
     for condition, game in over.items():
-        agents = [role.player.agent for role in company.cast(condition).values()]
+        agents = [role.player.agent for role in builder.cast(condition).values()]
         described = [agent.describe() for agent in agents if isinstance(agent, OwnAgent)]
         now = msgspec.json.decode(msgspec.json.encode(described))  # as a header has them
         players = store.record(game).header.get("players", ()) if now else ()
@@ -115,10 +115,10 @@ async def playing(
     store: Store,
     watch: ProgressWatch = lambda progress: None,
     reached: bool = False,
-    company: Company | None = None,
+    builder: PlayerBuilder | None = None,
     first: FirstDecisions | None = None,
 ) -> bool:
-    """As `play_run`, in an event loop that runs. company: who plays, instead of those whom it names."""
+    """As `play_run`, in an event loop that runs. builder: who plays, instead of those whom it names."""
     experiment = store.experiment
     number = numbering(experiment)
     progress = Progress(0, 0)
@@ -127,39 +127,39 @@ async def playing(
     def tell(news: str) -> None:
         watch(replace(progress, news=news))
 
-    company = company or Company(experiment, store.path, store.spent(), tell=tell)
+    builder = builder or PlayerBuilder(experiment, store.path, store.spent(), tell=tell)
     try:
         store.plan(planned_games(experiment), number)
         rows = store.games()
         if not all(row.over for row in rows):
             if reached:
-                company.all_models()
+                builder.all_models()
             else:
-                await preflight(company)
-            _as_before(store, company)
+                await preflight(builder)
+            _as_before(store, builder)
         for row in rows:
             if not row.over and (row.error or row.status != "planned"):
                 store.stop(row.id, "planned", "")
         # A run may have been cut between its last game and this.
         store.plan(further_games(experiment, store.games()), number)
-        while first.further() and (planned := company.pools.ready(store.games())):
+        while first.further() and (planned := builder.pools.ready(store.games())):
             rows = store.games()
             progress.planned = len(rows)
             progress.over = sum(row.status != "planned" for row in rows)
             watch(progress)
-            await provide(store, company.pools, planned, company.embedder)
-            if company.instant:
-                await _play_instant(store, company, planned, watch, progress)
+            await provide(store, builder.pools, planned, builder.embedder)
+            if builder.instant:
+                await _play_instant(store, builder, planned, watch, progress)
             else:
-                games = [_Playing(store, company, row, progress, first, tell) for row in planned]
+                games = [_Playing(store, builder, row, progress, first, tell) for row in planned]
 
                 def over() -> None:
                     _keep_lateness(store)
                     watch(progress)
 
                 with rare_collection():
-                    await _play_waiting(games, store, company, over, first.further)
-            if company.budget.closed:
+                    await _play_waiting(games, store, builder, over, first.further)
+            if builder.budget.closed:
                 break
             store.plan(further_games(experiment, store.games()), number)
         if first.broken is not None:
@@ -167,9 +167,9 @@ async def playing(
                 store.stop(row.id, "planned", first.broken.sentence)
     finally:
         try:
-            store.adapted(company.models)
+            store.adapted(builder.models)
         finally:  # on a full disk too
-            await company.close()
+            await builder.close()
     return all(row.over for row in store.games())
 
 
@@ -183,14 +183,14 @@ def _keep_lateness(store: Store) -> None:
 async def _play_waiting(
     games: list[_Playing],
     store: Store,
-    company: Company,
+    builder: PlayerBuilder,
     over: Callable[[], None],
     further: Callable[[], bool],
 ) -> None:
     """Play games whose players wait, as long as further ones may begin. Those that a failing server broke off
     are taken up once more where it has answered since: some game came to its end.
     """
-    at_once, budget = company.experiment.concurrency, company.budget
+    at_once, budget = builder.experiment.concurrency, builder.budget
     before = _over_in(store)
     broken_off = await work(games, at_once, over, budget, further)
     while broken_off and (now := _over_in(store)) > before:
@@ -236,23 +236,23 @@ class _Playing:
     def __init__(
         self,
         store: Store,
-        company: Company,
+        builder: PlayerBuilder,
         row: GameRow,
         progress: Progress,
         first: FirstDecisions,
         tell: Callable[[str], None],
     ) -> None:
-        self._store, self._company, self._row, self._progress = store, company, row, progress
+        self._store, self._builder, self._row, self._progress = store, builder, row, progress
         self._first, self._tell = first, tell
 
     async def go(self) -> None:
         """Play it, and keep its record."""
         store, row = self._store, self._row
-        self._company.check_refused(row.condition)
+        self._builder.check_refused(row.condition)
         filed = store.calls(row.id)
         file = CallFile(store, asker(row.id), filed)
         match = replace(
-            prepare(self._company, Place.of(row), file), answered=self._first.listener(filed, self._found)
+            prepare(self._builder, Place.of(row), file), answered=self._first.listener(filed, self._found)
         )
         start = time.perf_counter()
         try:
@@ -260,7 +260,7 @@ class _Playing:
         except CassetteMismatch as mismatch:
             raise mismatch if store.read_as_now else _begun_otherwise(store) from None
         spent = store.came_to(row.id)
-        result = finished(self._company.experiment, row.condition, played, file.held, spent)
+        result = finished(self._builder.experiment, row.condition, played, file.held, spent)
         store.keep(row.id, *result, time.perf_counter() - start)
         self._over()
 
@@ -302,13 +302,13 @@ class _Result:
 
 async def _play_instant(
     store: Store,
-    company: Company,
+    builder: PlayerBuilder,
     rows: list[GameRow],
     watch: ProgressWatch,
     progress: Progress,
 ) -> None:
     """Games whose players never wait: one after another, in one process or several."""
-    with stoppable(company.budget), closing(_results(company, store.path, rows)) as results:
+    with stoppable(builder.budget), closing(_results(builder, store.path, rows)) as results:
         for result in results:
             if result.over is None:
                 store.stop(result.game, "failed", result.error)
@@ -318,16 +318,16 @@ async def _play_instant(
             progress.last = store.game(result.game)
             watch(progress)
             await asyncio.sleep(0)  # where Ctrl-C is heard
-            if company.budget.closed:
+            if builder.budget.closed:
                 return
 
 
-def _results(company: Company, home: Path, rows: list[GameRow]) -> Generator[_Result, None, None]:
-    experiment = company.experiment
+def _results(builder: PlayerBuilder, home: Path, rows: list[GameRow]) -> Generator[_Result, None, None]:
+    experiment = builder.experiment
     if experiment.workers == 1 or len(rows) < 2:
         with rare_collection():
             for row in rows:
-                yield _play_one(company, row)
+                yield _play_one(builder, row)
         return
     data = experiment.model_dump(mode="json", exclude_unset=True)
     with processes(experiment.workers, _start_worker, data, home) as pool:
@@ -342,23 +342,23 @@ def _results(company: Company, home: Path, rows: list[GameRow]) -> Generator[_Re
             yield future.result()
 
 
-def _play_one(company: Company, row: GameRow) -> _Result:
+def _play_one(builder: PlayerBuilder, row: GameRow) -> _Result:
     file = CallFile(None, asker(row.id), {})
     start = time.perf_counter()
     try:
-        played = run_now(play(prepare(company, Place.of(row), file)))
-        result = finished(company.experiment, row.condition, played, file.held, {})
+        played = run_now(play(prepare(builder, Place.of(row), file)))
+        result = finished(builder.experiment, row.condition, played, file.held, {})
     except Exception as error:  # noqa: BLE001 (as `work` does: kept with its game)
         return _Result(row.id, None, error_sentence(error), time.perf_counter() - start)
     return _Result(row.id, result, "", time.perf_counter() - start)
 
 
-_worker: Company | None = None
+_worker: PlayerBuilder | None = None
 
 
 def _start_worker(data: dict[str, Any], home: Path) -> None:
     global _worker
-    _worker = Company(Experiment(**data), home)
+    _worker = PlayerBuilder(Experiment(**data), home)
 
 
 def _work(row: GameRow) -> _Result:

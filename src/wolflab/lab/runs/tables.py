@@ -18,11 +18,11 @@ from ...rules import Ask
 from ..plans.experiment import Experiment
 from ..storage.call_store import CallFile
 from ..storage.store import Place, Store, asker
-from .casting import Company, budget_of
+from .casting import PlayerBuilder, budget_of
 from .counting import finished
 from .game import prepare
 from .runner import preflight
-from .work import error_sentence, told_with_its_place
+from .work import error_sentence, named_with_its_place
 
 
 @dataclass(frozen=True)
@@ -67,16 +67,16 @@ async def play_table(
     pass through, in a group; a WolflabError leaves the game unfinished, with its sentence.
     """
     if store is None:
-        company = Company(experiment, table=table)
+        builder = PlayerBuilder(experiment, table=table)
     else:
-        company = Company(experiment, store.path, budget or store.spent(), table=table)
+        builder = PlayerBuilder(experiment, store.path, budget or store.spent(), table=table)
     place = only_place(experiment) if store is None else Place.of(store.game(game))
     try:
-        await preflight(company)
+        await preflight(builder)
         file = CallFile(store, asker(game), {} if store is None else store.calls(game))
-        match = replace(prepare(company, place, file), watch=watch, asked=asked)
+        match = replace(prepare(builder, place, file), watch=watch, asked=asked)
         start = time.perf_counter()
-        with told_with_its_place():
+        with named_with_its_place():
             played = await play(match)
         if store is not None:
             result = finished(experiment, place.condition, played, file.held, store.came_to(game))
@@ -87,4 +87,4 @@ async def play_table(
             store.stop(game, "unfinished", error_sentence(errors))
         raise
     finally:
-        await company.close()
+        await builder.close()

@@ -14,7 +14,7 @@ from ...usage import totals_alike
 from ..plans.experiment import Experiment
 from ..storage.call_store import CallStore
 from ..storage.store import GIVEN_UP, GameRow, Store, asker
-from .casting import Company
+from .casting import PlayerBuilder
 from .replay import verify_game
 from .runner import further_games, planned_games
 from .tournament_games import is_tournament, part_to_play
@@ -24,7 +24,7 @@ _NAMED = 10
 
 
 @dataclass
-class WholeRun:
+class RunVerification:
     """What was found. planned: games that there are to be by now; over: those that are; missing: the others,
     in words. good: games whose record holds. faults: what does not hold, a sentence each. unseen: what could
     not be looked at, and why. erased: game → statements that were erased from it. decided, otherwise: see
@@ -48,9 +48,11 @@ class WholeRun:
         return not self.faults and not self.missing
 
 
-def verify_whole(store: Store, agents: bool, tell: Callable[[str], None] = lambda fault: None) -> WholeRun:
+def verify_run(
+    store: Store, agents: bool, tell: Callable[[str], None] = lambda fault: None
+) -> RunVerification:
     """Check a run and all its games. tell: hears each fault when it is found."""
-    found = WholeRun()
+    found = RunVerification()
 
     def fault(sentence: str) -> None:
         found.faults.append(sentence)
@@ -64,23 +66,28 @@ def verify_whole(store: Store, agents: bool, tell: Callable[[str], None] = lambd
     except WolflabError as error:
         fault(str(error))
     _compare_with_plan(_games_to_be(store, experiment, rows), rows, found)
-    company = Company(store.experiment, store.path, reading=True)
+    builder = PlayerBuilder(store.experiment, store.path, reading=True)
     try:
         for row in rows:
             if row.over:
-                _check_game(store, row, agents, company, found, fault)
+                _check_game(store, row, agents, builder, found, fault)
     finally:
-        company.close_cache()
+        builder.close_cache()
     return found
 
 
 def _check_game(
-    store: Store, row: GameRow, agents: bool, company: Company, found: WholeRun, fault: Callable[[str], None]
+    store: Store,
+    row: GameRow,
+    agents: bool,
+    builder: PlayerBuilder,
+    found: RunVerification,
+    fault: Callable[[str], None],
 ) -> None:
     try:
         if n := store.record(row.id).erased_words:
             found.erased[row.id] = n
-        checked = verify_game(store, row, agents, company)
+        checked = verify_game(store, row, agents, builder)
         found.good += 1
         found.decided += checked.decided
         found.otherwise += checked.otherwise
@@ -97,7 +104,7 @@ def _check_game(
 
 
 def _compare_with_plan(
-    planned: Sequence[tuple[str, int, int]], rows: Sequence[GameRow], found: WholeRun
+    planned: Sequence[tuple[str, int, int]], rows: Sequence[GameRow], found: RunVerification
 ) -> None:
     places = {(row.condition, row.deal, row.repeat): row for row in rows}
     found.planned = len(planned)

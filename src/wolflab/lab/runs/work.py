@@ -176,7 +176,7 @@ def _first(error: BaseException) -> tuple[BaseException, str]:
 
 
 @contextmanager
-def told_with_its_place() -> Iterator[None]:
+def named_with_its_place() -> Iterator[None]:
     """Where no asker keeps what went wrong: a mistake in the code of an own agent is an AgentError."""
     try:
         yield

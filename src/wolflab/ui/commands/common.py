@@ -33,12 +33,12 @@ from ...lab.plans.experiment import Experiment
 from ...lab.plans.specs import PlayerSpec
 from ...lab.results.extras import Extras
 from ...lab.runs import runner
-from ...lab.runs.casting import Company
+from ...lab.runs.casting import PlayerBuilder
 from ...lab.runs.rehearsal import Rehearsal
 from ...lab.runs.work import budget_needed
 from ...lab.storage.store import GameRow, Store
 from ..report.numbers import number
-from ..terminal.alarm import HeardStore
+from ..terminal.alarm import WatchedStore
 from ..terminal.console import ExitCode, say
 from ..terminal.forecast import Beginning, forecast_first, forecast_in_a_line, forecast_underway
 from ..wording import SHORT_GAMES_FIRST, counted
@@ -133,18 +133,18 @@ def preflight_models(
     players: those that `-o` can change, by the names that it takes. keyless: the command that needs no key.
     home: of a run that goes on, which has pools and policies of its own.
     """
-    company = Company(experiment, home)
+    builder = PlayerBuilder(experiment, home)
 
     async def check() -> None:
         try:
-            await runner.preflight(company)
+            await runner.preflight(builder)
         finally:
-            await company.close()
+            await builder.close()
 
     try:
         asyncio.run(check())
     except ModelError as error:
-        lacking = company.lacking_key(players)
+        lacking = builder.lacking_key(players)
         if not lacking:
             raise
         others = " ".join(f"-o {shlex.quote(f'{name}.model')}=…" for name in lacking)
@@ -167,7 +167,7 @@ def bar(console: Console) -> Progress:
 
 def play_games(
     console: Console,
-    store: HeardStore,
+    store: WatchedStore,
     play: Callable[[runner.ProgressWatch], bool],
     rehearsal: Rehearsal | None = None,
 ) -> bool:
@@ -187,7 +187,7 @@ def play_games(
 class _GamesShown:
     """The bar of games, with what their calls took so far, and for how long they will go on."""
 
-    def __init__(self, console: Console, store: HeardStore, rehearsal: Rehearsal | None) -> None:
+    def __init__(self, console: Console, store: WatchedStore, rehearsal: Rehearsal | None) -> None:
         self._console, self._store, self._rehearsal = console, store, rehearsal
         self._bar = Progress(
             TextColumn("{task.description}"),
@@ -286,7 +286,7 @@ def end(
     whether all games are. keep_going: it was to play them whatever is replied.
     """
     if over:
-        return ExitCode.UNUSABLE if extras.troubled else ExitCode.DONE
+        return ExitCode.UNUSABLE if extras.unusable_players else ExitCode.DONE
     tell_unfinished(console, store, command, keep_going)
     return ExitCode.BROKEN if _held_back(store.games()) else ExitCode.NOT_OVER
 

@@ -18,7 +18,7 @@ from ...lab.plans.sources import COMMANDS, file_kind, shipped_files, shipped_kin
 from ...lab.results.extras import Extras, extras, extras_of_all
 from ...lab.results.summaries import compared as compared_runs
 from ...lab.results.summaries import summary
-from ...lab.results.unusable_replies import Ledger
+from ...lab.results.unusable_replies import ErrorSummary
 from ...lab.runs import runner
 from ...lab.runs.checking import CheckedReply, check_in_a_game, listing
 from ...lab.runs.first_decisions import FirstDecisions
@@ -31,7 +31,7 @@ from ...text.replies.finish import FinishReason
 from ..replay.page import replay_of
 from ..report.links import links_of, quoted_games, quoted_replay
 from ..report.report import render_report, report_page
-from ..terminal.alarm import Alarm, HeardStore
+from ..terminal.alarm import Alarm, WatchedStore
 from ..terminal.console import ExitCode, say
 from ..terminal.forecast import forecast_first
 from ..terminal.game import show_errors, show_unusable
@@ -77,7 +77,7 @@ def run_experiment(
             tournament = is_tournament(stopped_run)
         if tournament:
             return resume_tournament(console, resume, overrides, yes, keep_going)
-        store = HeardStore.resume(resume)
+        store = WatchedStore.resume(resume)
     else:
         assert source is not None
         if file_kind(source) == "tournament":
@@ -88,7 +88,7 @@ def run_experiment(
         preflight_models(experiment, players, keyless)
         beginning = forecast_first(console, experiment, yes, with_a_yes())
         path = out if out is not None else new_directory(Path("runs"), experiment.name)
-        store = HeardStore.create(path, experiment)
+        store = WatchedStore.create(path, experiment)
     reached = resume is None
     with store:
         begin_output(console, "run", store.experiment.title or store.experiment.name, store.path, keep_going)
@@ -165,7 +165,7 @@ def compare_runs(
 def list_errors(console: Console, store: Store) -> None:
     """002's error log: unusable replies, then games that are not over, then adaptations."""
     count = last_taken = unread = 0
-    with Ledger(store) as ledger:
+    with ErrorSummary(store) as ledger:
         for row in store.games():
             if row.over:
                 unusable, last = show_errors(console, row.id, store.record(row.id))

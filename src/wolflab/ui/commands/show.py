@@ -15,7 +15,7 @@ from ...errors import ExperimentError, RecordError
 from ...lab.runs.counting import rows_of
 from ...lab.runs.game import keys
 from ...lab.runs.prompts import PromptShown, prompts_of, seat_asked
-from ...lab.runs.retaken_turn import Again, again
+from ...lab.runs.retaken_turn import RetakenTurn, again
 from ...lab.storage.store import GameRow, Place, Store
 from ...metrics.behaviours import TrustTable, trust_tables
 from ...metrics.play import seat_labels
@@ -216,7 +216,7 @@ NotesShown = Sequence[tuple[str, Content]]
 def show_turn(
     console: Console,
     ruleset: Ruleset,
-    taken: Again,
+    taken: RetakenTurn,
     without: Sequence[str],
     past: Callable[[str], str] = str,
 ) -> None:

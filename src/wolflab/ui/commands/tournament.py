@@ -25,7 +25,7 @@ from ...stats.intervals import Estimate
 from ..report.links import Links
 from ..report.numbers import interval, number, spent
 from ..report.tournament import PART_NAMES, standings_page
-from ..terminal.alarm import Alarm, HeardStore
+from ..terminal.alarm import Alarm, WatchedStore
 from ..terminal.console import ExitCode, say
 from ..terminal.forecast import Beginning, forecast_first
 from ..terminal.tables import INSTRUMENT, framed, in_red, print_fitted, print_top
@@ -83,7 +83,7 @@ def run_tournament(
     beginning = forecast_first(console, tournament.experiment(), yes, with_a_yes())
     path = out if out is not None else new_directory(Path("runs"), tournament.name)
     start_tournament(path, tournament).close()
-    with HeardStore.resume(path) as store:
+    with WatchedStore.resume(path) as store:
         return _played(console, store, True, beginning, keep_going)
 
 
@@ -97,13 +97,13 @@ def resume_tournament(
     """Take up a tournament's run where it stopped, then show it. changes: see `Store.resume`. yes and
     keep_going: see `run_tournament`.
     """
-    with HeardStore.resume(path) as store:
+    with WatchedStore.resume(path) as store:
         beginning, reached = taken_up(console, store, changes, yes)
         return _played(console, store, reached, beginning, keep_going)
 
 
 def _played(
-    console: Console, store: HeardStore, reached: bool, beginning: Beginning, keep_going: bool
+    console: Console, store: WatchedStore, reached: bool, beginning: Beginning, keep_going: bool
 ) -> ExitCode:
     title = store.experiment.title or store.experiment.name
     begin_output(console, "tournament", title, store.path, keep_going)

@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from ...errors import RecordError, StoreError
 from ...lab.experience.pool_file import check_pool, is_pool
-from ...lab.runs.verification import WholeRun, totals_that_differ, verify_whole
+from ...lab.runs.verification import RunVerification, totals_that_differ, verify_run
 from ...lab.storage.call_store import CallStore
 from ...lab.storage.run_files import TRAINING
 from ...lab.storage.store import Store
@@ -41,7 +41,7 @@ def _tell(console: Console, fault: str) -> None:
 
 def _run(console: Console, path: Path, agents: bool) -> bool:
     with Store.open_for_reading(path) as store:
-        found = verify_whole(store, agents, lambda fault: _tell(console, fault))
+        found = verify_run(store, agents, lambda fault: _tell(console, fault))
         if found.good + found.bad == 0 and not found.faults:
             raise RecordError(f"{store.path} has no finished game to verify")
     checked = ", prompts and notes" if agents else ""
@@ -68,7 +68,7 @@ def _run(console: Console, path: Path, agents: bool) -> bool:
     return found.holds
 
 
-def _tell_missing(console: Console, found: WholeRun) -> None:
+def _tell_missing(console: Console, found: RunVerification) -> None:
     be = "is" if found.planned == 1 else "are"
     console.print(f"{found.over} of {counted(found.planned, 'planned game')} {be} over", highlight=False)
     for place in found.missing:

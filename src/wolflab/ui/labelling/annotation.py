@@ -13,7 +13,7 @@ from pathlib import Path
 from ...lab.labels.annotate import Sample
 from ...lab.labels.judging import reply_in_words
 from ...lab.labels.label_files import FILLED, REASONS, write_cells
-from ...lab.runs.decisions import Moment
+from ...lab.runs.decisions import RecordedDecision
 from ...text.asking.rules_text import rules_text
 from ...text.asking.sentences import line_sentence
 from ...text.asking.wording import moderator_request, time_of
@@ -47,11 +47,11 @@ class RaterItem:
 
 def items_of(sample: Sample, reasoning: bool = False) -> tuple[RaterItem, ...]:
     """The sample's items in its order. reasoning: show what was thought, which can give a variant away."""
-    pairs = zip(sample.key.rows, sample.moments, strict=True)
+    pairs = zip(sample.key.rows, sample.decisions, strict=True)
     return tuple(_item(row.id, moment, reasoning) for row, moment in pairs)
 
 
-def _item(code: str, moment: Moment, reasoning: bool) -> RaterItem:
+def _item(code: str, moment: RecordedDecision, reasoning: bool) -> RaterItem:
     now = moment.situation
     thoughts = [note.text for _, note in moment.turn.notes if isinstance(note, Thought)]
     return RaterItem(

@@ -39,9 +39,9 @@ _LONG = 400
 
 def trouble(extras: Extras) -> str:
     """A banner that names the players whose replies are mostly unusable."""
-    if not extras.troubled:
+    if not extras.unusable_players:
         return ""
-    named = "<br>".join(escape(trouble_in_words(trouble)) for trouble in extras.troubled)
+    named = "<br>".join(escape(trouble_in_words(trouble)) for trouble in extras.unusable_players)
     return f'<div class="banner"><b>Few usable replies.</b> {named}<br>{prose.TROUBLE}</div>\n'
 
 

@@ -27,7 +27,7 @@ from ...lab.plans.sources import read_fields
 from ...lab.plans.tournament import Tournament, make_tournament
 from ...lab.results.extras import extras, extras_of_tournament
 from ...lab.results.summaries import summary as summary_of
-from ...lab.runs.casting import Company
+from ...lab.runs.casting import PlayerBuilder
 from ...lab.runs.first_decisions import FirstDecisions
 from ...lab.runs.runner import Progress, playing, preflight
 from ...lab.runs.tournament_games import (
@@ -204,11 +204,11 @@ def run(
 
 async def _begun(loaded: Experiment | Tournament, out: Path | str | None) -> Store:
     """A new run, once every model was reached: before, there is no directory."""
-    company = Company(loaded if isinstance(loaded, Experiment) else loaded.experiment())
+    builder = PlayerBuilder(loaded if isinstance(loaded, Experiment) else loaded.experiment())
     try:
-        await preflight(company)
+        await preflight(builder)
     finally:
-        await company.close()
+        await builder.close()
     path = new_directory(Path("runs"), loaded.name) if out is None else Path(out)
     return Store.create(path, loaded) if isinstance(loaded, Experiment) else start_tournament(path, loaded)
 

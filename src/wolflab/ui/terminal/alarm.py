@@ -13,8 +13,8 @@ from functools import cached_property
 
 from rich.console import Console
 
-from ...lab.results.unusable_players import MANY, MANY_DECISIONS, troubled
-from ...lab.results.unusable_replies import Ledger
+from ...lab.results.unusable_players import MANY, MANY_DECISIONS, unusable_players
+from ...lab.results.unusable_replies import ErrorSummary
 from ...lab.runs.runner import Progress, ProgressWatch
 from ...lab.storage.packing import CallRow
 from ...lab.storage.store import Store
@@ -25,7 +25,7 @@ _GAMES = 64
 """Finished games after which players that never wait are trusted: to look costs them more than to play."""
 
 
-class HeardStore(Store):
+class WatchedStore(Store):
     """A store that tells of each call once it is committed."""
 
     @cached_property
@@ -42,10 +42,10 @@ class HeardStore(Store):
 class Alarm:
     """See the module. It belongs to one run of one store; close it when the run is over."""
 
-    def __init__(self, console: Console, store: HeardStore) -> None:
+    def __init__(self, console: Console, store: WatchedStore) -> None:
         self._console = console
         self._store = store
-        self._ledger = Ledger(store)
+        self._ledger = ErrorSummary(store)
         self._calls: Counter[str] = Counter()
         self._games = 0
         self._warned: set[str] = set()
@@ -83,7 +83,7 @@ class Alarm:
             self._look()
 
     def _look(self) -> None:
-        for trouble in troubled(self._ledger, MANY, MANY_DECISIONS):
+        for trouble in unusable_players(self._ledger, MANY, MANY_DECISIONS):
             if trouble.player not in self._warned:
                 self._warned.add(trouble.player)
                 text = f"{trouble_in_words(trouble)} See: {errors_command(trouble.run)}"

@@ -22,7 +22,7 @@ from ...lab.plans.served import elsewhere, is_served, servers_of
 from ...lab.plans.sources import COMMANDS, file_kind
 from ...lab.plans.specs import BudgetSpec
 from ...lab.runs.batch import CallsAhead
-from ...lab.runs.casting import Company
+from ...lab.runs.casting import PlayerBuilder
 from ...lab.runs.forecast import Interval90, RunForecast, Seen, ask_some, forecast, seen_in, taken_in
 from ...lab.runs.rehearsal import GAMES, Rehearsal, embedder_prices, longest_reply, playing_models, rehearse
 from ...lab.runs.runner import preflight
@@ -78,12 +78,12 @@ def plan_run(
 
 async def _ask_models(console: Console, experiment: Experiment, rehearsal: Rehearsal, most: int) -> Seen:
     """Put some prompts to the models, and tell what that took."""
-    company = Company(experiment)
+    builder = PlayerBuilder(experiment)
     try:
-        await preflight(company)
-        seen, failed = await ask_some(company, rehearsal, most)
+        await preflight(builder)
+        seen, failed = await ask_some(builder, rehearsal, most)
     finally:
-        await company.close()
+        await builder.close()
     for name, replies in seen.replies.items():
         used = sum(reply.usage.tokens for reply in replies)
         paid = sum(reply.usage.cost for reply in replies)

@@ -108,9 +108,9 @@ def print_summary(
 
 def print_top(console: Console, extras: Extras) -> None:
     """Whose replies mostly cannot be used, what `-o` made of conditions, and a line for each player."""
-    for trouble in extras.troubled:
+    for trouble in extras.unusable_players:
         say(console, trouble_in_words(trouble), "yellow")
-    for run in dict.fromkeys(trouble.run for trouble in extras.troubled):
+    for run in dict.fromkeys(trouble.run for trouble in extras.unusable_players):
         say(console, f"Look at them with: {errors_command(run)}", "yellow")
     for became in extras.became:
         say(console, became_in_words(became), "yellow")
