@@ -23,7 +23,7 @@ Seconds = Annotated[float, msgspec.Meta(ge=0, le=3600)]
 SeatKind = Literal["person", "shared", "agent"]
 """Of a seat: a person who joins by a link, a person at the maker's device, a player that plays itself."""
 Vanish = Literal["pass", "stand-in", "void"]
-TableState = Literal["lobby", "playing", "paused", "over"]
+TableStatus = Literal["lobby", "playing", "paused", "over"]
 
 NIGHT_STEP = 30.0
 """Seconds for each step of a night, where the table does not say how long a night is."""
@@ -147,7 +147,7 @@ class TablePlan(msgspec.Struct):
     marked: bool = True
     measure: bool = False
     budget: BudgetPlan = BudgetPlan()
-    state: TableState = "lobby"
+    state: TableStatus = "lobby"
     why: str = ""
     shown: int = 0
     host_plays: bool = False
