@@ -139,6 +139,13 @@ def named(which: str | dict[str, Any], *changes: str) -> tuple[list[str], list[t
                 ("gpt-4o-mini-as-village-gpt-4-with-policy", ["gpt-4-with-policy"]),
             ],
         ),
+        # What it writes is in every condition; what sets it apart, only the other one writes.
+        (
+            "strategic-transfer",
+            ["others.recipe=vanilla"],
+            ["gpt-4-without-policy", "vanilla-as-village"],
+            [("vanilla-as-village", ["gpt-4-with-policy"])],
+        ),
         ("own-sheriff", ["others.model=openai/gpt-5"], ["gpt-4o-mini"], []),
         # Names of recipes.
         ("strategic-behaviours", ["others.recipe=cot-004"], ["cot-004"], [("cot-004", FOUR)]),
@@ -489,6 +496,13 @@ def test_what_a_file_leaves_open_is_not_what_it_is_called_after() -> None:
         {"name": "t", "entrants": entrants}, ["model=openai/o3", "gpt-4o.model=openai/gpt-5"]
     )
     assert list(made.entrants) == ["cot", "gpt-5"]
+    entrants["diverse"] = {"recipe": "diverse-004"}
+    changes = ["cot.model=openai/o3", "diverse.model=openai/o3", "gpt-4o.model=openai/gpt-5"]
+    assert list(make_tournament({"name": "t", "entrants": entrants}, changes).entrants) == [
+        "cot",
+        "gpt-5",
+        "diverse",
+    ]
 
 
 def test_names_that_a_change_gives_stay() -> None:

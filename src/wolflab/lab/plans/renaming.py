@@ -1,9 +1,9 @@
 """What becomes of conditions, and of entrants, when `-o` changes who plays. It is told (`specs.Became`).
 
 Conditions that are the same from then on are played once. One keeps its name as long as it keeps what sets it
-apart: what its file changes for it of players and rules; for one that changes nothing, what the others
-change. It keeps that if its rules are as they were, and one of its places at least. A setting goes with its
-model or recipe: of another model it is another setting.
+apart: what its file changes for it of players and rules; for one that changes nothing in which the conditions
+differ, what the others change too. It keeps that if its rules are as they were, and one of its places at
+least. A setting goes with its model or recipe: of another model it is another setting.
 
 One that has lost its name is called after what was changed in it, place by place: model, recipe, settings,
 `-as-PLACE` (but for the others and the Sheriff). Where two would have one name, the old one stands behind it.
@@ -14,6 +14,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import msgspec
@@ -86,16 +87,17 @@ def _changed(given: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, A
 
 
 def as_written(made: Callable[[Sequence[Change]], _T], changes: Sequence[Change]) -> _T:
-    """A file as it was before the changes, but for one without which it cannot be ("others.model=…").
+    """A file as it was before the changes, but for those without which it cannot be ("others.model=…").
 
     made: of the file and some changes; raises ExperimentError where that is not enough.
     """
-    for some in ([], *([change] for change in changes)):
-        try:
-            return made(some)
-        except ExperimentError:
-            continue
-    return made(changes)
+    needed = [*changes]
+    for change in changes:
+        fewer = [one for one in needed if one is not change]
+        with suppress(ExperimentError):
+            made(fewer)
+            needed = fewer
+    return made(needed)
 
 
 def given_anew(changes: Sequence[Change], field: str) -> bool:
@@ -210,7 +212,12 @@ def names_now(
     names: Names = {}
     points = {name: {(at, one) for at, each in own.items() for one in each} for name, own in written.items()}
     every = set().union(*points.values())
-    points = {name: own or every for name, own in points.items()}
+
+    def differ(place: str, setting: str) -> bool:
+        values = [_at(settings, place).get(setting) for settings in was.values()]
+        return any(value != values[0] for value in values)
+
+    points = {name: own if any(differ(*one) for one in own) else own | every for name, own in points.items()}
     for kept, group in groups.items():
         right = [name for name in group if name not in was or name in as_before]
         right += [name for name in group if name in was and _stays(points[name], was[name], now[kept])]
