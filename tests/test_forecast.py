@@ -643,6 +643,29 @@ def test_status_of_a_judge_and_of_what_is_nothing(tmp_path: Path) -> None:
     assert "Traceback" not in nothing.stderr
 
 
+def test_what_embedders_take_is_told_though_nothing_is_asked_of_a_model() -> None:
+    """By the games of the condition in which a text was first given, and by all for what is given before."""
+    embedder = {"embedder": "openai/em", "price": {"input": 1.0}}
+    learner = {"embedder": embedder, "experience": {"grow": 1, "embedder": embedder}}
+    few = {"deals": 8, "players": {"village": learner}}
+    data = {
+        "name": "x",
+        "rules": {"preset": "witch", "max_rounds": 2},
+        "players": {"others": {"model": "village", "recipe": "reflective"}},
+        "conditions": {"few": few, "many": {"deals": 800}},
+    }
+    experiment = build(data)
+    rehearsed = rehearse(experiment, 16)
+    (texts,) = told(experiment, rehearsed=rehearsed).models.values()
+    ((given, _),) = rehearsed.texts.values()
+    assert texts.embeds
+    scales = {"few": 1, "many": 100, "": 808 / 16}
+    assert given["few"] > 0
+    assert texts.prompt.middle == pytest.approx(sum(n * scales[name] for name, n in given.items()))
+    assert texts.usd is not None
+    assert texts.usd.low > 0
+
+
 @pytest.mark.slow
 def test_what_an_embedder_takes_is_told_before_and_afterwards(tmp_path: Path) -> None:
     """By the plan, by status with the budget beside it, and in the report."""

@@ -160,9 +160,10 @@ def forecast(rehearsal: Rehearsal, games: Mapping[str, int], seen: Seen) -> RunF
         if calls:
             came = replies[model.label]
             found[model.label] = _of_model(model, calls, came, speech, longer, retries_known)
-    for name, (count, price) in rehearsal.texts.items():
-        scale = sum(games.values()) / sum(rehearsal.planned.values())
-        texts = longer * _GUESSED_COUNT * (count * scale)
+    shares[""] = sum(games.values()) / sum(rehearsal.planned.values())
+    for name, (given, price) in rehearsal.texts.items():
+        count = sum(n * shares.get(condition, 0.0) for condition, n in given.items())
+        texts = longer * _GUESSED_COUNT * count
         usd = None if price is None else texts * (price.input / 1e6)
         found[f"{name} (texts)"] = ModelForecast(name, NOTHING, texts, NOTHING, usd, embeds=True)
     priced = [one.usd for one in found.values() if one.usd is not None]
@@ -257,7 +258,8 @@ def _longer(rehearsal: Rehearsal, left: int, seen: Seen) -> tuple[Interval90, bo
     over = [calls / usual[name] for name in usual for calls in seen.calls.get(name, ())]
     known = len(over) >= _ENOUGH_GAMES
     of_these = Interval90.of(1.0, (stdev(rehearsed) if len(rehearsed) > 1 else 0.3) / sqrt(max(left, 1)))
-    return of_these * (_mean(over) if known else _GUESSED_CALLS * _mean(rehearsed)), known
+    games = _mean(over) if known else _GUESSED_CALLS * (_mean(rehearsed) if rehearsed else 1.0)
+    return of_these * games, known
 
 
 def _again(replies: Sequence[SeenReply]) -> Interval90:

@@ -94,15 +94,15 @@ class PlayingModel(NamedTuple):
 class Rehearsal:
     """What was rehearsed of an experiment. games: condition → its games, void ones too. planned: condition →
     so many were to count. models: of its players, but the built-in one. requests: some of each model's, all
-    equally likely, by its label. texts: tokens that each embedder behind a server was given, and its
-    price, by its name.
+    equally likely, by its label. texts: tokens that each embedder behind a server was given first in games of
+    a condition ("": before any game), and its price, by its name.
     """
 
     games: Mapping[str, Sequence[RehearsedGame]]
     planned: Mapping[str, int]
     models: Sequence[PlayingModel]
     requests: Mapping[str, Sequence[Request]]
-    texts: Mapping[str, tuple[int, Price | None]]
+    texts: Mapping[str, tuple[Mapping[str, int], Price | None]]
     concurrency: int
 
     def calls(self, label: str | None = None) -> list[RehearsedCall]:
@@ -199,7 +199,11 @@ def rehearse(experiment: Experiment, games: int = GAMES, kept: int = 24) -> Rehe
     for row in rows:
         played.setdefault(row.condition, []).append(builder.games[Place.of(row)])
     models, prices = [*playing_models(experiment).values()], embedder_prices(experiment)
-    texts = {name: (sum(map(tokens, given)), prices[name]) for name, given in builder.texts.items()}
+    texts: dict[str, tuple[Counter[str], Price | None]] = {}
+    for name, given in builder.texts.items():
+        texts[name] = (Counter(), prices[name])
+        for text, condition in given.items():
+            texts[name][0][condition] += tokens(text)
     return Rehearsal(played, planned, models, builder.requests, texts, experiment.concurrency)
 
 
@@ -236,7 +240,7 @@ class _StandIns(PlayerBuilder):
         self._playing, self._kept = playing_models(experiment), kept
         self.games: defaultdict[Place, RehearsedGame] = defaultdict(RehearsedGame)
         self.requests: dict[str, list[Request]] = {}
-        self.texts: dict[str, set[str]] = {}
+        self.texts: dict[str, dict[str, str]] = {}
         self._called = Counter[str]()
         self._authors: dict[str, str] = {}
         self._draws = random.Random(0)
@@ -254,7 +258,7 @@ class _StandIns(PlayerBuilder):
         name, _ = name_and_settings(spec, "an embedder")
         if not is_served(name):
             return resolve_embedder("hashing")
-        return _CountingEmbedder(self.texts.setdefault(name, set()))
+        return _CountingEmbedder(self.texts.setdefault(name, {}))
 
     def casting(self, place: Place) -> Any:
         """See `PlayerBuilder`. Whoever asks for it plays that game, in a task of its own."""
@@ -304,15 +308,19 @@ class _StandIn(Village):
 
 
 class _CountingEmbedder(HashingEmbedder):
-    """Embeds in the place of a served embedder. given: the texts that it was given; each is paid for once."""
+    """Embeds in the place of a served embedder. given: the texts that it was given, each with the condition
+    in whose games that was first; each is paid for once.
+    """
 
-    def __init__(self, given: set[str]) -> None:
+    def __init__(self, given: dict[str, str]) -> None:
         super().__init__()
         self._given = given
 
     async def embed(self, texts: Sequence[str]) -> Any:
         """See `models.embedders.Embedder`."""
-        self._given.update(texts)
+        place = _place.get(None)
+        for text in texts:
+            self._given.setdefault(text, "" if place is None else place.condition)
         return await super().embed(texts)
 
 
