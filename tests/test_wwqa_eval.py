@@ -552,6 +552,7 @@ def test_a_spent_budget_says_how_to_go_on(questions: Path, tmp_path: Path) -> No
         done = run_eval(server, *asked, "--tokens", "5000")
         assert done.returncode == 1
         told = " ".join(done.stdout.split())
+        assert "95 % interval" in told
         with CallStore.open_for_reading(out) as store:
             used = store.spent().tokens
         assert 4000 < used <= 5000
@@ -572,6 +573,10 @@ def test_a_spent_budget_says_how_to_go_on(questions: Path, tmp_path: Path) -> No
         assert "usd: got 0.0; use a number above 0" in run_eval(server, *asked, "--usd", "0").stderr
         none = run_eval(server, *asked, "--split", "validation").stderr
         assert "no question is of the splits validation" in none
+    with http_server.running(lists=False) as server:  # so that a model is tried by a short call
+        tiny = run_eval(server, questions, "--model", "wolf-1", "-o", tmp_path / "b", "--tokens", "5")
+    assert tiny.returncode == 1, tiny.stderr
+    assert "64 messages wait for a reply (the budget of 5 tokens is spent" in " ".join(tiny.stdout.split())
 
 
 @pytest.mark.slow

@@ -261,6 +261,7 @@ async def _work(batch: CallBatch, home: CallStore, chains: Sequence[_Chain]) -> 
         batch.watcher.progress(_PROGRESS, *made_of())
         tell()
 
+    batch.watcher.progress(_PROGRESS, *made_of())
     with home.reporting_progress(_PROGRESS, made_of) as tell:
         items = [item for chain in chains for item in chain.items() if not item.over]
         while items:

@@ -110,7 +110,7 @@ def files_table(files: Sequence[Any]) -> ReportTable:
         played, read = proofs["again"] + proofs["otherwise"], sum(labels.values())
         by_engine = [f"{proofs['again']:,} of {played:,}" if played else "–"]
         by_engine += [f"{n:,}" if read else "–" for n in (read, labels["wrong"], labels["disputed"])]
-        name = Cell(file["name"], under=(f"for {file['for']}",))
+        name = Cell(file["name"], under=(f"for {file['for']}", file["layout"]))
         rows.append([name, *(f"{n:,}" for n in counts), *by_engine, f"{file['left_out']:,}"])
     return ReportTable("What was found in each file", heads, rows, instrument=False)
 

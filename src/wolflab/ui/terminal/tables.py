@@ -309,8 +309,11 @@ def print_table(console: Console, table: ReportTable, caption: str = "") -> None
         return "\n".join(lines)
 
     rows = [[printed(cell) for cell in row] for row in table.rows]
-    title = f"[bold]{escape(table.caption)}[/]"
-    print_fitted(console, title, [printed(head) for head in table.columns], rows, caption)
+    heads = [
+        printed(head) + (",\n95 % interval" if any(row[k].ends for row in table.rows) else "")
+        for k, head in enumerate(table.columns)
+    ]
+    print_fitted(console, f"[bold]{escape(table.caption)}[/]", heads, rows, caption)
 
 
 @contextmanager
