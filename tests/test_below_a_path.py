@@ -94,7 +94,7 @@ def test_a_study_is_gone_through_to_its_table(tmp_path: Path) -> None:
             table = await browser.get(to)
             for link in loads(table):
                 assert (await browser.get(link)).status_code == 200, link
-            assert (await browser.post(f"{to}session", json={"notes": "a note"})).status_code == 200
+            assert (await browser.post(f"{to}draft", json={"notes": "a note"})).status_code == 200
             assert proxy.missed == []
             await asyncio.sleep(0)
         server.close()

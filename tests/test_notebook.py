@@ -159,7 +159,8 @@ def test_values_from_python_are_taken_as_they_are() -> None:
 
 
 def test_a_condition_that_a_value_from_python_changes_tells_of_it() -> None:
-    fields = {**FIELDS, "conditions": {"deductive": {}, "plain": {}}}
+    plain = {"players": {"others": {"recipe": "vanilla"}}}
+    fields = {**FIELDS, "conditions": {"deductive": {}, "plain": plain}}
     made = build(fields, changes_of({"others.recipe": {"name": "vanilla"}}))
     (became, *_) = made.became
     assert became.changes == ['others.recipe={"name": "vanilla"}']

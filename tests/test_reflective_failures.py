@@ -135,7 +135,7 @@ def test_hostile_replies_never_crash_a_game(texts: list[str], name: str, data: s
 
     rules = PRESETS[name].with_(max_rounds=1)
     probes = (InterviewProbe(camouflaged), StrawPoll())
-    casting = seated(recipe, Thinker(spoil=spoil), shelf=BROAD[name])
+    casting = seated(recipe, Thinker(spoil=spoil), retriever=BROAD[name])
     record = read_record(*lines(run_now(play(match(rules, casting, seed, probes)))))
     verify(record)
     for done in (*record.turns, *record.probes):

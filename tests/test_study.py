@@ -23,7 +23,7 @@ from wolflab.lab.plans.sources import shipped_files
 from wolflab.lab.results.extras import extras
 from wolflab.lab.results.summaries import summary
 from wolflab.lab.runs.replay import verify_game
-from wolflab.lab.storage.store import Store
+from wolflab.lab.storage.store import Store, StudySitting
 from wolflab.lab.studies.people import StudyPeople, StudyRefused, step_of, steps_of
 from wolflab.lab.studies.plan import BLANK, StudyCell, StudyPlan, load_study, study_of, training_seeds
 from wolflab.lab.studies.quoting import WITHHELD
@@ -903,13 +903,13 @@ def test_cells_are_filled_evenly_by_those_who_stay(tmp_path: Path) -> None:
 def test_a_game_that_cannot_be_kept_with_its_person_is_not_planned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*given: object) -> None:
+    def full(*given: object, **more: object) -> None:
         raise NotNow("the disk is full")
 
     async def work(server: StudyServer, arrive: Arrivals) -> None:
         one = await arrive("game/1")
         with monkeypatch.context() as patch:
-            patch.setattr(Store, "_seat", full)
+            patch.setattr(StudySitting, "_replace", full)
             for _ in range(2):
                 answer = await one.client.post("/study/table", follow_redirects=False)
                 assert answer.status_code == 500

@@ -182,7 +182,7 @@ def test_illegal_actions_are_counted_apart_from_replies_that_cannot_be_read() ->
 def test_base_and_tuned_meet_the_same_deals_in_both_seats() -> None:
     made = load_experiment("helmsman-table2", [BASE, TUNED])
     assert list(made.conditions) == [
-        f"{model}-vanilla{seat}" for seat in ("", "-as-Villager") for model in ("smol", "smol-tuned")
+        f"{model}{seat}" for seat in ("", "-as-Villager") for model in ("smol", "smol-tuned")
     ]
     one, other, villager, tuned = made.conditions
     assert made.baseline == {other: one, tuned: villager}
@@ -197,9 +197,9 @@ def test_two_names_at_one_address_and_one_model_twice() -> None:
     made = load_experiment(
         "helmsman-table2", [f"base.model={{model: a, {at}}}", f"tuned.model={{model: b, {at}}}"]
     )
-    assert [name for name in made.conditions if "Villager" not in name] == ["a-vanilla", "b-vanilla"]
+    assert [name for name in made.conditions if "Villager" not in name] == ["a", "b"]
     same = load_experiment("helmsman-table2", [BASE, "tuned.model=llamacpp/smol"])
-    assert list(same.conditions) == ["smol-vanilla", "smol-vanilla-as-Villager"]
+    assert list(same.conditions) == ["smol", "smol-as-Villager"]
     assert same.baseline == {}, "other seats are no baseline"
 
 
@@ -218,19 +218,14 @@ def test_weights_on_this_machine_are_called_after_their_folder_and_adapters_afte
     model: str, name: str
 ) -> None:
     made = load_experiment("helmsman-table2", [f"base.model={model}", TUNED])
-    assert next(iter(made.conditions)) == f"{name}-vanilla"
+    assert next(iter(made.conditions)) == name
 
 
 def test_published_rows_stand_beside_the_models_that_are_theirs() -> None:
     made = load_experiment("helmsman-table2", ["base.model=vllm/mistralai/Mistral-7B-Instruct-v0.2", TUNED])
     (found,) = alike_rows(made, made.published).values()
-    assert [(name, alike.row) for name, alike in found.items()] == [
-        ("Mistral-7B-Instruct-v0.2-vanilla", "M-7B")
-    ]
-    assert (
-        "village plays where the source has glm-3-turbo"
-        in found["Mistral-7B-Instruct-v0.2-vanilla"].otherwise
-    )
+    assert [(name, alike.row) for name, alike in found.items()] == [("Mistral-7B-Instruct-v0.2", "M-7B")]
+    assert "village plays where the source has glm-3-turbo" in found["Mistral-7B-Instruct-v0.2"].otherwise
 
 
 @pytest.mark.slow
@@ -268,7 +263,7 @@ def test_both_models_are_asked_at_one_address_and_the_opponents_version_is_told(
     data = json.loads((tmp_path / "r" / "report.json").read_text())
     rows = {condition["name"]: condition["measures"] for condition in data["conditions"]}
     assert list(rows) == [
-        f"{model}-vanilla{seat}" for seat in ("", "-as-Villager") for model in ("smol", "smol-tuned")
+        f"{model}{seat}" for seat in ("", "-as-Villager") for model in ("smol", "smol-tuned")
     ]
     for measures in rows.values():
         assert all(measures[name]["n"] for name in ("invalid", "illegal", "stand_ins", "village_win"))

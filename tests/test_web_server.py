@@ -34,9 +34,11 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from wolflab.cli import app
+from wolflab.text.transcript import AnnouncementItem
 from wolflab.ui.commands import serve as serving_module
 from wolflab.ui.commands.serve import allow_files, bound_socket, serving_config
-from wolflab.ui.web import access, guard, live
+from wolflab.ui.web import access, middleware
+from wolflab.ui.web import sockets as live
 from wolflab.ui.web.app import application
 from wolflab.ui.web.seat_session import StoredSession
 from wolflab.ui.web.table_server import TableServer
@@ -69,14 +71,14 @@ class Site:
 
     server: TableServer
     port: int
-    server: uvicorn.Server
+    uvicorn_server: uvicorn.Server
     loop: asyncio.AbstractEventLoop
     faults: Faults = field(default_factory=Faults)
     heard: list[str] = field(default_factory=list)
 
     @property
     def access(self) -> access.AccessControl:
-        return self.server.config.app.state.access  # type: ignore[union-attr]
+        return self.uvicorn_server.config.app.state.access  # type: ignore[union-attr]
 
     def do(self, what: Callable[[], object]) -> None:
         """Do something in the server's loop."""
@@ -94,24 +96,24 @@ def serving(folder: Path, guarded: bool = False, behind_proxy: bool = True) -> I
         port = bound.getsockname()[1]
         server = TableServer(folder, guarded)
         served = application(server, [f"127.0.0.1:{port}", "friends.example"])
-        server = uvicorn.Server(serving_config(served, behind_proxy))
+        web = uvicorn.Server(serving_config(served, behind_proxy))
         found: list[asyncio.AbstractEventLoop] = []
 
         async def run() -> None:
             found.append(asyncio.get_running_loop())
-            await server.serve(sockets=[bound])
+            await web.serve(sockets=[bound])
 
         thread = threading.Thread(target=asyncio.run, args=(run(),))
         thread.start()
-        until(lambda: server.started or not thread.is_alive())
-        site = Site(server, port, server, found[0])
+        until(lambda: web.started or not thread.is_alive())
+        site = Site(server, port, web, found[0])
         loggers = [logging.getLogger(name) for name in ("uvicorn.error", "asyncio", "wolflab")]
         for logger in loggers:
             logger.addHandler(site.faults)
         try:
             yield site
         finally:
-            server.should_exit = True
+            web.should_exit = True
             thread.join(_DEADLINE)
             for logger in loggers:
                 logger.removeHandler(site.faults)
@@ -332,7 +334,7 @@ def test_cookies_of_others_and_long_quoted_ones_are_not_read() -> None:
 
     sent = b'a=1; wolflab_1_seat=s; wolflab_x="' + b'\\"' * 60_000 + b'"; wolflab_1_host="h i"'
     scope = {"type": "http", "path": "/", "headers": [(b"host", b"here"), (b"cookie", sent)]}
-    asyncio.run(guard.Guard(app, ["here"])(scope, None, None))  # type: ignore[arg-type]  # nothing is sent
+    asyncio.run(middleware.Guard(app, ["here"])(scope, None, None))  # type: ignore[arg-type]  # nothing is sent
     assert HTTPConnection(asked[0]).cookies == {"wolflab_1_seat": "s", "wolflab_1_host": "h i"}
 
 
@@ -694,7 +696,7 @@ def test_whatever_a_page_says_it_has(browser: Browser, site: Site) -> None:
 
 def a_minute_later(monkeypatch: pytest.MonkeyPatch) -> None:
     real = time.monotonic
-    monkeypatch.setattr(guard, "time", SimpleNamespace(monotonic=lambda: real() + 61))
+    monkeypatch.setattr(middleware, "time", SimpleNamespace(monotonic=lambda: real() + 61))
 
 
 def test_codes_are_not_found_by_guessing(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -753,7 +755,7 @@ def test_too_many_requests_from_one_address_or_for_one_seat(
         for _ in range(60):
             assert many.post(f"{path}/draft", json={}).status_code == 200
         assert "60 in 10 seconds" in sentence(many.post(f"{path}/draft", json={}), 429)
-        monkeypatch.setattr(access, "UNKNOWN", guard.Allowance(5, 60, "requests from your address"))
+        monkeypatch.setattr(access, "UNKNOWN", middleware.Allowance(5, 60, "requests from your address"))
         for _ in range(5):
             assert many.get("/home").status_code == 200
         assert "5 in 60 seconds" in sentence(many.get("/home"), 429)
@@ -798,7 +800,7 @@ def test_a_thousand_connections_that_say_nothing(site: Site, browser: Browser, p
     with ExitStack() as held:
         for _ in range(1000):
             held.enter_context(raw(site))
-        until(lambda: len(site.server.server_state.connections) > 1000)
+        until(lambda: len(site.uvicorn_server.server_state.connections) > 1000)
         with Browser(site) as newcomer:
             newcomer.sit(code, "Anna")
         player.goes_on()
@@ -813,7 +815,7 @@ def test_more_connections_than_are_allowed(tmp_path: Path, monkeypatch: pytest.M
             next_now(site, line)
             for _ in range(20):
                 held.enter_context(raw(site))
-            until(lambda: len(site.server.server_state.connections) >= 20)
+            until(lambda: len(site.uvicorn_server.server_state.connections) >= 20)
             assert browser.get("/home").status_code == 503
             site.do(site.server.tables[code].touch)
             next_now(site, line)
@@ -842,7 +844,7 @@ def test_a_thousand_who_watch(site: Site, browser: Browser, player: Player) -> N
         came = await asyncio.gather(*(watch(few) for _ in range(1000)))
         refused = [body for status, body in came if status == 429]
         watching = [line for status, line in came if status == 101]
-        assert (len(watching), len(refused)) == (guard.SOCKETS, 1000 - guard.SOCKETS)
+        assert (len(watching), len(refused)) == (middleware.SOCKETS, 1000 - middleware.SOCKETS)
         assert all("300 are allowed" in json.loads(body)["error"] for body in refused)
         await asyncio.to_thread(player.goes_on)
         for line in watching:
@@ -862,7 +864,7 @@ def test_all_addresses_together_have_a_limit(
     monkeypatch.setattr(live, "ALL_SOCKETS", 0)
     assert "0 are allowed" in denied(browser, f"/t/{code}/live", 429)
     with ExitStack() as held:
-        for _ in range(guard.SEAT_SOCKETS):
+        for _ in range(middleware.SEAT_SOCKETS):
             next_now(site, held.enter_context(browser.live(f"{path}/live")))
         assert "12 are allowed" in denied(browser, f"{path}/live", 429)
 
@@ -1022,7 +1024,7 @@ def test_pages_that_never_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
         def much() -> None:
             for feed in table.feeds:
-                feed.add("told", text="x" * 30_000_000, private=False)
+                feed.add(AnnouncementItem, "x" * 30_000_000, False)
             table.touch()
 
         site.do(much)
