@@ -49,7 +49,7 @@ EXAMPLES: dict[str, Mapping[str, Any] | Callable[[], object]] = {
     ],
     "text.replies.thoughts:_firsts": thoughts._firsts,
     "text.replies.thoughts:_row": thoughts._table,
-    "ui.at_table:chosen_option": {"words": "vote player_3"},
+    "ui.terminal.seat:chosen_option": {"words": "vote player_3"},
     "wwqa.mapping:patterns": mapping.patterns,
     "wwqa.mapping:_moods": lambda: [re.compile(row[0]) for row in mapping._MOODS],
     "wwqa.plain_words:plain_words": lambda: [
