@@ -1,8 +1,8 @@
-"""How large the code is, by room: what a newcomer has to read, and how many names there are to learn.
+"""How large the code is, by package: what a newcomer has to read, and how many names there are to learn.
 
     python benchmarks/code_size.py [--root DIR] [--against DIR]
 
-A room is a package of `src/wolflab/` (inside `lab/`, `ui/` and `models/`: a package of theirs). Columns:
+Packages are those of `src/wolflab/`; of `lab/`, `ui/` and `models/`, those inside. Columns:
 
 - lines: lines of Python, blank lines, comments and docstrings with them;
 - data: lines of files that are no Python (presets, word lists, styles, scripts);
@@ -30,7 +30,7 @@ _DIVIDED = "lab", "ui", "models"
 _FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def room_of(path: Path) -> str:
+def package_of(path: Path) -> str:
     """A file's package; path: relative to `src/wolflab`."""
     depth = 2 if path.parts[0] in _DIVIDED else 1
     return "/".join(path.parts[:-1][:depth]) or "(top)"
@@ -62,18 +62,18 @@ def counted(text: str) -> Counter[str]:
 
 
 def sizes(root: Path) -> dict[str, Counter[str]]:
-    """room → column → figure, in alphabetical order; `root` is a checkout."""
-    package, rooms = root / "src" / "wolflab", dict[str, Counter[str]]()
-    for path in sorted(package.rglob("*")):
+    """package → column → figure, in alphabetical order; `root` is a checkout."""
+    source, packages = root / "src" / "wolflab", dict[str, Counter[str]]()
+    for path in sorted(source.rglob("*")):
         if not path.is_file() or "__pycache__" in path.parts:
             continue
         try:
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
             continue  # weights, fonts
-        room = rooms.setdefault(room_of(path.relative_to(package)), Counter())
-        room.update(counted(text) if path.suffix == ".py" else Counter(data=text.count("\n")))
-    return dict(sorted(rooms.items()))
+        figures = packages.setdefault(package_of(path.relative_to(source)), Counter())
+        figures.update(counted(text) if path.suffix == ".py" else Counter(data=text.count("\n")))
+    return dict(sorted(packages.items()))
 
 
 def lines_of_tests(root: Path) -> int:
@@ -92,14 +92,14 @@ def main() -> None:
     tables = [sizes(root) for root in roots]
     for table in tables:
         table["src"] = sum(table.values(), Counter())
-    rooms = [*sorted({room for table in tables for room in table} - {"src"}), "src"]
-    width, wide = max(map(len, rooms)), 8 if len(tables) == 1 else 15
+    packages = [*sorted({package for table in tables for package in table} - {"src"}), "src"]
+    width, wide = max(map(len, packages)), 8 if len(tables) == 1 else 15
     print(" " * width, *(f"{column:>{wide}}" for column in COLUMNS))
-    for room in rooms:
+    for package in packages:
         cells = (
-            " → ".join(f"{table.get(room, Counter())[column]}" for table in tables) for column in COLUMNS
+            " → ".join(f"{table.get(package, Counter())[column]}" for table in tables) for column in COLUMNS
         )
-        print(f"{room:<{width}}", *(f"{cell:>{wide}}" for cell in cells))
+        print(f"{package:<{width}}", *(f"{cell:>{wide}}" for cell in cells))
     print("lines of tests:", " → ".join(str(lines_of_tests(root)) for root in roots))
 
 

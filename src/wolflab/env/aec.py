@@ -122,7 +122,7 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         self._shaping = SHAPED if shaping is True else (shaping or UNSHAPED)
         self._seed: int | None = None
         self._number = -1
-        self._hall = GameRunner(self.ruleset, learners, others, record)
+        self._runner = GameRunner(self.ruleset, learners, others, record)
         self._game = Game(self.ruleset, "", UNSHAPED)
         self._seen = [0] * self.ruleset.players
         self._words: str | None = None
@@ -133,7 +133,7 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         """The settings, as EzPickle keeps them, where the environment has come, and how to play its game up
         to there: a game cannot be pickled as it stands, since players may wait in it.
         """
-        now = {name: value for name, value in vars(self).items() if name not in ("_hall", "_game")}
+        now = {name: value for name, value in vars(self).items() if name not in ("_runner", "_game")}
         return {**super().__getstate__(), "now": now, "game": self._game.progress}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -142,12 +142,12 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         progress: GameProgress = state["game"]
         try:
             if progress.key:
-                self._game = self._hall.restore(progress, self._shaping)
+                self._game = self._runner.restore(progress, self._shaping)
         except BaseException:
             self.close()
             raise
         if not self.agents:
-            self._hall.close()
+            self._runner.close()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """The same state, independent of this one. What the settings name is shared: players keep nothing
@@ -206,7 +206,7 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         self.agents = []  # until the new game stands: one that cannot begin leaves none
         self._seen = [0] * self.ruleset.players
         self._words, self._shown, self._printed = None, None, 0
-        self._game = self._hall.begin(f"{self._seed}/{self._number}", self._shaping)
+        self._game = self._runner.begin(f"{self._seed}/{self._number}", self._shaping)
         self.agents = [self.possible_agents[seat] for seat in self._game.learners]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -239,7 +239,7 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
             meant = self.table.meant(chosen, ask, self._words, self._bank, self._game.draws)
             self._words = self._shown = None
             agents, self.agents = self.agents, []  # no game is left if this fails
-            self._hall.answer(self._game, meant)
+            self._runner.answer(self._game, meant)
             self.agents = agents
             self._arrive()
         self._hand_out()
@@ -287,7 +287,7 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
     def close(self) -> None:
         """Leave the game, and give back the connections of the models that played in it."""
         self.agents = []
-        self._hall.close()
+        self._runner.close()
 
     # -- beyond it ------------------------------------------------------------------------
 

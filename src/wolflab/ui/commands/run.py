@@ -165,17 +165,17 @@ def compare_runs(
 def list_errors(console: Console, store: Store) -> None:
     """002's error log: unusable replies, then games that are not over, then adaptations."""
     count = last_taken = unread = 0
-    with ErrorSummary(store) as ledger:
+    with ErrorSummary(store) as summary:
         for row in store.games():
             if row.over:
                 unusable, last = show_errors(console, row.id, store.record(row.id))
                 count, last_taken = count + unusable, last_taken + last
                 continue
-            heard = ledger.unfinished(row)
-            show_unusable(console, row.id, rules_of(store.experiment, Place.of(row)).names, heard.unusable)
-            count += sum(not one.taken for one in heard.unusable)
-            last_taken += sum(one.taken for one in heard.unusable)
-            unread += heard.filed - heard.read
+            on_file = summary.unfinished(row)
+            show_unusable(console, row.id, rules_of(store.experiment, Place.of(row)).names, on_file.unusable)
+            count += sum(not one.taken for one in on_file.unusable)
+            last_taken += sum(one.taken for one in on_file.unusable)
+            unread += on_file.filed - on_file.read
     tell_why(console, [row for row in store.games() if row.error and not row.over])
     for _, adaptation in store.adaptations():  # which names the model itself
         say(console, adaptation)

@@ -14,12 +14,12 @@ let trouble = ""; // what stays wrong, told beside the progress
 
 const UNKEPT = "This browser does not keep labels: download them before you close the page.";
 const rater = () => $("rater").value.trim();
-const shelf = `${sample.kept}/${sample.code}`;
+const storageKey = `${sample.kept}/${sample.code}`;
 
 function keep() {
   try {
-    localStorage.setItem(`${shelf}/${rater()}`, JSON.stringify(labels));
-    localStorage.setItem(shelf, rater());
+    localStorage.setItem(`${storageKey}/${rater()}`, JSON.stringify(labels));
+    localStorage.setItem(storageKey, rater());
   } catch {
     trouble = UNKEPT;
   }
@@ -28,7 +28,7 @@ function keep() {
 function take() {
   labels = {};
   try {
-    labels = JSON.parse(localStorage.getItem(`${shelf}/${rater()}`) || "{}");
+    labels = JSON.parse(localStorage.getItem(`${storageKey}/${rater()}`) || "{}");
   } catch {
     trouble = "Labels kept earlier could not be read.";
   }
@@ -155,7 +155,7 @@ function start() {
   });
   document.addEventListener("keydown", key);
   try {
-    $("rater").value = localStorage.getItem(shelf) || "";
+    $("rater").value = localStorage.getItem(storageKey) || "";
   } catch {
     trouble = UNKEPT;
   }

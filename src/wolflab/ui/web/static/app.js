@@ -23,10 +23,10 @@ const some = (secrets, names) =>
 
 /** Give the secrets to the server, which answers with cookies. The first refusal is what the person is told. */
 async function enter(secrets, code, number) {
-  const doors = [["/enter", some(secrets, ["access", "host"])]];
-  if (code) doors.push([`/t/${code}/enter`, some(secrets, ["keeper", "device"])]);
-  if (number !== undefined) doors.push([`/t/${code}/s/${number}/enter`, some(secrets, ["secret"])]);
-  for (const [path, body] of doors) {
+  const entries = [["/enter", some(secrets, ["access", "host"])]];
+  if (code) entries.push([`/t/${code}/enter`, some(secrets, ["keeper", "device"])]);
+  if (number !== undefined) entries.push([`/t/${code}/s/${number}/enter`, some(secrets, ["secret"])]);
+  for (const [path, body] of entries) {
     if (!Object.keys(body).length) continue;
     const answer = await post(path, body);
     if (!answer.ok) return answer.error;

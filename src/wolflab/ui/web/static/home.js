@@ -152,7 +152,7 @@ function NewTable({ home }) {
 
 // -- the page
 
-function Door({ onOpen }) {
+function AccessForm({ onOpen }) {
   const [access, setAccess] = useState("");
   const [wrong, setWrong] = useState("");
   async function enter(event) {
@@ -162,7 +162,7 @@ function Door({ onOpen }) {
     sessionStorage.setItem("access", access.trim());
     return onOpen();
   }
-  return html`<section class="card" aria-label="The door"><h2>This server is not open to everybody</h2>
+  return html`<section class="card" aria-label="Access"><h2>This server is not open to everybody</h2>
     <p>Open the whole link that you were sent, or paste its access token here.</p>
     <form class="row" onSubmit=${enter}>
     <label>Access token<input type="password" autocomplete="off" value=${access}
@@ -189,7 +189,7 @@ export function HomePage() {
   return html`<${Bar} title="Wolflab" /><main class="home">
     <p class="lead">Werewolf, with people among language agents.</p><${Notice} text=${wrong} />
     ${!home && !wrong && html`<p role="status">Looking for tables …</p>`}
-    ${home && home.needs_access && html`<${Door} onOpen=${load} />`}
+    ${home && home.needs_access && html`<${AccessForm} onOpen=${load} />`}
     ${inside && html`<div class="home-side"><section class="card" aria-label="Join by code"><h2>Join by code</h2>
     <${ByCode} /></section>
       <section aria-label="Tables"><h2>Tables</h2><${Tables} tables=${home.tables} /></section></div>

@@ -96,8 +96,8 @@ def stopped(path: Path, retries: int, tokens: int = 40_000) -> None:
 @pytest.mark.parametrize("retries", [0, 2])
 def test_what_a_stopped_game_holds_is_what_it_notes_once_it_is_over(tmp_path: Path, retries: int) -> None:
     stopped(tmp_path / "r", retries)
-    with Store.open_for_reading(tmp_path / "r") as store, ErrorSummary(store) as ledger:
-        heard = {row.id: ledger.unfinished(row) for row in store.games()}
+    with Store.open_for_reading(tmp_path / "r") as store, ErrorSummary(store) as errors:
+        heard = {row.id: errors.unfinished(row) for row in store.games()}
         assert [row.status for row in store.games()] == ["unfinished"] * 2
     found = {
         (game, one.ask, one.step, one.attempt, one.reason) for game in heard for one in heard[game].unusable
@@ -127,8 +127,8 @@ def test_errors_of_a_stopped_run_are_counted_and_listed(tmp_path: Path) -> None:
     with Store.open_for_reading(tmp_path / "r") as store:
         console = quiet()
         list_errors(console, store)
-        with ErrorSummary(store) as ledger:
-            unusable = [one for row in store.games() for one in ledger.unfinished(row).unusable]
+        with ErrorSummary(store) as errors:
+            unusable = [one for row in store.games() for one in errors.unfinished(row).unusable]
     text = printed(console)
     assert f"{len(unusable)} unusable replies" in text
     assert len(unusable) > 5
@@ -175,8 +175,8 @@ def test_replies_with_several_answers_are_told_apart(tmp_path: Path, retries: in
     console = quiet()
     with Store.open_for_reading(tmp_path / "r") as store:
         list_errors(console, store)
-        with ErrorSummary(store) as ledger:
-            assert sum(tally.unusable for tally in ledger.tally().values()) == len(noted) - len(taken)
+        with ErrorSummary(store) as errors:
+            assert sum(tally.unusable for tally in errors.tally().values()) == len(noted) - len(taken)
     text = printed(console)
     assert f"{len(noted) - len(taken)} unusable repl" in text
     assert f"{len(taken)} replies with several answers, of which the last was taken" in text
@@ -189,8 +189,8 @@ def test_several_answers_in_a_stopped_game_count_as_they_will(tmp_path: Path) ->
         data = build(over_http(server, 1, budget={"tokens": 40_000}))
         with Store.create(tmp_path / "r", data) as store:
             assert not runner.play_run(store)
-            with ErrorSummary(store) as ledger:
-                heard = {row.id: ledger.unfinished(row).unusable for row in store.games()}
+            with ErrorSummary(store) as errors:
+                heard = {row.id: errors.unfinished(row).unusable for row in store.games()}
         found = {(game, one.ask, one.step, one.attempt, one.taken) for game in heard for one in heard[game]}
         assert {taken for *_, taken in found} == {True, False}
         file = tmp_path / "r" / "experiment.yaml"
@@ -348,10 +348,10 @@ def test_a_player_who_fails_in_one_condition_of_three_is_told_everywhere_or_nowh
         console = quiet()
         ended = run_experiment(console, str(tmp_path / "x.yaml"), (), False, tmp_path / "my run", None)
     assert ended is ExitCode.UNUSABLE
-    with Store.open_for_reading(tmp_path / "my run") as store, ErrorSummary(store) as ledger:
+    with Store.open_for_reading(tmp_path / "my run") as store, ErrorSummary(store) as errors:
         (named,) = unusable_players_of(store)
-        tallies = ledger.tally()
-        assert unusable_players(ledger) == (named,)
+        tallies = errors.tally()
+        assert unusable_players(errors) == (named,)
         table, where = summary(store), (store.path / "report.json").read_text()
     mine = {where: tally for (where, player), tally in tallies.items() if player.model == "wolf-1"}
     assert 2 * sum(tally.unusable for tally in mine.values()) < sum(tally.replies for tally in mine.values())
@@ -473,10 +473,10 @@ def test_a_few_bad_replies_in_each_of_many_conditions_are_many() -> None:
             few = {(name, player): Tally(12, Counter({"no": 7})) for name in "edcba"}
             return few | {("f", player): Tally(1_000, Counter({"no": 500}))}
 
-    ledger: Any = Heard()
-    (named,) = unusable_players(ledger, MANY)
+    errors: Any = Heard()
+    (named,) = unusable_players(errors, MANY)
     assert (named.conditions, named.replies, named.unusable) == (("a", "b", "c", "d", "e"), 60, 35)
-    assert not unusable_players(ledger, 61)
+    assert not unusable_players(errors, 61)
     assert trouble_in_words(named).startswith("Most replies of m · vanilla in a, b, c, d and 1 more cannot")
 
 
@@ -724,8 +724,8 @@ def test_a_player_who_decides_nothing_is_named_though_most_of_its_replies_can_be
 
 def test_decisions_of_a_stopped_game_are_counted_as_far_as_they_were_taken(tmp_path: Path) -> None:
     stopped(tmp_path / "r", 0)
-    with Store.open_for_reading(tmp_path / "r") as store, ErrorSummary(store) as ledger:
-        (before,) = ledger.tally().values()
+    with Store.open_for_reading(tmp_path / "r") as store, ErrorSummary(store) as errors:
+        (before,) = errors.tally().values()
         assert 0 < before.stand_ins.total() < before.decisions
         # Without retries a decision is one call; those still waited for, and its batch, are not decided.
         assert before.stand_ins.total() <= before.unusable
