@@ -564,7 +564,7 @@ def feed(game: TrueGame) -> Iterator[str]:
     for seat in (None, PUBLIC, *range(len(game.roles))):
         transcript = Transcript(game.record.ruleset, seat)
         for place, event in enumerate(game.record.events):
-            items = list(transcript.items(event))
+            items = transcript.items(event)
             if transcript.sees(event) and not items and not isinstance(event, SpeakersDrawn):
                 yield f"seat {seat}: nothing of {event}"
             if isinstance(event, Voted):
@@ -581,7 +581,7 @@ def replay(game: TrueGame) -> Iterator[str]:
     begins = {}
     transcript, items = Transcript(game.record.ruleset), 0
     for place, event in enumerate(game.record.events, 1):
-        items += len(list(transcript.items(event)))
+        items += len(transcript.items(event))
         begins[place] = items
     for place, mask in masks.items():
         line = begins.get(place, 0) - 1

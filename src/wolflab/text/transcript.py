@@ -6,7 +6,6 @@ words an event itself. The items are JSON objects too: `kind` says which one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import assert_never
 
 import msgspec
@@ -118,31 +117,31 @@ class Transcript:
             return True
         return self.viewer != PUBLIC and bool(event.audience >> self.viewer & 1)
 
-    def items(self, event: Event) -> Iterator[AnyItem]:
-        """The items of the next event: none where the viewer does not learn of it."""
+    def items(self, event: Event) -> list[AnyItem]:
+        """Take in the next event: its items, none where the viewer does not learn of it."""
         if not self.sees(event):
-            return
+            return []
         self.facts = self.facts.then(event)
         now = self.facts.round, self.facts.phase
         match event:
             case NightFell(round):
-                yield HeadingItem(*now, f"Night {round}")
+                return [HeadingItem(*now, f"Night {round}")]
             case DayBroke(round):
-                yield HeadingItem(*now, f"Day {round}")
-                yield AnnouncementItem(*now, sentence(event, None, self.ruleset).partition(": ")[2], False)
+                deaths = sentence(event, None, self.ruleset).partition(": ")[2]
+                return [HeadingItem(*now, f"Day {round}"), AnnouncementItem(*now, deaths, False)]
             case Said(seat, where, text):
-                yield StatementItem(*now, seat, where, text)
+                return [StatementItem(*now, seat, where, text)]
             case Voted(voter, target, what):
-                yield BallotItem(*now, voter, target, what, self.facts.votes[voter])
+                return [BallotItem(*now, voter, target, what, self.facts.votes[voter])]
             case GameEnded(outcome):
-                yield EndItem(*now, sentence(event, None, self.ruleset), outcome.winner.value)
+                return [EndItem(*now, sentence(event, None, self.ruleset), outcome.winner.value)]
             case SpeakersDrawn() if event.audience == MODERATOR:
-                pass  # the order in which players speak shows it
+                return []  # the order in which players speak shows it
             case FactEvent() | OfficeEvent() | ClockEvent() | ChoiceEvent() | TalkEvent():
                 public = event.audience == EVERYONE
                 text = sentence(event, None if public else self.viewer, self.ruleset)
                 text = capitalised(text, self.ruleset)
-                secret = self.viewer is None and not public
-                yield SecretItem(*now, text) if secret else AnnouncementItem(*now, text, not public)
-            case _:
-                assert_never(event)
+                if self.viewer is None and not public:
+                    return [SecretItem(*now, text)]
+                return [AnnouncementItem(*now, text, not public)]
+        assert_never(event)
