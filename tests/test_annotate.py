@@ -80,7 +80,7 @@ def drawn(store: Store) -> Sample:
     return sample(store, 30)
 
 
-# -- recorded decisions --------------------------------------------------------------------------------
+# -- recorded decisions ---------------------------------------------------------------------
 
 
 def test_moments_are_what_the_players_met() -> None:

@@ -16,7 +16,7 @@ from wolflab.errors import ExperimentError, RecordError, ServerError
 from wolflab.lab.experience.run_pools import Pools
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
-from wolflab.lab.runs.retaken_turn import NEAR, again
+from wolflab.lab.runs.retaken_turn import NEAR, retake_turn
 from wolflab.lab.storage.store import GameRow, Store
 from wolflab.rules import Said
 from wolflab.text.notes import Answered, Interviewed, Recalled, Suggested, Thought
@@ -292,7 +292,7 @@ def test_a_turn_may_name_its_player(turn: str, ask: str) -> None:
 def test_a_wrong_turn_is_answered_by_the_turns_most_like_it(store: Store, turn: str, first: str) -> None:
     game = game_of(store, "source").id
     with pytest.raises(RecordError) as error:
-        again(store, store.game(game), turn)
+        retake_turn(store, store.game(game), turn)
     told = str(error.value).partition("such as ")[2].partition(" (and ")[0].split(", ")
     assert len(told) == NEAR
     assert told[0].startswith(first)
@@ -313,7 +313,7 @@ def test_a_component_that_is_not_there_cannot_be_removed(
     row = game_of(store, condition)
     turn = next(one.ask for one in store.record(row.id).turns if one.kind == "vote")
     with pytest.raises(RecordError, match=words):
-        again(store, row, turn, [component])
+        retake_turn(store, row, turn, [component])
 
 
 def test_a_turn_whose_model_cannot_be_reached_is_not_said_to_be_resumable(tmp_path: Path) -> None:
@@ -334,10 +334,10 @@ def test_a_turn_whose_model_cannot_be_reached_is_not_said_to_be_resumable(tmp_pa
         # It fails only when it is asked for words: what a run is told then is put otherwise, too.
         server.faults.extend([http_server.Fault("status", 503)] * 200)
         with pytest.raises(ServerError, match=r"failed 2 times.*; the turn was not taken again") as error:
-            again(made, made.game(1), turn, ["reasoning"])
+            retake_turn(made, made.game(1), turn, ["reasoning"])
         assert "resume" not in str(error.value)
         calls = server.calls
     with pytest.raises(ServerError, match=r"nothing answers at .*; the turn was not taken again"):
-        again(made, made.game(1), turn, ["reasoning"])
+        retake_turn(made, made.game(1), turn, ["reasoning"])
     assert server.calls == calls
     made.close()

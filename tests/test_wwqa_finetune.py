@@ -616,13 +616,14 @@ def test_what_waits_is_missed_in_its_own_form_alone(tmp_path: Path) -> None:
 
 def test_the_command_trains_asks_and_goes_on(base: Path, file: Path, tmp_path: Path) -> None:
     words = ["wwqa", "finetune", str(file), "--model", f"hf/{base}", "-o", str(tmp_path / "run")]
-    words += shlex.split("--limit 4 --settings small --n 4 --n 8 --set questions=8 --set epochs=1")
+    words += shlex.split("--limit 12 --settings small --n 4 --n 8 --set questions=8 --set epochs=1")
     words += shlex.split("--set look_every=2 --set dtype=float32")
     done = wolflab(*words)
     assert done.returncode == 0, done.stdout + done.stderr
     told = " ".join(done.stdout.split())
     assert "GiB of memory" in told
     assert "Right answers before and after" in told
+    assert "95 % interval" in told
     run = tmp_path / "run"
     numbers = json.loads((run / "results.json").read_text())
     assert {gain["row"] for gain in numbers["gains"]} >= {"situations", "wordings", "kinds"}

@@ -85,7 +85,7 @@ def _merged_card(adapter: LoraAdapter) -> str:
         own = own[4:].partition("\n---\n")[2]
     return filled(
         "merged.md",
-        front=json.dumps(adapter.base),
+        base_model=json.dumps(adapter.base),
         base=adapter.base,
         rank=adapter.rank,
         digest=weights_digest(adapter.path),

@@ -19,7 +19,7 @@ import msgspec
 
 from ..errors import WolflabError
 from ..lab.plans.prices import Prices, unpriced
-from ..lab.runs.batch import BatchItem, BatchResult, BatchWatcher, CallBatch, single_call
+from ..lab.runs.batch import BatchItem, BatchResult, BatchWatcher, CallBatch, by_model, single_call
 from ..lab.storage.call_store import CallStore
 from ..models.base import Chat, Model, Request, Response, Sampling
 from ..models.catalog import BUILT_IN, Spec, name_and_settings, resolve
@@ -333,16 +333,12 @@ async def evaluate(batch: CallBatch, rows: Sequence[EvalRow], settings: EvalSett
         if batch.judge is not None:
             answers, judged = await _judged(batch, home, batch.judge, answers, plain)
             items += judged
-        costless: dict[str, Usage] = {}
-        for by in home.costless().values():
-            for name, used in by.items():
-                costless[name] = costless.get(name, Usage()) + used
         return EvalRun(
             settings=settings,
             rows=tuple(rows),
             players=players,
             answers=answers,
-            costless=costless,
+            costless=by_model(home.costless()),
             prices={
                 model.name: frozenset((model.settings.price,))
                 for model in batch.everybody
@@ -460,4 +456,4 @@ def answer_lines(run: EvalRun) -> bytes:
         for player in run.players
         for one in run.given(row, player)
     ]
-    return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
+    return msgspec.json.Encoder().encode_lines(lines)

@@ -110,7 +110,7 @@ def _check(file: QuestionFile, rules_text: bool) -> None:
 
 def _lines(path: Path, items: Sequence[Item], rules_text: bool) -> bytes:
     """Questions as JSON lines."""
-    return b"".join(msgspec.json.encode(_row(path, item, rules_text)) + b"\n" for item in items)
+    return msgspec.json.Encoder().encode_lines([_row(path, item, rules_text) for item in items])
 
 
 def _row(path: Path, item: Item, rules_text: bool) -> dict[str, Any]:

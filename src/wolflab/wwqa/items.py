@@ -103,4 +103,4 @@ def rules_as_plain(ruleset: Ruleset) -> str | dict[str, Any]:
 def write_items(path: Path, items: Iterable[Item]) -> None:
     """Write a file of items, a JSON line each; its `id` comes first."""
     lines = ({"id": item.id, **msgspec.to_builtins(item)} for item in items)
-    write(path, b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+    write(path, msgspec.json.Encoder().encode_lines(lines))

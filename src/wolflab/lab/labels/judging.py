@@ -154,8 +154,7 @@ async def judge(
         await batch.work(home, items, model.name)
         verdicts = tuple(item.answer for item in items if item.answer is not None)
         judged = JudgeFile(model=model.name, criteria=asked, verdicts=verdicts, **batch.result(home, items))
-    lines = [msgspec.json.encode(_line(verdict)) + b"\n" for verdict in verdicts]
-    write(judged.path / FILE, b"".join(lines))
+    write(judged.path / FILE, msgspec.json.Encoder().encode_lines(list(map(_line, verdicts))))
     if (failed := next((item for item in items if item.how == "failed"), None)) is not None:
         raise WolflabError(f"{failed.why} ({len(verdicts)} of {len(items)} are judged, and kept)")
     return judged

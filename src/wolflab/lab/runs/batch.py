@@ -36,6 +36,7 @@ from .work import How, check_models, work
 AT_ONCE = 64
 """Requests in work at once; calls in flight are limited for each endpoint as well."""
 T = TypeVar("T")
+Total = TypeVar("Total", CallTotals, Usage)
 
 
 # -- items ------------------------------------------------------------------------------------
@@ -372,8 +373,13 @@ class CallBatch:
 
 def result_on_file(home: CallStore) -> dict[str, Any]:
     """Those fields of a `BatchResult` that its directory tells."""
-    spent: dict[str, CallTotals] = {}
-    for by in home.spent_by().values():
+    return {"path": home.path, "spent": by_model(home.spent_by())}
+
+
+def by_model(by_asker: Mapping[str, Mapping[str, Total]]) -> dict[str, Total]:
+    """What the calls of all askers come to, by model."""
+    found: dict[str, Total] = {}
+    for by in by_asker.values():
         for model, total in by.items():
-            spent[model] = spent.get(model, CallTotals()) + total
-    return {"path": home.path, "spent": spent}
+            found[model] = found[model] + total if model in found else total
+    return found

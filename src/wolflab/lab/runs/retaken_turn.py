@@ -60,7 +60,7 @@ def decision_of(record: GameRecord, turn: str, where: str) -> RecordedDecision:
     return by_ask[turn]
 
 
-def again(store: Store, row: GameRow, turn: str, without: Sequence[str] = ()) -> RetakenTurn:
+def retake_turn(store: Store, row: GameRow, turn: str, without: Sequence[str] = ()) -> RetakenTurn:
     """A recorded turn, and the same with components removed from its player.
 
     Raises RecordError for a turn that there is none of, for a player that does not reflect, and for a

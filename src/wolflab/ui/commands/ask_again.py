@@ -126,7 +126,7 @@ def reply_lines(asked: AskedAgain) -> bytes:
         for prompt, reply in zip(asked.prompts, replies, strict=True)
         if reply is not None
     ]
-    return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
+    return msgspec.json.Encoder().encode_lines(lines)
 
 
 def _numbers(asked: AskedAgain, found: Sequence[ModelOutcomes], wanted: PromptsWanted) -> dict[str, Any]:

@@ -28,8 +28,8 @@ class BatchView(BatchWatcher):
     """A batch in the terminal.
 
     limits: tokens and USD; WolflabError for none that can be, in which `whose` says of what. yes: whatever it
-    may cost. named: the command names the directory. again: the command that goes on, "" where whoever begins
-    has told it. head: what is asked of whom, told with the directory.
+    may cost. named: the command names the directory. again: the command that goes on, None for the one that
+    was given. head: what is asked of whom, told with the directory.
     """
 
     def __init__(
@@ -58,8 +58,7 @@ class BatchView(BatchWatcher):
         """See `BatchWatcher`."""
         if not self.named:
             self.again += f" -o {shlex.quote(str(path))}"
-        if self.again:
-            goes_on_with(self.again)
+        goes_on_with(self.again)
         if self.head:
             say(self.console, f"{self.head}  →  {path}")
         self._bar.start()

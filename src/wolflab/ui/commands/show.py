@@ -15,7 +15,7 @@ from ...errors import ExperimentError, RecordError
 from ...lab.runs.counting import rows_of
 from ...lab.runs.game import keys
 from ...lab.runs.prompts import PromptShown, prompts_of, seat_asked
-from ...lab.runs.retaken_turn import RetakenTurn, again
+from ...lab.runs.retaken_turn import RetakenTurn, retake_turn
 from ...lab.storage.store import GameRow, Place, Store
 from ...metrics.behaviours import TrustTable, trust_tables
 from ...metrics.play import seat_labels
@@ -119,7 +119,7 @@ def show(console: Console, store: Store, game: int, wanted: Wanted = Wanted()) -
             )
         if wanted.without and any(not model.startswith("village") for model in store.came_to(game)):
             console.print("[dim]Its model is asked anew for the turn without a component.[/]")
-        taken = again(store, row, turn, wanted.without)
+        taken = retake_turn(store, row, turn, wanted.without)
         show_turn(console, record.ruleset, taken, wanted.without, _past(store, row))
     if wanted.prompts:
         if wanted.without:

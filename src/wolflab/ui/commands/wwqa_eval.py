@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -75,10 +76,8 @@ def evaluate_files(console: Console, wanted: EvalWanted, settings: EvalSettings)
     view.head = f"{asked}{both}, to {counted(len(specs), 'model')}"
     run = view.run(evaluate(batch, rows, settings))
     found = results(run)
-    write(run.path / ANSWERS, answer_lines(run))
-    write_numbers(run.path / RESULTS, as_numbers(run, found, wanted))
-    page = render_evaluation(run, found, warnings(run, found), wanted.files, drawn_in_words(wanted, run))
-    write(run.path / PAGE, page.encode())
+    numbers = as_numbers(run, found, wanted)
+    write_evaluation(run, found, numbers, wanted.files, drawn_in_words(wanted, run))
     print_evaluation(console, run, found)
     rest = "by form of answer, kind, wording and difficulty, with F1, baselines and some replies"
     say(
@@ -88,6 +87,19 @@ def evaluate_files(console: Console, wanted: EvalWanted, settings: EvalSettings)
     )
     view.tell_waiting(run, "message waits for a reply", "messages wait for a reply")
     return not run.waiting
+
+
+def write_evaluation(
+    run: EvalRun,
+    found: EvalResults,
+    numbers: dict[str, Any],
+    files: Sequence[Path],
+    drawn: Mapping[str, str],
+) -> None:
+    """Write answers, numbers and page into the evaluation's directory. drawn: see `render_evaluation`."""
+    write(run.path / ANSWERS, answer_lines(run))
+    write_numbers(run.path / RESULTS, numbers)
+    write(run.path / PAGE, render_evaluation(run, found, warnings(run, found), files, drawn).encode())
 
 
 def eval_settings(rules_text: str, rules: str | None, **more: Any) -> EvalSettings:

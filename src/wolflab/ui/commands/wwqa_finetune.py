@@ -13,7 +13,6 @@ from typing import Any, get_args
 
 import msgspec
 from rich.console import Console
-from rich.markup import escape
 
 from ...errors import WolflabError
 from ...files import make_folder, read_json, write
@@ -25,7 +24,6 @@ from ...wwqa.evaluating import (
     EvalRow,
     EvalRun,
     EvalSettings,
-    answer_lines,
     draw_items,
     evaluate,
     evaluation_batch,
@@ -60,14 +58,13 @@ from ...wwqa.finetuning.training import (
 )
 from ...wwqa.results import results
 from ..report.table import Cell
-from ..report.wwqa_eval import render_evaluation
 from ..report.wwqa_finetune import gains_table, render_finetuning
 from ..terminal.console import say
-from ..terminal.tables import print_fitted
+from ..terminal.tables import print_table
 from ..wording import counted, duration
 from .batches import BatchView
 from .common import bar, goes_on_with, write_numbers
-from .wwqa_eval import ANSWERS, PAGE, RESULTS, eval_settings, warnings
+from .wwqa_eval import PAGE, RESULTS, eval_settings, write_evaluation
 
 EVALUATION, TAKEN = "eval", "taken.json"
 """The folder of the evaluation, in a run's directory; what a training took, in the training's."""
@@ -126,13 +123,13 @@ def finetune(console: Console, wanted: FinetuneWanted) -> bool:
                 _train(console, path, plan, cell, (seen, kept), f"{at} of {len(cells)}")
             if not (adapter_of(path / cell.name) / CARD).is_file():
                 write_card(path / cell.name, plan, cell, seen, again)
-        found, run = _evaluated(console, path, plan, rows, asked, wanted) if rows else ((), None)
+        view = BatchView(console, again=again)
+        found, run = _evaluated(view, path, plan, rows, asked, wanted) if rows else ((), None)
         _write_report(console, path, plan, found, run)
-    if run is not None and run.waiting:
-        left = counted(run.waiting, "message waits", "messages wait")
-        say(console, f"{left} for a reply ({run.why}). Go on with: {again}", "yellow")
-        return False
-    return True
+    if run is None:
+        return True
+    view.tell_waiting(run, "message waits for a reply", "messages wait for a reply")
+    return not run.waiting
 
 
 def _settings(wanted: FinetuneWanted) -> FinetuneSettings:
@@ -223,7 +220,7 @@ def _usage_in_words(taken: ResourceUsage) -> str:
 
 
 def _evaluated(
-    console: Console,
+    view: BatchView,
     path: Path,
     plan: FinetunePlan,
     rows: tuple[EvalRow, ...],
@@ -235,17 +232,14 @@ def _evaluated(
     tuned = {cell: f"hf/{os.path.normpath(adapter_of(path / cell.name))}" for cell in plan.cells}
     first, why = base_spec(plan.base, plan.settings, adapter_of(path / plan.cells[0].name))
     if why:
-        say(console, why)
-    home = path / EVALUATION
-    batch = evaluation_batch(home, [first, *tuned.values()], watcher=(view := BatchView(console, again="")))
+        say(view.console, why)
+    batch = evaluation_batch(path / EVALUATION, [first, *tuned.values()], watcher=view)
     run = view.run(evaluate(batch, rows, asked))
     found = results(run)
-    write(home / ANSWERS, answer_lines(run))
-    write_numbers(home / RESULTS, found.as_dict())
     files = [*wanted.files, *wanted.tests]
     limit = "all" if wanted.limit is None else f"at most {wanted.limit} of each row (--limit)"
     drawn = {"Files": ", ".join(map(str, files)), "Test questions": limit}
-    write(home / PAGE, render_evaluation(run, found, warnings(run, found), files, drawn).encode())
+    write_evaluation(run, found, found.as_dict(), files, drawn)
     return gained(run, base, tuned), run
 
 
@@ -259,8 +253,8 @@ def _write_report(
     """Print before and after, write the page and its numbers, and say what comes next."""
     if found:
         table = gains_table(found)
-        rows = [["\n".join(cell.text for cell in row[:2]), *map(_in_lines, row[2:])] for row in table.rows]
-        print_fitted(console, f"[bold]{table.caption}[/]", ["", *map(_in_lines, table.columns[2:])], rows)
+        rows = [[Cell("\n".join(cell.text for cell in row[:2])), *row[2:]] for row in table.rows]
+        print_table(console, replace(table, heads=["", *table.heads[2:]], cells=rows, left=()))
     for note in dict.fromkeys(gain.gain.note for gain in found if gain.gain.note):
         say(console, note)
     logs = {cell: losses_of(path / cell.name) for cell in plan.cells}
@@ -283,8 +277,3 @@ def _write_report(
     say(console, f"page: {path / PAGE}\nits numbers as data: {path / RESULTS}")
     for cell in plan.cells:
         say(console, f"adapter: {adapter_of(path / cell.name)} (README.md says how it is served)")
-
-
-def _in_lines(cell: Cell) -> str:
-    """A cell of a page's table for the terminal: a line each for value, interval and how many."""
-    return escape("\n".join(cell.lines))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -96,14 +97,11 @@ def print_generation(console: Console, made: Generation, label: bool) -> None:
     rows = [[words, *(cell(one, name) for one in made.chains)] for name, words in _COUNTS.items()]
     print_fitted(console, "Questions", heads, rows, _LEGEND)
     if made.unusable:
-        reasons: dict[str, int] = {}
-        for reply in made.unusable:
-            reasons[reply.why] = reasons.get(reply.why, 0) + 1
         say(
             console,
             f"{counted(len(made.unusable), 'reply was', 'replies were')} unusable and asked for again:",
         )
-        for why, times in sorted(reasons.items(), key=lambda pair: -pair[1])[:_SHOWN]:
+        for why, times in Counter(reply.why for reply in made.unusable).most_common(_SHOWN):
             say(console, f"  {times} × {why}")
     cost = f", {number(made.usage.cost, 'usd')}" if made.usage.cost else ""
     say(console, f"{made.usage.tokens:,} tokens{cost}")

@@ -33,7 +33,7 @@ read.</p>"""
 
 
 def render_audit(numbers: dict[str, Any]) -> str:
-    """The page as text. numbers: see `auditing.audit_as_dict`."""
+    """The page as text. numbers: see `commands.wwqa_audit.audit_as_dict`."""
     labels = numbers["labels"]
     wrong = [one for one in labels if one["verdict"] == "wrong"]
     disputed = [one for one in labels if one["verdict"] == "disputed"]
@@ -60,7 +60,9 @@ def render_audit(numbers: dict[str, Any]) -> str:
 
 
 def proofs_in_words(proved: Mapping[str, int]) -> str:
-    """What came of proving a file's built items again; "" where it has none. proved: see `auditing`."""
+    """What came of proving a file's built items again; "" where it has none. proved: their
+    numbers, by what came of it.
+    """
     again, otherwise, left = proved["again"], proved["otherwise"], proved["not"]
     if not again and not otherwise:
         return ""

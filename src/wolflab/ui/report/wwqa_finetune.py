@@ -14,7 +14,7 @@ from ..wording import counted
 from .blocks import PagePart
 from .figures import Chart, ChartLine, Picture, curves, on_page
 from .numbers import shown
-from .page import PageSection, ReportPage
+from .page import page_of
 from .table import Cell, ReportTable
 
 _TITLE = "Fine-tuning on the rules"
@@ -62,9 +62,7 @@ def render_finetuning(
         ("trained", "What was trained", _trained(plan)),
         ("reading", "How to read this page", _READING if evaluated else ""),
     ]
-    head = f'<h1>{_TITLE}</h1><p class="sub">{escape(plan.model)}</p>'
-    kept = tuple(PageSection(*part) for part in sections if part[2])
-    return ReportPage(_TITLE, head, kept).html, tuple(pictures)
+    return page_of(_TITLE, plan.model, sections).html, tuple(pictures)
 
 
 def gains_table(found: Sequence[Gained]) -> ReportTable:
