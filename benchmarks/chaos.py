@@ -5,7 +5,7 @@
 Each piece of work (a run, a tournament, a run that learns from its games, a judge, a training) is begun by
 the `wolflab` command, killed with -9 after a random time and taken up again, until it is over; then it is
 begun anew, until its share of the kills is reached. Its server
-answers with faults of every kind at that rate, and keeps a ledger of every request by what was asked. Every
+answers with faults of every kind at that rate, and counts every request by what was asked. Every
 third process has a clock that jumps by up to a day, every fifth finds its disk full, and now and then two are
 started at once. Printed: calls sent, answered and stored; those that were answered more often than where
 nothing happens (paid twice), and how many of these were not in flight at a kill, which is to be 0; those that
@@ -54,7 +54,7 @@ time.time = lambda: _time() + _draws.uniform(-86400, 86400)
 
 
 @dataclass
-class ErrorSummary(http_server.FakeServer):
+class FailingServer(http_server.FakeServer):
     """A server that fails at a rate, and writes down what it is asked and answers."""
 
     rate: float = 0.1
@@ -214,7 +214,7 @@ def policies(folder: Path) -> list[Any]:
     return [load_policy(file).digest for file in sorted((folder / "r").rglob("policy.safetensors"))]
 
 
-def wait_for_a_call(process: subprocess.Popen[str], server: ErrorSummary) -> None:
+def wait_for_a_call(process: subprocess.Popen[str], server: FailingServer) -> None:
     """Until the process has asked something, or is over."""
     before = server.calls
     while process.poll() is None and server.calls == before:
@@ -222,7 +222,7 @@ def wait_for_a_call(process: subprocess.Popen[str], server: ErrorSummary) -> Non
 
 
 def torment(
-    job: Work, folder: Path, server: ErrorSummary, kills: int, draws: random.Random
+    job: Work, folder: Path, server: FailingServer, kills: int, draws: random.Random
 ) -> tuple[int, list[str]]:
     """Begin the work and take it up again until it is over. Returns how often it was killed, and what is
     wrong.
@@ -262,7 +262,7 @@ def torment(
 
 
 def main() -> None:
-    """Torment every piece of work, and print the ledger."""
+    """Torment every piece of work, and print what came of it."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -334,9 +334,9 @@ def one_round(name: str, deals: int, faults: float, seed: int, kills: int, draws
     """Do a piece of work from its beginning to its end, with so many kills at most, and once in peace."""
     with (
         tempfile.TemporaryDirectory() as place,
-        http_server.running(ErrorSummary(rate=faults, seed=seed, latency=0.02)) as server,
+        http_server.running(FailingServer(rate=faults, seed=seed, latency=0.02)) as server,
     ):
-        assert isinstance(server, ErrorSummary)
+        assert isinstance(server, FailingServer)
         [job] = [one for one in work(server.base_url, deals) if one.name == name]
         folder = Path(place)
         done, wrong = torment(job, folder, server, kills, draws)

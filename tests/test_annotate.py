@@ -83,7 +83,7 @@ def drawn(store: Store) -> Sample:
 # -- recorded decisions ---------------------------------------------------------------------
 
 
-def test_moments_are_what_the_players_met() -> None:
+def test_decisions_are_what_the_players_met() -> None:
     """Views, notes and options, rebuilt from the record alone, are those of the live game."""
     met: list[tuple[str, Any, Any, Any]] = []
     inner = table_of("deductive", Scripted(spoil=lambda request: "?" if "/vote/" in request.key else None))
@@ -117,7 +117,7 @@ def test_moments_are_what_the_players_met() -> None:
     assert any(one.turn.invalid for one in found)
 
 
-def test_a_record_that_does_not_follow_from_its_draws_has_no_moments(store: Store) -> None:
+def test_a_record_that_does_not_follow_from_its_draws_has_no_decisions(store: Store) -> None:
     record = store.record(1)
     record.header["deal"] = "another"
     with pytest.raises(RecordError, match="wolflab verify"):

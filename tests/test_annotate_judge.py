@@ -782,10 +782,10 @@ def test_tables_are_printed_for_one_rater_too() -> None:
 
 
 def test_the_question_keeps_nothing_of_the_players_own_notes(store: Store, drawn: Sample) -> None:
-    for moment in judging.sampled_decisions(drawn.key, store).values():
-        question = question_of(moment)
+    for decision in judging.sampled_decisions(drawn.key, store).values():
+        question = question_of(decision)
         assert not question.beliefs
         assert not question.situation.pending
         assert len(question.situation.lines) == len(
-            [event for event in moment.view.events if type(event).__name__ != "NightFell"]
+            [event for event in decision.view.events if type(event).__name__ != "NightFell"]
         )

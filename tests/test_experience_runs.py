@@ -377,7 +377,7 @@ def test_a_turn_is_taken_again_without_a_component(store: Store) -> None:
     turn = next(turn.ask for turn in store.record(row.id).turns if turn.kind == "vote")
     whole = again(store, row, turn)
     assert whole.notes is None
-    assert "vote for the player" in moderator_request(whole.moment.situation, whole.moment.ask)
+    assert "vote for the player" in moderator_request(whole.decision.situation, whole.decision.ask)
     less = again(store, row, turn, ["reflection"])
     assert less.notes is not None
     kinds = {type(note) for _, note in less.notes}

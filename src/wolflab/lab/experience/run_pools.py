@@ -203,11 +203,15 @@ class Pools:
 async def provide(store: Store, pools: Pools, rows: Sequence[GameRow], embedder: EmbedderOf) -> None:
     """Make or take in every pool that the planned games `rows` need and that is not there yet."""
     everything = store.games()
+    provided: set[PoolState] = set()
     for row in rows:
         place = Place.of(row)
         for spec in pools.experiment.experience(row.condition):
             at = pools.at(spec, place)
-            if at is None or (at.deals is None and (at.path.exists() or _empty(at.path).exists())):
+            if at is None or at in provided:
+                continue
+            provided.add(at)
+            if at.deals is None and (at.path.exists() or _empty(at.path).exists()):
                 continue
             if spec.pool is not None:
                 copied(spec.pool, at.path)

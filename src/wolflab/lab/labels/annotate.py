@@ -78,7 +78,7 @@ class AnswerKey:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The key, its rows in the shuffled order in which raters meet them, and the moment of each.
+    """The key, its rows in the shuffled order in which raters meet them, and the decision of each.
 
     short: variants with fewer replies than asked for → how many they gave.
     """
@@ -120,17 +120,17 @@ def sample(
     if not chosen:
         raise WolflabError(_nothing(store, kinds, recipes))
     made = [
-        (_key_row(store, row, moment, record, seed), moment)
+        (_key_row(store, row, decision, record, seed), decision)
         for _, (row, record, asks) in sorted(chosen.items())
-        for moment in recorded_decisions(record, f"{store.path.name}, game {row.id}")
-        if moment.turn.ask in asks
+        for decision in recorded_decisions(record, f"{store.path.name}, game {row.id}")
+        if decision.turn.ask in asks
     ]
     made.sort(key=lambda pair: _rank(seed, "order", pair[0].id))
     keys = tuple(key for key, _ in made)
     if len({key.id for key in keys}) < len(keys):
         raise WolflabError(f"annotate: two replies got the same id under seed {seed}; take another seed")
     key = AnswerKey(str(store.path.absolute()), store.experiment.name, seed, keys)
-    return Sample(key, tuple(moment for _, moment in made), tuple(short))
+    return Sample(key, tuple(decision for _, decision in made), tuple(short))
 
 
 def _replies(
@@ -199,8 +199,8 @@ def _letters(text: str, length: int = _ID_LETTERS) -> str:
     return letters
 
 
-def _key_row(store: Store, row: GameRow, moment: RecordedDecision, record: GameRecord, seed: int) -> KeyRow:
-    turn, head = moment.turn, hash_of(record.lines[-1])
+def _key_row(store: Store, row: GameRow, decision: RecordedDecision, record: GameRecord, seed: int) -> KeyRow:
+    turn, head = decision.turn, hash_of(record.lines[-1])
     place = (store.experiment.name, store.experiment.seed, row.condition, row.deal, row.repeat, turn.ask)
     # With the game's own hash: labels of another run of the same experiment must not fit.
     code = _letters(f"{seed}|{'|'.join(map(str, place))}|{head}")
@@ -212,7 +212,7 @@ def _key_row(store: Store, row: GameRow, moment: RecordedDecision, record: GameR
 
 
 def sampled_decisions(key: AnswerKey, store: Store) -> dict[str, RecordedDecision]:
-    """Item id → its moment, rebuilt from the run. StoreError when this is not the run it was drawn from."""
+    """Item id → its decision, rebuilt from the run. StoreError when this is not the run it was drawn from."""
     games = {row.id: row for row in store.games()}
     sampled: dict[str, RecordedDecision] = {}
     for game, group in groupby(sorted(key.rows, key=lambda row: row.game), key=lambda row: row.game):
@@ -231,9 +231,9 @@ def sampled_decisions(key: AnswerKey, store: Store) -> dict[str, RecordedDecisio
                 f"{store.path} is not the run that this sample was drawn from: its game {game} was played "
                 "otherwise (the same experiment, run anew?); name the right one with --run"
             )
-        for moment in recorded_decisions(record, f"{store.path.name}, game {game}"):
-            if moment.ask.id in wanted:
-                sampled[wanted[moment.ask.id].id] = moment
+        for decision in recorded_decisions(record, f"{store.path.name}, game {game}"):
+            if decision.ask.id in wanted:
+                sampled[wanted[decision.ask.id].id] = decision
     lost = next((row for row in key.rows if row.id not in sampled), None)
     if lost is not None:
         raise StoreError(

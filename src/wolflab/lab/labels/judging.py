@@ -165,11 +165,11 @@ def _plain(value: object) -> str:
 
 
 def _item(
-    item: str, moment: RecordedDecision, model: Model, asked: tuple[Criterion, ...], retries: int
+    item: str, decision: RecordedDecision, model: Model, asked: tuple[Criterion, ...], retries: int
 ) -> BatchItem[JudgedItem]:
     """A sampled reply, asked about until there is a verdict."""
-    question = question_of(moment, asked)
-    request = Request(question, f"judge/{item}|{moment.ask.id}|judge", Sampling())
+    question = question_of(decision, asked)
+    request = Request(question, f"judge/{item}|{decision.ask.id}|judge", Sampling())
 
     def read(response: Response) -> Verdict | Problem:
         reply = parse(question, response.text, response.finish)
@@ -184,15 +184,15 @@ def _item(
     return BatchItem(f"item/{item}", model, ask, retries)
 
 
-def question_of(moment: RecordedDecision, asked: tuple[Criterion, ...] = (REASONABLE,)) -> Question:
+def question_of(decision: RecordedDecision, asked: tuple[Criterion, ...] = (REASONABLE,)) -> Question:
     """The question that puts a reply before a judge: what its player knew, and nothing of how it played."""
-    task = Judge(moment.ask, clean(reply_in_words(moment)), asked)
-    return Question(moment.situation, task, layout="append")
+    task = Judge(decision.ask, clean(reply_in_words(decision)), asked)
+    return Question(decision.situation, task, layout="append")
 
 
-def reply_in_words(moment: RecordedDecision) -> str:
+def reply_in_words(decision: RecordedDecision) -> str:
     """The action in words, what was said aloud, or how a reply that could not be used began."""
-    turn, ask = moment.turn, moment.ask
+    turn, ask = decision.turn, decision.ask
     if turn.invalid is not None:
         written = [note.reply for _, note in turn.notes if isinstance(note, Mistake)]
         began = clean(written[-1]) if written else ""
@@ -200,7 +200,7 @@ def reply_in_words(moment: RecordedDecision) -> str:
     if isinstance(turn.action, Say):
         return turn.action.text or "(says nothing)"
     assert turn.action is not None
-    return label(turn.action, ask.kind, moment.view.ruleset)
+    return label(turn.action, ask.kind, decision.view.ruleset)
 
 
 def _line(verdict: JudgedItem) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What becomes of conditions, and of entrants, when `-o` changes who plays. It is told (`specs.Became`).
+"""What becomes of conditions, and of entrants, when `-o` changes who plays. `specs.Became` tells it.
 
 Conditions that are the same from then on are played once. One keeps its name as long as it keeps what sets it
 apart: what its file changes for it of players and rules; for one that changes nothing in which the conditions
@@ -189,7 +189,7 @@ def written_settings(player: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _flat(value: Any, under: str) -> Iterator[tuple[str, Any]]:
-    """CastSettings by their paths: "recipe.deduce.prune" → False."""
+    """Settings by their paths: "recipe.deduce.prune" → False."""
     if isinstance(value, Mapping):
         for name, part in value.items():
             yield from _flat(part, f"{under}.{name}")

@@ -48,27 +48,27 @@ class UnusablePlayer:
 
 
 def unusable_players(
-    ledger: ErrorSummary, replies: int = 1, decisions: int = 1
+    errors: ErrorSummary, replies: int = 1, decisions: int = 1
 ) -> tuple[UnusablePlayer, ...]:
     """Whose replies fail so far, then whose decisions do though its replies do not.
 
     replies, decisions: how many it takes, over the conditions in which the player fails, to be told.
     """
-    every = tuple(ledger.store.experiment.conditions)
+    every = tuple(errors.store.experiment.conditions)
     found: dict[tuple[bool, str], dict[str, Tally]] = {}
-    for (condition, player), tally in ledger.tally().items():
+    for (condition, player), tally in errors.tally().items():
         if tally.mostly_unusable or tally.mostly_stood_in_for:
             found.setdefault((not tally.mostly_unusable, str(player)), {})[condition] = tally
     rows = []
     for (decided, name), tallies in sorted(found.items()):
-        whole = Tally()
+        total = Tally()
         for tally in tallies.values():
-            whole.add(tally)
-        count, reasons = (whole.decisions, whole.stand_ins) if decided else (whole.replies, whole.reasons)
+            total.add(tally)
+        count, reasons = (total.decisions, total.stand_ins) if decided else (total.replies, total.reasons)
         if count >= (decisions if decided else replies):
             where = tuple(condition for condition in every if condition in tallies)
             most = reasons.most_common(1)[0]
-            run, everywhere = str(ledger.store.path), where == every
+            run, everywhere = str(errors.store.path), where == every
             rows.append(UnusablePlayer(name, where, count, reasons.total(), *most, run, everywhere, decided))
     return tuple(rows)
 
@@ -83,26 +83,26 @@ def unusable_players_of(store: Store) -> tuple[UnusablePlayer, ...]:
     }
     if not suspects:
         return ()
-    with ErrorSummary(store, suspects) as ledger:
-        return unusable_players(ledger)
+    with ErrorSummary(store, suspects) as errors:
+        return unusable_players(errors)
 
 
 def unusable_entrants(store: Store) -> tuple[UnusablePlayer, ...]:
     """Of a tournament's run: each with the entrants that it plays for, as a finished game of a cell tells."""
     games = {game.condition: game.id for game in store.games("done")}
     found = []
-    for trouble in unusable_players_of(store):
+    for unusable in unusable_players_of(store):
         entrants: list[str] = []
-        for cell in trouble.conditions:
+        for cell in unusable.conditions:
             pair = pair_of(cell)
             if cell in games and pair is not None:
                 record = store.record(games[cell])
                 entrants += [
                     pair[ROLES[role].wolf]
                     for label, role in zip(player_labels(record), record.roles, strict=False)
-                    if str(label) == trouble.player
+                    if str(label) == unusable.player
                 ]
-        found.append(replace(trouble, entrants=tuple(dict.fromkeys(entrants))))
+        found.append(replace(unusable, entrants=tuple(dict.fromkeys(entrants))))
     return tuple(found)
 
 

@@ -155,16 +155,16 @@ class ErrorSummary:
         own agents: to read a run, no code is run that it names.
         """
         filed = self.store.calls(row.id)
-        ear = _Ear(filed)
+        calls = _StoredCalls(filed)
         cast = self.store.experiment.cast(row.condition).values()
         if filed and all(spec.own is None for spec in cast):
             try:
-                match = prepare(self._builder, Place.of(row), ear)
-                heard = replace(match, casting=ear.casting(match.casting), watch=ear.watch, write=False)
-                run_now(play(heard))
+                match = prepare(self._builder, Place.of(row), calls)
+                read = replace(match, casting=calls.casting(match.casting), watch=calls.watch, write=False)
+                run_now(play(read))
             except (_EndOfCalls, WolflabError):
                 pass
-        return ear.heard()
+        return calls.replies()
 
 
 def of_record(record: GameRecord) -> dict[PlayerLabel, Tally]:
@@ -188,13 +188,13 @@ class _EndOfCalls(Exception):
     """What is asked for is not on file: here the game stopped."""
 
 
-class _Ear(NoFile):
+class _StoredCalls(NoFile):
     """`models.calls.File` over the calls of a game that stopped: reads each as it is asked for."""
 
     def __init__(self, filed: Mapping[str, Filed]) -> None:
         self._filed = filed
         self._labels: list[PlayerLabel] = []
-        self._heard: dict[str, tuple[PlayerLabel, Unusable | None]] = {}
+        self._read: dict[str, tuple[PlayerLabel, Unusable | None]] = {}
         self._decided: list[tuple[PlayerLabel, str | None]] = []
         self.ended = False
         """Whether anybody asked for a call that is not on file."""
@@ -216,7 +216,7 @@ class _Ear(NoFile):
             unusable = Unusable(
                 player.model, seat, ask, step, int(attempt), answer.reason, text[:SHOWN], taken
             )
-        self._heard[request.key] = player, unusable
+        self._read[request.key] = player, unusable
         return filed
 
     async def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
@@ -244,12 +244,12 @@ class _Ear(NoFile):
 
     def forget(self) -> None:
         """The call read last answered another request than the one it was read for."""
-        self._heard.popitem()
+        self._read.popitem()
 
-    def heard(self) -> RepliesOnFile:
+    def replies(self) -> RepliesOnFile:
         """What was read, in the order of the game."""
         tallies: dict[PlayerLabel, Tally] = {}
-        for player, unusable in self._heard.values():
+        for player, unusable in self._read.values():
             tally = tallies.setdefault(player, Tally())
             tally.replies += 1
             if unusable is not None and not unusable.taken:
@@ -258,27 +258,27 @@ class _Ear(NoFile):
             tallies.setdefault(player, Tally()).decided(invalid)
         return RepliesOnFile(
             tallies,
-            tuple(unusable for _, unusable in self._heard.values() if unusable is not None),
+            tuple(unusable for _, unusable in self._read.values() if unusable is not None),
             len(self._filed),
         )
 
 
 class _Stopping:
-    """An agent whose turn ends with its calls, so that the others asked at the same time are still heard."""
+    """An agent whose turn ends with its calls, so that the others asked at the same time are still read."""
 
     instant = True
 
-    def __init__(self, agent: Agent, ear: _Ear) -> None:
-        self._agent, self._ear = agent, ear
+    def __init__(self, agent: Agent, calls: _StoredCalls) -> None:
+        self._agent, self._calls = agent, calls
 
     async def reply(self, view: View, ask: Ask, io: IO) -> Reply:
         try:
             return await self._agent.reply(view, ask, io)
         except _EndOfCalls:
-            self._ear.ended = True
+            self._calls.ended = True
             return Reply(Invalid("its calls end here"))
         except CassetteMismatch:
-            self._ear.forget()
+            self._calls.forget()
             raise
 
     def describe(self) -> dict[str, Any]:

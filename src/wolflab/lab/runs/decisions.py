@@ -54,14 +54,14 @@ class _Playback:
     def __init__(self, record: GameRecord, where: str) -> None:
         self._turns = {turn.ask: turn for turn in record.turns if turn.seat >= 0}
         self._where = where
-        self.recorded_decisions: list[RecordedDecision] = []
+        self.decisions: list[RecordedDecision] = []
 
     async def reply(self, view: View, ask: Ask, io: IO) -> Reply:
         turn = self._turns.get(ask.id)
         if turn is None or turn.action is None:
             raise RecordError(f"{self._where}: no reply to {ask.id}; check the run with wolflab verify")
-        # The cache is the live seat's: whoever reads this moment later must not find the game's end in it.
-        self.recorded_decisions.append(RecordedDecision(turn, view._replace(cache={}), ask))
+        # The cache is the live seat's: whoever reads this decision later must not find the game's end in it.
+        self.decisions.append(RecordedDecision(turn, view._replace(cache={}), ask))
         action = turn.action if turn.invalid is None else Invalid(turn.invalid)
         return Reply(action, tuple(turn.notes))
 
@@ -90,7 +90,7 @@ def recorded_decisions(record: GameRecord, where: str = "record") -> tuple[Recor
         raise RecordError(
             f"{where}: played again from its replies it ends otherwise; check the run with wolflab verify"
         )
-    return tuple(playback.recorded_decisions)
+    return tuple(playback.decisions)
 
 
 def in_turn(groups: Iterable[Sequence[T]]) -> Iterator[T]:

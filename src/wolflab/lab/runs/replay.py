@@ -31,7 +31,7 @@ from .casting import PlayerBuilder
 from .counting import check_row
 from .game import keys, prepare, probes_of, rules_of
 from .rereading import KeptAlone, PastTurns
-from .work import named_with_its_place
+from .work import agent_errors
 
 
 class _Kept(WrappedEmbedder):
@@ -94,7 +94,7 @@ def replay(
         return seat
 
     try:
-        with named_with_its_place():
+        with agent_errors():
             return run_now(play(replace(match, casting=silent(match.casting))))
     finally:
         builder.close_cache()

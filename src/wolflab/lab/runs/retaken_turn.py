@@ -31,7 +31,7 @@ class RetakenTurn:
     action, invalid, notes: of the turn taken anew; all None where nothing was removed.
     """
 
-    moment: RecordedDecision
+    decision: RecordedDecision
     action: Action | None = None
     invalid: str | None = None
     notes: tuple[tuple[str, Content], ...] | None = None
@@ -43,7 +43,7 @@ NEAR = 8
 
 def decision_of(record: GameRecord, turn: str, where: str) -> RecordedDecision:
     """The recorded turn of that ask ("2/vote/3"); RecordError lists those that are most like it."""
-    by_ask = {moment.ask.id: moment for moment in recorded_decisions(record, where)}
+    by_ask = {decision.ask.id: decision for decision in recorded_decisions(record, where)}
     if turn not in by_ask:
         given = turn.split("/")
 
@@ -67,11 +67,11 @@ def retake_turn(store: Store, row: GameRow, turn: str, without: Sequence[str] = 
     component that it has not; ServerError, in words of its own, where the model cannot be reached.
     """
     record = store.record(row.id)
-    moment = decision_of(record, turn, f"{store.path.name}, game {row.id}")
+    decision = decision_of(record, turn, f"{store.path.name}, game {row.id}")
     if not without:
-        return RetakenTurn(moment)
+        return RetakenTurn(decision)
     try:
-        reply = asyncio.run(_retaken(store, row, record, moment, without))
+        reply = asyncio.run(_retaken(store, row, record, decision, without))
     except (ServerError, ModelRefused, BaseExceptionGroup) as error:
         first: BaseException = error
         while isinstance(first, BaseExceptionGroup):
@@ -83,29 +83,29 @@ def retake_turn(store: Store, row: GameRow, turn: str, without: Sequence[str] = 
             f"{reason}; the turn was not taken again, and the run is as it was: try when the model answers"
         ) from None
     if isinstance(reply.action, Invalid):
-        return RetakenTurn(moment, None, reply.action.reason, reply.notes)
-    return RetakenTurn(moment, reply.action, None, reply.notes)
+        return RetakenTurn(decision, None, reply.action.reason, reply.notes)
+    return RetakenTurn(decision, reply.action, None, reply.notes)
 
 
 async def _retaken(
-    store: Store, row: GameRow, record: GameRecord, moment: RecordedDecision, without: Sequence[str]
+    store: Store, row: GameRow, record: GameRecord, decision: RecordedDecision, without: Sequence[str]
 ) -> Reply:
     builder = PlayerBuilder(store.experiment, store.path, reading=True)
     try:
-        player = _player(builder, row, record, moment)
+        player = _player(builder, row, record, decision)
         agent = player.agent
         if not isinstance(agent, LanguageAgent) or agent.recipe.reflect is None:
             raise RecordError(
-                f"{moment.ask.id}: {record.ruleset.names[moment.ask.seat]} does not reflect, so that nothing "
-                "can be removed; see a turn of a player with the recipe reflective"
+                f"{decision.ask.id}: {record.ruleset.names[decision.ask.seat]} does not reflect, so that "
+                "nothing can be removed; see a turn of a player with the recipe reflective"
             )
         for component in without:
-            _must_have(agent, component, record.ruleset.names[moment.ask.seat])
+            _must_have(agent, component, record.ruleset.names[decision.ask.seat])
         less = agent.recipe.with_(without=tuple(dict.fromkeys((*agent.recipe.without, *without))))
         if player.model is not None:
             await check_model(player.model)  # or every call would be tried again and again first
         io = LiveIO(
-            moment.ask,
+            decision.ask,
             player.model,
             NO_FILE,
             Draws(record.header["play"]),
@@ -113,7 +113,7 @@ async def _retaken(
             player.embedders,
         )
         return await replace(player, agent=LanguageAgent(less, agent.retriever)).agent.reply(
-            moment.view, moment.ask, io
+            decision.view, decision.ask, io
         )
     finally:
         await builder.close()
@@ -137,9 +137,9 @@ def _must_have(agent: LanguageAgent, component: str, name: str) -> None:
     raise RecordError(f"--without {component}: {name} {why}; name another component")
 
 
-def _player(builder: PlayerBuilder, row: GameRow, record: GameRecord, moment: RecordedDecision) -> Player:
-    """Who held the seat at that moment: a Sheriff by vote or lot may have handed it to another."""
-    then = facts_of(record.ruleset, record.events[: moment.turn.at])
+def _player(builder: PlayerBuilder, row: GameRow, record: GameRecord, decision: RecordedDecision) -> Player:
+    """Who held the seat at that time: a Sheriff by vote or lot may have handed it to another."""
+    then = facts_of(record.ruleset, record.events[: decision.turn.at])
     sheriff = then.sheriffs[0] if then.sheriffs else then.intended
     dealing = Dealing(record.roles, sheriff, record.header["deal"], record.header["play"])
-    return builder.casting(Place.of(row))(dealing)[moment.ask.seat]
+    return builder.casting(Place.of(row))(dealing)[decision.ask.seat]

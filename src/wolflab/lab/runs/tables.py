@@ -22,7 +22,7 @@ from .casting import PlayerBuilder, budget_of
 from .counting import finished
 from .game import prepare
 from .runner import preflight
-from .work import error_sentence, named_with_its_place
+from .work import agent_errors, error_sentence
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ async def play_table(
         file = CallFile(store, asker(game), {} if store is None else store.calls(game))
         match = replace(prepare(builder, place, file), watch=watch, asked=asked)
         start = time.perf_counter()
-        with named_with_its_place():
+        with agent_errors():
             played = await play(match)
         if store is not None:
             result = finished(experiment, place.condition, played, file.held, store.came_to(game))

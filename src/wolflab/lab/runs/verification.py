@@ -1,4 +1,4 @@
-"""Is a run whole: are the games of its plan there, and does everything that is kept of them hold?
+"""Checks a run: whether the games of its plan are there, and whether everything that is kept of them holds.
 
 `replay.verify_game` looks at one game. What belongs to the run is looked at here: the plan, the settings that
 it was begun with, calls of nobody, the file itself.

@@ -176,8 +176,8 @@ def _first(error: BaseException) -> tuple[BaseException, str]:
 
 
 @contextmanager
-def named_with_its_place() -> Iterator[None]:
-    """Where no asker keeps what went wrong: a mistake in the code of an own agent is an AgentError."""
+def agent_errors() -> Iterator[None]:
+    """Turns a mistake in the code of an own agent into an AgentError with its place, where no asker does."""
     try:
         yield
     except Exception as error:

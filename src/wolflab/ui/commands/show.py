@@ -224,9 +224,9 @@ def show_turn(
 
     past: what to say of a decision in a past game, by its id, so that a reader finds it.
     """
-    ask, turn = taken.moment.ask, taken.moment.turn
+    ask, turn = taken.decision.ask, taken.decision.turn
     console.print(Rule(f"{ruleset.names[ask.seat]} · {ask.id}"))
-    console.print(Text(f"You are asked to {moderator_request(taken.moment.situation, ask)}."))
+    console.print(Text(f"You are asked to {moderator_request(taken.decision.situation, ask)}."))
     table = Table(expand=True)
     table.add_column("as it was played")
     cells = [_steps(turn.notes, turn.action, turn.invalid, ruleset, past)]

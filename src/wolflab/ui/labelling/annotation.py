@@ -48,20 +48,20 @@ class RaterItem:
 def items_of(sample: Sample, reasoning: bool = False) -> tuple[RaterItem, ...]:
     """The sample's items in its order. reasoning: show what was thought, which can give a variant away."""
     pairs = zip(sample.key.rows, sample.decisions, strict=True)
-    return tuple(_item(row.id, moment, reasoning) for row, moment in pairs)
+    return tuple(_item(row.id, decision, reasoning) for row, decision in pairs)
 
 
-def _item(code: str, moment: RecordedDecision, reasoning: bool) -> RaterItem:
-    now = moment.situation
-    thoughts = [note.text for _, note in moment.turn.notes if isinstance(note, Thought)]
+def _item(code: str, decision: RecordedDecision, reasoning: bool) -> RaterItem:
+    now = decision.situation
+    thoughts = [note.text for _, note in decision.turn.notes if isinstance(note, Thought)]
     return RaterItem(
         code,
         now.ruleset.names[now.seat],
         now.role,
         time_of(now),
         tuple(f"[{line.number}] {line_sentence(line, now.seat, now.ruleset)}" for line in now.lines),
-        moderator_request(now, moment.ask),
-        reply_in_words(moment),
+        moderator_request(now, decision.ask),
+        reply_in_words(decision),
         " ".join(thoughts) if reasoning else "",
         rules_text(now.ruleset, "own"),
     )

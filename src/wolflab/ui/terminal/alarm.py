@@ -45,7 +45,7 @@ class Alarm:
     def __init__(self, console: Console, store: WatchedStore) -> None:
         self._console = console
         self._store = store
-        self._ledger = ErrorSummary(store)
+        self._errors = ErrorSummary(store)
         self._calls: Counter[str] = Counter()
         self._games = 0
         self._warned: set[str] = set()
@@ -56,7 +56,7 @@ class Alarm:
 
     def __exit__(self, *_: object) -> None:
         self._store.listeners.remove(self.called)
-        self._ledger.close()
+        self._errors.close()
 
     def beside(self, watch: ProgressWatch) -> ProgressWatch:
         """`watch`, and this hears of games too."""
@@ -76,15 +76,15 @@ class Alarm:
             self._look()
 
     def _game_over(self) -> None:
-        """Only this is heard of players that never wait."""
+        """Nothing else tells of players that never wait."""
         self._games += 1
         games = self._games
         if not self._calls and games <= _GAMES and games & (games - 1) == 0:
             self._look()
 
     def _look(self) -> None:
-        for trouble in unusable_players(self._ledger, MANY, MANY_DECISIONS):
-            if trouble.player not in self._warned:
-                self._warned.add(trouble.player)
-                text = f"{trouble_in_words(trouble)} See: {errors_command(trouble.run)}"
+        for unusable in unusable_players(self._errors, MANY, MANY_DECISIONS):
+            if unusable.player not in self._warned:
+                self._warned.add(unusable.player)
+                text = f"{trouble_in_words(unusable)} See: {errors_command(unusable.run)}"
                 say(self._console, text, "yellow")
