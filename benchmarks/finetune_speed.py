@@ -65,7 +65,7 @@ def trained(out: Path, settings: str) -> dict[str, Any]:
     if done.returncode:
         raise SystemExit(f"{settings}: {done.stderr or done.stdout}")
     told = json.loads((out / RESULTS).read_text(encoding="utf-8"))
-    [taken] = told["taken"].values()
+    [taken] = told["resources"].values()
     return dict(taken)
 
 

@@ -121,7 +121,7 @@ def main(words: Sequence[str]) -> None:
             first = first or found
             told = json.loads((played / "report.json").read_text(encoding="utf-8"))
             counted = sum(one["counts"]["planned"] for one in told["conditions"])
-            if counted != games or not all(one["measures"]["days"]["n"] for one in told["conditions"]):
+            if counted != games or not all(one["measures"]["rounds"]["n"] for one in told["conditions"]):
                 sys.exit(f"the report tells of {counted} games, not of {games}")
             print(
                 f"{games} games: {found.seconds:.2f} s ({found.seconds / first.seconds:.2f} times the first, "

@@ -150,18 +150,18 @@ RENAMED: tuple[tuple[str, str], ...] = (
     (_IN + r"/persuasion/(\w+)$", r"\1/measures/persuasion_\2"),
     (_IN + r"/survival/(\w+)$", r"\1/splits/survival/\2"),
     (_IN + r"/roles/(\w+),\d+/(ratio|dc|dc_retest)$", r"\1/splits/\3_by_role/\2"),
-    (_IN + r"/roles/(\w+),\d+/standing_others$", r"\1/splits/standing_by_role/\2"),
-    (_IN + r"/roles/(\w+),\d+/over_null$", r"\1/splits/over_standing_by_role/\2"),
+    (_IN + r"/roles/(\w+),\d+/standing_others$", r"\1/splits/peer_ratio_by_role/\2"),
+    (_IN + r"/roles/(\w+),\d+/over_null$", r"\1/splits/ratio_over_peers_by_role/\2"),
     (_IN + r"/matrix/(\d+,\w+,\w+)/mean$", r"\1/splits/reliability/\2"),
     (_IN + r"/replies/(.+),\d+,\d+/(fallback|invalid)$", r"\1/splits/\3_by_player/\2"),
     (_IN + r"/conduct/(\w+)$", r"\1/measures/\2"),
     (_IN + r"/conduct/behaviours/(\w+),\w+,(\w+)/per_game$", r"\1/measures/\2_\3"),
-    (_IN + r"/conduct/behaviours/(\w+),\w+,(\w+)/share$", r"\1/measures/\2_\3_seen"),
+    (_IN + r"/conduct/behaviours/(\w+),\w+,(\w+)/share$", r"\1/measures/\2_\3_games"),
     (_IN + r"/conduct/trust/None/(\w+)$", r"\1/measures/trust_\2"),
     (_IN + r"/conduct/trust/(\d+)/(\w+)$", r"\1/splits/trust_\3_by_day/\2"),
 )
 """(pattern of a name before, what it is called after)."""
-NEW = (r"/splits/(led_by_role|stated)/", r"/measures/last_taken$")
+NEW = (r"/splits/(days_led_by_role|stated)/", r"/measures/last_taken$")
 """Patterns of names that were not there before, or were no estimates."""
 CHANGED = (r"^/contrasts/passed,",)
 """Patterns of names whose values 0.2.0 makes otherwise on purpose (see CHANGELOG.md): of these, n and missing

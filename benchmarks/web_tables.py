@@ -171,7 +171,7 @@ async def _reference(load: Load) -> float:
 async def _play_over_http(
     url: str, folder: Path, tables: int, spectators: int, seconds: float, hostile: tuple[str, ...], pid: int
 ) -> None:
-    facts = json.loads((folder / "house.json").read_text())
+    facts = json.loads((folder / "server.json").read_text())
     connector = aiohttp.TCPConnector(limit=0)
     async with aiohttp.ClientSession(connector=connector) as session:
         load = Load(session, url, facts["server"], facts["host"], hostile)

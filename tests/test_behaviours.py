@@ -591,7 +591,7 @@ def test_rows_over_games_have_zeros_and_intervals() -> None:
     lying = staged(says={(1, 7): "I am a Villager."})
     (found,) = conducted([lying if k % 2 else staged() for k in range(10)])
     assert {f"{name}_{side}" for name in BEHAVIOURS for side in SIDES} < set(found.measures)
-    lies, games = (found.measures[f"camouflage_werewolves{what}"] for what in ("", "_seen"))
+    lies, games = (found.measures[f"camouflage_werewolves{what}"] for what in ("", "_games"))
     assert lies.value == games.value == 0.5
     assert lies.low is not None
     assert lies.low < 0.5 < (lies.high or 0)

@@ -150,7 +150,7 @@ def test_every_row_has_the_declared_columns_and_kinds(
         assert name in OF_PEOPLE or all(row[column.name] is not None for column in PLACE)
     never = {"answer", "value", "probability", "prompt"}  # of nothing that `village` is asked here
     never |= {"pasted", "away"}  # of people alone
-    never |= {"finish_words"}  # of servers alone
+    never |= {"finish_detail"}  # of servers alone
     assert {column.name for column in table.columns} - filled <= never
 
 
@@ -173,7 +173,7 @@ def test_who_of_a_study_sat_where(run: OpenedRun, store: Store) -> None:
     for table, seats in ((run.games, [None]), (run.players, [2])):
         rows = [row for row in table.rows() if row["person"] is not None]
         assert [row.get("seat") for row in rows] == seats
-        assert [(row["game"], row["person"], row["session"], row["place"]) for row in rows] == [
+        assert [(row["game"], row["person"], row["session"], row["game_index"]) for row in rows] == [
             (game, "p07", 3, 4)
         ]
 
@@ -190,7 +190,7 @@ def test_votes_and_statements_are_those_of_the_records(run: OpenedRun, store: St
     for game in (game for game in store.games() if game.over):
         record = store.record(game.id)
         events = [event for event in record.events if isinstance(event, Voted) and event.what == "eliminate"]
-        mine = [row for row in votes if row["game"] == game.id and row["what"] == "vote"]
+        mine = [row for row in votes if row["game"] == game.id and row["kind"] == "vote"]
         assert sorted((event.voter, event.target or -1) for event in events) == sorted(
             (row["seat"], row["target_seat"] or -1) for row in mine
         )
@@ -200,10 +200,10 @@ def test_votes_and_statements_are_those_of_the_records(run: OpenedRun, store: St
                 assert row["target_wolf"] is ROLES[row["target_role"]].wolf
         words = [event.text for event in record.events if isinstance(event, Said)]
         assert words == [row["text"] or "" for row in said if row["game"] == game.id]
-    assert {row["what"] for row in votes} >= {"vote", "straw", "straw2"}
+    assert {row["kind"] for row in votes} >= {"vote", "straw", "straw2"}
     judged = list(run.judgements.rows())
     assert {row["kind"] for row in judged} >= {"vote", "straw"}
-    assert {row["kind"] for row in judged if row["final"]} == {"vote"}
+    assert {row["kind"] for row in judged if row["at_vote"]} == {"vote"}
 
 
 def test_days_add_up(run: OpenedRun) -> None:
@@ -211,11 +211,11 @@ def test_days_add_up(run: OpenedRun) -> None:
     days = [row for row in run.days.rows() if row["counts"]]
     for number, game in games.items():
         mine = [row for row in days if row["game"] == number]
-        gone = sum(row["died"] + (row["out_seat"] is not None) for row in mine)
+        gone = sum(row["died"] + (row["voted_out_seat"] is not None) for row in mine)
         assert game["alive"] == game["seats"] - gone
         left = [row for row in run.players.rows() if row["game"] == number and row["left_round"] is not None]
         assert len(left) == gone
-    said = [row for row in run.statements.rows() if row["counts"] and row["where"] == "discussion"]
+    said = [row for row in run.statements.rows() if row["counts"] and row["phase"] == "discussion"]
     assert sum(row["statements"] for row in days) == sum(row["text"] is not None for row in said)
 
 
@@ -235,7 +235,7 @@ def test_final_judgements_and_votes_give_ratio_and_dc_as_the_page_says(tmp_path:
     players = {"others": {"model": "village", "recipe": "deductive"}}
     run = wolflab.run(FIELDS | {"players": players, "conditions": {"talk": {}}}, out=tmp_path / "run")
     assert {row["kind"] for row in run.judgements.rows()} > {"vote", "straw", "straw2"}
-    assert {row["kind"] for row in run.judgements.rows() if row["final"]} == {"vote"}
+    assert {row["kind"] for row in run.judgements.rows() if row["at_vote"]} == {"vote"}
     space: dict[str, Any] = {"run": run}
     page = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")
     [recipe] = [code for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "of_sheriff" in code]
@@ -473,7 +473,7 @@ def test_people_of_a_study_are_told_with_how_far_they_came(study: OpenedRun) -> 
         "tries": 2,
         "step": "debrief",
         "left": None,
-        "quote": True,
+        "may_quote": True,
         "games": 2,
     }
     gone = {"step": "after/1", "games": 1}
@@ -482,14 +482,14 @@ def test_people_of_a_study_are_told_with_how_far_they_came(study: OpenedRun) -> 
         "row": 1,
         "tries": 1,
         "left": "stopped at number/2",
-        "quote": False,
+        "may_quote": False,
     }
     assert three == same | gone | {
         "person": "p03",
         "row": 1,
         "tries": None,
         "left": "withdrawn",
-        "quote": None,
+        "may_quote": None,
     }
 
 
@@ -498,7 +498,8 @@ def test_what_people_answer_in_a_study_is_told_with_its_game_and_who_withdrew_ha
 ) -> None:
     rows = list(study.answers.with_texts().rows())
     told = [
-        tuple(row[name] for name in ("person", "game", "step", "place", "what", "answer")) for row in rows
+        tuple(row[name] for name in ("person", "game", "step", "game_index", "kind", "answer"))
+        for row in rows
     ]
     assert told == [
         ("p01", 1, "number/1", 1, "number", "12"),
@@ -512,14 +513,14 @@ def test_what_people_answer_in_a_study_is_told_with_its_game_and_who_withdrew_ha
         ("p01", None, "interview", None, "question", SECRET),
         ("p02", None, "about", None, "question", "Yes"),
     ]
-    assert [row["question"] for row in rows if row["what"] != "number"][:3] == [
+    assert [row["question"] for row in rows if row["kind"] != "number"][:3] == [
         "How was it?",
         None,
         "How was it?",
     ]
-    assert [row["deal"] for row in rows if row["what"] == "number"] == [12, 77, 12]
+    assert [row["deal"] for row in rows if row["kind"] == "number"] == [12, 77, 12]
     assert {row["condition"] for row in rows} == {"all"}
-    (flag,) = (row for row in rows if row["what"] == "flag")
+    (flag,) = (row for row in rows if row["kind"] == "flag")
     said = [row for row in study.statements.rows() if row["game"] == 1 and not row["person"] and row["text"]]
     assert (flag["position"], flag["target_seat"], flag["target_player"], flag["target_role"]) == tuple(
         said[2][name] for name in ("position", "seat", "player", "role")
@@ -619,7 +620,7 @@ def test_what_data_need_is_missed_before_anything_is_written(
 @pytest.mark.slow
 def test_a_comparison_leaves_numbers_tables_and_figures(run: OpenedRun, tmp_path: Path) -> None:
     shutil.copytree(run.path, tmp_path / "s")
-    words = ["compare", str(run.path), "s", "--contrasts", "days,trust_village", "--contrasts", "rounds"]
+    words = ["compare", str(run.path), "s", "--contrasts", "rounds,trust_village", "--contrasts", "round"]
     done = command_line.wolflab(*words, "--to", "paper", cwd=tmp_path)
     assert done.returncode == 2
     assert "contrasts: there is no measure 'rounds'" in " ".join(done.stderr.split())
@@ -628,7 +629,7 @@ def test_a_comparison_leaves_numbers_tables_and_figures(run: OpenedRun, tmp_path
     assert (tmp_path / "paper" / "compared.html").is_file()
     assert not list(tmp_path.glob("compared*"))
     numbers = json.loads((tmp_path / "paper" / "compared.json").read_text(encoding="utf-8"))
-    assert "days" in {contrast["metric"] for contrast in numbers["contrasts"]}
+    assert "rounds" in {contrast["metric"] for contrast in numbers["contrasts"]}
     assert [each["name"] for each in numbers["conditions"]] == ["r: talk", "r: plain", "s: talk", "s: plain"]
     assert "trust_village" in str(numbers["extras"]["uncompared"])
     tables, figures = ({file.suffix for file in (tmp_path / "paper" / each).iterdir()} for each in FOLDERS)

@@ -149,7 +149,7 @@ def test_a_condition_that_only_lends_its_games_is_a_source() -> None:
     assert sources(made) == ("source",)
     assert baseline_of(made) == "full"
     assert sources(experiment(arms, baseline="source")) == ()
-    curve = {"x": "games", "points": {"source": 0, "pool": 2}, "measures": ["days"]}
+    curve = {"x": "games", "points": {"source": 0, "pool": 2}, "measures": ["rounds"]}
     assert sources(experiment(arms, curve=curve)) == ()
     assert sources(experiment({"full": {}, "own": village(experience={"grow": 1})})) == ()
 

@@ -389,13 +389,15 @@ def test_a_turn_is_taken_again_without_a_component(store: Store) -> None:
 
 
 def test_conduct_is_counted_and_draws_are_told(tmp_path: Path) -> None:
-    counted = played(tmp_path / "counted", behaviours=True, interview=True, contrasts=["days", "passed"])
+    counted = played(
+        tmp_path / "counted", behaviours=True, interview=True, contrasts=["rounds", "votes_passed"]
+    )
     found = summary(counted)
     named = {one.name: one for one in found.conditions}
-    assert named["frozen"].measures["suggested"].n > 0
+    assert named["frozen"].measures["decisions_advised"].n > 0
     assert named["frozen"].measures["reasonable"].n > 0
     assert {game.draw for game in games(counted)} == {0, 1}
-    assert {one.metric for one in found.contrasts} >= {"days", "passed"}
+    assert {one.metric for one in found.contrasts} >= {"rounds", "votes_passed"}
     answers = [
         note
         for row in counted.games()
@@ -434,8 +436,8 @@ def test_what_cannot_be_learned_from_is_refused(spec: dict[str, Any], words: str
     ("changes", "words"),
     [
         ({"planted": {"player": "nobody", "conditions": ["none"]}}, "nobody is called 'nobody'"),
-        ({"curve": {"x": "x", "points": {"none": float("nan")}, "measures": ["days"]}}, "use a number"),
-        ({"curve": {"x": "x", "points": {"nowhere": 1}, "measures": ["days"]}}, "nowhere"),
+        ({"curve": {"x": "x", "points": {"none": float("nan")}, "measures": ["rounds"]}}, "use a number"),
+        ({"curve": {"x": "x", "points": {"nowhere": 1}, "measures": ["rounds"]}}, "nowhere"),
         ({"curve": {"x": "x", "points": {"none": 1}, "measures": ["beauty"]}}, "beauty"),
         ({"contrasts": ["beauty"]}, "beauty"),
         ({"deals": 10**12}, "deals"),

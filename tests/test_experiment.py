@@ -151,8 +151,8 @@ def test_an_unknown_file_and_broken_yaml(tmp_path: Any) -> None:
         load_experiment(broken)
     with pytest.raises(ExperimentError, match=r"place\.to\.change=value"):
         load_experiment("quickstart", ["deals"])
-    with pytest.raises(ExperimentError, match=r"no field 'contrast'; did you mean contrasts=\[days\]\?$"):
-        load_experiment("quickstart", ["contrast=[days]"])
+    with pytest.raises(ExperimentError, match=r"no field 'contrast'; did you mean contrasts=\[rounds\]\?$"):
+        load_experiment("quickstart", ["contrast=[rounds]"])
 
 
 def test_overrides_reach_players_rules_and_fields() -> None:
@@ -275,7 +275,7 @@ DO_NOT = {
     *(
         "budget",
         "published",
-        "became",
+        "renamed",
         "named",
         "village",
         "planted",
@@ -297,7 +297,7 @@ def test_every_field_is_known_to_decide_a_game_or_not_to() -> None:
     plain = {"name": "x", "rules": "doctor", "players": {"others": {"model": "village", "recipe": "vanilla"}}}
     before = build(plain).identity("all")
     assert all(build(plain | {name: value}).identity("all") != before for name, value in DECIDE.items())
-    assert build(plain | {"deals": 99, "behaviours": True, "contrasts": ["days"]}).identity("all") == before
+    assert build(plain | {"deals": 99, "behaviours": True, "contrasts": ["rounds"]}).identity("all") == before
 
 
 def test_what_ships_is_listed_with_the_command_that_runs_it() -> None:

@@ -59,14 +59,18 @@ def test_every_game_is_done_without_a_stand_in(store: Store) -> None:
 
 def test_shots_are_measured_and_no_day_is_lost(store: Store) -> None:
     found = {one.name: one for one in summary(store).conditions}
-    assert sum(one.measures["shot_hits"].n for one in found.values()) == len(shots(store))
+    assert sum(one.measures["shots_at_wolves"].n for one in found.values()) == len(shots(store))
     for name, one in found.items():
         rows = [row for row in store.games() if row.condition == name]
         fired = [(row.id, shot) for row in rows for game, shot in shots(store) if game == row.id]
         hits = sum(store.record(game).roles[shot.target] == "Werewolf" for game, shot in fired)
-        assert one.measures["shot_hits"].n == one.measures["shoots"].n - declined(store, rows) == len(fired)
+        assert (
+            one.measures["shots_at_wolves"].n
+            == one.measures["shots_taken"].n - declined(store, rows)
+            == len(fired)
+        )
         if fired:
-            assert one.measures["shot_hits"].value == hits / len(fired)
+            assert one.measures["shots_at_wolves"].value == hits / len(fired)
     for row in store.games():
         record = store.record(row.id)
         counted = [event for event in record.events if isinstance(event, VoteCounted)]

@@ -213,7 +213,7 @@ def test_where_no_retry_is_left_the_last_of_several_answers_is_taken_and_told(re
     assert (counts.mistakes, counts.last_taken) == (retries * len(turns), len(turns))
     assert counts.fallbacks == 0
     row = row_of(record)
-    assert row.sums_of("last_taken") == [len(turns), (retries + 1) * len(turns)]
+    assert row.sums_of("several_answers") == [len(turns), (retries + 1) * len(turns)]
     assert row.sums_of("invalid")[0] == retries * len(turns)
 
 

@@ -30,7 +30,7 @@ from wolflab.ui.terminal.tables import print_summary
 from wolflab.usage import CallTotals, Usage
 
 DOCS = Path(__file__).parent.parent / "docs"
-OF_BEHAVIOURS = {f"{name}_{side}{what}" for name in BEHAVIOURS for side in SIDES for what in ("", "_seen")}
+OF_BEHAVIOURS = {f"{name}_{side}{what}" for name in BEHAVIOURS for side in SIDES for what in ("", "_games")}
 """How often a side shows a behaviour, and in how many games: one line of the documentation tells of them."""
 
 
@@ -101,7 +101,7 @@ def test_every_measure_stands_on_the_page_with_its_n(marked: Summary) -> None:
     missing = [
         name
         for name, found in one.measures.items()
-        if (interval(found, "share") if name.endswith("_seen") else number(found.n, "count")) not in page
+        if (interval(found, "share") if name.endswith("_games") else number(found.n, "count")) not in page
     ]
     missing += [
         f"{name} of {key}"
@@ -117,7 +117,7 @@ def test_every_headline_stands_in_the_terminal(marked: Summary) -> None:
     print_summary(Console(width=400, file=out), marked)
     (one,) = marked.conditions
     shown = [measure.name for measure in headlines(marked)]
-    assert {"ratio", "dc", "village_win", "invalid", "own_win"} <= set(shown)
+    assert {"ratio", "dc", "village_win", "invalid", "watched_win"} <= set(shown)
     told = {name: one.measures[name] for name in shown}
     words = [
         f"of {estimate.n:,}" if MEASURES[name].unit == "out_of" else f"{estimate.n:,} "
@@ -137,9 +137,9 @@ def test_how_much_of_the_prompts_was_cached_is_shown_where_a_server_said_so() ->
         print_summary(Console(width=400, file=out), found)
         return found, out.getvalue(), render_report(found)
 
-    label = MEASURES["cached"].label
+    label = MEASURES["cached_share"].label
     found, terminal, page = shown(200, 600)
-    share = found.conditions[0].measures["cached"]
+    share = found.conditions[0].measures["cached_share"]
     assert (share.value, share.n) == (pytest.approx(0.4), 2)
     assert label in terminal
     assert label in page
@@ -165,7 +165,7 @@ deals: 6
 straw_polls: 1
 contrasts: [own_words]
 curve: {{x: dose, points: {{plain: 0, obeying: 1}}, measures: [own_words]}}
-planted: {{measure: own_words, knob: follow_sheriff, player: others, conditions: [obeying]}}
+planted: {{measure: own_words, setting: follow_sheriff, player: others, conditions: [obeying]}}
 """
 
 

@@ -35,8 +35,8 @@ def test_two_of_six_followers_convert() -> None:
     assert day.votes == real
     assert day.straws == {"straw": straw}
     assert lead.dc(day) == pytest.approx(1 / 3)
-    assert lead.dc_alive(day) == pytest.approx(2 / 7)
-    assert lead.dc_cast(day) == pytest.approx(1 / 3)
+    assert lead.dc_by_n(day) == pytest.approx(2 / 7)
+    assert lead.dc_sheriff_voted(day) == pytest.approx(1 / 3)
     assert lead.votes_changed(day) == pytest.approx(1 / 3)
 
 
@@ -49,7 +49,7 @@ def test_who_lives_without_a_vote_is_none_of_the_others_of_dc_and_judges_all_the
     day = replace(usual, votes=real, straws={"straw": straw, "straw2": straw}, ratings=ratings)
     assert (day.alive, day.followers) == (tuple(range(7)), (0, 1, 4, 5, 6))
     assert lead.dc(day) == pytest.approx(2 / 5)
-    assert lead.dc_alive(day) == pytest.approx(2 / 6)
+    assert lead.dc_by_n(day) == pytest.approx(2 / 6)
     assert lead.dc_retest(day) == 0
     assert lead.votes_changed(day) == pytest.approx(2 / 5)
     assert lead.recommended(day) == 3
@@ -60,7 +60,7 @@ def test_who_lives_without_a_vote_is_none_of_the_others_of_dc_and_judges_all_the
     assert null is not None
     assert null[0] == pytest.approx((3 / 9 + 3 / 5.25 + 1.5 + 6 / 3 + 3 * 1.5) / 7)
     mute = replace(day, votes={seat: target for seat, target in real.items() if seat != SHERIFF_SEAT})
-    assert [one(mute) for one in (lead.dc, lead.dc_alive, lead.dc_cast, lead.dc_retest)] == [None] * 4
+    assert [one(mute) for one in (lead.dc, lead.dc_by_n, lead.dc_sheriff_voted, lead.dc_retest)] == [None] * 4
     assert lead.votes_changed(mute) == pytest.approx(2 / 5)
     assert lead.dc_words(mute) == 0
     assert lead.dc_others(mute) is not None
@@ -78,7 +78,7 @@ def test_sheriff_abstains_and_two_drop_their_vote() -> None:
     real = {**straw, 0: None, 3: None, 2: None}
     day = only_day(game(votes(straw, real)))
     assert lead.dc(day) == pytest.approx(1 / 3)
-    assert lead.dc_cast(day) == 0
+    assert lead.dc_sheriff_voted(day) == 0
 
 
 def test_an_unusable_straw_vote_is_no_vote() -> None:
@@ -254,7 +254,7 @@ def test_a_void_game_is_counted_and_gives_no_number() -> None:
     assert void.status == "void"
     row = summarise([void]).conditions[0]
     assert (row.counts.planned, row.counts.void, row.counts.done) == (1, 1, 0)
-    assert row.measures["days"].value is None
+    assert row.measures["rounds"].value is None
     assert row.measures["village_win"].value is None
 
 

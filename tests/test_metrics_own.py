@@ -19,7 +19,7 @@ from wolflab.ui.report.measures import called, headlines
 from wolflab.ui.report.report import render_report
 
 SEAT = 3
-OWN = ("own_village_win", "own_wolf_win", "own_win")
+OWN = ("watched_village_win", "watched_wolf_win", "watched_win")
 ARMS: dict[str, Any] = {
     "rules": "doctor",
     "conditions": {"one": {}, "other": {"players": {"player_3": {"model": "village", "recipe": "vanilla"}}}},
@@ -67,7 +67,7 @@ def test_a_game_that_neither_side_wins_is_nobodys_own(tmp_path: Path) -> None:
     with Store.create(tmp_path / "r", experiment(rules=rules, deals=12, watched="player_3")) as store:
         assert runner.play_run(store)
         (one,) = summary(store).conditions
-    assert one.measures["nobody"].value == 1.0
+    assert one.measures["no_winner"].value == 1.0
     assert [one.measures[name].value for name in OWN] == [0.0, 0.0, 0.0]
 
 

@@ -148,7 +148,7 @@ def test_a_summary_is_reproducible_serialisable_and_without_nan(
     beside = {(b.row, b.metric): b for b in summary.beside}
     assert len(beside) == 16
     assert beside["GLM-4", "ratio"].ours == summary.conditions[0].measures["ratio"]
-    assert beside["GLM-4", "dc"].ours == summary.conditions[0].measures["dc_alive"]
+    assert beside["GLM-4", "dc"].ours == summary.conditions[0].measures["dc_by_n"]
     assert beside["GPT-4", "dc"].ours is None
 
 
@@ -157,7 +157,7 @@ def test_nothing_at_all_is_a_summary_too() -> None:
     assert empty.conditions == ()
     assert empty.instrument is True
     (row,) = summarise([GameResult("a", 0, 0, "failed", "x")]).conditions
-    assert row.measures["days"].value is None
+    assert row.measures["rounds"].value is None
     assert "ratio" not in row.measures
 
 
@@ -212,12 +212,12 @@ def test_votes_survival_and_the_end_by_hand() -> None:
     assert plays.village_votes([day]) == plays.Ballots(hits=4, cast=5, abstained=0)
     assert plays.eliminations([day]) == (1, 1)
     assert record.facts.living == (1, 2, 3, 4, 5, 6)
-    assert plays.survival_by_role(record)["Werewolf"] == (1, 2)
+    assert plays.survivors_by_role(record)["Werewolf"] == (1, 2)
     assert plays.village_won(record) is None  # round limit
     assert record.facts.round == 1
     (row,) = summarise([done(record)]).conditions
-    assert row.measures["vote_hits"].value == pytest.approx(0.8)
-    assert row.measures["nobody"].value == 1.0
+    assert row.measures["votes_for_wolves"].value == pytest.approx(0.8)
+    assert row.measures["no_winner"].value == 1.0
 
 
 def test_wins_are_told_from_stops() -> None:
@@ -231,7 +231,7 @@ def test_wins_are_told_from_stops() -> None:
     assert plays.village_won(record) is False
     assert record.facts.round == 3
     assert len(days_of(record)) == 2
-    assert plays.survival_by_role(record) == {
+    assert plays.survivors_by_role(record) == {
         "Werewolf": (2, 2),
         "Villager": (1, 3),
         "Seer": (0, 1),
@@ -253,7 +253,7 @@ def test_a_game_that_stops_without_a_player_counts_as_one_that_nobody_won() -> N
     assert not record.outcome.void
     assert len(days_of(record)) == 1
     (row,) = summarise([done(record)]).conditions
-    assert [row.measures[name].value for name in ("nobody", "village_win", "wolf_win")] == [1.0, 0.0, 0.0]
+    assert [row.measures[name].value for name in ("no_winner", "village_win", "wolf_win")] == [1.0, 0.0, 0.0]
 
 
 def test_unusable_replies_are_counted_by_who_gave_them() -> None:
@@ -348,13 +348,13 @@ def test_accuracy_and_brier_by_hand() -> None:
     assert row.measures["uncertain"].value == pytest.approx(1 / 3)
     assert row.measures["brier"].value == pytest.approx((2 + uncertain) / 3)
     assert {key: one.value for key, one in row.split("calibration").items()} == {(10,): 0.5}
-    assert row.split("stated")[10,].value == 1.0
+    assert row.split("stated_by_confidence")[10,].value == 1.0
 
 
 def test_planted_wisdom_shows_as_skill(planted_runs: dict[str, list[GameResult]]) -> None:
     (wise,) = summarise(planted_runs["mostly"]).conditions
     (fool,) = summarise(planted_runs["never"]).conditions
-    gained, lost = wise.measures["skill"], fool.measures["skill"]
+    gained, lost = wise.measures["brier_skill"], fool.measures["brier_skill"]
     assert gained.low is not None
     assert gained.low > 0
     assert lost.high is not None
@@ -401,7 +401,7 @@ def test_two_polls_give_a_retest() -> None:
 def test_planted_effects_are_judged(planted_runs: dict[str, list[GameResult]]) -> None:
     games = [game for each in planted_runs.values() for game in each]
     truths = {"never": 0.0, "sometimes": 0.4, "mostly": 0.1}
-    given = {"measure": "persuasion", "knob": "obey", "values": truths}
+    given = {"measure": "persuasion", "setting": "obey", "values": truths}
     found = {one.condition: one for one in summarise(games, planted=given).planted}
     assert {name: one.recovered for name, one in found.items()} == {
         "never": True,

@@ -18,7 +18,7 @@ from wolflab.lab.results.players import PlacePlayer, players_of, rules_played
 from wolflab.lab.runs.tournament_games import start_tournament
 from wolflab.lab.storage.store import Store
 from wolflab.metrics.published import published_tables
-from wolflab.ui.wording import became_in_words, player_in_words, rules_played_in_words
+from wolflab.ui.wording import player_in_words, renaming_in_words, rules_played_in_words
 
 # -- what conditions are called ---------------------------------------------------------------------
 
@@ -53,7 +53,7 @@ THREE: dict[str, Any] = {
 
 def named(which: str | dict[str, Any], *changes: str) -> tuple[list[str], list[tuple[str, list[str]]]]:
     made = load_experiment(which, changes) if isinstance(which, str) else build(which, changes)
-    return list(made.conditions), [(became.name, became.of) for became in made.became]
+    return list(made.conditions), [(became.name, became.of) for became in made.renamed]
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,10 @@ def named(which: str | dict[str, Any], *changes: str) -> tuple[list[str], list[t
     ],
 )  # fmt: skip
 def test_a_condition_is_called_after_who_plays(
-    name: str | dict[str, Any], changes: list[str], conditions: list[str], became: list[tuple[str, list[str]]]
+    name: str | dict[str, Any],
+    changes: list[str],
+    conditions: list[str],
+    became: list[tuple[str, list[str]]],
 ) -> None:
     assert named(name, *changes) == (conditions, became)
 
@@ -186,7 +189,7 @@ def test_what_names_a_condition_names_it_still() -> None:
         "curve": {
             "x": "size",
             "points": {"gpt-4o": 2, "first": 1},
-            "measures": ["days"],
+            "measures": ["rounds"],
             "baseline": "gpt-4o",
         },
         "players": {"others": {"model": "village", "recipe": "reflective"}},
@@ -220,8 +223,8 @@ def test_an_entrant_is_called_after_who_plays() -> None:
     made = load_tournament("tournament-004", ["react.recipe=cot-004", "sides.village=[react, atomic]"])
     assert list(made.entrants) == ["cot-004", "recon", "concurrent", "atomic", "strategic"]
     assert made.sides.village == ["cot-004", "atomic"]
-    assert made.experiment().became == made.became
-    assert not load_tournament("tournament-004", ["model=village"]).became
+    assert made.experiment().renamed == made.renamed
+    assert not load_tournament("tournament-004", ["model=village"]).renamed
 
 
 # -- published rows ---------------------------------------------------------------------------------
@@ -355,8 +358,8 @@ def test_a_tournament_names_its_entrants(tmp_path: Path) -> None:
     assert [player.conditions for player in extra.players] == [
         ("cot-004",), ("recon",), ("concurrent",), ("atomic",), ("strategic",)
     ]  # fmt: skip
-    assert [became_in_words(became) for became in extra.became] == [
-        "What the file calls react is called cot-004 here, for -o react.recipe=cot-004 changes who plays."
+    assert [renaming_in_words(became) for became in extra.renamed] == [
+        "react of the file is called cot-004 here: -o react.recipe=cot-004 changes who plays."
     ]
 
 
@@ -364,8 +367,8 @@ def test_an_address_is_not_told() -> None:
     made = load_experiment(
         "helmsman-table1", ["sheriff.model={model: my-own, base_url: 'http://secret:1/v1'}"]
     )
-    (became,) = made.became
-    said = became_in_words(became)
+    (became,) = made.renamed
+    said = renaming_in_words(became)
     assert said.endswith("are the same after -o sheriff.model={…}: played once, as my-own.")
     assert "secret" not in made.title
 
@@ -402,7 +405,7 @@ def test_an_entrant_called_after_who_serves_its_model_keeps_its_name_where_the_m
     }
     made = make_tournament({"name": "t", "entrants": entrants}, ["zhipu.model=openrouter/glm-4"])
     assert list(made.entrants) == ["zhipu", "b"]
-    assert not made.became
+    assert not made.renamed
 
 
 def among(conditions: dict[str, Any], *changes: str, model: str | None = "zhipu/glm-4") -> list[str]:

@@ -162,7 +162,7 @@ def test_a_condition_that_a_value_from_python_changes_tells_of_it() -> None:
     plain = {"players": {"others": {"recipe": "vanilla"}}}
     fields = {**FIELDS, "conditions": {"deductive": {}, "plain": plain}}
     made = build(fields, changes_of({"others.recipe": {"name": "vanilla"}}))
-    (became, *_) = made.became
+    (became, *_) = made.renamed
     assert became.changes == ['others.recipe={"name": "vanilla"}']
     assert build(read_yaml(made.written())) == made
 

@@ -267,7 +267,7 @@ def test_a_game_to_train_with_counts_for_nothing(tmp_path: Path) -> None:
     with played_by(tmp_path / "s", 5) as store:
         (one,) = summary(store).conditions
     assert (one.counts.planned, one.counts.done, one.people) == (5, 5, 5)
-    assert one.measures["own_win"].people
+    assert one.measures["watched_win"].people
     assert "person_dc" not in one.measures  # agents sat there
 
 

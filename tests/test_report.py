@@ -52,7 +52,7 @@ def summary() -> Summary:
             "002-table-1": {"free": Alike("GLM-3", "<x> for y")},
             "004-tournament": {},
         },
-        planted={"knob": "obey", "values": {"free": 0.1, "<led>": 0.7}},
+        planted={"setting": "obey", "values": {"free": 0.1, "<led>": 0.7}},
     )
 
 
@@ -248,7 +248,7 @@ def test_what_a_headline_is_not_read_without_stands_under_it(summary: Summary) -
     """The nulls, and the games that neither side won, on the page and in its files as in the terminal."""
     first = summary.conditions[0]
     assert first.ratio_null is not None
-    nobody = first.measures["nobody"].value
+    nobody = first.measures["no_winner"].value
     assert nobody
     main = report_page(summary).tables["main-one-row-per-condition"]
     words = ["label", "twice", "others", "neither"]
@@ -264,8 +264,8 @@ def test_what_a_headline_is_not_read_without_stands_under_it(summary: Summary) -
     table = io.StringIO()
     print_summary(Console(width=100, file=table), summary)
     assert f"neither {number(nobody, 'share')}" in table.getvalue()
-    none = replace(first.measures["nobody"], value=0.0)
-    won = replace(summary, conditions=(replace(first, measures={**first.measures, "nobody": none}),))
+    none = replace(first.measures["no_winner"], value=0.0)
+    won = replace(summary, conditions=(replace(first, measures={**first.measures, "no_winner": none}),))
     assert "neither" not in report_page(won).tables["main-one-row-per-condition"].caption
 
 

@@ -85,11 +85,11 @@ def summary() -> Summary:
     return summarise(
         games(),
         title="Pools",
-        contrasts=["days", "passed", "camouflage_werewolves"],
+        contrasts=["rounds", "votes_passed", "camouflage_werewolves"],
         curve=Curve(
             "games in the pool",
             (("forty", 40.0), ("<ten>", 10.0)),
-            ("village_win", "camouflage_werewolves", "heeded"),
+            ("village_win", "camouflage_werewolves", "advice_followed"),
             "none",
         ),
     )
@@ -155,13 +155,15 @@ def test_the_curves_numbers_stand_in_the_table(page: str, summary: Summary) -> N
 
 def test_a_measure_that_nothing_measured_has_no_panel() -> None:
     played = run("a", 6, obey=0.3)
-    both = render_report(summarise(played, curve=Curve("dose", (("a", 1.0),), ("heeded", "days"))))
-    assert "advice heeded" not in section(both, "along")
+    both = render_report(summarise(played, curve=Curve("dose", (("a", 1.0),), ("advice_followed", "rounds"))))
+    assert "advice followed" not in section(both, "along")
     assert "rounds a game" in section(both, "along")
     assert "baseline" not in section(both, "along")
     assert (
         "along"
-        not in Page(render_report(summarise(played, curve=Curve("dose", (("a", 1.0),), ("heeded",))))).ids
+        not in Page(
+            render_report(summarise(played, curve=Curve("dose", (("a", 1.0),), ("advice_followed",))))
+        ).ids
     )
 
 
@@ -230,8 +232,8 @@ def test_reasonable_replies_point_to_people(page: str, summary: Summary) -> None
 def test_advice_is_what_was_made_up(page: str, summary: Summary) -> None:
     part = section(page, "advice")
     for one in summary.conditions[1:]:
-        assert one.measures["heeded"].value == pytest.approx(1 - (4 / 32) / (16 / 32))
-        for key in ("suggested", "passed", "heeded"):
+        assert one.measures["advice_followed"].value == pytest.approx(1 - (4 / 32) / (16 / 32))
+        for key in ("decisions_advised", "votes_passed", "advice_followed"):
             assert shown_in(part, one.measures[key], "share")
     assert "75.0 %" in part
 
@@ -263,7 +265,7 @@ def test_every_measure_has_a_name_of_its_own_and_a_unit() -> None:
     assert len(names) == len(set(names))
     assert not [one.label for one in (*MEASURES.values(), *SPLITS.values()) if "_" in one.label]
     assert difference_kind("village_win") == "points"
-    assert difference_kind("days") == difference_kind("camouflage_village") == "plain"
+    assert difference_kind("rounds") == difference_kind("camouflage_village") == "plain"
     assert measure_name("f1") == "f1"  # only published
     assert {behaviour_name(name) for name in BEHAVIOURS}.isdisjoint(SIDES)
 

@@ -173,14 +173,14 @@ def test_what_differs_stands_in_the_report_and_in_the_terminal(
 def test_compared_runs_tell_what_differs_between_them(store: Store, tmp_path: Path) -> None:
     data = {name: value for name, value in DATA.items() if name not in LEARNT}
     data |= {"deals": 12, "players": {"others": {"model": "village", "recipe": "vanilla"}}}
-    data["contrasts"] = ["days"]
+    data["contrasts"] = ["rounds"]
     with Store.create(tmp_path / "other", build(data)) as other:
         assert runner.play_run(other)
         console, out = quiet()
         compare_runs(console, [store, other], tmp_path / "page.html", [], None)
         both = compared_runs([store, other])
         extra = extras_of_all([store, other], both)
-    assert {(one.metric, one.condition) for one in both.contrasts} >= {("days", "other: all")}
+    assert {(one.metric, one.condition) for one in both.contrasts} >= {("rounds", "other: all")}
     assert extra.sources == ("r: source",)
     assert [one.condition for one in extra.interviews] == [
         "r: none",
@@ -356,10 +356,10 @@ def test_each_condition_has_its_own_limit_for_what_was_not_seen(found: Summary, 
         return number(max(one.measures[seen].high or 0.0 for seen in unseen), "share")
 
     unseen = [
-        f"{name}_{side}_seen"
+        f"{name}_{side}_games"
         for name in BEHAVIOURS
         for side in SIDES
-        if not any(one.measures[f"{name}_{side}_seen"].value for one in found.conditions)
+        if not any(one.measures[f"{name}_{side}_games"].value for one in found.conditions)
     ]
 
     assert limit("none") != limit("source")
@@ -405,12 +405,14 @@ def small(**changes: Any) -> dict[str, Any]:
 
 
 def test_a_comparison_that_cannot_be_made_is_named_with_its_reason(tmp_path: Path) -> None:
-    alone = small(contrasts=["days", "trust_village"], behaviours=True)
+    alone = small(contrasts=["rounds", "trust_village"], behaviours=True)
     with Store.create(tmp_path / "alone", build(alone)) as made:
         assert runner.play_run(made)
         why = "there is one condition here; wolflab compare sets runs side by side"
-        told = f"Not compared: days, trust_village ({why})."
-        assert extras(made, summary_of(made)).uncompared == Uncompared(("days", "trust_village"), alone=True)
+        told = f"Not compared: rounds, trust_village ({why})."
+        assert extras(made, summary_of(made)).uncompared == Uncompared(
+            ("rounds", "trust_village"), alone=True
+        )
         console = Console(width=200, file=io.StringIO())
         report_run(console, made, None)
         assert isinstance(console.file, io.StringIO)
@@ -422,19 +424,19 @@ def test_a_comparison_that_cannot_be_made_is_named_with_its_reason(tmp_path: Pat
     ("change", "told"),
     [
         (
-            {"contrasts": ["camouflage_werewolves", "trust_village", "days"]},
+            {"contrasts": ["camouflage_werewolves", "trust_village", "rounds"]},
             "contrasts: camouflage_werewolves, trust_village: counted only with behaviours: true",
         ),
         (
-            {"contrasts": ["own_wolf_win"]},
-            "contrasts: own_wolf_win: counted only with watched: a seat's name",
+            {"contrasts": ["watched_wolf_win"]},
+            "contrasts: watched_wolf_win: counted only with watched: a seat's name",
         ),
         (
-            {"planted": {"measure": "own_win", "conditions": ["all"]}},
-            "planted.measure: own_win: counted only with watched: a seat's name",
+            {"planted": {"measure": "watched_win", "conditions": ["all"]}},
+            "planted.measure: watched_win: counted only with watched: a seat's name",
         ),
         (
-            {"curve": {"x": "n", "points": {"all": 1.0}, "measures": ["days", "heeded"]}},
+            {"curve": {"x": "n", "points": {"all": 1.0}, "measures": ["rounds", "heeded"]}},
             "curve.measures: heeded: counted only with behaviours: true",
         ),
     ],
@@ -448,7 +450,7 @@ def test_what_would_not_be_counted_is_refused_before_a_game_is_played(
 
 def test_what_no_two_conditions_measured_is_said_and_what_they_did_is_not(tmp_path: Path) -> None:
     both = {"one": {}, "other": {"players": {"werewolves": {"recipe": "random", "model": None}}}}
-    data = small(contrasts=["days", "accuracy", "passed"], conditions=both, behaviours=True)
+    data = small(contrasts=["rounds", "accuracy", "votes_passed"], conditions=both, behaviours=True)
     with Store.create(tmp_path / "r", build(data)) as made:
         assert runner.play_run(made)
         found = extras(made, summary_of(made)).uncompared

@@ -444,7 +444,7 @@ def test_a_run_goes_on_with_the_policy_that_it_began_with(tmp_path: Path) -> Non
     shutil.copy(located("small-selfplay"), mine)
     with Store.resume(tmp_path / "r") as store, pytest.raises(Stopped):
         play_tournament(store, stopping_after(1))
-    digests = tmp_path / "r" / "policies" / "frozen.json"
+    digests = tmp_path / "r" / "policies" / "policy_digests.json"
     (kept,) = (tmp_path / "r" / "policies").glob("mine-*.safetensors")
     assert load_policy(kept).digest == load_policy("small").digest
     for exchange, told in (

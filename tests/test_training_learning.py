@@ -87,7 +87,7 @@ def test_cloning_without_a_choice_has_no_loss() -> None:
     mask = np.zeros((32, CHOICES), np.bool_)
     mask[:, 0] = True
     log = learner().clone(decisions(32, mask=mask, action=np.zeros(32, np.int16)), Cloning(epochs=1))
-    assert log["clone/loss"] == 0
+    assert log["cloning/loss"] == 0
 
 
 def test_nothing_flows_from_one_seat_to_the_next() -> None:
@@ -132,8 +132,8 @@ def test_cloning_makes_the_action_taken_the_likeliest() -> None:
     one = learner()
     first = one.clone(data, Cloning(epochs=1, batch=32))
     last = one.clone(data, Cloning(epochs=8, batch=32))
-    assert last["clone/agreement"] == 1
-    assert last["clone/loss"] < first["clone/loss"] < np.log(CHOICES)
+    assert last["cloning/agreement"] == 1
+    assert last["cloning/loss"] < first["cloning/loss"] < np.log(CHOICES)
     assert (shares(one, decisions(64, seed=1)).argmax(1) == 1).all()
 
 

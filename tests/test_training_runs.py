@@ -124,13 +124,13 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_run_leaves_a_log_a_policy_and_a_verdict(whole: Path) -> None:
     log = log_of(whole / "seed-1")
     assert [line["update"] for line in log] == [0, 1, 2, 3]
-    assert {"clone/loss", "clone/agreement", "look/village"} <= log[0].keys()
+    assert {"cloning/loss", "cloning/agreement", "evaluation/village"} <= log[0].keys()
     for line in log[1:]:
         wanted = {"loss/policy", "loss/value", "loss/entropy", "ppo/clipped", "ppo/kl", "value/explained"}
         assert wanted <= line.keys()
         assert line["rate/decisions"] > 0
         assert all(0 <= value <= 1 for name, value in line.items() if name.startswith("win/"))
-    assert [("look/werewolves" in line) for line in log] == [True, False, True, True]
+    assert [("evaluation/werewolves" in line) for line in log] == [True, False, True, True]
     result = json.loads((whole / "seed-1" / "evaluation.json").read_text())
     assert set(result) == {"village", "werewolves"}
     for verdict in result.values():
@@ -158,9 +158,9 @@ def test_the_likeliest_candidate_is_judged_beside_the_draw(whole: Path, tmp_path
             cast = builder.casting(Place("all", 0, 0))
             played = run_now(play(Match(DOCTOR, cast, Draws(key), Draws(f"{key}/0"), {}, write=False)))
             won.append(played.outcome.village_won is (side == "village"))
-        assert line[f"look/{side}/likeliest"] == sum(won) / 4
-        gain = line[f"look/{side}/likeliest/gain/value"]
-        assert gain == pytest.approx(sum(won) / 4 - line[f"look/{side}/baseline"])
+        assert line[f"evaluation/{side}/likeliest"] == sum(won) / 4
+        gain = line[f"evaluation/{side}/likeliest/gain/value"]
+        assert gain == pytest.approx(sum(won) / 4 - line[f"evaluation/{side}/baseline"])
 
 
 def test_a_verdict_from_before_the_likeliest_was_judged_is_shown(whole: Path, tmp_path: Path) -> None:
@@ -307,8 +307,8 @@ def test_a_line_cut_short_in_the_log_is_no_line(whole: Path, tmp_path: Path) -> 
 def test_a_gain_without_an_interval_is_told_without_one(tmp_path: Path) -> None:
     evaluation = TINY["evaluation"] | {"every": 1, "deals": 1}
     line = log_of(trained(tmp_path / "run", tiny(evaluation=evaluation)) / "seed-1")[-1]
-    assert "look/village/gain/value" in line
-    assert "look/village/gain/low" not in line
+    assert "evaluation/village/gain/value" in line
+    assert "evaluation/village/gain/low" not in line
     drawn = curve({1: [line]})
     assert drawn is not None
     assert "<svg" in drawn.svg
@@ -590,7 +590,7 @@ def test_going_on_from_a_policy_takes_its_numbers_and_clones_nothing(whole: Path
     folder = trained(tmp_path / "run", made, until=0)
     file.unlink()  # the run keeps its own
     assert all(np.array_equal(given[name], array) for name, array in numbers(folder).items())
-    assert "clone/loss" not in log_of(folder / "seed-1")[0]
+    assert "cloning/loss" not in log_of(folder / "seed-1")[0]
     run_training(folder)
     assert not all(np.array_equal(given[name], array) for name, array in numbers(folder).items())
     shutil.copy(whole / "seed-1" / "policy.safetensors", file)
@@ -732,7 +732,7 @@ def test_a_frozen_policy_that_is_gone_is_missed(tmp_path: Path) -> None:
     target.unlink()
     with pytest.raises(StoreError, match=r"target\.safetensors: it is missing; copy it back"):
         run_training(out)
-    (out / "frozen.json").unlink()
+    (out / "policy_digests.json").unlink()
     with pytest.raises(StoreError, match=r"frozen\.json: it is missing; copy it back"):
         run_training(out)
 

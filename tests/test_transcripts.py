@@ -222,7 +222,7 @@ def test_who_won_is_the_score_and_games_that_do_not_count_have_none(
             assert metadata["winner"] == record.outcome.winner.value
             alive = metadata["seat"] in record.facts.living
             assert scores["survived"]["value"] == ("C" if alive else "I")
-            assert metadata["measures"]["days"] == len(
+            assert metadata["measures"]["rounds"] == len(
                 {day["round"] for day in run.days.rows() if day["game"] == row.id}
             )
             assert set(metadata["measures"]) <= set(MEASURES)

@@ -146,7 +146,7 @@ def test_what_was_not_read_is_missing_from_every_measure_of_talk(run: Store) -> 
 
 def test_what_a_side_showed_is_missing_where_it_alone_was_not_read(run: Store) -> None:
     found = {condition.name: condition.measures for condition in summary(run).conditions}["one side"]
-    village = [name for name in found if name.endswith(("_village", "_village_seen"))]
+    village = [name for name in found if name.endswith(("_village", "_village_games"))]
     village = [name for name in village if MEASURES[name].section == "behaviours"]
     assert found["leadership_village"].value
     for name in village:

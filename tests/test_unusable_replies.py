@@ -170,7 +170,7 @@ def test_replies_with_several_answers_are_told_apart(tmp_path: Path, retries: in
         "the reply holds several different answers; give one JSON object and nothing else"
     }
     assert bool(len(noted) - len(taken)) == bool(retries)
-    assert sum(row["last_taken"] for row in rows) == len(taken)
+    assert sum(row["several_answers"] for row in rows) == len(taken)
     assert sum(row["mistakes"] for row in rows) == len(noted) - len(taken)
     console = quiet()
     with Store.open_for_reading(tmp_path / "r") as store:
@@ -409,7 +409,7 @@ def test_a_condition_in_which_a_player_fails_is_marked_wherever_conditions_stand
 ) -> None:
     with http_server.running() as bad, http_server.running() as good:
         bad.faults.extend([NONSENSE] * 5_000)
-        data = arms(bad, good, contrasts=["days"])
+        data = arms(bad, good, contrasts=["rounds"])
         with Store.create(tmp_path / "r", build(data)) as store:
             assert runner.play_run(store)
             found = summary(store)
@@ -433,7 +433,7 @@ def test_a_condition_in_which_a_player_fails_is_marked_wherever_conditions_stand
 def test_compare_marks_the_run_that_is_broken(tmp_path: Path) -> None:
     rules = {"preset": "witch", "max_rounds": 1, "discussion": False}
     with http_server.running() as server:
-        data = over_http(server, 0, rules=rules, straw_polls=0, deals=1, contrasts=["days"])
+        data = over_http(server, 0, rules=rules, straw_polls=0, deals=1, contrasts=["rounds"])
         with Store.create(tmp_path / "sound", build(data)) as store:
             assert runner.play_run(store)
         server.faults.extend([NONSENSE] * 5_000)
@@ -717,7 +717,7 @@ def test_a_player_who_decides_nothing_is_named_though_most_of_its_replies_can_be
     assert told in text
     assert found.conditions[0].measures["stand_ins"].value == pytest.approx(failed / len(mine))
     assert "stand-ins" in text
-    share = found.conditions[0].split("fallback_by_player")[named.player,]
+    share = found.conditions[0].split("stand_ins_by_player")[named.player,]
     assert (share.value, share.n) == (pytest.approx(failed / len(mine)), len(mine))
     assert found.conditions[0].measures["stand_ins"].n == len(mine)
 

@@ -659,7 +659,7 @@ def test_addresses_that_lead_nowhere(browser: Browser, site: Site) -> None:
         "..%2f" + code,
         "A" * 150,
         "%00",
-        "house.json",
+        "server.json",
         "%C3%85%C3%85%C3%85",
         "CON",
         f"{code}..",

@@ -636,9 +636,9 @@ def test_what_a_person_left_at_the_table_can_be_erased(tmp_path: Path) -> None:
         return table.folder
 
     folder = at_table(tmp_path, game)
-    assert "Zebedee" in (folder / "desks.json").read_text()
+    assert "Zebedee" in (folder / "sessions.json").read_text()
     erase_words(Console(quiet=True), folder, "Person 1", None)
-    assert "Zebedee" not in (folder / "desks.json").read_text()
+    assert "Zebedee" not in (folder / "sessions.json").read_text()
     assert "Person 1" not in (folder / "table.json").read_text()
     with Store.open_for_reading(folder) as store:
         said = [event for event in store.record(1).events if isinstance(event, Said) and event.seat == 0]
@@ -821,7 +821,7 @@ def test_an_answer_that_could_not_be_kept_may_be_sent_again(
         assert not asked.answer.done()
         table.give(0, asked.ask.id, answer)
         assert asked.answer.result().answer == answer
-        assert asked.ask.id in (table.folder / "desks.json").read_text()
+        assert asked.ask.id in (table.folder / "sessions.json").read_text()
 
     at_table(tmp_path, game)
 

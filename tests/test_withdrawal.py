@@ -110,9 +110,9 @@ def test_a_server_that_is_killed_before_it_has_erased_does_so_first(
     assert person is not None
     assert (person.left, person.erase) == ("withdrawn", True)
     killed = ExitStack()  # never closed: it was writing these
-    for file in (left / "run/people/p01.json", next(left.glob("run/tables/*/desks.json"))):
+    for file in (left / "run/people/p01.json", next(left.glob("run/tables/*/sessions.json"))):
         killed.enter_context(aside(file)).write_text(SECRET)
-    assert {".p01.json", ".desks.json"} <= {name[:-22] for name in holding(left / "run")}
+    assert {".p01.json", ".sessions.json"} <= {name[:-22] for name in holding(left / "run")}
     in_study(left, go_on, training=False)
 
 
@@ -180,7 +180,7 @@ def test_games_that_were_abandoned_are_erased_with_their_tables(tmp_path: Path) 
             await table.stopped()
             assert one.step == step
             await one.play()
-        assert holding(tmp_path / "run").count("desks.json") >= 2
+        assert holding(tmp_path / "run").count("sessions.json") >= 2
         assert (await one.post("/study/withdraw", code=server.new_withdrawal(one.person))).status_code == 200
         assert holding(tmp_path / "run") == []
 

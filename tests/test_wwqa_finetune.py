@@ -726,7 +726,7 @@ def test_what_was_trained_on_is_not_asked_and_a_base_without_template_is(file: P
     numbers = json.loads((run / "results.json").read_text())
     [gain] = [gain for gain in numbers["gains"] if gain["row"] == "loose.jsonl"]
     assert gain["gain"]["n"] == 1
-    assert numbers["taken"]["both-4-seed1"]["steps"] == 1
+    assert numbers["resources"]["both-4-seed1"]["steps"] == 1
     speed = r"on \w+ \(float32\), [\d,]+ tokens a second, and \d\.\d GiB"
     assert re.search(rf"both-4-seed1: its 1 step took \d+ seconds? {speed}", told)
 

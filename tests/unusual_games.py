@@ -401,17 +401,17 @@ def _trust_days(game: TrueGame) -> int:
 
 
 TRIALS: Mapping[str, tuple[int, Callable[[TrueGame], int]]] = {
-    "days": (0, lambda game: game.steps[-1].state.round),
-    "vote_hits": (1, lambda game: sum(target is not None for target in _village_votes(game))),
+    "rounds": (0, lambda game: game.steps[-1].state.round),
+    "votes_for_wolves": (1, lambda game: sum(target is not None for target in _village_votes(game))),
     "abstained": (1, lambda game: len(_village_votes(game))),
-    "out_hits": (1, lambda game: sum(vote.out is not None for vote in game.votes)),
-    "passed": (1, lambda game: len(_village_votes(game))),
+    "voted_out_wolves": (1, lambda game: sum(vote.out is not None for vote in game.votes)),
+    "votes_passed": (1, lambda game: len(_village_votes(game))),
     "accuracy": (1, _judgements),
     "accuracy_by_player": (1, _judgements),
     "uncertain": (1, _judgements),
     "brier": (1, _judgements),
     "prior_brier": (1, _judgements),
-    "skill": (2, _judgements),
+    "brier_skill": (2, _judgements),
     "reliability": (1, _rated),
     "reliability_by_player": (1, _rated),
     "guesses_right": (1, _asked),
@@ -423,14 +423,14 @@ TRIALS: Mapping[str, tuple[int, Callable[[TrueGame], int]]] = {
     "guesses_by_chance_by_round": (1, _asked),
     "guesses_by_chance_by_player": (1, _asked),
     "guesses_by_chance_by_probe": (1, _asked),
-    "survival": (0, _survivors),
+    "survival_by_role": (0, _survivors),
     "invalid": (1, _calls),
     "invalid_by_player": (1, _calls),
-    "last_taken": (1, _calls),
+    "several_answers": (1, _calls),
     "stand_ins": (3, _seat_turns),
-    "fallback_by_player": (3, _seat_turns),
+    "stand_ins_by_player": (3, _seat_turns),
     "unread": (1, _statements),
-    "led_by_role": (0, _led),
+    "days_led_by_role": (0, _led),
 }
 """Measure → (which of its sums, over all parts, what it must be)."""
 LEADING = {
@@ -439,12 +439,12 @@ LEADING = {
     if one.section in ("leadership", "roles", "words", "people")
     or name.startswith(("trust_moved", "ratio_before"))
 }
-"""Of days: `days` and `leading` see to it that no day, and no ballot of one, is lost."""
+"""Of days: `rounds` and `leading` see to it that no day, and no ballot of one, is lost."""
 OF_GAMES = {name for name, one in (MEASURES | SPLITS).items() if one.units == "games"}
 """A game has them or not."""
-NONE_HERE = {"shoots", "shot_hits", "fewer_candidates", "suggested", "heeded"}
+NONE_HERE = {"shots_taken", "shots_at_wolves", "fewer_candidates", "decisions_advised", "advice_followed"}
 """Nobody shoots, nobody weighs candidates, and nobody has experience."""
-OF_REPLIES = {"illegal", "reasonable", "calibration", "stated"}
+OF_REPLIES = {"illegal", "reasonable", "calibration", "stated_by_confidence"}
 """A share of what is recounted above: choices of replies; judgements that name a role."""
 
 
@@ -513,7 +513,7 @@ def rows_left_out(run: Path, games: list[TrueGame]) -> Iterator[str]:
         cast = sum(target is not None for vote in game.votes for target in vote.votes.values())
         if sum(row["votes"] for row in of["days"]) != cast:
             yield f"days: {sum(row['votes'] for row in of['days'])} votes of {cast}"
-        if sum(row["out_seat"] is not None for row in of["days"]) != sum(
+        if sum(row["voted_out_seat"] is not None for row in of["days"]) != sum(
             v.out is not None for v in game.votes
         ):
             yield "days: who was voted out"
@@ -522,7 +522,7 @@ def rows_left_out(run: Path, games: list[TrueGame]) -> Iterator[str]:
         if [row["alive"] for row in of["days"]] != at_dawn:
             yield f"days: {[row['alive'] for row in of['days']]} live, not {at_dawn}"
         ballots = sum(len(vote.votes) for vote in game.votes)
-        if sum(row["what"] == "vote" for row in of["votes"]) != ballots:
+        if sum(row["kind"] == "vote" for row in of["votes"]) != ballots:
             yield f"votes: {sum(row['what'] == 'vote' for row in of['votes'])} of {ballots}"
         if len(of["statements"]) != len(game.said):
             yield f"statements: {len(of['statements'])} of {len(game.said)}"

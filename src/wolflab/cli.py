@@ -428,7 +428,7 @@ def report(
 
 @app.command(
     epilog="Examples:  `wolflab compare runs/first runs/second --out compared.html`  ·  "
-    "`wolflab compare runs/first runs/second --contrasts days,invalid --to paper`"
+    "`wolflab compare runs/first runs/second --contrasts rounds,invalid --to paper`"
 )
 def compare(
     runs: Annotated[list[Path], typer.Argument(help="Two runs or more that dealt the same cards.")],

@@ -22,6 +22,7 @@ from annotated_types import Ge, Interval, Predicate
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from .errors import ExperimentError
+from .renamed import FIELDS
 
 T = TypeVar("T")
 
@@ -103,6 +104,8 @@ def _misnamed(kind: type, values: Mapping[str, Any], where: str = "") -> Iterato
 def nearest(name: str, known: Iterable[str]) -> str:
     """What to write in place of a name that there is not: the nearest, or all that are known."""
     known = list(known)
+    if (now := FIELDS.get(name)) in known:
+        return f"it is called {now} now"
     near = get_close_matches(name.rpartition(".")[2], known, 1)
     return f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
 

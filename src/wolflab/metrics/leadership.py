@@ -158,13 +158,13 @@ def dc(day: Day) -> float | None:
     return turned(day.followers, day.straws["straw"], day.votes, day.votes[sheriff])
 
 
-def dc_alive(day: Day) -> float | None:
+def dc_by_n(day: Day) -> float | None:
     """DC divided by all who vote, the Sheriff included, as in 002's released code (N_d)."""
     value = dc(day)
     return None if value is None else value * len(day.followers) / len(day.votes)
 
 
-def dc_cast(day: Day) -> float | None:
+def dc_sheriff_voted(day: Day) -> float | None:
     """DC counting conversions only on days when the Sheriff voted for somebody (otherwise 0)."""
     value = dc(day)
     if value is None or day.sheriff is None:

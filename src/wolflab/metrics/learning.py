@@ -18,8 +18,8 @@ from .registry import MEASURES
 
 LEARNED = (
     *(name for name, measure in MEASURES.items() if measure.section == "people"),
-    "own_village_win",
-    "own_wolf_win",
+    "watched_village_win",
+    "watched_wolf_win",
 )
 """The measures that are told by place."""
 

@@ -138,7 +138,7 @@ def won_as(record: GameRecord, seat: int, wolf: bool) -> float | None:
     return float(village_won(record) is (not wolf))
 
 
-def survival_by_role(record: GameRecord) -> dict[str, tuple[int, int]]:
+def survivors_by_role(record: GameRecord) -> dict[str, tuple[int, int]]:
     """Role → (survivors, seats)."""
     alive = record.facts.living
     survival: dict[str, tuple[int, int]] = {}
@@ -159,7 +159,7 @@ class Shots(NamedTuple):
     chances: int
 
 
-def shots_taken(record: GameRecord) -> Shots:
+def shots_of(record: GameRecord) -> Shots:
     """Of whoever may shoot (`Duty.shoots`); only the Hunter among the roles that ship."""
     chances = [turn for turn in record.turns if turn.kind in _SHOOTING and turn.invalid is None]
     targets = [record.roles[turn.action.seat] for turn in chances if isinstance(turn.action, Pick)]

@@ -13,10 +13,11 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any, TypeVar
 
+from ..renamed import current_measure
 from ..stats.intervals import UNIT
 from ..text.notes import UNCERTAIN
 from ..usage import Usage
-from . import leadership
+from . import leadership, play
 from .behaviours import BEHAVIOURS, SIDES, SideName, TrustTable
 from .conduct import ADVISED, NOT_ADVISED
 from .days import Day
@@ -55,8 +56,6 @@ from .people import person_correlation, person_dc, person_moved, person_ratio, p
 from .play import (
     Replies,
     eliminations,
-    shots_taken,
-    survival_by_role,
     village_votes,
     village_won,
     won_as,
@@ -144,7 +143,7 @@ def _floats(*numbers: float) -> Sums:
 
 
 @measure("rounds a game", MEAN, "play", unit="one", headline=True)
-def days(game: ObservedGame) -> Sums:
+def rounds(game: ObservedGame) -> Sums:
     """Rounds (a night and a day each) that a game lasted."""
     return float(game.record.facts.round), 1.0
 
@@ -196,7 +195,7 @@ _believing(
     signed=True,
 )
 _leading(
-    "improvement",
+    "reliability_gain",
     "reliability gained by speaking",
     "(After − before) / before of the Sheriff's mean reliability, at the straw poll and at the vote.",
     leadership.improvement,
@@ -212,19 +211,19 @@ _converting(
     headline=True,
 )
 _converting(
-    "dc_alive",
+    "dc_by_n",
     "DC, divided by N",
     "DC divided by N, as 002's released code does; this one is set beside 002's tables.",
-    leadership.dc_alive,
+    leadership.dc_by_n,
 )
 _converting(
-    "dc_cast",
+    "dc_sheriff_voted",
     "DC, Sheriff voted",
     "DC, taken as 0 on days when the Sheriff did not vote.",
-    leadership.dc_cast,
+    leadership.dc_sheriff_voted,
 )
 _converting(
-    "changed",
+    "votes_changed",
     "DC*, any changed vote",
     "Share of the others that changed their vote at all.",
     leadership.votes_changed,
@@ -283,7 +282,7 @@ _converting(
 
 
 @measure("days led", SHARE, "roles", units="days", split=("role",))
-def led_by_role(game: ObservedGame) -> Parts:
+def days_led_by_role(game: ObservedGame) -> Parts:
     """Share of the days with a Sheriff on which it holds that role."""
     led = [day for day in game.days if day.sheriff is not None]
     roles = sorted(set(game.record.roles))
@@ -303,17 +302,17 @@ def ratio_by_role(game: ObservedGame) -> Parts:
 
 
 @measure("same role, no Sheriff", MEAN, "roles", unit="plain", split=("role",))
-def standing_by_role(game: ObservedGame) -> Parts:
+def peer_ratio_by_role(game: ObservedGame) -> Parts:
     """Ratio's quotient of the living players of that role who are not Sheriff: the null of the Ratio."""
     return {(role,): (value, 1.0) for role, value in game.standings.items()}
 
 
 @measure("difference", APART, "roles", unit="plain", split=("role",), signed=True)
-def over_standing_by_role(game: ObservedGame) -> Parts:
+def ratio_over_peers_by_role(game: ObservedGame) -> Parts:
     """Ratio of Sheriffs of that role minus that null: the office, and whatever else sets the Sheriff's player
     apart from the others'.
     """
-    ratios, nulls, nothing = ratio_by_role(game), standing_by_role(game), (0.0, 0.0)
+    ratios, nulls, nothing = ratio_by_role(game), peer_ratio_by_role(game), (0.0, 0.0)
     roles = sorted(ratios.keys() | nulls.keys())
     return {role: (*(ratios.get(role) or nothing), *(nulls.get(role) or nothing)) for role in roles}
 
@@ -588,7 +587,7 @@ def wolf_win(game: ObservedGame) -> Sums:
 
 
 @measure("neither side wins", SHARE, "play")
-def nobody(game: ObservedGame) -> Sums:
+def no_winner(game: ObservedGame) -> Sums:
     """Share of finished games that stopped before a side had won: at the round limit, at the death of an
     assigned Sheriff, or as a player left without whom the game stops.
     """
@@ -601,19 +600,19 @@ def _own(game: ObservedGame, wolf: bool) -> Sums | None:
 
 
 @measure("own wins as the village", SHARE, "play", group="watched", headline=True)
-def own_village_win(game: ObservedGame) -> Sums | None:
+def watched_village_win(game: ObservedGame) -> Sums | None:
     """Wins of the watched seat's side, in the games in which its card is of the village."""
     return _own(game, wolf=False)
 
 
 @measure("own wins as a Werewolf", SHARE, "play", group="watched", headline=True)
-def own_wolf_win(game: ObservedGame) -> Sums | None:
+def watched_wolf_win(game: ObservedGame) -> Sums | None:
     """Wins of the watched seat's side, in the games in which its card is a Werewolf's."""
     return _own(game, wolf=True)
 
 
 @measure("own wins, each side half", HALVES, "play", group="watched", bounds=UNIT, headline=True)
-def own_win(game: ObservedGame) -> Sums:
+def watched_win(game: ObservedGame) -> Sums:
     """The mean of the watched seat's wins as the village and as a Werewolf, so that each side counts half
     whatever the cards (004's human evaluation).
     """
@@ -622,7 +621,7 @@ def own_win(game: ObservedGame) -> Sums:
 
 
 @measure("village votes for a Werewolf", SHARE, "play", units="votes")
-def vote_hits(game: ObservedGame) -> Sums:
+def votes_for_wolves(game: ObservedGame) -> Sums:
     """Share of the votes cast by the village side that were for a Werewolf."""
     ballots = village_votes(game.days)
     return _floats(ballots.hits, ballots.cast)
@@ -636,29 +635,29 @@ def abstained(game: ObservedGame) -> Sums:
 
 
 @measure("Werewolves among those voted out", SHARE, "play", units="players out")
-def out_hits(game: ObservedGame) -> Sums:
+def voted_out_wolves(game: ObservedGame) -> Sums:
     """Share of the players voted out who were Werewolves."""
     return _floats(*eliminations(game.days))
 
 
 @measure("chances to shoot taken", SHARE, "play", units="chances")
-def shoots(game: ObservedGame) -> Sums:
+def shots_taken(game: ObservedGame) -> Sums:
     """Share of the chances to shoot (a Hunter's, as it leaves) that are taken; stand-ins are left out."""
-    shots = shots_taken(game.record)
+    shots = play.shots_of(game.record)
     return _floats(shots.fired, shots.chances)
 
 
 @measure("shots at a Werewolf", SHARE, "play", units="shots")
-def shot_hits(game: ObservedGame) -> Sums:
+def shots_at_wolves(game: ObservedGame) -> Sums:
     """Share of the shots that hit a Werewolf."""
-    shots = shots_taken(game.record)
+    shots = play.shots_of(game.record)
     return _floats(shots.hits, shots.fired)
 
 
 @measure("alive at the end", SHARE, "play", units="seats", split=("role",))
-def survival(game: ObservedGame) -> Parts:
+def survival_by_role(game: ObservedGame) -> Parts:
     """Share of a role's seats that live to the end."""
-    return {(role,): _floats(*counts) for role, counts in sorted(survival_by_role(game.record).items())}
+    return {(role,): _floats(*counts) for role, counts in sorted(play.survivors_by_role(game.record).items())}
 
 
 # -- what is chosen among ---------------------------------------------------------------------------
@@ -708,7 +707,7 @@ def prior_brier(game: ObservedGame) -> Sums | None:
 
 
 @measure("skill of guesses", GAINED, "deduction", units="judgements", signed=True)
-def skill(game: ObservedGame) -> Sums | None:
+def brier_skill(game: ObservedGame) -> Sums | None:
     """1 − Brier score / Brier score of the cards alone: 0 is no better than the cards."""
     scores, of_cards = brier(game), prior_brier(game)
     return None if scores is None or of_cards is None else (scores[0], of_cards[0], scores[1])
@@ -721,7 +720,7 @@ def calibration(game: ObservedGame) -> Parts:
 
 
 @measure("stated", POOLED, "deduction", units="judgements", split=("confidence",))
-def stated(game: ObservedGame) -> Parts:
+def stated_by_confidence(game: ObservedGame) -> Parts:
     """The probability that such a confidence states, on average."""
     return _by_confidence(game, lambda guess: guess.stated)
 
@@ -751,26 +750,26 @@ def reasonable(game: ObservedGame) -> Sums | None:
 
 
 @measure("decisions with advice", SHARE, "advice", units="decisions")
-def suggested(game: ObservedGame) -> Sums:
+def decisions_advised(game: ObservedGame) -> Sums:
     """Share of decisions, of players that have experience, for which past games gave a suggestion."""
     return _floats(*game.conduct.suggested)
 
 
 @measure("village votes passed", SHARE, "advice", units="votes")
-def passed(game: ObservedGame) -> Sums:
+def votes_passed(game: ObservedGame) -> Sums:
     """Share of the village side's usable votes that were not cast."""
     return _floats(*game.conduct.passed)
 
 
 @measure(
-    "advice heeded",
+    "advice followed",
     HEEDED,
     "advice",
     units="votes advised to act",
     bounds=UNIT,
     reference=0.0,
 )
-def heeded(game: ObservedGame) -> Sums:
+def advice_followed(game: ObservedGame) -> Sums:
     """1 − (passed among votes advised to act) / (passed among votes without advice): 0 if advice changes
     nothing, 1 if nobody who is advised to act passes.
     """
@@ -798,7 +797,7 @@ def _behaviour(name: str, side: SideName) -> None:
     says = f"How often a game the {whose} {shows} {behaviour}."
     _enter(f"{name}_{side}", label, MEAN, "behaviours", says, times, unit="plain")
     says = f"Share of games in which the {whose} {shows} {behaviour} at all."
-    _enter(f"{name}_{side}_seen", f"games with {label}", MEAN, "behaviours", says, ever, bounds=UNIT)
+    _enter(f"{name}_{side}_games", f"games with {label}", MEAN, "behaviours", says, ever, bounds=UNIT)
 
 
 for _name in BEHAVIOURS:
@@ -904,7 +903,7 @@ def illegal(game: ObservedGame) -> Sums:
 
 
 @measure("last answers taken", SHARE, "replies", unit="out_of", units="calls", void=True)
-def last_taken(game: ObservedGame) -> Sums:
+def several_answers(game: ObservedGame) -> Sums:
     """Share of model calls whose reply held several different answers, of which the last was taken, since no
     retry gave a single one. They are not among the invalid replies.
     """
@@ -946,7 +945,7 @@ def invalid_by_player(game: ObservedGame) -> Parts:
 
 
 @measure("stand-ins", EITHER, "replies", unit="out_of", units="decisions", split=("player",), void=True)
-def fallback_by_player(game: ObservedGame) -> Parts:
+def stand_ins_by_player(game: ObservedGame) -> Parts:
     """The share of stand-ins among the decisions of one player (model and recipe)."""
     return {(str(player),): _stood_in(replies) for player, replies in game.replies_by_player.items()}
 
@@ -969,7 +968,7 @@ def prompt_tokens(game: ObservedGame) -> Sums | None:
 
 
 @measure("prompt tokens cached", MEAN, "cost", bounds=UNIT)
-def cached(game: ObservedGame) -> Sums | None:
+def cached_share(game: ObservedGame) -> Sums | None:
     """Share of a finished game's prompt tokens that servers read from a cache, averaged over games. A server
     that does not say counts as 0.
     """
@@ -995,6 +994,8 @@ def unknown_measure(name: str) -> str | None:
         return None
     if name in SPLITS:
         return f"{name!r} has a number for each {' and '.join(SPLITS[name].split)}; name another measure"
+    if (now := current_measure(name)) != name:
+        return f"{name!r} is called {now!r} now; write that"
     near = get_close_matches(name, MEASURES, 3, 0.5)
     like = f"; near are {', '.join(near)}" if near else ""
     return f"there is no measure {name!r}{like}; `wolflab measures` lists them all"

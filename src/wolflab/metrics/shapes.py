@@ -95,7 +95,7 @@ class ConditionResult:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Conditions along one quantity (a dose, a knob), for a drawing (003 Fig. 3).
+    """Conditions along one quantity (a dose, a setting), for a drawing (003 Fig. 3).
 
     x: what the quantity is. points: (condition, its value). baseline: the condition drawn as a dashed line.
     measures: names of measures, a panel each.
@@ -151,13 +151,13 @@ class Beside:
 class PlantedEffect:
     """An effect put in on purpose, and what the analysis made of it.
 
-    truth: the value that the knob was set to. recovered: the interval of `found` holds it, and leaves 0
+    truth: the value of the setting. recovered: the interval of `found` holds it, and leaves 0
     out unless the truth is 0; None without an interval.
     """
 
     condition: str
     measure: str
-    knob: str
+    setting: str
     truth: float
     found: Estimate
     recovered: bool | None

@@ -38,7 +38,7 @@ COST = "cost"
 """The measure that cannot be told where a price is not known."""
 NO_COST = Estimate(None, None, None, 0, 0, "games")
 
-COUNTERPART = {"dc": "dc_alive"}
+COUNTERPART = {"dc": "dc_by_n"}
 """Published name → ours, where they differ: 002's printed DC fits division by N_d (its released code)."""
 
 
@@ -116,7 +116,7 @@ def summarise(
     True). baseline: the condition that others are compared with (None: the first), or condition → the one
     that it is compared with. sources: conditions that only lend their games to others, and are compared with
     nobody. published: the tables to set beside ours, and which condition is which of their rows.
-    planted: a known effect that must be recovered: {"measure": a measure's name, "knob": …, "values":
+    planted: a known effect that must be recovered: {"measure": a measure's name, "setting": …, "values":
     {condition: truth}}. contrasts: further measures that conditions are compared on. curve: see `Curve`.
     Measures are those of `registry.MEASURES`.
     Raises ExperimentError for an unknown baseline, published table, measure or condition.
@@ -187,8 +187,8 @@ def _planted(
         truth = float(planted["values"][condition.name])
         missed, from_zero = estimate.excludes(truth), estimate.excludes(0.0)
         recovered = None if missed is None else not missed and (truth == 0 or bool(from_zero))
-        knob = str(planted.get("knob", ""))
-        effects.append(PlantedEffect(condition.name, measure, knob, truth, estimate, recovered))
+        setting = str(planted.get("setting", ""))
+        effects.append(PlantedEffect(condition.name, measure, setting, truth, estimate, recovered))
     return tuple(effects)
 
 

@@ -6,7 +6,7 @@
 
 It sees arrays of decisions and rewards and nothing of games. What it logs, by name:
 
-    clone/loss, clone/agreement   cross-entropy of the own action; how often π prefers it
+    cloning/loss, cloning/agreement   cross-entropy of the own action; how often π prefers it
     loss/policy                   −mean of the clipped objective (small, and of no meaning across updates)
     loss/value                    error of the critic, in units of its normalisation; 0.5: it knows nothing
     loss/entropy                  of π in nats, mean over decisions with two or more candidates; it falls with
@@ -147,7 +147,7 @@ class Learner:
                 n = float(free.sum())
                 total, count = total + float(loss.detach()) * n, count + n
                 agreed += float((logits[free].argmax(1) == action[free]).sum())
-        return {"clone/loss": total / max(count, 1), "clone/agreement": agreed / max(count, 1)}
+        return {"cloning/loss": total / max(count, 1), "cloning/agreement": agreed / max(count, 1)}
 
     # -- PPO ----------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from ..lab.plans.experiment import Experiment
-from ..lab.plans.specs import Became, ExperienceSpec
+from ..lab.plans.specs import ExperienceSpec, RenamedCondition
 from ..lab.results.differences import Differs, Setting
 from ..lab.results.extras import Extras, Uncompared
 from ..lab.results.players import PlacePlayer, RulesPlayed
@@ -184,12 +184,12 @@ def trained_in_words(trained: Sequence[TrainedGame]) -> str:
     )
 
 
-def became_in_words(became: Became) -> str:
+def renaming_in_words(renamed: RenamedCondition) -> str:
     """What `-o` made of conditions, in a sentence."""
-    after = " ".join(f"-o {_change(change)}" for change in became.changes)
-    if len(became.of) > 1:
-        return f"{listed(became.of)} are the same after {after}: played once, as {became.name}."
-    return f"What the file calls {became.of[0]} is called {became.name} here, for {after} changes who plays."
+    after = " ".join(f"-o {_change(change)}" for change in renamed.changes)
+    if len(renamed.of) > 1:
+        return f"{listed(renamed.of)} are the same after {after}: played once, as {renamed.name}."
+    return f"{renamed.of[0]} of the file is called {renamed.name} here: {after} changes who plays."
 
 
 def _change(change: str) -> str:
@@ -296,8 +296,8 @@ def as_data(extras: Extras) -> dict[str, Any]:
         for difference in extras.differs
     ]
     missing = [] if extras.uncompared is None else [uncompared_in_words(extras.uncompared)]
-    became = [each.model_dump() | {"says": became_in_words(each)} for each in extras.became]
-    return asdict(extras) | {"differs": differs, "uncompared": missing, "became": became}
+    renamed = [each.model_dump() | {"says": renaming_in_words(each)} for each in extras.renamed]
+    return asdict(extras) | {"differs": differs, "uncompared": missing, "renamed": renamed}
 
 
 def page_numbers(results: Summary | Standings, extras: Extras) -> dict[str, Any]:

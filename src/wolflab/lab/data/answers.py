@@ -71,7 +71,7 @@ class StudyAnswers:
                 "tries": _tries(person),
                 "step": next(reversed(person.done), None),
                 "left": person.left or None,
-                "quote": None if quote is None else quote == "yes",
+                "may_quote": None if quote is None else quote == "yes",
                 "games": sum(row.over for row in mine),
                 "abandoned": sum(given_up(row) for row in mine),
             }
@@ -94,15 +94,15 @@ class StudyAnswers:
 
     def _given(self, person: str, step: str, question: str, answer: str) -> GivenAnswer:
         kind, _, place = step.partition("/")
-        row: DataRow = {"person": person, "step": step, "place": int(place) if place else None}
+        row: DataRow = {"person": person, "step": step, "game_index": int(place) if place else None}
         if kind == "number":
-            return GivenAnswer(person, row | {"what": "number", "question": None, "answer": answer})
+            return GivenAnswer(person, row | {"kind": "number", "question": None, "answer": answer})
         at = question.removeprefix(_FLAG)
         if kind == "after" and at != question and (marks := _counted(at)) is not None:
-            row |= {"what": "flag", "question": None, "answer": answer}
+            row |= {"kind": "flag", "question": None, "answer": answer}
             return GivenAnswer(person, row, marks)
         told = self.texts or answer in self._choices(kind, question)
-        row |= {"what": "question", "question": question, "answer": answer if told else None}
+        row |= {"kind": "question", "question": question, "answer": answer if told else None}
         return GivenAnswer(person, row)
 
     def _choices(self, kind: str, question: str) -> Sequence[str]:

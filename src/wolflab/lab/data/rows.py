@@ -109,7 +109,8 @@ class _Game(StoredGame):
         seats = range(len(self.names)) if seat is None else (seat,)
         found = (self.run.sittings.get((self.row.id, each)) for each in seats)
         sitting = next((each for each in found if each is not None), None)
-        return {name: getattr(sitting, name, None) for name in ("person", "session", "place")}
+        names = {"person": "person", "session": "session", "game_index": "place"}
+        return {column: getattr(sitting, field, None) for column, field in names.items()}
 
     def seat(self, seat: int | None, name: str = "") -> DataRow:
         """A player by seat, name and role; empty for nobody."""
@@ -220,7 +221,7 @@ def _days(game: _Game) -> Iterator[DataRow]:
             if day is not None:
                 yield day
             day = game.place | {"round": event.round, "alive": len(facts.living), "died": len(event.deaths)}
-            day |= game.seat(None, "sheriff") | {"statements": 0, "votes": 0} | game.seat(None, "out")
+            day |= game.seat(None, "sheriff") | {"statements": 0, "votes": 0} | game.seat(None, "voted_out")
         elif day is None:
             continue
         elif isinstance(event, Said) and event.where == "discussion":
@@ -228,7 +229,7 @@ def _days(game: _Game) -> Iterator[DataRow]:
         elif isinstance(event, Voted) and event.what == "eliminate":
             day["votes"] = _more(day["votes"], event.target is not None)
         elif isinstance(event, VoteCounted):
-            day |= game.seat(facts.sheriff, "sheriff") | game.seat(event.seat, "out")
+            day |= game.seat(facts.sheriff, "sheriff") | game.seat(event.seat, "voted_out")
     if day is not None:
         yield day
 
@@ -253,7 +254,7 @@ def _statements(game: _Game) -> Iterator[DataRow]:
             yield game.place | {
                 "round": facts.round,
                 "position": position,
-                "where": event.where,
+                "phase": event.where,
                 **game.seat(event.seat),
                 "person": person,
                 "text": (event.text or None) if game.run.texts or not person else None,
@@ -308,7 +309,7 @@ def _votes(game: _Game) -> Iterator[DataRow]:
             role = target["target_role"]
             yield (
                 first
-                | {"what": turn.kind}
+                | {"kind": turn.kind}
                 | game.seat(turn.seat)
                 | target
                 | {
@@ -327,7 +328,7 @@ def _judgements(game: _Game) -> Iterator[DataRow]:
                     judged = start | _judged_player(game, belief)
                     if turn.kind in PROBES:  # a role alone was asked for
                         judged["reliability"] = None
-                    yield judged | {"final": note.final and turn.kind == "vote"}
+                    yield judged | {"at_vote": note.final and turn.kind == "vote"}
             elif isinstance(note, Rated):
                 for seat, score in note.scores.items():
                     yield (
@@ -335,7 +336,7 @@ def _judgements(game: _Game) -> Iterator[DataRow]:
                     )
 
 
-_OF_GUESS = ("guess", "confidence", "right", "final", "reasoning")
+_OF_GUESS = ("guess", "confidence", "correct", "at_vote", "reasoning")
 
 
 def _judged_player(game: _Game, belief: Belief) -> DataRow:
@@ -344,7 +345,7 @@ def _judged_player(game: _Game, belief: Belief) -> DataRow:
         "guess": belief.role,
         "confidence": belief.confidence,
         "reliability": belief.reliability,
-        "right": belief.role == target["target_role"] if belief.role in ROLES else None,
+        "correct": belief.role == target["target_role"] if belief.role in ROLES else None,
         "reasoning": belief.reasoning or None,
     }
 
@@ -366,10 +367,10 @@ def _decisions(game: _Game) -> Iterator[DataRow]:
                 "answer": turn.action.yes if isinstance(turn.action, Answer) else None,
                 "invalid": turn.invalid,
                 "mistakes": len(mistakes_in(turn)),
-                "last_taken": len(last_taken_in(turn)),
+                "several_answers": len(last_taken_in(turn)),
                 "candidates": sum(came) if proposed else None,
                 "candidates_asked": sum(asked) if proposed else None,
-                "thought": "\n".join(thoughts) or None,
+                "reasoning": "\n".join(thoughts) or None,
             }
         )
 
@@ -387,7 +388,7 @@ def _candidates(game: _Game) -> Iterator[DataRow]:
         for number, candidate in enumerate(proposed[-1].candidates if proposed else ()):
             chances = () if chosen is None else chosen.probabilities
             yield start | {
-                "number": number,
+                "candidate": number,
                 "action": candidate.action,
                 "reasoning": candidate.reasoning or None,
                 "chosen": None if chosen is None else chosen.number == number,
@@ -459,7 +460,7 @@ def _attempt(attempt: StoredAttempt, seat: Callable[[int | None], DataRow], pric
     return _asked(attempt.key, seat) | {
         "model": attempt.model,
         "reason": str(lost.reason),
-        "possibly": lost.possibly,
+        "maybe_billed": lost.possibly,
         "prompt_tokens": used.prompt_tokens,
         "completion_tokens": used.completion_tokens,
         "unlimited": lost.unlimited,
@@ -488,7 +489,7 @@ def _call(
     row |= _used(used, bool(used.cost) or not unpriced({model: used}, prices))
     row |= {"estimated": model in uncounted}
     finish = call["finish"]
-    row |= {"finish": str(finish.reason), "finish_words": finish.words or None}
+    row |= {"finish": str(finish.reason), "finish_detail": finish.words or None}
     return row | {key: call[key] for key in ("latency", "tier")}
 
 

@@ -27,7 +27,6 @@ from .sources import checking, validation_sentence
 from .specs import (
     MOST,
     MOST_WORKERS,
-    Became,
     BudgetSpec,
     Condition,
     CurveSpec,
@@ -37,6 +36,7 @@ from .specs import (
     Planted,
     PlayerSpec,
     Published,
+    RenamedCondition,
     Rules,
     among,
     places_of,
@@ -109,7 +109,7 @@ class Experiment(Part):
     """Further measures that conditions are compared on."""
     curve: CurveSpec | None = None
     """Conditions along one quantity, as curves."""
-    became: list[Became] = Field(default_factory=list)
+    renamed: list[RenamedCondition] = Field(default_factory=list)
     """What `-o` made of conditions; written by Wolflab."""
     _rulesets: dict[str, Ruleset] = PrivateAttr(default_factory=dict)
 
@@ -164,7 +164,7 @@ class Experiment(Part):
                 raise ValueError(f"baseline: {name} cannot be compared with itself; name another condition")
 
     def _check_planted(self) -> None:
-        """Who has the planted knob must play, and the knob must be a number."""
+        """Who has the planted setting must play, and it must be a number."""
         if self.planted is None:
             return
         for name in self.planted.conditions:
@@ -177,7 +177,7 @@ class Experiment(Part):
             self.truths()
         except (TypeError, ValueError):
             raise ValueError(
-                f"planted.knob: {self.planted.knob!r} is not set to a number in every condition"
+                f"planted.setting: {self.planted.setting!r} is not set to a number in every condition"
             ) from None
 
     def _check_measures(self) -> None:
@@ -292,13 +292,13 @@ class Experiment(Part):
         return min(sum(sorted(by, reverse=True)[:others]) for by in (by_name, by_role))
 
     def truths(self) -> dict[str, float]:
-        """The planted effect's true value by condition (0 where the knob is not turned)."""
+        """The planted effect's true value by condition (0 where the setting is not made)."""
         truths: dict[str, float] = {}
         if self.planted is None:
             return truths
         for name in self.planted.conditions:
             model = self.cast(name)[self.planted.player].model
-            truths[name] = float(model.get(self.planted.knob, 0.0)) if isinstance(model, dict) else 0.0
+            truths[name] = float(model.get(self.planted.setting, 0.0)) if isinstance(model, dict) else 0.0
         return truths
 
     def ruleset(self, condition: str) -> Ruleset:

@@ -30,11 +30,12 @@ from ...agents.policy.checkpoint import (
 from ...agents.recipes import MOST_CANDIDATES, RECIPES, recipe
 from ...errors import ExperimentError, ModelError, StoreError
 from ...files import copied, read_file, write
+from ...renamed import written_before
 from .overrides import model_given
 from .specs import MODEL_FREE, PlayerSpec
 
 FOLDER = "policies"
-DIGESTS = "frozen.json"
+DIGESTS = "policy_digests.json"
 """The file beside the policies that a run keeps, with their digests as they were when it began."""
 ANEW = "start a new run"
 """What can be done about a lost file that is nowhere else."""
@@ -152,7 +153,7 @@ def write_digests(folder: Path, digests: Mapping[str, str]) -> None:
 
 def digests_in(folder: Path) -> dict[str, str]:
     """What `write_digests` wrote there; empty where it wrote nothing."""
-    file = folder / DIGESTS
+    file = written_before(folder / DIGESTS, "frozen.json")
     if not file.exists():
         return {}
     try:

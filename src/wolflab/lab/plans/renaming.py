@@ -1,4 +1,4 @@
-"""What becomes of conditions, and of entrants, when `-o` changes who plays. `specs.Became` tells it.
+"""What becomes of conditions, and of entrants, when `-o` changes who plays (`specs.RenamedCondition`).
 
 Conditions that are the same from then on are played once. One keeps its name as long as it keeps what sets it
 apart: what its file changes for it of players and rules; for one that changes nothing in which the conditions
@@ -70,7 +70,7 @@ def overridden(given: Mapping[str, Any], changes: Sequence[str], where: str) -> 
         for kept, group in groups.items()
         if len(group) > 1 or names[kept] != kept
     ]
-    return checked({**_called(data, made, groups, names), "became": told}, where) if told else made
+    return checked({**_called(data, made, groups, names), "renamed": told}, where) if told else made
 
 
 def _changed(given: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
@@ -283,7 +283,7 @@ def _called(data: Mapping[str, Any], made: Experiment, groups: Groups, names: Na
     """Plain values with one condition for each group, under its name wherever a field names it.
 
     A point of a curve goes with its condition, and is none where several without one name became one. A
-    planted effect stays where its condition's name does, and where its knob is still set.
+    planted effect stays where its condition's name does, and where its setting is still made.
     """
     now = {old: names[kept] for kept, group in groups.items() for old in group}
     changed: dict[str, Any] = {name: _games_of(value, now) for name, value in data.items()}
@@ -300,7 +300,7 @@ def _called(data: Mapping[str, Any], made: Experiment, groups: Groups, names: Na
             for kept, group in groups.items()
             if {*planted.conditions} & {*group}
             and isinstance(model := made.cast(kept)[planted.player].model, Mapping)
-            and planted.knob in model
+            and planted.setting in model
         ]
         changed["planted"] = {**changed["planted"], "conditions": left} if left else None
     if (curve := made.curve) is not None:

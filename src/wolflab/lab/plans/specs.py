@@ -20,6 +20,7 @@ from ...metrics.published import published_table
 from ...metrics.registry import unknown_measure
 from ...models.catalog import BUILT_IN, check_settings
 from ...models.embedders import resolve_embedder
+from ...renamed import with_current_names
 from ...rules import ROLES, Ruleset, preset
 from ...text.asking.disguise import DISGUISES, disguise
 
@@ -93,6 +94,8 @@ def as_meant(data: Mapping[str, Any], meanings: str | None = MEANINGS) -> dict[s
     meanings: as which they are meant (`agents.recipes.MEANINGS`) where the file does not say; None for a run
     from before they changed. Raises ExperimentError for meanings that this version does not know.
     """
+    if _MEANT in data or meanings != MEANINGS:
+        data = with_current_names(data)
     meanings, steps = data.get(_MEANT, meanings), [*MEANT_BEFORE]
     data = {name: part for name, part in data.items() if name != _MEANT}
     if meanings == MEANINGS:
@@ -382,7 +385,7 @@ class Condition(Part):
     first_repeat: int = Field(default=0, ge=0, le=MOST)
 
 
-class Became(Part):
+class RenamedCondition(Part):
     """A condition that `-o` gave another name, or made of several that were the same from then on.
 
     name: what it is called; of: the conditions of the file; changes: what `-o` was given.
@@ -394,13 +397,13 @@ class Became(Part):
 
 
 class Planted(Part):
-    """A known effect: its measure, the knob that sets it, and the conditions that it is set in."""
+    """A known effect: its measure, the setting that makes it, and the conditions that it is set in."""
 
     measure: MeasureName = "persuasion"
-    knob: str = ""
+    setting: str = ""
     player: str = "others"
     conditions: list[str]
-    """In which it is set: the truth of each is the knob's value in `players.<player>.model` there."""
+    """In which it is set: the truth of each is the setting's value in `players.<player>.model` there."""
 
 
 class CurveSpec(Part):

@@ -40,10 +40,10 @@ from .specs import (
     MODEL_FREE,
     MOST,
     MOST_WORKERS,
-    Became,
     BudgetSpec,
     PlayerSpec,
     Published,
+    RenamedCondition,
     Rules,
     as_meant,
 )
@@ -108,7 +108,7 @@ class Tournament(Part):
     """Published round robins to set beside ours."""
     village: dict[str, Any] | None = None
     """What `--village` changes, so that it runs on the built-in player."""
-    became: list[Became] = Field(default_factory=list)
+    renamed: list[RenamedCondition] = Field(default_factory=list)
     """Entrants that `-o` gave another name; written by Wolflab."""
 
     @model_validator(mode="before")
@@ -215,7 +215,7 @@ class Tournament(Part):
             },
             "budget": self.budget.model_dump(exclude_unset=True),
             "behaviours": self.behaviours,
-            "became": [each.model_dump() for each in self.became],
+            "renamed": [each.model_dump() for each in self.renamed],
         }
         if self.stop is not None:
             data["redraw_void"] = False  # looks are taken at deals, and a replacement would have another's
@@ -314,7 +314,7 @@ def _called(values: Mapping[str, Any], names: Names, changes: Sequence[str]) -> 
         "entrants": {names.get(name, name): spec for name, spec in values["entrants"].items()},
         "sides": sides,
         "stop": stop,
-        "became": [{"name": now, "of": [name], "changes": list(changes)} for name, now in names.items()],
+        "renamed": [{"name": now, "of": [name], "changes": list(changes)} for name, now in names.items()],
     }
 
 

@@ -15,7 +15,7 @@ from ...metrics.growth import DealWon, Growth, growth_curve
 from ...metrics.interviews import InterviewGiven, InterviewRows, interview_rows, interviews_of
 from ...metrics.shapes import Summary
 from ...usage import AttemptTotals
-from ..plans.specs import Became
+from ..plans.specs import RenamedCondition
 from ..runs.counting import rows_of
 from ..storage.call_store import Begun
 from ..storage.store import Store
@@ -41,10 +41,10 @@ class Uncompared:
 class Extras:
     """See the module. sources: conditions that are there for others to learn from and for nothing else.
 
-    begun: when and with which version. players, rules: who plays, and by which rules. became: conditions that
-    `-o` gave another name, or made of several. estimated: a sentence for each model whose tokens no server
-    counted. attempts: those of calls that brought no reply. trained: of a study, games with whose cards
-    somebody had trained.
+    begun: when and with which version. players, rules: who plays, and by which rules. renamed: conditions
+    that `-o` gave another name, or made of several. estimated: a sentence for each model whose tokens no
+    server counted. attempts: those of calls that brought no reply. trained: of a study, games with whose
+    cards somebody had trained.
     """
 
     sources: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class Extras:
     uncompared: Uncompared | None = None
     players: tuple[PlacePlayer, ...] = ()
     rules: tuple[RulesPlayed, ...] = ()
-    became: tuple[Became, ...] = ()
+    renamed: tuple[RenamedCondition, ...] = ()
     estimated: tuple[str, ...] = ()
     attempts: AttemptTotals = field(default_factory=AttemptTotals)
     begun: tuple[Begun, ...] = ()
@@ -74,7 +74,7 @@ def extras(store: Store, summary: Summary) -> Extras:
         begun=(store.begun,),
         players=players_of(store),
         rules=rules_played(store),
-        became=tuple(experiment.became),
+        renamed=tuple(experiment.renamed),
         uncompared=uncompared(
             experiment.contrasts, summary, len(experiment.conditions) - len(sources(experiment)) < 2
         ),
@@ -103,10 +103,10 @@ def extras_of_all(stores: Sequence[Store], summary: Summary, contrasts: Sequence
         differs=differences(arms, next(compared, first)),
         players=tuple(each for store in stores for each in players_of(store, f"{store.path.name}: ")),
         rules=tuple(each for store in stores for each in rules_played(store, f"{store.path.name}: ")),
-        became=tuple(
+        renamed=tuple(
             each.model_copy(update={"name": f"{store.path.name}: {each.name}"})
             for store in stores
-            for each in store.experiment.became
+            for each in store.experiment.renamed
         ),
         uncompared=uncompared(contrasts, summary, False),
         attempts=sum((store.attempt_totals() for store in stores), AttemptTotals()),
@@ -122,7 +122,7 @@ def extras_of_tournament(store: Store) -> Extras:
         begun=(store.begun,),
         players=players_of(store),
         rules=rules_played(store),
-        became=tuple(store.experiment.became),
+        renamed=tuple(store.experiment.renamed),
     )
 
 

@@ -70,7 +70,7 @@ def summary(store: Store) -> Summary:
         if experiment.planted is None
         else {
             "measure": experiment.planted.measure,
-            "knob": experiment.planted.knob,
+            "setting": experiment.planted.setting,
             "values": experiment.truths(),
         },
         baseline=experiment.baseline if isinstance(experiment.baseline, dict) else baseline_of(experiment),

@@ -109,7 +109,7 @@ def unusable_entrants(store: Store) -> tuple[UnusablePlayer, ...]:
 def _counts(row: MeasureRow) -> Iterator[tuple[float, float]]:
     """(those without use, all) of each player's replies, then of its decisions, in one game."""
     for number, measure in enumerate(SPLITS.values()):
-        if measure.name in ("invalid_by_player", "fallback_by_player"):
+        if measure.name in ("invalid_by_player", "stand_ins_by_player"):
             for _, sums in row.parts.get(number, ()):
                 if sums is not None:
                     yield sums[0], sums[1]

@@ -62,4 +62,4 @@ def _end(data: bytes) -> GameEnd | None:
         row = decode_row(data)
     except RecordError:
         return None
-    return GameEnd(_BY[row.winner], int(row.sums_of("days")[0] or 0))
+    return GameEnd(_BY[row.winner], int(row.sums_of("rounds")[0] or 0))

@@ -210,7 +210,7 @@ def rehearse(experiment: Experiment, games: int = GAMES, kept: int = 24) -> Rehe
 def _reduced(experiment: Experiment, each: int) -> Experiment:
     """The experiment with so many games in each condition, or as many as it has."""
     data = experiment.model_dump(mode="json", exclude_unset=True)
-    for name in ("budget", "became", "published", "baseline", "contrasts", "curve", "planted", "village"):
+    for name in ("budget", "renamed", "published", "baseline", "contrasts", "curve", "planted", "village"):
         data.pop(name, None)
     data |= {"name": "rehearsal", "workers": 1, "concurrency": _AT_ONCE}
     for name, condition in experiment.conditions.items():

@@ -23,6 +23,7 @@ from ...agents.policy.checkpoint import SUFFIX
 from ...errors import StoreError
 from ...files import append_json, json_lines, make_folder, only_files, read_file, reading_file, write
 from ...metrics.behaviours import SideName
+from ...renamed import current_log_name
 from ..plans import policies as kept
 from .plan import TrainingSpec
 
@@ -50,7 +51,7 @@ def log_of(folder: Path) -> list[dict[str, float]]:
     for number, made in enumerate(log, 1):
         if not isinstance(made, dict) or "update" not in made or not all(map(_number, made.values())):
             raise lost_seed_file(file, f"line {number} is not one that a training wrote")
-    return log
+    return [{current_log_name(name): value for name, value in made.items()} for made in log]
 
 
 def _number(value: object) -> bool:

@@ -214,9 +214,9 @@ class _Run:
         """Win rates on held-out deals, against the baseline's on the same ones."""
         log: TrainLog = {}
         for side, verdict in self._judge("look", self.experiment.evaluation.deals).items():
-            log[f"look/{side}/baseline"] = verdict["baseline"]
+            log[f"evaluation/{side}/baseline"] = verdict["baseline"]
             for how, result in files.judged(verdict).items():
-                name = f"look/{side}" if how == "sampled" else f"look/{side}/{how}"
+                name = f"evaluation/{side}" if how == "sampled" else f"evaluation/{side}/{how}"
                 gain = result["gain"]
                 ends = {"value": gain["value"], "low": gain["low"], "high": gain["high"]}
                 log[name] = result["learner"]
@@ -407,4 +407,4 @@ def _wins(ended: Sequence[Ended]) -> TrainLog:
                     if where != side:
                         counts.setdefault(f"win/{name}/against {other}", []).append(won)
     log = {name: float(np.mean(values)) for name, values in sorted(counts.items())}
-    return log | {"win/nobody": float(np.mean([episode.village is None for episode in ended]))}
+    return log | {"win/neither": float(np.mean([episode.village is None for episode in ended]))}

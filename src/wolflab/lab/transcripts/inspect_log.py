@@ -181,7 +181,11 @@ class _Counted:
         unscored = {"scored_samples": self.scored, "unscored_samples": self.samples - self.scored}
         shares = {
             name: {"name": name, "value": self.winners.get(winner, 0) / games if games else 0.0}
-            for name, winner in (("village_win", "village"), ("wolf_win", "werewolves"), ("nobody", "nobody"))
+            for name, winner in (
+                ("village_win", "village"),
+                ("wolf_win", "werewolves"),
+                ("no_winner", "nobody"),
+            )
         }
         lived = {"mean": {"name": "mean", "value": self.survived / self.scored if self.scored else 0.0}}
         scores = [

@@ -1,4 +1,4 @@
-"""The knobs of `village`: what they are, and which values they take."""
+"""The settings of `village`: what they are, and which values they take."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class VillageSettings:
         object.__setattr__(self, "plant", {name: self.plant[name] for name in sorted(self.plant)})
 
     def described(self) -> dict[str, Any]:
-        """The knobs that are not at their defaults, for a record's header."""
+        """The settings that are not at their defaults, for a record's header."""
         return fields_stated(self)
 
     def changed(self) -> list[str]:
-        """ "name=value" for each knob that is not at its default."""
+        """ "name=value" for each setting that is not at its default."""
         return [f"{name}={value}" for name, value in fields_stated(self).items()]

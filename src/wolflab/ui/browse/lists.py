@@ -119,7 +119,7 @@ def _trained(folder: Path) -> tuple[str, Cell]:
     logs = [log_of(seed_folder(folder, seed)) for seed in spec.seeds]
     done = sum(max(0, len(log) - 1) for log in logs)
     planned = spec.training.updates * len(spec.seeds)
-    looks = sum(any(name.startswith("look/") for name in line) for log in logs for line in log)
+    looks = sum(any(name.startswith("evaluation/") for name in line) for log in logs for line in log)
     words = f"{number(done, 'count')} of {counted(planned, 'update')}"
     return "", Cell(words, under=(counted(looks, "look"),))
 
@@ -241,7 +241,7 @@ def _training(run: IndexedRun) -> tuple[str, bool]:
     rows: list[TableRow] = []
     for seed in spec.seeds:
         log = log_of(seed_folder(run.path, seed))
-        looks = sum(any(name.startswith("look/") for name in line) for line in log)
+        looks = sum(any(name.startswith("evaluation/") for name in line) for line in log)
         rows.append([f"{seed}", number(max(0, len(log) - 1), "count"), number(looks, "count")])
     updates = counted(spec.training.updates, "update")
     over = all(int(str(row[1]).replace("\u202f", "")) >= spec.training.updates for row in rows)

@@ -123,7 +123,7 @@ def _told(step: TrainingStep) -> str:
         f"{side} {how} {line[at]:.3f} ({line[f'{at}/gain/value']:+.3f})"
         for side in SIDES
         for how, name in _LOOKS.items()
-        if (at := f"look/{side}{name}") in line
+        if (at := f"evaluation/{side}{name}") in line
     ]
     return f"seed {step.seed}, update {step.update}: {', '.join(parts)}" if parts else ""
 
@@ -266,7 +266,9 @@ def _last(logs: Mapping[int, Sequence[Mapping[str, float]]]) -> str:
 def curve(logs: Mapping[int, Sequence[Mapping[str, float]]]) -> Picture | None:
     """The learning curve, a line a seed; None where there is nothing to draw."""
     charts = []
-    looks = {f"look/{side}{name}": f"Gain as {side}, {how}" for side in SIDES for how, name in _LOOKS.items()}
+    looks = {
+        f"evaluation/{side}{name}": f"Gain as {side}, {how}" for side in SIDES for how, name in _LOOKS.items()
+    }
     for at, title in looks.items():
         if any(at in line for lines in logs.values() for line in lines):
             charts.append(Chart(title, tuple(_gain(seed, lines, at) for seed, lines in logs.items())))

@@ -19,6 +19,7 @@ from ...files import make_folder, read_json, write
 from ...lab.plans.overrides import changes_of, override
 from ...lab.plans.sources import checking
 from ...lab.storage.run_files import held, new_directory
+from ...renamed import written_before
 from ...wwqa.evaluating import (
     TEST_SPLITS,
     EvalRow,
@@ -66,7 +67,7 @@ from .batches import BatchView
 from .common import bar, goes_on_with, write_numbers
 from .wwqa_eval import PAGE, RESULTS, eval_settings, write_evaluation
 
-EVALUATION, TAKEN = "eval", "taken.json"
+EVALUATION, RESOURCES = "eval", "resources.json"
 """The folder of the evaluation, in a run's directory; what a training took, in the training's."""
 
 
@@ -194,7 +195,7 @@ def _train(
 
         def watch(told: FinetuneStep | ResourceUsage) -> None:
             if isinstance(told, ResourceUsage):
-                write(path / cell.name / TAKEN, msgspec.json.encode(asdict(told)))
+                write(path / cell.name / RESOURCES, msgspec.json.encode(asdict(told)))
                 say(shown.console, f"{cell.name}: {_usage_in_words(told)}")
             elif "eval_loss" in told.line:
                 loss = f"validation loss {told.line['eval_loss']:.3f}"
@@ -258,12 +259,12 @@ def _write_report(
     for note in dict.fromkeys(gain.gain.note for gain in found if gain.gain.note):
         say(console, note)
     logs = {cell: losses_of(path / cell.name) for cell in plan.cells}
-    taken = {cell: path / cell.name / TAKEN for cell in plan.cells}
+    taken = {cell: written_before(path / cell.name / RESOURCES, "taken.json") for cell in plan.cells}
     numbers = {
         **plan.as_plain(),
         "gains": [asdict(gain) for gain in found],
         "losses": {cell.name: log for cell, log in logs.items()},
-        "taken": {
+        "resources": {
             cell.name: read_json(file, dict, f"delete {file}")
             for cell, file in taken.items()
             if file.is_file()

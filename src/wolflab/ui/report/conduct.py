@@ -118,7 +118,7 @@ def _times(behaviour: str, side: SideName) -> str:
 
 def _games(behaviour: str, side: SideName) -> str:
     """The measure: in what share of games."""
-    return f"{behaviour}_{side}_seen"
+    return f"{behaviour}_{side}_games"
 
 
 def _family(
@@ -314,7 +314,7 @@ def reasonable_section(summary: Summary) -> PagePart:
 def advice(summary: Summary) -> PagePart:
     """How often past games advise, how often the village passes its vote, and whether advice changes that."""
     kept = _conducted(summary)
-    if not any(condition.measures["suggested"].n for condition in kept):
+    if not any(condition.measures["decisions_advised"].n for condition in kept):
         return ""
     panels = [
         panel(
@@ -326,7 +326,7 @@ def advice(summary: Summary) -> PagePart:
         for measure in measures_in("advice")
         if any(condition.measures[measure.name].value is not None for condition in kept)
     ]
-    drawn = forest("advice", panels, "Advice given, votes passed, advice heeded, with 95 % intervals")
+    drawn = forest("advice", panels, "Advice given, votes passed, advice followed, with 95 % intervals")
     return (
         prose.ADVICE
         + on_page(drawn, prose.ADVICE_FIGURE)

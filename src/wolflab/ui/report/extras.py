@@ -15,10 +15,10 @@ from ...metrics.interviews import InterviewRows, Quote
 from ...metrics.registry import SIDE_NAMES
 from ..wording import (
     attempts_in_words,
-    became_in_words,
     begun_in_words,
     cut,
     player_settings,
+    renaming_in_words,
     rules_played_in_words,
     settings_in_words,
     trained_in_words,
@@ -50,7 +50,7 @@ def who_plays(extras: Extras, instrument: bool) -> PagePart:
     sentences = (
         *map(begun_in_words, extras.begun),
         *map(rules_played_in_words, extras.rules),
-        *map(became_in_words, extras.became),
+        *map(renaming_in_words, extras.renamed),
         trained_in_words(extras.trained),
     )
     said = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences if sentence)

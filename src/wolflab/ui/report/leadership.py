@@ -89,7 +89,7 @@ def roles(summary: Summary) -> PagePart:
     led = [
         condition
         for condition in led_by_sheriff(summary)
-        if any(estimate.n for estimate in condition.split("led_by_role").values())
+        if any(estimate.n for estimate in condition.split("days_led_by_role").values())
     ]
     if not led:
         return ""
@@ -111,7 +111,7 @@ def _panels_by_role(led: Sequence[ConditionResult]) -> list[list[Panel]]:
     """Ratio and DC of each condition; their pictures are compared, so each measure has one scale."""
     ratios, changes = [], []
     for condition in led:
-        others, twice = condition.split("standing_by_role"), condition.split("dc_retest_by_role")
+        others, twice = condition.split("peer_ratio_by_role"), condition.split("dc_retest_by_role")
         ratios.append(Panel("Ratio", _by_role(condition.split("ratio_by_role"), others), 1.0))
         changes.append(Panel("DC", _by_role(condition.split("dc_by_role"), twice), percent=True))
     return [list(pair) for pair in zip(on_one_scale(ratios, always=True), on_one_scale(changes), strict=True)]

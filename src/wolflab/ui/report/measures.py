@@ -164,7 +164,7 @@ def remarks(condition: ConditionResult, measure: str) -> list[tuple[str, dict[st
             ends = {"label low": null.low, "label high": null.high}
             lines.append((f"{null.low:.2f} to {null.high:.2f}", ends))
         return lines
-    asked = {"dc": {"twice": "dc_retest", "others": "dc_others"}, "village_win": {"neither": "nobody"}}
+    asked = {"dc": {"twice": "dc_retest", "others": "dc_others"}, "village_win": {"neither": "no_winner"}}
     found = {word: condition.measures.get(name) for word, name in asked.get(measure, {}).items()}
     return [
         (f"{word} {number(estimate.value, 'share')}", {word: estimate.value})
@@ -192,7 +192,7 @@ PER_DEAL = "Intervals are over deals: replies of one game are no separate trials
 # -- tables -----------------------------------------------------------------------------------------
 
 
-WON_BY = {"village_win": "village", "wolf_win": "werewolves", "nobody": "nobody"}
+WON_BY = {"village_win": "village", "wolf_win": "werewolves", "no_winner": "nobody"}
 """Measures that are a share of games, and how those games ended."""
 
 

@@ -15,7 +15,7 @@ from .measures import difference_kind, is_percent, measure_kind, measure_name, m
 from .numbers import number, shown
 from .table import ReportTable, TableRow
 
-_OWN = ("own_village_win", "own_wolf_win", "own_win")
+_OWN = ("watched_village_win", "watched_wolf_win", "watched_win")
 
 
 def people_section(summary: Summary) -> PagePart:

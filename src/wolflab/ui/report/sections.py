@@ -103,7 +103,10 @@ def play_section(summary: Summary, links: Links = NO_LINKS) -> PagePart:
         return ""
     drawn = forest(
         "wins",
-        [panel(MEASURES[key], kept, bounds=(-0.03, 1.03)) for key in ("village_win", "wolf_win", "nobody")],
+        [
+            panel(MEASURES[key], kept, bounds=(-0.03, 1.03))
+            for key in ("village_win", "wolf_win", "no_winner")
+        ],
         "Win rates with 95 % intervals",
     )
     return prose.PLAY + on_page(drawn) + section(summary, "Wins and votes", kept, "play", links=links)
@@ -116,7 +119,7 @@ def deduction(summary: Summary) -> PagePart:
         return ""
     lines = []
     for condition in kept:
-        meant = condition.split("stated")
+        meant = condition.split("stated_by_confidence")
         points = ((meant[key].value or 0.0, right) for key, right in condition.split("calibration").items())
         lines.append(ChartLine(condition.name, tuple(points)))
     judges = judged_by(kept, "accuracy_by_player")
@@ -219,7 +222,7 @@ def planted(summary: Summary) -> PagePart:
     rows: list[TableRow] = [
         [
             effect.condition,
-            (f"{effect.knob} → " if effect.knob else "") + measure_name(effect.measure),
+            (f"{effect.setting} → " if effect.setting else "") + measure_name(effect.measure),
             number_cell(effect.truth, measure_kind(effect.measure)),
             shown(effect.found, measure_kind(effect.measure)),
             said[effect.recovered],

@@ -20,11 +20,12 @@ from ...lab.storage.store import GameRow, Store
 from ...lab.studies.people import WITHDRAWN, StudyPeople, StudyPerson, given_up, step_of
 from ...lab.studies.plan import STUDY, StudyPlan, load_study, training_seeds
 from ...record import GameRecord
+from ...renamed import written_before
 from ...wwqa.building import build_items
 from ...wwqa.items import NO, YES, Item
 from ...wwqa.kinds import KINDS
 from ..web.plan import GRACE, TablePlan, TableSeat, Times, new_code, new_secret, secret_hash
-from ..web.seat_session import DESKS
+from ..web.seat_session import SESSIONS
 from ..web.table import TABLE, WebTable, read_plan
 from ..web.table_server import TableServer
 
@@ -158,7 +159,7 @@ class StudyServer:
             table = self._table_of(person, step)
             if table is not None and table.plan.state == "over":
                 person.place = self.people.holds_place(person)  # another one may have taken it by now
-                answered = table.folder / DESKS  # written with every answer
+                answered = written_before(table.folder / SESSIONS, "desks.json")  # written with every answer
                 person.seen = max(person.seen, answered.stat().st_mtime if answered.exists() else 0.0)
                 self.people.finish(person, step, {})
                 step = step_of(self.study, person)

@@ -38,12 +38,12 @@ from ..report.numbers import UNKNOWN, cost_in_words, interval, number, value_of
 from ..report.table import Cell, ReportTable
 from ..wording import (
     attempts_in_words,
-    became_in_words,
     counted,
     counted_in_words,
     errors_command,
     marked,
     player_in_words,
+    renaming_in_words,
     settings_in_words,
     trained_in_words,
     trouble_in_words,
@@ -112,8 +112,8 @@ def print_top(console: Console, extras: Extras) -> None:
         say(console, trouble_in_words(trouble), "yellow")
     for run in dict.fromkeys(trouble.run for trouble in extras.unusable_players):
         say(console, f"Look at them with: {errors_command(run)}", "yellow")
-    for became in extras.became:
-        say(console, became_in_words(became), "yellow")
+    for renamed in extras.renamed:
+        say(console, renaming_in_words(renamed), "yellow")
     if trained := trained_in_words(extras.trained):
         say(console, trained, "yellow")
     if extras.players:

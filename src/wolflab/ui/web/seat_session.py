@@ -1,6 +1,6 @@
 """One person at a seat: what they are asked, what they have typed, and what they have answered.
 
-What was answered is kept on disk (`desks.json`) before the server says that it is; what was typed, within
+What was answered is kept on disk (`sessions.json`) before the server says that it is; what was typed, within
 half a second. So a server that is killed and started again has it.
 """
 
@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from ...files import read_json, write
+from ...renamed import written_before
 from ...rules import ROLES, Ask, Ruleset
 from ...text.asking.options import labels
 from ...text.asking.sentences import capitalised
@@ -24,7 +25,7 @@ from ...text.probes import Opinion, opinion_asked
 from ...text.questions import Deduce, Question, Rate
 from .refusals import Refused
 
-DESKS = "desks.json"
+SESSIONS = "sessions.json"
 NOTES_LIMIT = 10_000
 """Characters of a person's notes."""
 HIDDEN = ("night", "departure", "action")
@@ -195,7 +196,7 @@ def _again(name: str, before: PersonAnswer, given: PersonAnswer) -> bool:
 
 def read_sessions(folder: Path, seats: int) -> list[SeatSession]:
     """The sessions of a table, as they were kept; empty ones where none were."""
-    file = folder / DESKS
+    file = written_before(folder / SESSIONS, "desks.json")
     kept: list[StoredSession] = []
     if file.is_file():
         kept = read_json(file, list[StoredSession], "copy it back, or remove it")
@@ -204,7 +205,7 @@ def read_sessions(folder: Path, seats: int) -> list[SeatSession]:
 
 def write_sessions(folder: Path, sessions: list[SeatSession]) -> None:
     """Keep what is kept of the sessions."""
-    write(folder / DESKS, msgspec.json.encode([session.kept for session in sessions]))
+    write(folder / SESSIONS, msgspec.json.encode([session.kept for session in sessions]))
 
 
 def what_it_does(role: str, ruleset: Ruleset) -> str:

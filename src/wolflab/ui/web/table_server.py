@@ -20,6 +20,7 @@ from ...files import read_json, write
 from ...lab.runs.tables import RunAtTables, can_be_seated
 from ...lab.storage.run_files import locked, unlocked
 from ...lab.storage.store import Store
+from ...renamed import written_before
 from ...rules import PRESETS
 from .plan import (
     MODEL,
@@ -36,7 +37,7 @@ from .refusals import Refused
 from .table import TABLE, WebTable, read_plan
 from .timeline import clock
 
-SERVER_FILE = "house.json"
+SERVER_FILE = "server.json"
 RECIPES = {
     "vanilla": "answers at once",
     "deductive": "judges the others first",
@@ -80,7 +81,7 @@ class TableServer:
         self.folder = folder
         self._run = None if store is None else RunAtTables.of(store)
         self.guarded = guarded
-        self.facts = _facts(folder / SERVER_FILE)
+        self.facts = _facts(written_before(folder / SERVER_FILE, "house.json"))
         self.tables: dict[str, WebTable] = {}
         self._sweeping: asyncio.Task[None] | None = None
         self._lock: int | None = None
