@@ -523,7 +523,14 @@ def rows_left_out(run: Path, games: list[TrueGame]) -> Iterator[str]:
             yield f"days: {[row['alive'] for row in of['days']]} live, not {at_dawn}"
         ballots = sum(len(vote.votes) for vote in game.votes)
         if sum(row["kind"] == "vote" for row in of["votes"]) != ballots:
-            yield f"votes: {sum(row['what'] == 'vote' for row in of['votes'])} of {ballots}"
+            yield f"votes: {sum(row['kind'] == 'vote' for row in of['votes'])} of {ballots}"
+        held = {
+            ask.id: step.state.votes[ask.seat] if step.state.votes else 1
+            for step in game.steps
+            for ask in step.asks
+        }
+        if any(row["weight"] != held[row["ask"]] for row in of["votes"] if row["kind"] == "vote"):
+            yield "votes: how often one counts"
         if len(of["statements"]) != len(game.said):
             yield f"statements: {len(of['statements'])} of {len(game.said)}"
         spoken = sum(bool(text) and ask.split("/")[1] == "statement" for ask, _, text in game.said)

@@ -122,6 +122,7 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         *_seat("", "who votes"),
         *_seat("target", "for whom; empty where for nobody"),
         Column("target_wolf", "yes or no", "whether the target is a Werewolf"),
+        Column("weight", "integer", "how many votes it counts for, by the role of whoever votes", "votes"),
         Column("invalid", "text", "why the reply could not be used, and a stand-in was taken"),
     ),
     "statements": (

@@ -303,6 +303,8 @@ def _target(turn: PastTurn) -> int | None:
 
 
 def _votes(game: _Game) -> Iterator[DataRow]:
+    record = game.record
+    weights = [] if record is None else [facts.votes for _, facts in told(record.ruleset, record.events)]
     for turn, first in _turns(game):
         if turn.kind in ("vote", "elect") or (turn.probe is not None and turn.kind.startswith("straw")):
             target = game.seat(_target(turn), "target")
@@ -314,6 +316,7 @@ def _votes(game: _Game) -> Iterator[DataRow]:
                 | target
                 | {
                     "target_wolf": ROLES[role].wolf if isinstance(role, str) else None,
+                    "weight": weights[turn.at - 1][turn.seat],
                     "invalid": turn.invalid,
                 }
             )
