@@ -253,7 +253,7 @@ def test_every_entry_of_the_table_is_explained() -> None:
 
 
 def test_the_rooms_are_those_that_the_walls_enforce() -> None:
-    table = prose("docs/concepts.md").split("## The rooms", 1)[1]
+    table = prose("docs/concepts.md").split("## The packages", 1)[1]
     found = re.findall(r"^\| `([\w/]+)/(?:\*\.py)?` \| [^|]* \| ([^|]*) \|", table, re.MULTILINE)
     told = [(room, set(re.findall(r"`([\w/]+)`", imports))) for room, imports in found]
     assert dict(told[: len(ROOMS)]) == ROOMS

@@ -1,7 +1,7 @@
 """A player is a function of what it may know.
 
 `async reply(view, ask, io) → Reply`; nothing else survives a turn. Whatever an agent wants to remember
-is a note. `io` is its only door to the world; `match` provides it live, or from the record.
+is a note. `io` is its only way to models and chance; `match` provides it live, or from the record.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def is_reply(given: object) -> bool:
 
 
 class IO(Protocol):
-    """An agent's only door. One per ask; keys are completed with game, branch and ask id."""
+    """An agent's only way to models, embedders and chance. One per ask; keys are completed with game, branch and ask id."""
 
     async def generate(
         self,

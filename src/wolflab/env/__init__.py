@@ -2,7 +2,7 @@
 
 A seat here is a function of numbers where elsewhere it is a function of a view. What an agent observes
 comes from its seat's view and the question put to it, never from the state of the game.
-Needs the extra ``env`` (PettingZoo, Gymnasium); nothing else in Wolflab imports this room.
+Needs the extra ``env`` (PettingZoo, Gymnasium); nothing else in Wolflab imports this package.
 """
 
 from importlib.util import find_spec

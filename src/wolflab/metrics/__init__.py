@@ -1,6 +1,6 @@
 """Records into rows, and rows into numbers, with their intervals, nulls and published figures.
 
-This room knows finished records and nothing of how they were made: no model, no agent, no store. Every
+This package knows finished records and nothing of how they were made: no model, no agent, no store. Every
 number is an `Estimate` that carries its n, its missing and an interval; nothing here is ever NaN.
 """
 

@@ -1,6 +1,6 @@
 """The game: pure, typed, replayable. Would it be true with paper cards? Then it lives here.
 
-Standard library only; no I/O, no clock, no random number. What other rooms may use is listed here:
+Standard library only; no I/O, no clock, no random number. What other packages may use is listed here:
 rulesets, roles, asks, actions, events, views and outcomes. State and engine are for `match`, `record`
 and tests.
 """

@@ -1,6 +1,6 @@
 """Reading English Werewolf talk: claims, reports, accusations, defences and suggestions.
 
-This is the room's only door. `read` finds the acts of a statement; `normal` gives the form in which its
+Other packages import this module alone. `read` finds the acts of a statement; `normal` gives the form in which its
 patterns see a sentence, and the other names are what those need who write patterns of their own for it. A
 statement of which `can_be_read` is False tells nothing; nobody may count it as silent about something.
 """

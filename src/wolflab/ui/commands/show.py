@@ -78,7 +78,7 @@ def list_games(console: Console, store: Store, wanted: Wanted = Wanted()) -> Non
     for game, row in zip(games, rows_of(store, games), strict=True):
         rounds, result = "–", str(game.status)
         if row is not None and game.status == "done":
-            rounds, result = f"{row.sums_of('days')[0]:.0f}", _WON[row.winner]
+            rounds, result = f"{row.sums_of('rounds')[0]:.0f}", _WON[row.winner]
         elif game.error:
             result = f"{game.status}: {cut(game.error, _ERROR)}"
         table.add_row(
