@@ -2,7 +2,7 @@
 
 An old name in a file or an option that somebody writes is refused, and the new one is named. What Wolflab
 wrote under old names stays readable: `with_current_names` for a run's experiment, `current_log_name` for a
-training's log, `written_before` for a file. Columns of the data are listed in `docs/data.md`.
+training's log, `written_before` for a file. Columns of the data are listed in `CHANGELOG.md`.
 """
 
 from __future__ import annotations
