@@ -437,7 +437,7 @@ def test_a_comparison_that_cannot_be_made_is_named_with_its_reason(tmp_path: Pat
         ),
         (
             {"curve": {"x": "n", "points": {"all": 1.0}, "measures": ["rounds", "heeded"]}},
-            "curve.measures: heeded: counted only with behaviours: true",
+            "curve.measures: advice_followed: counted only with behaviours: true",
         ),
     ],
 )

@@ -451,7 +451,7 @@ def test_a_run_goes_on_with_the_policy_that_it_began_with(tmp_path: Path) -> Non
         (lambda: shutil.copy(mine, kept), "it is another policy than the one that was written"),
         (lambda: kept.write_bytes(kept.read_bytes()[:-9]), "it cannot be played .* it is damaged"),
         (kept.unlink, "it is missing; copy it back"),
-        (lambda: digests.write_text("[]"), r"frozen\.json: it is damaged; copy it back"),
+        (lambda: digests.write_text("[]"), r"policy_digests\.json: it is damaged; copy it back"),
         (lambda: (shutil.copy(located("small"), kept), digests.unlink()), "json: it does not tell of mine-"),
     ):
         exchange()

@@ -733,7 +733,7 @@ def test_a_frozen_policy_that_is_gone_is_missed(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"target\.safetensors: it is missing; copy it back"):
         run_training(out)
     (out / "policy_digests.json").unlink()
-    with pytest.raises(StoreError, match=r"frozen\.json: it is missing; copy it back"):
+    with pytest.raises(StoreError, match=r"policy_digests\.json: it is missing; copy it back"):
         run_training(out)
 
 
