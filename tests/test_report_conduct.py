@@ -171,7 +171,7 @@ def test_behaviours_of_both_sides_stand_with_their_intervals(page: str, summary:
     part = section(page, "behaviours")
     assert "docs/behaviours.md" in part
     for one in summary.conditions:
-        often, games = one.measures["camouflage_werewolves"], one.measures["camouflage_werewolves_seen"]
+        often, games = one.measures["camouflage_werewolves"], one.measures["camouflage_werewolves_games"]
         assert often.value == pytest.approx(sum(d % 3 for d in range(DEALS)) / DEALS + POOLS[one.name] // 10)
         assert shown_in(part, often, "one" if often.value >= 1 else "plain")
         assert games.value is not None

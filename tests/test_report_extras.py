@@ -436,7 +436,7 @@ def test_a_comparison_that_cannot_be_made_is_named_with_its_reason(tmp_path: Pat
             "planted.measure: watched_win: counted only with watched: a seat's name",
         ),
         (
-            {"curve": {"x": "n", "points": {"all": 1.0}, "measures": ["rounds", "heeded"]}},
+            {"curve": {"x": "n", "points": {"all": 1.0}, "measures": ["rounds", "advice_followed"]}},
             "curve.measures: advice_followed: counted only with behaviours: true",
         ),
     ],

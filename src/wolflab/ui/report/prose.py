@@ -113,13 +113,13 @@ blinded sample for such a judgement.</p>"""
 REASONABLE_FIGURE = """With 95 % intervals; the scale need not begin at 0."""
 
 ADVICE = """<p class="lead">Decisions with advice: of players with experience, the share for which past
-games gave a suggestion. Votes passed: of the village side. Advice heeded: 1 − (passed when advised to
+games gave a suggestion. Votes passed: of the village side. Advice followed: 1 − (passed when advised to
 act) / (passed without advice). It is 0 if such advice changes nothing, and 1 if nobody who is so
 advised passes; without votes of both kinds, or if nobody passes without advice, it cannot be
 told.</p>"""
 
 ADVICE_FIGURE = """Points with 95 % intervals; the dashed line is advice without effect. Advice comes in
-situations of its own kind, so “heeded” compares votes that may differ in more than the advice. The
+situations of its own kind, so “advice followed” compares votes that may differ in more than the advice. The
 panels share one scale, with 0 on it."""
 
 TROUBLE = """What is counted there says more of replies than of play: (unusable) stands behind these names.
