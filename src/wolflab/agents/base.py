@@ -65,7 +65,7 @@ def is_reply(given: object) -> bool:
 
 
 class IO(Protocol):
-    """An agent's only way to models, embedders and chance. One per ask; keys are completed with game, branch and ask id."""
+    """An agent's only way to models, embedders and chance, for one ask. Game, branch and ask complete its keys."""
 
     async def generate(
         self,

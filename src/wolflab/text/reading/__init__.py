@@ -1,7 +1,7 @@
 """Reading English Werewolf talk: claims, reports, accusations, defences and suggestions.
 
-Other packages import this module alone. `read` finds the acts of a statement; `normal` gives the form in which its
-patterns see a sentence, and the other names are what those need who write patterns of their own for it. A
+Other packages import this module alone. `read` finds the acts of a statement; `normal` gives the form in
+which its patterns see a sentence, and the other names are for whoever writes patterns of their own for it. A
 statement of which `can_be_read` is False tells nothing; nobody may count it as silent about something.
 """
 
