@@ -12,9 +12,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner
 
+from command_line import called
 from study_helpers import FILE, SECRET, Arrivals, Visitor, holding, in_study, people_answer, written
 from web_helpers import now, played
 from wolflab.cli import app
@@ -30,8 +30,8 @@ from wolflab.lab.studies.quoting import WITHHELD
 from wolflab.lab.studies.training import TrainedGame, trained_games
 from wolflab.rules import ROLES
 from wolflab.text.people import PersonAnswer
-from wolflab.ui.commands.erase import erase_words
-from wolflab.ui.commands.export import export_as
+from wolflab.ui.commands.erase import erase
+from wolflab.ui.commands.export import export
 from wolflab.ui.replay.page import replay_of
 from wolflab.ui.report.notebook import open_run
 from wolflab.ui.study import study_server as houses
@@ -605,9 +605,9 @@ def test_the_command_erases_what_somebody_said_in_training_too(tmp_path: Path) -
     run = tmp_path / "run"
     assert "run.sqlite" in holding(run)
     with pytest.raises(StoreError, match="nobody is named p02 there"):
-        erase_words(Console(quiet=True), run, "p02", None)
+        called(erase, run, "p02")
     for _ in range(2):
-        erase_words(Console(quiet=True), run, "p01", None)
+        called(erase, run, "p01")
         assert holding(run) == ["p01.json"], "what was answered to the study's questions stays"
 
 
@@ -625,7 +625,7 @@ def test_exports_go_with_somebody_who_has_answered_and_said_nothing(tmp_path: Pa
 
     async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor("rules")
-        export_as(Console(quiet=True), run, None, ["data"], True, [])
+        called(export, run, None, ["data"], texts=True)
         assert [row["answer"] for row in open_run(run).answers.rows()] == ["Yes"]
         await one.post("/study/withdraw", code=server.new_withdrawal(one.person))
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from rich.console import Console
 
+from command_line import called
 from web_helpers import Frames, first_choice, in_no_time, now, played, seated, until, wish
 from wolflab.errors import BudgetExceeded, ServerError, StoreError
 from wolflab.lab.runs.replay import verify_game
@@ -26,7 +26,7 @@ from wolflab.text.asking.sentences import sentence as words_of
 from wolflab.text.notes import StoodIn, Thought
 from wolflab.text.people import PersonAnswer
 from wolflab.text.transcript import PUBLIC, Transcript
-from wolflab.ui.commands.erase import erase_words
+from wolflab.ui.commands.erase import erase
 from wolflab.ui.web import table as tables
 from wolflab.ui.web.plan import GRACE, LENIENCY, BudgetPlan, SeatWish, night_duties, web_rules
 from wolflab.ui.web.refusals import Refused
@@ -632,12 +632,12 @@ def test_what_a_person_left_at_the_table_can_be_erased(tmp_path: Path) -> None:
         table.sessions[0].kept.notes = "my neighbour's name is Zebedee"
         await played(table)
         with pytest.raises(StoreError, match="another process"):  # it would write them again
-            erase_words(Console(quiet=True), table.folder, "Person 1", None)
+            called(erase, table.folder, "Person 1")
         return table.folder
 
     folder = at_table(tmp_path, game)
     assert "Zebedee" in (folder / "desks.json").read_text()
-    erase_words(Console(quiet=True), folder, "Person 1", None)
+    called(erase, folder, "Person 1")
     assert "Zebedee" not in (folder / "desks.json").read_text()
     assert "Person 1" not in (folder / "table.json").read_text()
     with Store.open_for_reading(folder) as store:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 
@@ -18,8 +20,9 @@ from ...lab.storage.call_store import CallStore
 from ...lab.storage.run_files import TRAINING
 from ...lab.storage.store import Store
 from ...lab.training.run import opened, verify_training
-from ..terminal.console import say
+from ..terminal.console import console, say
 from ..wording import counted
+from .options import commands, finish
 
 _BLIND = (
     "Only --agents sees notes, prompts, replies of models and interviews that somebody changed and hashed "
@@ -27,10 +30,24 @@ _BLIND = (
 )
 
 
-def verify_path(console: Console, path: Path, agents: bool) -> bool:
-    """Check what lies there, as its kind is checked, and print every fault. Does all of it hold?"""
-    check = next(check for fits, check in _KINDS if fits(path))
-    return check(console, path, agents)
+@commands.command("verify", epilog="Examples:  `wolflab verify runs/…`  ·  `wolflab verify runs/… --agents`")
+def verify(
+    run: Annotated[
+        Path,
+        typer.Argument(
+            help="The directory of a run, a training, a judge or an evaluation, or a pool's file.",
+            show_default=False,
+        ),
+    ],
+    agents: Annotated[
+        bool, typer.Option("--agents", help="Also play every game again from its calls.")
+    ] = False,
+) -> None:
+    """Check that all is there and holds: games of the plan, hashes, rules, settings, totals; with --agents
+    prompts and notes.
+    """
+    check = next(check for fits, check in _KINDS if fits(run))
+    finish(check(console(), run, agents))
 
 
 def _tell(console: Console, fault: str) -> None:
