@@ -192,13 +192,13 @@ async def _take_resume(request: Request, access: AccessControl) -> Response:
     table, given = access.must_keep(request), await body(request, BudgetPlan)
     if given != BudgetPlan() and not access.is_host(request):
         raise Refused(403, "only the host may change the budget")
-    table.resume(given)
+    table.game.resume(given)
     return JSONResponse({})
 
 
 async def _take_close(request: Request, access: AccessControl) -> Response:
     """POST /t/CODE/close"""
-    access.must_keep(request).give_up("Whoever made this table has closed it.")
+    access.must_keep(request).game.give_up("Whoever made this table has closed it.")
     return JSONResponse({})
 
 
