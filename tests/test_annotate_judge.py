@@ -111,7 +111,7 @@ def by_command(
     """What `wolflab annotate judge` leaves on file, and what it prints."""
     settings = [f"{name}={json.dumps(value)}" for name, value in model.items() if name != "model"]
     printed = called(judge_sample, directory, model["model"], settings, **options).stdout
-    return read_back(judge_home(directory, model["model"]), drawn, store), printed
+    return read_back(next(directory.glob("judge-*")), drawn, store), printed
 
 
 def put(server: http_server.FakeServer) -> list[tuple[str, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
 from contextlib import contextmanager
@@ -22,117 +23,69 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _COMMANDS = {
-    "run": ("run", "Run an experiment, then print its table and write its report."),
-    "plan": (
-        "plan",
-        "Tell what an experiment, a tournament or a study will take: calls, tokens, money, time.",
-    ),
-    "status": (
-        "status",
-        "Tell how far something is, while it goes on or after it has stopped, and how to go on.",
-    ),
-    "play": ("play", "Play one game, live: watch it, or take a seat."),
-    "serve": (
-        "serve",
-        "Serve tables at which people play among agents, in the browser; or, with RUNS, runs to look at.",
-    ),
-    "study": ("study", "Run a study with people: consent, rules, games among agents, questions."),
-    "erase": (
-        "erase",
-        "Erase what a person said at the table, for good; the rest of the games still verifies.",
-    ),
-    "report": ("run", "Print a run's tables and write its report.html."),
-    "compare": ("run", "Set the conditions of several runs side by side, paired by deal."),
-    "show": ("show", "List a run's games, or print one of them, or one turn of it."),
-    "replay": ("replay", "Write a game as a page to watch: it opens from disk, and needs no server."),
-    "errors": ("run", "List a run's unusable replies, failed games and what endpoints made us change."),
-    "verify": (
-        "verify",
-        "Check that all is there and holds: games of the plan, hashes, rules, settings, totals; with "
-        "--agents prompts and notes.",
-    ),
-    "export": ("export", "Write a run's records, data, tables, figures or transcripts to files."),
-    "ask-again": (
-        "ask_again",
-        "Put a run's recorded prompts to models: how many replies are valid, how many actions legal.",
-    ),
-    "models": (
-        "lists",
-        "List what can be named as a model; with --check, ask one what a game asks, and read its replies.",
-    ),
-    "experiments": ("lists", "List the experiments that come with Wolflab."),
-    "measures": ("lists", "List the measures: what a report shows and what conditions can be compared on."),
-    "bench": ("bench", "Measure Wolflab on this machine, against references in the same run."),
-    "tournament": (
-        "tournament",
-        "Play everybody against everybody on both sides, then print win rates and ratings.",
-    ),
-    "train": ("train", "Train the policy of a strategic player, then judge it on held-out deals."),
-    "exploit": (
-        "train",
-        "Train a best response against a frozen player: a lower bound of how far it can be exploited.",
-    ),
-    "experience build": ("experience", "Collect what the players of finished games thought and did."),
-    "experience inspect": (
-        "experience",
-        "Say what a pool holds, by whom it was made and how near is near enough.",
-    ),
-    "experience merge": ("experience", "Join pools into one."),
-    "annotate sample": (
-        "annotate",
-        "Draw replies blindly: a page and a table for raters, and a key to be kept from them.",
-    ),
-    "annotate judge": (
-        "annotate",
-        "Let a model label the sample; what it has answered is kept and not asked again.",
-    ),
-    "annotate agree": (
-        "annotate",
-        "How far people, rules and judge agree (κ), and what each finds in every condition.",
-    ),
-    "wwqa build": (
-        "wwqa_build",
-        "Make questions on a ruleset, each proved by the rules engine, in splits for training and tests.",
-    ),
-    "wwqa general": (
-        "wwqa_build",
-        "Make questions of general ability (counting, comparing, copying, form), to see what training broke.",
-    ),
-    "wwqa kinds": ("wwqa_build", "List the kinds of questions that `build` and `general` make."),
-    "wwqa audit": (
-        "wwqa_audit",
-        "Find doubles, contradictions, wrong labels and test questions in training; write cleaned copies.",
-    ),
-    "wwqa eval": (
-        "wwqa_eval",
-        "Put questions to models: accuracy, F1, baselines and a page. What was answered is not asked again.",
-    ),
-    "wwqa generate": (
-        "wwqa_generate",
-        "Let a model write questions, revise and answer them; what it has answered is kept.",
-    ),
-    "wwqa review": (
-        "wwqa_review",
-        "Have people accept, correct or reject questions: make their page, or take their tables back.",
-    ),
-    "wwqa export": (
-        "wwqa_build",
-        "Write questions for Hugging Face's datasets, lm-evaluation-harness or Inspect.",
-    ),
-    "wwqa adapter": (
-        "wwqa_adapter",
-        "Hand a trained adapter on to servers: merged into its base, as a folder of whole weights.",
-    ),
-    "wwqa parity": (
-        "wwqa_adapter",
-        "Hold a server against training: equal prompts, token by token, and equal first words of answers.",
-    ),
-    "wwqa finetune": (
-        "wwqa_finetune",
-        "Train a model on questions (LoRA), and ask it before and after. The same command goes on.",
-    ),
+    "run": "Run an experiment, then print its table and write its report.",
+    "plan": "Tell what an experiment, a tournament or a study will take: calls, tokens, money, time.",
+    "status": "Tell how far something is, while it goes on or after it has stopped, and how to go on.",
+    "play": "Play one game, live: watch it, or take a seat.",
+    "serve": "Serve tables at which people play among agents, in the browser; or, with RUNS, runs to look "
+    "at.",
+    "study": "Run a study with people: consent, rules, games among agents, questions.",
+    "erase": "Erase what a person said at the table, for good; the rest of the games still verifies.",
+    "report": "Print a run's tables and write its report.html.",
+    "compare": "Set the conditions of several runs side by side, paired by deal.",
+    "show": "List a run's games, or print one of them, or one turn of it.",
+    "replay": "Write a game as a page to watch: it opens from disk, and needs no server.",
+    "errors": "List a run's unusable replies, failed games and what endpoints made us change.",
+    "verify": "Check that all is there and holds: games of the plan, hashes, rules, settings, totals; with "
+    "--agents prompts and notes.",
+    "export": "Write a run's records, data, tables, figures or transcripts to files.",
+    "ask-again": "Put a run's recorded prompts to models: how many replies are valid, how many actions "
+    "legal.",
+    "models": "List what can be named as a model; with --check, ask one what a game asks, and read its "
+    "replies.",
+    "experiments": "List the experiments that come with Wolflab.",
+    "measures": "List the measures: what a report shows and what conditions can be compared on.",
+    "bench": "Measure Wolflab on this machine, against references in the same run.",
+    "tournament": "Play everybody against everybody on both sides, then print win rates and ratings.",
+    "train": "Train the policy of a strategic player, then judge it on held-out deals.",
+    "exploit": "Train a best response against a frozen player: a lower bound of how far it can be exploited.",
+    "experience build": "Collect what the players of finished games thought and did.",
+    "experience inspect": "Say what a pool holds, by whom it was made and how near is near enough.",
+    "experience merge": "Join pools into one.",
+    "annotate sample": "Draw replies blindly: a page and a table for raters, and a key to be kept from them.",
+    "annotate judge": "Let a model label the sample; what it has answered is kept and not asked again.",
+    "annotate agree": "How far people, rules and judge agree (κ), and what each finds in every condition.",
+    "wwqa build": "Make questions on a ruleset, each proved by the rules engine, in splits for training and "
+    "tests.",
+    "wwqa general": "Make questions of general ability (counting, comparing, copying, form), to see what "
+    "training broke.",
+    "wwqa kinds": "List the kinds of questions that `build` and `general` make.",
+    "wwqa audit": "Find doubles, contradictions, wrong labels and test questions in training; write cleaned "
+    "copies.",
+    "wwqa eval": "Put questions to models: accuracy, F1, baselines and a page. What was answered is not "
+    "asked again.",
+    "wwqa generate": "Let a model write questions, revise and answer them; what it has answered is kept.",
+    "wwqa review": "Have people accept, correct or reject questions: make their page, or take their tables "
+    "back.",
+    "wwqa export": "Write questions for Hugging Face's datasets, lm-evaluation-harness or Inspect.",
+    "wwqa adapter": "Hand a trained adapter on to servers: merged into its base, as a folder of whole "
+    "weights.",
+    "wwqa parity": "Hold a server against training: equal prompts, token by token, and equal first words of "
+    "answers.",
+    "wwqa finetune": "Train a model on questions (LoRA), and ask it before and after. The same command goes "
+    "on.",
 }
-"""The words of a command → its module in `ui/commands/`, and what lists of commands say of it."""
+"""The words of a command → what lists of commands say of it."""
+_MODULES = {
+    "run": ("report", "compare", "errors"),
+    "lists": ("models", "experiments", "measures"),
+    "train": ("exploit",),
+    "experience": ("experience build", "experience inspect", "experience merge"),
+    "annotate": ("annotate sample", "annotate judge", "annotate agree"),
+    "wwqa_build": ("wwqa general", "wwqa kinds", "wwqa export"),
+    "wwqa_adapter": ("wwqa parity",),
+}
+"""Modules of `ui/commands/` → their commands, where these have other names: "ask-again" is in ask_again.py."""
 _GROUPS = {
     "experience": "Pools of experience that reflective players learn from.",
     "annotate": "Replies to be labelled by people and by a judge, and how far they agree.",
@@ -143,13 +96,15 @@ _GROUPS = {
 class _LazyCommand(TyperCommand):
     """A command whose module is imported once it is chosen, so that lists of commands come fast."""
 
-    def __init__(self, path: str, module: str, help: str) -> None:
-        super().__init__(path.split()[-1], help=help)
-        self._path, self._module = path, module
+    def __init__(self, path: str) -> None:
+        super().__init__(path.split()[-1], help=_COMMANDS[path])
+        self._path = path
 
     def loaded(self) -> Any:
         """The command with its options."""
-        import_module(f"{__package__}.ui.commands.{self._module}")
+        own = re.sub("[ -]", "_", self._path)
+        module = next((name for name, paths in _MODULES.items() if self._path in paths), own)
+        import_module(f"{__package__}.ui.commands.{module}")
         from .ui.commands.options import commands
 
         return get_group(commands).commands[self._path]
@@ -169,8 +124,7 @@ class _Group(TyperGroup):
         super().__init__(**given)
         group = self.name if self.name in _GROUPS else ""
         paths = [path for path in _COMMANDS if path.rpartition(" ")[0] == group]
-        listed = [_LazyCommand(path, *_COMMANDS[path]) for path in paths]
-        self.commands = {str(command.name): command for command in listed} | {**self.commands}
+        self.commands = {path.split()[-1]: _LazyCommand(path) for path in paths} | {**self.commands}
 
     def make_context(self, *given: Any, **more: Any) -> Any:
         """See typer."""

@@ -22,7 +22,7 @@ from ..terminal.tables import estimate_cell, in_line, noted_cell, print_fitted
 from ..wording import counted, counted_in_words
 from .batches import BatchView
 from .common import write_numbers
-from .options import RunPath, Tokens, Usd, Yes, commands
+from .options import RunPath, TokenBudget, UsdBudget, Yes, commands
 
 TABLE, RESULT = "items.csv", "agreement.json"
 _WIDE = 120
@@ -70,8 +70,8 @@ def judge_sample(
         list[str], typer.Option("-o", "--set", help="A setting of the model: base_url=… (repeatable).")
     ] = [],
     behaviours: Annotated[bool, typer.Option("--behaviours", help="Judge the behaviours too.")] = False,
-    tokens: Tokens = None,
-    usd: Usd = None,
+    tokens: TokenBudget = None,
+    usd: UsdBudget = None,
     run: Moved = None,
     yes: Yes = False,
 ) -> None:

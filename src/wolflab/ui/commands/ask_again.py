@@ -34,7 +34,7 @@ from ..terminal.tables import print_table
 from ..wording import counted, cut
 from .batches import BatchView
 from .common import leave
-from .options import GoingOn, ModelSet, RunPath, Tokens, Usd, Yes, commands
+from .options import GoingOn, ModelSet, RunPath, TokenBudget, UsdBudget, Yes, commands
 
 REPLIES, PAGE = "replies.jsonl", "report.html"
 IN_WORDS: dict[ReplyOutcome, str] = {
@@ -86,8 +86,8 @@ def ask_run_again(
         bool, typer.Option("--free", help="Leave out the JSON schema, to which servers hold replies.")
     ] = False,
     out: GoingOn = None,
-    tokens: Tokens = None,
-    usd: Usd = None,
+    tokens: TokenBudget = None,
+    usd: UsdBudget = None,
     yes: Yes = False,
 ) -> None:
     """Put a run's recorded prompts to models: how many replies are valid, how many actions legal."""

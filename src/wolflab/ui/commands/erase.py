@@ -75,7 +75,8 @@ def _erase_in_run(path: Path, person: str | None, seat: str | None, also: Sequen
 
         def is_meant(row: GameRow, number: int, name: str) -> bool:
             if seat is not None:
-                return number == _numbered(store, row, seat)
+                rules = rules_of(store.experiment, Place.of(row))
+                return number == seat_of(rules.names, seat, "--seat")
             return person in (name, nicks.get(number), sat.get((row.id, number)))
 
         found = [
@@ -151,7 +152,3 @@ def _people(store: Store, row: GameRow) -> dict[int, str]:
     return {
         seat: player.get("person", "") for seat, player in enumerate(players) if player["recipe"] == PERSON
     }
-
-
-def _numbered(store: Store, row: GameRow, seat: str) -> int:
-    return seat_of(rules_of(store.experiment, Place.of(row)).names, seat, "--seat")

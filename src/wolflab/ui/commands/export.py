@@ -95,14 +95,6 @@ def _data(run: OpenedRun, to: Path, texts: bool) -> str:
     return f"{len(TABLES)} tables of data written to {folder}"
 
 
-def _tables(run: OpenedRun, to: Path, texts: bool) -> str:
-    return write_tables(run.pages, to)
-
-
-def _figures(run: OpenedRun, to: Path, texts: bool) -> str:
-    return write_figures(run.pages, to)
-
-
 def _inspect(run: OpenedRun, to: Path, texts: bool) -> str:
     folder = to / "inspect"
     with Store.open_for_reading(run.path) as store:
@@ -150,8 +142,8 @@ def _contents(folder: Path, page: ReportPage, said: Mapping[str, str]) -> None:
 KINDS: Mapping[str, Callable[[OpenedRun, Path, bool], str]] = {
     "records": _records,
     "data": _data,
-    "tables": _tables,
-    "figures": _figures,
+    "tables": lambda run, to, texts: write_tables(run.pages, to),
+    "figures": lambda run, to, texts: write_figures(run.pages, to),
     "inspect": _inspect,
     "scout": _scout,
 }

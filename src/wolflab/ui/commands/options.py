@@ -73,15 +73,15 @@ KeepGoing = Annotated[
     bool, typer.Option("--keep-going", help="Play on, though a model's first replies are all of no use.")
 ]
 RULES = f"The preset of the rules: {', '.join(PRESETS)}."
-Rules = Annotated[str, typer.Option(help=RULES)]
+Preset = Annotated[str, typer.Option(help=RULES)]
 
 # -- calls outside games ----------------------------------------------------------------------
 
 ModelSet = Annotated[
     list[str], typer.Option("--set", help="A setting of the model: base_url=… (repeatable).")
 ]
-Tokens = Annotated[int | None, typer.Option(help="Budget of tokens, earlier calls counted in.")]
-Usd = Annotated[float | None, typer.Option(help="Budget of USD; models need a price.")]
+TokenBudget = Annotated[int | None, typer.Option(help="Budget of tokens, earlier calls counted in.")]
+UsdBudget = Annotated[float | None, typer.Option(help="Budget of USD; models need a price.")]
 GoingOn = Annotated[
     Path | None, typer.Option("-o", "--out", help="A directory, new or to go on in (default: under runs/).")
 ]

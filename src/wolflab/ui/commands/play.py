@@ -31,7 +31,7 @@ from ..terminal.game import GamePrinter
 from ..terminal.keyboard import Keyboard
 from ..terminal.seat import AwayFromTable, TerminalTable
 from .common import goes_on_with, resumed
-from .options import Rules, SendKeys, Set, check_alone, commands
+from .options import Preset, SendKeys, Set, check_alone, commands
 from .show import seat_of
 
 _OF_MANY = frozenset(
@@ -64,7 +64,7 @@ _SEEDS = 1000
 )
 def play(
     context: typer.Context,
-    rules: Rules = "sheriff",
+    rules: Preset = "sheriff",
     model: Annotated[str, typer.Option(help="Who plays (see `wolflab models`).")] = "village",
     recipe: Annotated[
         str, typer.Option(help="How they think: vanilla, deductive, … random, or module:Class.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
@@ -121,23 +120,18 @@ def report_run(console: Console, store: Store, out: Path | None = None, replays:
     print_summary(console, results, extra)
     experiment = read_text(store.path / "experiment.yaml")
     file = out or store.path / "report.html"
-    told = _write_quoted(store, quoted_games(extra), file.parent) if replays else ""
+    quoted = quoted_games(extra) if replays else ()
+    for game in quoted:
+        write(quoted_replay(file.parent, game), replay_of(store, game)[0].encode())
     page = render_report(results, experiment, extra, links_of(extra, file.parent))
     numbers = page_numbers(results, extra)
     say(console, f"run: {store.path}")
     leave(console, "report", file, page, numbers)
-    if told:
-        say(console, told)
+    if quoted:
+        say(console, f"replays: {counted(len(quoted), 'game')} that it quotes, in {file.parent / 'replay'}")
+    elif replays:
+        say(console, "replays: this report quotes no game (experiments with interview: true do)")
     return extra
-
-
-def _write_quoted(store: Store, games: Sequence[int], folder: Path) -> str:
-    """Write the pages of games. Returns a sentence that says what was written."""
-    for number in games:
-        write(quoted_replay(folder, number), replay_of(store, number)[0].encode())
-    if not games:
-        return "replays: this report quotes no game (experiments with interview: true do)"
-    return f"replays: {counted(len(games), 'game')} that it quotes, in {folder / 'replay'}"
 
 
 @commands.command(

@@ -75,15 +75,11 @@ def show(
         if game is None:
             if trust or given:
                 raise ExperimentError(f"show: which game? Name its number; wolflab show {run} lists them")
-            _list_games(screen, store)
-            return
+            return _list_games(screen, store)
         row, record = store.game(game), store.record(game)
-        void = ", void" if row.status == "void" else ""
-        place = f"condition {row.condition}, deal {row.deal}, repeat {row.repeat}{void}"
-        say(screen, f"game {game}: {place}", "dim")
+        say(screen, _heading(row), "dim")
         if trust:
-            show_trust(screen, record)
-            return
+            return show_trust(screen, record)
         names = record.ruleset.names
         seat = None if as_ is None else seat_of(names, as_, "--as")
         ask = None if turn is None else _ask_of(names, turn)
@@ -105,6 +101,11 @@ def show(
                 screen.print("[dim]The prompts are those of the turn as it was played.[/]")
             whose = (lambda each: seat in (None, seat_asked(each))) if ask is None else ask.__eq__
             _show_prompts(screen, store, game, names, whose, step)
+
+
+def _heading(row: GameRow) -> str:
+    void = ", void" if row.status == "void" else ""
+    return f"game {row.id}: condition {row.condition}, deal {row.deal}, repeat {row.repeat}{void}"
 
 
 def _list_games(console: Console, store: Store) -> None:

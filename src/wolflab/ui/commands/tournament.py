@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ...errors import ExperimentError
-from ...lab.plans.tournament import Tournament, from_flags, load_tournament, make_tournament
+from ...lab.plans.tournament import from_flags, load_tournament, make_tournament
 from ...lab.results.extras import Extras, extras_of_tournament
 from ...lab.results.summaries import summary
 from ...lab.runs.tournament_games import play_tournament, start_tournament, written_of
@@ -69,7 +69,20 @@ def tournament(
         return
     if resume is not None:
         raise typer.Exit(resume_tournament(screen, resume, set_, yes, keep_going))
-    named = chosen_tournament(file, entrant, model, rules, deals, set_, village)
+    if (file is None) == (not entrant):
+        raise ExperimentError(
+            "name a tournament's file, or its entrants (--entrant vanilla --entrant deductive-004); one of "
+            "the two"
+        )
+    if file is None:
+        if village and model is not None:
+            raise ExperimentError("--village and --model: both say who plays; use one")
+        data = from_flags(entrant, model, rules, deals)
+        named = make_tournament(data, set_, village, "wolflab tournament")
+    else:
+        flags = {"model": model, "rules": rules, "deals": deals}
+        changes = [f"{name}={value}" for name, value in flags.items() if value is not None]
+        named = load_tournament(file, [*changes, *set_], village)
     keyless = None if named.village is None else f"wolflab tournament {file} --village"
     preflight_models(named.experiment(), list(named.entrants.items()), keyless)
     beginning = forecast_first(screen, named.experiment(), yes, with_a_yes())
@@ -77,32 +90,6 @@ def tournament(
     start_tournament(path, named).close()
     with WatchedStore.resume(path) as store:
         raise typer.Exit(_played(screen, store, True, beginning, keep_going))
-
-
-def chosen_tournament(
-    source: str | None,
-    entrants: Sequence[str],
-    model: str | None,
-    rules: str | None,
-    deals: int | None,
-    overrides: Sequence[str],
-    village: bool,
-) -> Tournament:
-    """The tournament that the flags name: a file's, or one of entrants given one by one."""
-    if (source is None) == (not entrants):
-        raise ExperimentError(
-            "name a tournament's file, or its entrants (--entrant vanilla --entrant deductive-004); one of "
-            "the two"
-        )
-    if source is None:
-        if village and model is not None:
-            raise ExperimentError("--village and --model: both say who plays; use one")
-        return make_tournament(
-            from_flags(entrants, model, rules, deals), overrides, village, "wolflab tournament"
-        )
-    flags = {"model": model, "rules": rules, "deals": deals}
-    changes = [f"{name}={value}" for name, value in flags.items() if value is not None]
-    return load_tournament(source, [*changes, *overrides], village)
 
 
 def resume_tournament(

@@ -5,7 +5,6 @@ It knows the kinds of directories and files; what is checked of each is for the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +14,7 @@ from rich.markup import escape
 
 from ...errors import RecordError, StoreError
 from ...lab.experience.pool_file import check_pool, is_pool
-from ...lab.runs.verification import RunVerification, totals_that_differ, verify_run
+from ...lab.runs.verification import totals_that_differ, verify_run
 from ...lab.storage.call_store import CallStore
 from ...lab.storage.run_files import TRAINING
 from ...lab.storage.store import Store
@@ -46,7 +45,12 @@ def verify(
     """Check that all is there and holds: games of the plan, hashes, rules, settings, totals; with --agents
     prompts and notes.
     """
-    check = next(check for fits, check in _KINDS if fits(run))
+    if run.is_file() and is_pool(run):
+        check = _pool
+    elif (run / TRAINING).is_file():
+        check = _training
+    else:
+        check = _calls if _has_calls_alone(run) else _run
     finish(check(console(), run, agents))
 
 
@@ -74,7 +78,10 @@ def _run(console: Console, path: Path, agents: bool) -> bool:
             "this version of Wolflab reads some stored replies otherwise than the one that began the run; "
             "the records hold",
         )
-    _tell_missing(console, found)
+    be = "is" if found.planned == 1 else "are"
+    console.print(f"{found.over} of {counted(found.planned, 'planned game')} {be} over", highlight=False)
+    for place in found.missing:
+        say(console, f"missing: {place}")
     for why in found.unseen:
         say(console, f"the settings of some players were not compared with the records: {why}")
     if found.erased:
@@ -83,13 +90,6 @@ def _run(console: Console, path: Path, agents: bool) -> bool:
     if not agents:
         say(console, _BLIND)
     return found.holds
-
-
-def _tell_missing(console: Console, found: RunVerification) -> None:
-    be = "is" if found.planned == 1 else "are"
-    console.print(f"{found.over} of {counted(found.planned, 'planned game')} {be} over", highlight=False)
-    for place in found.missing:
-        say(console, f"missing: {place}")
 
 
 def _training(console: Console, path: Path, agents: bool) -> bool:
@@ -136,12 +136,3 @@ def _has_calls_alone(path: Path) -> bool:
         return False
     with CallStore.open_for_reading(path) as store:
         return not store.of_games
-
-
-_KINDS: tuple[tuple[Callable[[Path], bool], Callable[[Console, Path, bool], bool]], ...] = (
-    (lambda path: path.is_file() and is_pool(path), _pool),
-    (lambda path: (path / TRAINING).is_file(), _training),
-    (_has_calls_alone, _calls),
-    (lambda path: True, _run),
-)
-"""What fits a kind, and how it is checked; the first that fits."""

@@ -26,7 +26,7 @@ from ..terminal.console import console, say
 from ..terminal.tables import print_fitted
 from ..wording import counted
 from .common import bar
-from .options import Overwrite, Rules, commands
+from .options import Overwrite, Preset, commands
 
 QuestionsOut = Annotated[Path, typer.Option("-o", "--out", help="The new file.", show_default=False)]
 _UNASKED: Mapping[Unasked, str] = {
@@ -41,7 +41,7 @@ _UNASKED: Mapping[Unasked, str] = {
 )
 def build_questions(
     out: QuestionsOut,
-    rules: Rules = "sheriff",
+    rules: Preset = "sheriff",
     set_: Annotated[
         list[str], typer.Option("--set", help="Change a switch of the rules: tie=random (repeatable).")
     ] = [],

@@ -35,7 +35,7 @@ from ..terminal.tables import in_line, print_table
 from ..wording import counted
 from .batches import BatchView
 from .common import write_numbers
-from .options import GoingOn, ModelSet, QuestionFiles, RulesOfQuestions, Tokens, Usd, Yes, commands
+from .options import GoingOn, ModelSet, QuestionFiles, RulesOfQuestions, TokenBudget, UsdBudget, Yes, commands
 
 ANSWERS, RESULTS, PAGE = "answers.jsonl", "results.json", "report.html"
 
@@ -71,21 +71,14 @@ def evaluate_files(
     train: Annotated[
         list[Path], typer.Option(help="A training file: its questions are contamination (repeatable).")
     ] = [],
-    tokens: Tokens = None,
-    usd: Usd = None,
+    tokens: TokenBudget = None,
+    usd: UsdBudget = None,
     yes: Yes = False,
 ) -> None:
     """Put questions to models: accuracy, F1, baselines and a page. What was answered is not asked again."""
     screen, limits, splits = console(), (tokens, usd), split or TEST_SPLITS
-    settings = eval_settings(
-        rules_text,
-        rules,
-        plain=plain,
-        max_tokens=max_tokens,
-        coin=coin,
-        probabilities=probabilities,
-        seed=seed,
-    )
+    reading = {"plain": plain, "coin": coin, "probabilities": probabilities}
+    settings = eval_settings(rules_text, rules, max_tokens=max_tokens, seed=seed, **reading)
     view = BatchView(screen, limits, yes, "the evaluation's budget", named=out is not None)
     rows = find_rows(files, settings, splits, train, limit, partial(say, screen))
     if not rows:

@@ -27,7 +27,7 @@ from ..terminal.console import console, say
 from ..terminal.tables import print_fitted
 from ..wording import counted
 from .batches import BatchView
-from .options import ModelSet, Rules, Tokens, Usd, Yes, commands, finish
+from .options import ModelSet, Preset, TokenBudget, UsdBudget, Yes, commands, finish
 
 OFF = "off"
 """In place of an embedder: no near-duplicate is looked for."""
@@ -60,7 +60,7 @@ _SHOWN = 5
 def generate_questions(
     model: Annotated[str, typer.Option(help="Who writes them (see `wolflab models`).", show_default=False)],
     out: Annotated[Path, typer.Option("-o", "--out", help="A directory for them.", show_default=False)],
-    rules: Rules = "sheriff",
+    rules: Preset = "sheriff",
     n: Annotated[int, typer.Option("--n", help="How many questions.")] = 40,
     form: Annotated[list[str], typer.Option(help="open or yes_no (repeatable).")] = ["open", "yes_no"],
     label: Annotated[
@@ -72,8 +72,8 @@ def generate_questions(
     ] = "hashing",
     threshold: Annotated[float, typer.Option(help="… that are at least so similar (cosine).")] = 0.95,
     seed: Annotated[int, typer.Option(help="Another seed gives other questions.")] = 1,
-    tokens: Tokens = None,
-    usd: Usd = None,
+    tokens: TokenBudget = None,
+    usd: UsdBudget = None,
     set_: ModelSet = [],
     revise_set: Annotated[
         list[str], typer.Option(help="A setting of the model that revises (repeatable).")
