@@ -85,7 +85,7 @@ _MODULES = {
     "wwqa_build": ("wwqa general", "wwqa kinds", "wwqa export"),
     "wwqa_adapter": ("wwqa parity",),
 }
-"""Modules of `ui/commands/` → their commands, where these have other names: "ask-again" is in ask_again.py."""
+"""Modules of `ui/commands/` → their commands that have other names; "ask-again" is in ask_again.py."""
 _GROUPS = {
     "experience": "Pools of experience that reflective players learn from.",
     "annotate": "Replies to be labelled by people and by a judge, and how far they agree.",
