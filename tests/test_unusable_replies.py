@@ -580,7 +580,10 @@ def test_a_tournament_names_such_a_model_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_tournament_marks_the_cells_in_which_a_player_fails(tmp_path: Path) -> None:
+def test_a_tournament_marks_the_cells_in_which_a_player_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     with http_server.running() as server:
         server.faults.extend([NONSENSE] * 5_000)
         model = over_http(server)["players"]["others"]["model"]
