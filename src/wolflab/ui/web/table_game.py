@@ -37,10 +37,6 @@ _STOOD_IN = "A stand-in has answered for you:"
 _log = logging.getLogger("wolflab")
 
 
-class GameVoid(ServerError):
-    """Somebody has left a table that declares its game void then."""
-
-
 class TableGame:
     """See the module. run: of a study, for a plan that names one of its games; None where the table's folder
     is the run.
@@ -299,7 +295,7 @@ class TableGame:
         if self._table.plan.vanish == "void" and opened.public:
             why = f"{self._table.ruleset.names[seat]} has left, and this table declares the game void then."
             asyncio.get_running_loop().call_soon(self.give_up, why)
-            raise GameVoid(why)
+            raise ServerError(why)
         return PersonAnswer(missing="left the table", stand_in=self._table.plan.vanish == "stand-in")
 
     # -- the screen (timeline.Screen) ---------------------------------------------------------
