@@ -207,7 +207,7 @@ def test_an_abandoned_game_is_kept_and_planned_again(tmp_path: Path) -> None:
         one = await visitor("game/1")
         await one.post("/study/table")
         table = server.tables.tables[one.person.tables["game/1"]]
-        table.give_up("the machine was switched off")
+        table.game.give_up("the machine was switched off")
         assert one.step == "game/1"
         await one.go_to("after/1")
         rows = [(row.deal, row.repeat, row.status) for row in server.store.games()]
@@ -795,7 +795,7 @@ def test_a_study_goes_on_with_another_budget(tmp_path: Path) -> None:
 def test_all_tables_of_a_study_share_its_budget(tmp_path: Path) -> None:
     async def sit(server: StudyServer, arrive: Arrivals) -> None:
         tables = [await (await arrive(to="game/1")).sit() for _ in range(2)]
-        first, second = (table.run for table in tables)
+        first, second = (table.game.run for table in tables)
         assert first is second is not None
         assert first.budget.tokens == 1000
 

@@ -23,17 +23,19 @@ from ...lab.storage.store import Store
 from ...rules import PRESETS
 from .plan import (
     MODEL,
+    TABLE,
     TablePlan,
     TableRequest,
     TableSeat,
     new_code,
     new_secret,
     nickname,
+    read_plan,
     secret_hash,
     web_rules,
 )
 from .refusals import Refused
-from .table import TABLE, WebTable, read_plan
+from .table import WebTable
 from .timeline import clock
 
 SERVER_FILE = "house.json"
@@ -105,7 +107,7 @@ class TableServer:
                 continue
             self.tables[table.plan.code] = table
             if table.plan.state == "playing":
-                table.play()
+                table.game.play()
         self._sweeping = asyncio.create_task(self._sweep())
 
     def close(self) -> None:
