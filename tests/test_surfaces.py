@@ -226,7 +226,9 @@ def surfaces(path: Path) -> Surfaces:
         terminal = on_terminal(lambda console: report_run(console, store), 120)
         whole = all(row.over for row in store.games())
         told = on_terminal(lambda console: show_tournament(console, store)) if is_tournament(store) else ""
-    errors, status = (called(command, path, width=400).stdout for command in (list_errors, show_status))
+    errors, status = (
+        _BETWEEN.sub("", called(command, path, width=400).stdout) for command in (list_errors, show_status)
+    )
     found = games(path, status, terminal) | spent(path, status)
     speak = [is_language_model(one["model"] or "") for one in wolflab.open_run(path).players.rows()]
     if all(speak) and whole:
