@@ -192,7 +192,7 @@ def _leaves(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     for word, inner in getattr(command, "commands", {}).items():
         yield from _leaves(inner, f"{name} {word}".strip())
     if not hasattr(command, "commands"):
-        yield name, command
+        yield name, command.loaded()
 
 
 class Ended(NamedTuple):

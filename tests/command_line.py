@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
+import typer
 
 from wolflab.cli import main
 
@@ -36,4 +38,16 @@ def wolflab(*words: str, cwd: Path | None = None) -> Ended:
             code = 0
         except SystemExit as end:
             code = int(end.code or 0)
+    return Ended(code, out.getvalue(), err.getvalue())
+
+
+def called(command: Callable[..., None], *given: Any, width: int = 200, **options: Any) -> Ended:
+    """Call a command as a function, in a terminal of that width. Its errors are raised."""
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setenv("COLUMNS", str(width))
+        try:
+            command(*given, **options)
+        except typer.Exit as end:
+            code = end.exit_code
     return Ended(code, out.getvalue(), err.getvalue())

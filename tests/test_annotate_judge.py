@@ -23,7 +23,7 @@ import pytest
 from rich.console import Console
 
 import http_server
-from command_line import wolflab
+from command_line import called, wolflab
 from scripted import number
 from wolflab.errors import CassetteMismatch, ModelError, ServerError, StoreError, WolflabError
 from wolflab.lab.labels import judging
@@ -103,6 +103,15 @@ def judged(
     **more: Any,
 ) -> JudgeFile:
     return asyncio.run(judge(CallBatch(path, [jury], **more), drawn.key, store, asked, retries))
+
+
+def by_command(
+    directory: Path, drawn: Sample, store: Store, model: dict[str, Any], **options: Any
+) -> tuple[JudgeFile, str]:
+    """What `wolflab annotate judge` leaves on file, and what it prints."""
+    settings = [f"{name}={json.dumps(value)}" for name, value in model.items() if name != "model"]
+    printed = called(judge_sample, directory, model["model"], settings, **options).stdout
+    return read_back(next(directory.glob("judge-*")), drawn, store), printed
 
 
 def put(server: http_server.FakeServer) -> list[tuple[str, int]]:
@@ -344,38 +353,38 @@ def test_a_judge_keeps_within_its_budget(store: Store, drawn: Sample, tmp_path: 
         model = {"model": "wolf-1", "base_url": server.base_url, "price": price, "max_tokens": 64}
         server.faults.extend([http_server.Fault("text", body='{"reasonable": "yes"}')] * 24)
         write_key(drawn.key, tmp_path)
-        first = judge_sample(Console(quiet=True), tmp_path, model, limits=(3000, None))
+        first, told = by_command(tmp_path, drawn, store, model, tokens=3000)
         spent = first.usage.prompt_tokens + first.usage.completion_tokens
         assert 0 < len(first.verdicts) < 24
-        assert first.waiting == 24 - len(first.verdicts)
-        assert "the budget of 3,000 tokens is spent" in first.why
+        assert f"{24 - len(first.verdicts)} replies are not judged yet" in told
+        assert "the budget of 3,000 tokens is spent" in told
         paid = server.answered
-        again = judge_sample(Console(quiet=True), tmp_path, model, limits=(3000, None))
+        again, _ = by_command(tmp_path, drawn, store, model, tokens=3000)
         assert (server.answered, again.verdicts) == (paid, first.verdicts)
         assert 1500 < spent <= 3000
-        dearer = judge_sample(Console(quiet=True), tmp_path, model, limits=(None, spent * 1e-6))
+        dearer, told = by_command(tmp_path, drawn, store, model, usd=spent * 1e-6)
         assert (server.answered, dearer.verdicts) == (paid, first.verdicts)
-        assert "USD is spent" in dearer.why
-        whole = judge_sample(Console(quiet=True), tmp_path, model)
-    assert (len(whole.verdicts), whole.waiting) == (24, 0)
+        assert "USD is spent" in told
+        whole, _ = by_command(tmp_path, drawn, store, model)
+    assert len(whole.verdicts) == 24
     assert len(put(server)) == len(set(put(server))) == 24
 
 
 @pytest.mark.parametrize(
     ("limits", "words"),
     [
-        ((-1, None), "tokens: got -1; use a number above 0"),
-        ((0, None), "tokens: got 0; use a number above 0"),
-        ((None, -1.0), "usd: got -1.0; use a number above 0"),
-        ((None, nan), "usd: got nan; use a number"),
+        ({"tokens": -1}, "tokens: got -1; use a number above 0"),
+        ({"tokens": 0}, "tokens: got 0; use a number above 0"),
+        ({"usd": -1.0}, "usd: got -1.0; use a number above 0"),
+        ({"usd": nan}, "usd: got nan; use a number"),
     ],
 )
 def test_a_budget_that_is_none_is_refused(
-    limits: tuple[int | None, float | None], words: str, drawn: Sample, tmp_path: Path
+    limits: dict[str, Any], words: str, drawn: Sample, tmp_path: Path
 ) -> None:
     write_key(drawn.key, tmp_path)
     with pytest.raises(WolflabError, match=f"the judge's budget: {words}"):
-        judge_sample(Console(quiet=True), tmp_path, "village", limits=limits)
+        judge_sample(tmp_path, "village", **limits)
 
 
 def test_a_killed_judge_asks_nothing_twice(store: Store, drawn: Sample, tmp_path: Path) -> None:
@@ -431,7 +440,8 @@ def test_a_judge_behind_http(store: Store, drawn: Sample, tmp_path: Path) -> Non
         server.faults.extend(http_server.Fault("text", body=text) for text in words)
         model = {"model": "wolf-1", "base_url": server.base_url, "retries": 1, "timeout": 20}
         write_key(drawn.key, tmp_path)
-        found = judge_sample(Console(quiet=True), tmp_path, model, retries=0)
+        batch = judging.judge_batch(tmp_path, model, (REASONABLE,))
+        found = asyncio.run(judge(batch, drawn.key, store, retries=0))
         forms = [body["response_format"]["json_schema"]["schema"] for body in server.bodies]
     assert (len(found.verdicts), found.invalid, len(forms)) == (24, 2, 24)
     assert all(form["properties"]["reasonable"]["enum"] == ["yes", "no"] for form in forms)
@@ -448,15 +458,10 @@ AHEAD = re.compile(
 USABLE = http_server.Fault("text", body='{"reasoning": "fine", "reasonable": "yes"}')
 
 
-def loud() -> Console:
-    return Console(file=io.StringIO(), width=200)
-
-
-def ahead_of(console: Console) -> list[float]:
+def ahead_of(printed: str) -> list[float]:
     """Calls at least and at most, tokens of prompts and replies, USD, as they were told."""
-    assert isinstance(console.file, io.StringIO)
-    found = AHEAD.search(console.file.getvalue())
-    assert found is not None, console.file.getvalue()
+    found = AHEAD.search(printed)
+    assert found is not None, printed
     return [float(number.replace(",", "")) for number in found.groups()]
 
 
@@ -470,18 +475,16 @@ def test_what_a_judge_takes_at_most_is_told_before_and_holds(
         server.faults.extend([USABLE] * 24)
         model = {"model": "wolf-1", "base_url": server.base_url, "price": price, "max_tokens": 64}
         write_key(drawn.key, tmp_path)
-        console, again = loud(), loud()
-        found = judge_sample(console, tmp_path, model)
-        least, most, prompt, reply, usd = ahead_of(console)
+        found, told = by_command(tmp_path, drawn, store, model)
+        least, most, prompt, reply, usd = ahead_of(told)
         calls = len(put(server))
-        judge_sample(again, tmp_path, model)
+        _, again = by_command(tmp_path, drawn, store, model)
     assert (least, most) == (24, 72)
     assert calls == 24 if not bad else 60 <= calls <= 72
     assert calls / 72 * prompt / 2 < found.usage.prompt_tokens <= prompt
     assert found.usage.completion_tokens <= reply == 72 * 64
     assert found.usage.cost <= usd
-    assert isinstance(again.file, io.StringIO)
-    assert "prompt tokens" not in again.file.getvalue()
+    assert "prompt tokens" not in again
 
 
 def test_a_judge_that_goes_on_is_told_what_is_left(store: Store, drawn: Sample, tmp_path: Path) -> None:
@@ -492,14 +495,13 @@ def test_a_judge_that_goes_on_is_told_what_is_left(store: Store, drawn: Sample, 
         server.faults.extend([USABLE] * 5 + [http_server.Fault("text", body="Yes.")])
         server.faults.extend([http_server.Fault("status", 401)] * 100)
         write_key(drawn.key, tmp_path)
-        first = judge_sample(Console(quiet=True), tmp_path, model | {"max_in_flight": 1})
+        first, _ = by_command(tmp_path, drawn, store, model | {"max_in_flight": 1})
         server.faults.clear()
-        console = loud()
-        judge_sample(console, tmp_path, model | {"max_in_flight": 1})
+        _, told = by_command(tmp_path, drawn, store, model | {"max_in_flight": 1})
     left, filed = 24 - len(first.verdicts), 6 - len(first.verdicts)
     assert first.verdicts
     assert filed
-    assert ahead_of(console)[:2] == [left, 3 * left - filed]
+    assert ahead_of(told)[:2] == [left, 3 * left - filed]
 
 
 def test_a_dear_judge_begins_with_a_yes_or_a_budget(store: Store, drawn: Sample, tmp_path: Path) -> None:
@@ -694,20 +696,21 @@ def test_people_of_known_skill_are_found_to_have_it() -> None:
 
 
 def test_from_a_run_to_the_tables(store: Store, tmp_path: Path) -> None:
-    console = Console(width=160, record=True, file=io.StringIO())
     there = tmp_path / "labels"
-    drawn = draw_sample(console, store.path, there, per_condition=8)
+    told = called(draw_sample, store.path, there, per_condition=8).stdout
+    drawn = sample(store, 8)
     assert {path.name for path in there.iterdir()} == {"key.json", "items.csv", "annotate.html"}
     with pytest.raises(WolflabError, match="already holds a sample"):
-        draw_sample(console, store.path, there, per_condition=8)
+        draw_sample(store.path, there, per_condition=8)
     for name, wrong in (("anna", 3), ("ben", 4)):
         rows = [f"{item.id},{'no' if n % wrong == 0 else 'yes'}" for n, item in enumerate(drawn.key.rows)]
         (tmp_path / f"{name}.csv").write_text("\n".join(["id,reasonable", *rows]))
     jury = Jury(said)
     judged(drawn, store, jury, judge_home(there, jury.name))
-    found = show_agreement(console, there, [tmp_path / "anna.csv", tmp_path / "ben.csv"])
+    tables = [tmp_path / "anna.csv", tmp_path / "ben.csv"]
+    told += called(show_agreement, there, tables, width=160).stdout
+    found = agree(there, tables, store)
     assert [rater.kind for rater in found.raters] == ["person", "person", "judge", "rule"]
-    assert agree(there, [tmp_path / "anna.csv", tmp_path / "ben.csv"], store) == found
     kept = msgspec.json.decode((there / "agreement.json").read_bytes())
     assert kept["raters"][0] == {
         "name": "anna",
@@ -716,23 +719,23 @@ def test_from_a_run_to_the_tables(store: Store, tmp_path: Path) -> None:
         "invalid": 0,
         "instrument": False,
     }
-    text = console.export_text()
     for words in ("okapi", "zebra", "anna – ben", "judge jury/one", "Krippendorff's alpha", "Keep away"):
-        assert words in text
+        assert words in told
 
 
 def test_an_empty_table_is_named_and_a_table_given_twice_is_refused(store: Store, tmp_path: Path) -> None:
-    console = Console(width=160, record=True, file=io.StringIO())
     there = tmp_path / "labels"
-    drawn = draw_sample(Console(quiet=True), store.path, there, per_condition=8)
+    called(draw_sample, store.path, there, per_condition=8)
+    drawn = sample(store, 8)
     (tmp_path / "anna.csv").write_text("\n".join(["id,reasonable", f"{drawn.key.rows[0].id},yes"]))
-    found = show_agreement(console, there, [there / "items.csv", tmp_path / "anna.csv"])
+    tables = [there / "items.csv", tmp_path / "anna.csv"]
+    found = agree(there, tables, store)
     assert found.unfilled == (str(there / "items.csv"),)
     assert [rater.name for rater in found.raters] == ["anna", "rule"]
-    assert f"{there / 'items.csv'}: 0 of 16 labelled" in console.export_text()
+    assert f"{there / 'items.csv'}: 0 of 16 labelled" in called(show_agreement, there, tables).stdout
     twice = [tmp_path / "anna.csv", there / ".." / "anna.csv"]
     with pytest.raises(WolflabError, match=r"anna\.csv is named 2 times"):
-        show_agreement(console, there, twice)
+        show_agreement(there, twice)
 
 
 def test_a_run_that_was_moved_is_found_or_named(store: Store, drawn: Sample, tmp_path: Path) -> None:
@@ -749,15 +752,13 @@ def test_a_run_that_was_moved_is_found_or_named(store: Store, drawn: Sample, tmp
     (beside / "run.sqlite").unlink()
     write_key(gone, there)
     with pytest.raises(StoreError, match="is not a run directory"):
-        show_agreement(Console(quiet=True), there)
+        show_agreement(there)
 
 
 def test_the_built_in_player_judges_offline_and_is_marked(store: Store, tmp_path: Path) -> None:
-    console = Console(width=160, record=True, file=io.StringIO())
-    drawn = draw_sample(Console(quiet=True), store.path, tmp_path / "labels", per_condition=20)
-    found = judge_sample(
-        console, tmp_path / "labels", {"model": "village", "skill": 0.5}, behaviours=["bluffing"]
-    )
+    there, drawn = tmp_path / "labels", sample(store, 20)
+    called(draw_sample, store.path, there, per_condition=20)
+    found, _ = by_command(there, drawn, store, {"model": "village", "skill": 0.5})
     assert (len(found.verdicts), found.invalid) == (40, 0)
     unusable = {
         item
@@ -767,11 +768,10 @@ def test_the_built_in_player_judges_offline_and_is_marked(store: Store, tmp_path
     refused = {one.item for one in found.verdicts if one.labels and not one.labels["reasonable"]}
     assert unusable
     assert unusable <= refused
-    joined = show_agreement(console, tmp_path / "labels")
-    assert [rater.instrument for rater in joined.raters] == [True, False]
-    assert "an instrument check" in console.export_text()
+    assert [rater.instrument for rater in agree(there, [], store).raters] == [True, False]
+    assert "an instrument check" in called(show_agreement, there).stdout
     with pytest.raises(WolflabError, match="model 'nobody' is not known"):
-        judge_sample(console, tmp_path / "labels", "nobody")
+        judge_sample(there, "nobody")
 
 
 def test_tables_are_printed_for_one_rater_too() -> None:

@@ -129,7 +129,7 @@ def test_cookies_of_a_table_are_for_its_path_as_the_browser_sees_it(tmp_path: Pa
 
 
 def test_links_that_are_printed_have_the_path() -> None:
-    hosts, url = serving._called("127.0.0.1", 8000, ["lab.test/a/lab/", "lab.test:8443"], True)
+    hosts, url = serving._names("127.0.0.1", 8000, ["lab.test/a/lab/", "lab.test:8443"], True)
     assert url == "https://lab.test/a/lab/"
     assert {"localhost:8000", "lab.test", "lab.test:8443"} <= {*hosts}
     assert not any("/" in host for host in hosts)

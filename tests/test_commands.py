@@ -147,14 +147,21 @@ def mentions() -> Iterator[tuple[str, str]]:
         for found in re.findall(r"`((?:[A-Z_]+=\d+ )?(?:wolflab|python) [^`]+)`", text):
             if not re.fullmatch(r"[a-z ]+", found):
                 yield name(page), found
-    for epilog in epilogs(typer.main.get_command(app)):
-        yield from (("--help", found) for found in re.findall(r"`(wolflab [^`]+)`", epilog))
+    for listed in leaves(typer.main.get_command(app)):
+        examples = re.findall(r"`(wolflab [^`]+)`", listed.loaded().epilog)
+        assert examples, listed.name
+        yield from (("--help", example) for example in examples)
 
 
-def epilogs(command: Any) -> Iterator[str]:
-    yield command.epilog or ""
-    for inner in getattr(command, "commands", {}).values():
-        yield from epilogs(inner)
+def leaves(command: Any) -> Iterator[Any]:
+    """The commands of all groups, as they are listed."""
+    for inner in command.commands.values():
+        yield from leaves(inner) if hasattr(inner, "commands") else (inner,)
+
+
+def test_lists_of_commands_say_what_their_own_help_says() -> None:
+    for listed in leaves(typer.main.get_command(app)):
+        assert listed.help == " ".join(listed.loaded().help.split())
 
 
 def split(line: str) -> list[str]:

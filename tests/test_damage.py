@@ -41,8 +41,8 @@ from wolflab.lab.training.run import opened
 from wolflab.record import read_record
 from wolflab.record.chain import Chain, begins_with
 from wolflab.ui.commands import common as commands
+from wolflab.ui.commands import lists, tournament
 from wolflab.ui.commands import run as running
-from wolflab.ui.commands import tournament
 from wolflab.ui.commands import train as training
 from wolflab.ui.terminal.console import ExitCode
 
@@ -176,7 +176,7 @@ def test_a_failing_write_without_a_name_is_a_sentence(monkeypatch: pytest.Monkey
     def fails(*_: object) -> NoReturn:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(running, "list_experiments", fails)
+    monkeypatch.setattr(lists, "shipped_files", fails)
     result = wolflab("experiments")
     assert result.returncode == 2
     assert result.stderr.startswith("wolflab: No space left on device; if the disk is full")
@@ -501,7 +501,7 @@ def stopped(words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 def test_an_interrupted_command_says_how_to_go_on_with_its_own_run(
     command: str, place: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for module, name in ((runner, "play_run"), (tournament, "play_tournament"), (training, "run_training")):
+    for module, name in ((running, "play_run"), (tournament, "play_tournament"), (training, "run_training")):
         monkeypatch.setattr(module, name, interrupted)
     again = ["wolflab", command, "--resume", place]
     told = stopped([*COMMANDS[command], "--out", place], monkeypatch, capsys)
@@ -535,7 +535,7 @@ def test_an_interrupted_game_that_is_kept_can_be_gone_on_with(
 def test_an_interrupted_command_that_began_nothing_names_no_other(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(running, "list_experiments", interrupted)
+    monkeypatch.setattr(lists, "shipped_files", interrupted)
     assert stopped(["experiments"], monkeypatch, capsys) == "Stopped."
 
 

@@ -16,12 +16,12 @@ from typing import Any
 
 import pyarrow.parquet
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner
 
 import command_line
 import http_server
 import wolflab
+from command_line import called
 from marks import with_slow
 from study_helpers import SECRET, Arrivals, in_study
 from web_helpers import first_choice
@@ -43,7 +43,7 @@ from wolflab.text.notes import Proposed
 from wolflab.text.people import PersonAnswer
 from wolflab.text.replies.finish import FinishReason
 from wolflab.ui.commands.annotate import judge_sample
-from wolflab.ui.commands.export import export_as
+from wolflab.ui.commands.export import export
 from wolflab.ui.report.notebook import OpenedRun
 from wolflab.ui.report.numbers import cost_in_words
 from wolflab.ui.study.forms import statements_of
@@ -431,8 +431,8 @@ def test_a_judges_call_that_cost_nothing_has_no_known_cost(run: OpenedRun, tmp_p
     for name, price, known in (("wolf-1", {"input": 0.0}, False), ("wolf-2", {"input": 1.0}, True)):
         with http_server.running() as server:
             server.faults.extend([http_server.Fault("text", body='{"reasonable": "yes"}')] * 4)
-            model = {"model": name, "base_url": server.base_url, "price": price}
-            judge_sample(Console(quiet=True), labels, model)
+            settings = [f"base_url={server.base_url}", f"price={json.dumps(price)}"]
+            called(judge_sample, labels, name, settings)
         opened = wolflab.open_run(run.path, judges=[labels / f"judge-{name}"])
         judged = [row["cost"] for row in opened.calls.rows() if str(row["asker"]).startswith("item/")]
         assert len(judged) == 4
@@ -533,7 +533,7 @@ def test_what_somebody_typed_in_a_study_is_told_on_request_and_who_they_are_neve
 ) -> None:
     bare = [row["answer"] for row in study.answers.rows() if row["question"] is not None]
     assert bare == ["4", "4", "4", "Yes", None, "Yes"], "what was chosen is no text"
-    export_as(Console(quiet=True), study.path, tmp_path, ["data"], True, [])
+    called(export, study.path, tmp_path, ["data"], texts=True)
     written = "".join(file.read_text(encoding="utf-8") for file in (tmp_path / "data").glob("*.jsonl"))
     assert SECRET in written
     assert "recruit-1" not in written
@@ -601,7 +601,7 @@ def test_where_a_file_stands_no_folder_is_made(run: OpenedRun, tmp_path: Path, k
     taken = tmp_path / "taken"
     taken.write_text("mine", encoding="utf-8")
     with pytest.raises(StoreError) as refused:
-        export_as(Console(quiet=True), run.path, taken / under, [kind], False, [])
+        called(export, run.path, taken / under, [kind])
     sentence = f"{taken} is no folder, so nothing can lie in it; name another place, or move it away"
     assert str(refused.value).endswith(f": {sentence}")
     assert taken.read_text(encoding="utf-8") == "mine"

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner
 
 import http_server
+from command_line import called
 from experience_helpers import HASHING, experience, made_of, write_format_1
 from marks import slow_except
 from random_study import bytes_of, holding_word
@@ -34,7 +34,7 @@ from wolflab.lab.storage.store import Store, StudySitting
 from wolflab.record.chain import ROOT, hash_of
 from wolflab.record.sealed import ERASED
 from wolflab.text.digest import FORGOTTEN
-from wolflab.ui.commands.erase import erase_words
+from wolflab.ui.commands.erase import erase
 
 SECRET = "My mother once told me that Zebedee's owls lie at noon"
 BRIEF = "Zebedee lies"
@@ -197,7 +197,7 @@ def test_whoever_is_killed_in_the_middle_runs_the_same_command_again(
 
         setattr(where, name, dies)
         try:
-            erase_words(Console(quiet=True), run, None, "1")
+            called(erase, run, None, "1")
         finally:
             os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 7

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import os
 import re
 import shutil
@@ -14,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
 
+from command_line import called
 from experience_helpers import (
     HASHING,
     Counting,
@@ -36,8 +35,8 @@ from wolflab.lab.storage.quotes import Quotes
 from wolflab.lab.storage.store import Store
 from wolflab.match import run_now
 from wolflab.models.embedders import Embedder, resolve_embedder
-from wolflab.ui.commands.experience import build_and_show_pool, inspect_pool
-from wolflab.ui.commands.verify import verify_path
+from wolflab.ui.commands.experience import build_pool, inspect_pool
+from wolflab.ui.commands.verify import verify
 
 GAMES = games()
 
@@ -242,14 +241,14 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
 def test_a_changed_file_is_found_out(tmp_path: Path, change: str) -> None:
     path = tmp_path / "p"
     built(path, GAMES[:4])
-    assert verify_path(Console(quiet=True), path, agents=False)
+    assert called(verify, path).returncode == 0
     with closing(sqlite3.connect(path)) as db:
         assert db.execute(change).rowcount != 0
         db.commit()
     with pytest.raises(StoreError, match=r"damaged.*copy it back"):
         open_pool(path)
     with pytest.raises(StoreError, match=r"damaged.*copy it back"):
-        verify_path(Console(quiet=True), path, agents=False)
+        called(verify, path)
 
 
 def test_a_file_with_a_wrong_byte_gives_the_pool_or_a_sentence(tmp_path: Path) -> None:
@@ -342,9 +341,7 @@ def test_inspect_tells_what_is_there(tmp_path: Path) -> None:
 
 
 def told(path: Path, sample: int = 0) -> str:
-    out = io.StringIO()
-    inspect_pool(Console(file=out, width=300), path, sample)
-    return out.getvalue()
+    return called(inspect_pool, path, sample, width=300).stdout
 
 
 def test_how_near_is_near_enough_is_said_in_a_sentence(tmp_path: Path) -> None:
@@ -362,11 +359,11 @@ def test_how_near_is_near_enough_is_said_in_a_sentence(tmp_path: Path) -> None:
     ("options", "words"),
     [
         ({"share": 0.2, "epsilon": 0.7}, "--epsilon 0.7 sets ε, and --share 0.2 has it found"),
-        ({"selection": Selection(games=100)}, "and 100 are needed"),
+        ({"games": 100}, "and 100 are needed"),
     ],
 )
 def test_what_cannot_be_built_is_refused_without_a_bar(
-    tmp_path: Path, options: dict[str, Any], words: str
+    tmp_path: Path, options: dict[str, Any], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data = {
         "name": "teaching",
@@ -376,9 +373,7 @@ def test_what_cannot_be_built_is_refused_without_a_bar(
     }
     with Store.create(tmp_path / "run", build_experiment(data)) as store:
         assert runner.play_run(store)
-    given: dict[str, Any] = {"selection": lab.EVERYTHING, "share": None, "epsilon": None, **options}
-    console = Console(file=io.StringIO(), width=200)
     with pytest.raises(WolflabError, match=words):
-        build_and_show_pool(console, [tmp_path / "run"], tmp_path / "p", "hashing", overwrite=False, **given)
-    assert console.file.getvalue() == ""  # type: ignore[attr-defined]
+        build_pool([tmp_path / "run"], tmp_path / "p", **options)
+    assert capsys.readouterr().out == ""
     assert not (tmp_path / "p").exists()

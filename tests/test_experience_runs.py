@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from command_line import called
 from embedding_server import EmbeddingServer
 from wolflab.errors import ExperimentError, ModelError, StoreError
 from wolflab.lab.experience import pool as experience
@@ -30,7 +31,7 @@ from wolflab.metrics.behaviours import trust_tables
 from wolflab.models.embedders import resolve_embedder
 from wolflab.text.asking.wording import moderator_request
 from wolflab.text.notes import Answered, Interviewed, Reflected, Suggested
-from wolflab.ui.commands.run import run_experiment
+from wolflab.ui.commands.run import run
 from wolflab.ui.commands.show import TRUSTS, show_trust
 
 DATA: dict[str, Any] = {
@@ -322,7 +323,7 @@ def test_what_an_embedder_lacks_is_said_before_anything_is_made(
     file, to = tmp_path / "x.yaml", tmp_path / "run"
     file.write_text(json.dumps(reflecting(embedder)))
     with pytest.raises(ModelError, match=missing):
-        run_experiment(Console(file=io.StringIO()), str(file), (), False, to, None)
+        called(run, str(file), out=to)
     assert not to.exists()
     with Store.create(to, build(reflecting(embedder))) as store:
         with pytest.raises(ModelError, match=missing):  # nor is a resumed run tried game by game

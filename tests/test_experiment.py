@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
+from command_line import called
 from wolflab.agents.recipes import Recipe
 from wolflab.errors import ExperimentError, ModelError, WolflabError
 from wolflab.lab.plans import tournament
@@ -20,7 +20,7 @@ from wolflab.lab.runs.casting import PlayerBuilder
 from wolflab.lab.storage.store import Place
 from wolflab.lab.training.plan import load_training
 from wolflab.match import Dealing
-from wolflab.ui.commands.run import list_experiments
+from wolflab.ui.commands.lists import experiments
 
 BASE: dict[str, Any] = {"name": "x", "players": {"others": {"recipe": "random"}}}
 ROLES = ("Werewolf", "Villager", "Seer", "Werewolf", "Guard", "Villager", "Villager")
@@ -301,11 +301,10 @@ def test_every_field_is_known_to_decide_a_game_or_not_to() -> None:
 
 
 def test_what_ships_is_listed_with_the_command_that_runs_it() -> None:
-    console = Console(record=True, width=200)
-    list_experiments(console)
-    rows = [line.split("│")[1:3] for line in console.export_text().splitlines() if line.startswith("│")]
-    listed = {(command.strip(), name.strip()) for command, name in rows}
-    assert {("run", "quickstart"), ("tournament", "tournament-004"), ("train", "train-small")} <= listed
+    listed = called(experiments).stdout
+    rows = [line.split("│")[1:3] for line in listed.splitlines() if line.startswith("│")]
+    named = {(command.strip(), name.strip()) for command, name in rows}
+    assert {("run", "quickstart"), ("tournament", "tournament-004"), ("train", "train-small")} <= named
 
 
 def test_an_unknown_name_is_told_those_of_its_kind() -> None:

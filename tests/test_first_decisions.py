@@ -4,25 +4,23 @@ to keep going; what is left goes on once that is mended.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from rich.console import Console
 
 import http_server
 import wolflab as package
-from command_line import wolflab
+from command_line import Ended, called, wolflab
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.first_decisions import FIRST, FirstDecisions
 from wolflab.lab.runs.runner import Progress
 from wolflab.lab.storage.store import GameRow, Store
-from wolflab.ui.commands.run import run_experiment
-from wolflab.ui.commands.status import show_status
+from wolflab.ui.commands.run import run
+from wolflab.ui.commands.status import status
 from wolflab.ui.terminal.console import ExitCode
 
 NONSENSE = "Well, I would rather not say."
@@ -66,26 +64,18 @@ def decided(path: Path, row: GameRow) -> int:
     return sum(turn.seat >= 0 and bool(turn.calls) for turn in (*record.turns, *record.probes))
 
 
-def played(console: Console, data: dict[str, Any], path: Path, **more: Any) -> ExitCode:
+def played(data: dict[str, Any], path: Path, **more: Any) -> Ended:
     file = path.parent / "x.yaml"
     file.write_text(yaml.safe_dump(data))
-    return run_experiment(console, str(file), (), False, path, None, **more)
-
-
-def quiet() -> Console:
-    return Console(width=200, file=io.StringIO())
-
-
-def printed(console: Console) -> str:
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
+    return called(run, str(file), out=path, **more)
 
 
 def test_it_stops_between_two_games_and_says_who_why_and_how_to_go_on(
     bad: http_server.FakeServer, tmp_path: Path
 ) -> None:
-    path, console = tmp_path / "r", quiet()
-    assert played(console, experiment(player(bad)), path) is ExitCode.BROKEN == 4
+    path = tmp_path / "r"
+    ended = played(experiment(player(bad)), path)
+    assert ended.returncode == ExitCode.BROKEN == 4
     rows = games(path)
     over, left = [row for row in rows if row.over], [row for row in rows if not row.over]
     assert over
@@ -94,16 +84,15 @@ def test_it_stops_between_two_games_and_says_who_why_and_how_to_go_on(
     assert sum(taken[:-1]) < FIRST <= sum(taken)
     with Store.open_for_reading(path) as store:
         assert not any(store.calls(row.id) for row in left)
-    text = printed(console)
+    text = ended.stdout
     why = f"one of the first {FIRST} decisions of wolf-1 · vanilla had a usable reply, {WHY}"
     assert f"N{why}. No further game begins; those under way are played to their end." in text
     assert f"{len(left)} games are planned: n{why}" in text
     again = f"Once that is mended, go on with: wolflab run --resume {path}. To go on all the same, add --keep"
     assert f"Some games are not over. {again}" in text
-    status = quiet()
-    show_status(status, path)
-    assert f"{len(left)} games unfinished, not begun: n{why}" in printed(status)
-    assert again in printed(status)
+    told = called(status, path).stdout
+    assert f"{len(left)} games unfinished, not begun: n{why}" in told
+    assert again in told
 
 
 @pytest.mark.parametrize("way", ["from the start", "at --resume"])
@@ -125,13 +114,13 @@ def test_it_keeps_going_where_that_is_asked_for(
 def test_a_run_that_is_taken_up_counts_anew(bad: http_server.FakeServer, tmp_path: Path) -> None:
     """So that a mended server goes on, and one that is not stops it again."""
     path = tmp_path / "r"
-    played(quiet(), experiment(player(bad)), path)
+    played(experiment(player(bad)), path)
     before = sum(row.over for row in games(path))
-    assert run_experiment(quiet(), None, (), False, None, path) is ExitCode.BROKEN
+    assert called(run, resume=path).returncode == ExitCode.BROKEN
     rows = games(path)
     assert before < sum(row.over for row in rows) < len(rows)
     bad.says = None
-    assert run_experiment(quiet(), None, (), False, None, path) in (ExitCode.DONE, ExitCode.UNUSABLE)
+    assert called(run, resume=path).returncode in (ExitCode.DONE, ExitCode.UNUSABLE)
     assert all(row.over and not row.error for row in games(path))
 
 
@@ -176,7 +165,7 @@ def test_one_usable_reply_among_the_first_is_enough(bad: http_server.FakeServer,
     bad.faults.extend([http_server.Fault("text", body=NONSENSE)] * (FIRST - 1))
     bad.faults.append(answers)
     bad.faults.extend([http_server.Fault("text", body=NONSENSE)] * 5_000)
-    assert played(quiet(), experiment(player(bad)), tmp_path / "r") is ExitCode.UNUSABLE
+    assert played(experiment(player(bad)), tmp_path / "r").returncode == ExitCode.UNUSABLE
     assert all(row.over for row in games(tmp_path / "r"))
 
 
@@ -190,9 +179,9 @@ def test_a_player_is_a_model_and_a_recipe_over_all_conditions(
         for name in names:
             data["conditions"][name] = {"players": {"Seer": player(bad)}}
         path = tmp_path / "r"
-        console = quiet()
-        assert played(console, data, path) is ExitCode.BROKEN
-    assert "None of the first 30 decisions of wolf-1 · vanilla had" in printed(console)
+        ended = played(data, path)
+    assert ended.returncode == ExitCode.BROKEN
+    assert "None of the first 30 decisions of wolf-1 · vanilla had" in ended.stdout
     over = {row.condition for row in games(path) if row.over}
     assert 1 < len(over) < len(names)
 
@@ -203,7 +192,7 @@ def test_built_in_players_are_no_reason_to_stop(tmp_path: Path) -> None:
     with http_server.running() as good:
         data = experiment(failing, deals=3)
         data["players"]["Seer"] = player(good)
-        assert played(quiet(), data, tmp_path / "r") is ExitCode.UNUSABLE
+        assert played(data, tmp_path / "r").returncode == ExitCode.UNUSABLE
     assert all(row.over for row in games(tmp_path / "r"))
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
+from command_line import called
 from wolflab.lab.plans.loading import build, load_experiment
 from wolflab.lab.results.summaries import summary
 from wolflab.lab.runs import runner
@@ -17,7 +16,7 @@ from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.store import GameRow, Store
 from wolflab.metrics.days import days_of
 from wolflab.rules import NINE, PASS, TWELVE, DayBroke, Pick, Said, Shot, VoteCounted, Voted
-from wolflab.ui.commands.show import Wanted, show
+from wolflab.ui.commands.show import show
 from wolflab.ui.report.report import render_report
 
 pytestmark = pytest.mark.slow
@@ -121,13 +120,9 @@ def test_a_game_is_shown_with_its_shot(store: Store) -> None:
     names = store.record(game).ruleset.names
     words = f"the Hunter, shot {names[shot.target]}: {names[shot.target]} is out of the game."
     for seat in (None, names[shot.target], names[shot.seat]):
-        out = io.StringIO()
-        show(Console(file=out, width=4000), store, game, Wanted(as_=seat))
-        assert words in out.getvalue(), seat
-    out = io.StringIO()
+        assert words in called(show, store.path, game, as_=seat, width=4000).stdout, seat
     turn = next(t.ask for t in store.record(game).turns if t.kind == "shoot")
-    show(Console(file=out, width=4000), store, game, Wanted(turn=turn))
-    assert f"shoot {names[shot.target]}" in out.getvalue()
+    assert f"shoot {names[shot.target]}" in called(show, store.path, game, turn=turn, width=4000).stdout
 
 
 def test_the_shipped_experiment_plays_both_presets(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from command_line import called
 from metrics_helpers import run
 from report_helpers import Page, section
 from wolflab.errors import ExperimentError
@@ -36,8 +37,8 @@ from wolflab.metrics.interviews import (
 from wolflab.metrics.published import Alike
 from wolflab.stats.comparing import holm
 from wolflab.text.notes import Interviewed
-from wolflab.ui.commands.run import compare_runs, report_run
-from wolflab.ui.commands.show import Wanted, show
+from wolflab.ui.commands.run import compare, report_run
+from wolflab.ui.commands.show import show
 from wolflab.ui.report.numbers import number
 from wolflab.ui.report.report import render_report, write_report
 from wolflab.ui.terminal.tables import print_summary
@@ -176,8 +177,7 @@ def test_compared_runs_tell_what_differs_between_them(store: Store, tmp_path: Pa
     data["contrasts"] = ["rounds"]
     with Store.create(tmp_path / "other", build(data)) as other:
         assert runner.play_run(other)
-        console, out = quiet()
-        compare_runs(console, [store, other], tmp_path / "page.html", [], None)
+        out = called(compare, [store.path, other.path], tmp_path / "page.html").stdout
         both = compared_runs([store, other])
         extra = extras_of_all([store, other], both)
     assert {(one.metric, one.condition) for one in both.contrasts} >= {("rounds", "other: all")}
@@ -190,7 +190,7 @@ def test_compared_runs_tell_what_differs_between_them(store: Store, tmp_path: Pa
     ]
     assert [(one.condition, one.beside) for one in extra.growth] == [("r: growing", "r: none")]
     told = "others: recipe vanilla (baseline: reflective)"
-    assert f"  other: all: {told}; interview no (baseline: yes)" in out.getvalue()
+    assert f"  other: all: {told}; interview no (baseline: yes)" in out
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert told in section(text, "differs")
     assert f"r: source {SOURCE}" in section(text, "main")
@@ -375,13 +375,12 @@ def test_each_condition_has_its_own_limit_for_what_was_not_seen(found: Summary, 
 def test_one_turn_is_shown_with_its_prompts(store: Store, without: tuple[str, ...]) -> None:
     game = store.games("done")[0]
     turns = [turn for turn in store.record(game.id).turns if turn.seat >= 0 and turn.kind == "vote"]
-    plain, bare = quiet()
-    show(plain, store, game.id, Wanted(turn=turns[0].ask, without=without))
-    console, out = quiet()
-    show(console, store, game.id, Wanted(turn=turns[0].ask, without=without, prompts=True))
-    text = out.getvalue()
-    assert text.startswith(bare.getvalue())
-    shown = text[len(bare.getvalue()) :]
+    bare, text = (
+        called(show, store.path, game.id, turn=turns[0].ask, without=[*without], prompts=prompts).stdout
+        for prompts in (False, True)
+    )
+    assert text.startswith(bare)
+    shown = text[len(bare) :]
     calls = [key for key in store.calls(game.id) if key.split("|")[1] == turns[0].ask]
     assert shown.count("reply\n") >= len(calls) > 5
     for key in calls:

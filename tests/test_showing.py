@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 import http_server
+from command_line import called
 from wolflab.errors import ExperimentError, RecordError, ServerError
 from wolflab.lab.experience.run_pools import Pools
 from wolflab.lab.plans.loading import build
@@ -20,7 +19,7 @@ from wolflab.lab.runs.retaken_turn import NEAR, retake_turn
 from wolflab.lab.storage.store import GameRow, Store
 from wolflab.rules import Said
 from wolflab.text.notes import Answered, Interviewed, Recalled, Suggested, Thought
-from wolflab.ui.commands.show import Wanted, _ask_of, list_games, show
+from wolflab.ui.commands.show import _ask_of, show
 from wolflab.ui.notes import message_numbers, numbers
 
 DATA: dict[str, Any] = {
@@ -48,10 +47,8 @@ def game_of(store: Store, condition: str) -> GameRow:
     return next(row for row in store.games("done") if row.condition == condition)
 
 
-def printed(store: Store, game: int, width: int = 4000, **options: Any) -> str:
-    out = io.StringIO()
-    show(Console(file=out, width=width), store, game, Wanted(**options))
-    return out.getvalue()
+def printed(store: Store, game: int | None, width: int = 4000, **options: Any) -> str:
+    return called(show, store.path, game, width=width, **options).stdout
 
 
 def advised(store: Store, game: int) -> tuple[str, Suggested]:
@@ -68,9 +65,7 @@ def advised(store: Store, game: int) -> tuple[str, Suggested]:
 
 
 def test_without_a_number_the_games_are_listed(store: Store, tmp_path: Path) -> None:
-    out = io.StringIO()
-    list_games(Console(file=out, width=200), store)
-    head, *lines = [line.split() for line in out.getvalue().splitlines()]
+    head, *lines = [line.split() for line in printed(store, None).splitlines()]
     assert head == ["game", "deal", "repeat", "rounds", "won", "by", "condition"]
     games = store.games()
     assert [int(line[0]) for line in lines[:-1]] == [game.id for game in games]
@@ -89,15 +84,14 @@ def test_what_became_of_a_game_stands_in_the_list(tmp_path: Path) -> None:
         made.plan([("all", deal, 0) for deal in range(3)])
         made.stop(1, "failed", "Boom: it broke")
         made.stop(2, "unfinished", "the budget is spent")
-        out = io.StringIO()
-        list_games(Console(file=out, width=200), made)
+        listed = printed(made, None)
     for words in ("failed: Boom: it broke", "unfinished: the budget is spent", "planned"):
-        assert words in out.getvalue()
+        assert words in listed
 
 
 def test_a_flag_of_one_game_needs_its_number(store: Store) -> None:
     with pytest.raises(ExperimentError, match="which game"):
-        list_games(Console(file=io.StringIO()), store, Wanted(thoughts=True))
+        printed(store, None, thoughts=True)
 
 
 def test_a_game_begins_with_who_sat_where(store: Store) -> None:

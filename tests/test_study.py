@@ -12,9 +12,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner
 
+from command_line import called
 from study_helpers import FILE, SECRET, Arrivals, Visitor, holding, in_study, people_answer, written
 from web_helpers import now, played
 from wolflab.cli import app
@@ -30,8 +30,8 @@ from wolflab.lab.studies.quoting import WITHHELD
 from wolflab.lab.studies.training import TrainedGame, trained_games
 from wolflab.rules import ROLES
 from wolflab.text.people import PersonAnswer
-from wolflab.ui.commands.erase import erase_words
-from wolflab.ui.commands.export import export_as
+from wolflab.ui.commands.erase import erase
+from wolflab.ui.commands.export import export
 from wolflab.ui.replay.page import replay_of
 from wolflab.ui.report.notebook import open_run
 from wolflab.ui.study import study_server as houses
@@ -207,7 +207,7 @@ def test_an_abandoned_game_is_kept_and_planned_again(tmp_path: Path) -> None:
         one = await visitor("game/1")
         await one.post("/study/table")
         table = server.tables.tables[one.person.tables["game/1"]]
-        table.give_up("the machine was switched off")
+        table.game.give_up("the machine was switched off")
         assert one.step == "game/1"
         await one.go_to("after/1")
         rows = [(row.deal, row.repeat, row.status) for row in server.store.games()]
@@ -605,9 +605,9 @@ def test_the_command_erases_what_somebody_said_in_training_too(tmp_path: Path) -
     run = tmp_path / "run"
     assert "run.sqlite" in holding(run)
     with pytest.raises(StoreError, match="nobody is named p02 there"):
-        erase_words(Console(quiet=True), run, "p02", None)
+        called(erase, run, "p02")
     for _ in range(2):
-        erase_words(Console(quiet=True), run, "p01", None)
+        called(erase, run, "p01")
         assert holding(run) == ["p01.json"], "what was answered to the study's questions stays"
 
 
@@ -625,7 +625,7 @@ def test_exports_go_with_somebody_who_has_answered_and_said_nothing(tmp_path: Pa
 
     async def work(server: StudyServer, visitor: Arrivals) -> None:
         one = await visitor("rules")
-        export_as(Console(quiet=True), run, None, ["data"], True, [])
+        called(export, run, None, ["data"], texts=True)
         assert [row["answer"] for row in open_run(run).answers.rows()] == ["Yes"]
         await one.post("/study/withdraw", code=server.new_withdrawal(one.person))
 
@@ -795,7 +795,7 @@ def test_a_study_goes_on_with_another_budget(tmp_path: Path) -> None:
 def test_all_tables_of_a_study_share_its_budget(tmp_path: Path) -> None:
     async def sit(server: StudyServer, arrive: Arrivals) -> None:
         tables = [await (await arrive(to="game/1")).sit() for _ in range(2)]
-        first, second = (table.run for table in tables)
+        first, second = (table.game.run for table in tables)
         assert first is second is not None
         assert first.budget.tokens == 1000
 

@@ -18,6 +18,7 @@ from starlette.testclient import TestClient
 
 import http_server
 import wolflab
+from command_line import called
 from marks import slow_except
 from study_helpers import Arrivals, in_study
 from wolflab.lab.plans.loading import build
@@ -31,8 +32,9 @@ from wolflab.metrics.play import is_language_model
 from wolflab.stats.intervals import Estimate
 from wolflab.ui.browse.app import runs_application
 from wolflab.ui.browse.run_index import RunIndex
-from wolflab.ui.commands.run import list_errors, report_run
-from wolflab.ui.commands.status import show_status
+from wolflab.ui.commands.run import errors as list_errors
+from wolflab.ui.commands.run import report_run
+from wolflab.ui.commands.status import status as show_status
 from wolflab.ui.commands.tournament import show_tournament
 from wolflab.ui.report.numbers import number
 from wolflab.ui.study.study_server import StudyServer
@@ -221,13 +223,12 @@ def unusable(path: Path, terminal: str, errors: str) -> Surfaces:
 def surfaces(path: Path) -> Surfaces:
     """What each surface says of a run; its report is written anew."""
     with Store.open_for_reading(path) as store:
-        terminal = on_terminal(lambda console: report_run(console, store, None), 120)
-        errors = on_terminal(lambda console: list_errors(console, store))
+        terminal = on_terminal(lambda console: report_run(console, store), 120)
         whole = all(row.over for row in store.games())
-        told = (
-            on_terminal(lambda console: show_tournament(console, store, None)) if is_tournament(store) else ""
-        )
-    status = on_terminal(lambda console: show_status(console, path))
+        told = on_terminal(lambda console: show_tournament(console, store)) if is_tournament(store) else ""
+    errors, status = (
+        _BETWEEN.sub("", called(command, path, width=400).stdout) for command in (list_errors, show_status)
+    )
     found = games(path, status, terminal) | spent(path, status)
     speak = [is_language_model(one["model"] or "") for one in wolflab.open_run(path).players.rows()]
     if all(speak) and whole:

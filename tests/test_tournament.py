@@ -45,7 +45,7 @@ from wolflab.lab.storage.call_store import Begun
 from wolflab.lab.storage.store import Store
 from wolflab.metrics.published import Alike
 from wolflab.metrics.tournament import CellGame, Standings, standings
-from wolflab.ui.commands.tournament import chosen_tournament, print_standings
+from wolflab.ui.commands.tournament import print_standings
 from wolflab.ui.report.tournament import standings_page
 from wolflab.ui.wording import begun_in_words
 
@@ -255,8 +255,9 @@ def test_files_names_and_overrides(tmp_path: Path) -> None:
     with pytest.raises(ExperimentError, match="with --village everybody is the built-in player"):
         load_tournament(file, village=True)
     with pytest.raises(ExperimentError, match="with --village everybody is the built-in player"):
-        chosen_tournament(None, ["a=vanilla@ollama/llama3", "b=vanilla"], None, None, None, [], True)
-    assert chosen_tournament(None, ["vanilla", "cot"], None, None, None, [], True).experiment().built_in
+        make_tournament(from_flags(["a=vanilla@ollama/llama3", "b=vanilla"], None, None, None), village=True)
+    flags = from_flags(["vanilla", "cot"], None, None, None)
+    assert make_tournament(flags, village=True).experiment().built_in
 
 
 def test_without_a_key_the_command_that_needs_none_is_named(

@@ -7,7 +7,6 @@ import shutil
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from io import StringIO
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -18,6 +17,7 @@ import yaml
 from rich.console import Console
 from typer.testing import CliRunner
 
+from command_line import called
 from marks import with_slow
 from policy_helpers import TINY_LEARNER, checkpoint
 from wolflab.agents.policy.checkpoint import Source, load_policy, located, save
@@ -53,7 +53,7 @@ from wolflab.policy.settings import PPO
 from wolflab.policy.train import Learner
 from wolflab.rules import DOCTOR, Side
 from wolflab.ui.commands.train import curve, render_training, show_training
-from wolflab.ui.commands.verify import verify_path
+from wolflab.ui.commands.verify import verify
 
 TINY: dict[str, Any] = {
     **TINY_LEARNER,
@@ -400,7 +400,7 @@ def test_a_damaged_verdict_is_told(text: str, whole: Path, tmp_path: Path) -> No
     (folder / "seed-1" / "evaluation.json").write_text(text)
     with pytest.raises(StoreError, match="remove it and resume"):
         show_training(Console(quiet=True), folder)
-    assert not verify_path(Console(quiet=True), folder, agents=False)
+    assert called(verify, folder).returncode == 1
 
 
 @pytest.mark.parametrize(
@@ -408,15 +408,15 @@ def test_a_damaged_verdict_is_told(text: str, whole: Path, tmp_path: Path) -> No
 )
 def test_verify_looks_at_the_files_of_every_seed(damage: str, whole: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(whole, tmp_path / "run"))
-    console = Console(file=StringIO(), width=200)
     if damage == "policy.safetensors":
         save(replace(load_policy(folder / "seed-1" / damage), candidates=2), folder / "seed-1" / damage)
     elif damage == "training.yaml":
         (folder / damage).write_text((folder / damage).read_text().replace("epochs: 2", "epochs: 4"))
     elif damage:
         (folder / "seed-1" / damage).write_bytes((folder / "seed-1" / damage).read_bytes()[:-200])
-    assert verify_path(console, folder, agents=False) == (not damage)
-    told = console.file.getvalue()  # type: ignore[attr-defined]
+    ended = called(verify, folder)
+    assert ended.returncode == bool(damage)
+    told = ended.stdout
     assert "updates" in told
     assert damage in told
 

@@ -21,10 +21,9 @@ import yaml
 from rich.console import Console
 
 import http_server
-from command_line import wolflab
+from command_line import called, wolflab
 from wolflab.lab.data.rows import DataSource, data_rows
 from wolflab.lab.plans.loading import build
-from wolflab.lab.plans.tournament import make_tournament
 from wolflab.lab.results.extras import Extras, extras, extras_of_all, extras_of_tournament
 from wolflab.lab.results.summaries import compared, summary
 from wolflab.lab.results.unusable_players import (
@@ -42,8 +41,7 @@ from wolflab.metrics import summarise
 from wolflab.metrics.play import PlayerLabel
 from wolflab.text.notes import Mistake
 from wolflab.ui.commands.common import tell_unfinished
-from wolflab.ui.commands.run import list_errors, report_run, run_experiment
-from wolflab.ui.commands.tournament import run_tournament
+from wolflab.ui.commands.run import errors, report_run, run
 from wolflab.ui.report.numbers import cost_in_words, number
 from wolflab.ui.report.page import ReportPage
 from wolflab.ui.report.report import render_report, report_page
@@ -124,12 +122,9 @@ def test_what_a_stopped_game_holds_is_what_it_notes_once_it_is_over(tmp_path: Pa
 
 def test_errors_of_a_stopped_run_are_counted_and_listed(tmp_path: Path) -> None:
     stopped(tmp_path / "r", 2)
-    with Store.open_for_reading(tmp_path / "r") as store:
-        console = quiet()
-        list_errors(console, store)
-        with ErrorSummary(store) as errors:
-            unusable = [one for row in store.games() for one in errors.unfinished(row).unusable]
-    text = printed(console)
+    text = called(errors, tmp_path / "r").stdout
+    with Store.open_for_reading(tmp_path / "r") as store, ErrorSummary(store) as found:
+        unusable = [one for row in store.games() for one in found.unfinished(row).unusable]
     assert f"{len(unusable)} unusable replies" in text
     assert len(unusable) > 5
     assert text.count("Well, I would rather not say.") == len(unusable)
@@ -172,12 +167,9 @@ def test_replies_with_several_answers_are_told_apart(tmp_path: Path, retries: in
     assert bool(len(noted) - len(taken)) == bool(retries)
     assert sum(row["several_answers"] for row in rows) == len(taken)
     assert sum(row["mistakes"] for row in rows) == len(noted) - len(taken)
-    console = quiet()
-    with Store.open_for_reading(tmp_path / "r") as store:
-        list_errors(console, store)
-        with ErrorSummary(store) as errors:
-            assert sum(tally.unusable for tally in errors.tally().values()) == len(noted) - len(taken)
-    text = printed(console)
+    with Store.open_for_reading(tmp_path / "r") as store, ErrorSummary(store) as found:
+        assert sum(tally.unusable for tally in found.tally().values()) == len(noted) - len(taken)
+    text = called(errors, tmp_path / "r").stdout
     assert f"{len(noted) - len(taken)} unusable repl" in text
     assert f"{len(taken)} replies with several answers, of which the last was taken" in text
     assert text.count("(the last of them is taken)") == len(taken)
@@ -215,23 +207,20 @@ def test_a_spent_budget_is_told_in_one_line_whatever_it_leaves_undone(tmp_path: 
     with http_server.running() as server:
         data = over_http(server, deals=12, concurrency=3, budget={"tokens": 20_000})
         (tmp_path / "x.yaml").write_text(yaml.safe_dump(data))
-        console = quiet()
-        ended = run_experiment(console, str(tmp_path / "x.yaml"), (), False, tmp_path / "r", None)
-        assert ended is ExitCode.NOT_OVER
+        ran = called(run, str(tmp_path / "x.yaml"), out=tmp_path / "r")
+        assert ran.returncode == ExitCode.NOT_OVER
     with Store.open_for_reading(tmp_path / "r") as store:
         left = [row for row in store.games() if not row.over]
-        listed = quiet()
-        list_errors(listed, store)
     assert len(left) > 3
     line = f"{len(left)} games are unfinished: the budget of 20,000 tokens is spent ("
-    for text in (printed(console), printed(listed)):
+    for text in (ran.stdout, called(errors, tmp_path / "r").stdout):
         assert text.count(line) == 1
         assert text.count("unfinished: ") == 1
     told = f"Some games are not over. Go on with a higher budget: wolflab run --resume {tmp_path / 'r'}"
-    proposed = re.search(rf"{re.escape(told)} -o budget.tokens=(\d+)", printed(console))
-    assert proposed is not None, printed(console)
+    proposed = re.search(rf"{re.escape(told)} -o budget.tokens=(\d+)", ran.stdout)
+    assert proposed is not None, ran.stdout
     assert 40_000 <= int(proposed[1]) < 60_000
-    assert printed(console).count(SHORT_GAMES_FIRST) == 1
+    assert ran.stdout.count(SHORT_GAMES_FIRST) == 1
     with Store.open_for_reading(tmp_path / "r") as store:
         assert render_report(summary(store)).count(SHORT_GAMES_FIRST) == 1
 
@@ -242,11 +231,10 @@ def test_a_prompt_that_does_not_fit_names_the_window(tmp_path: Path) -> None:
         data["players"]["others"]["model"]["context"] = 500
         with Store.create(tmp_path / "r", build(data)) as store:
             assert runner.play_run(store)
-            console = quiet()
-            list_errors(console, store)
         assert server.calls == 0
-    assert "the prompt does not fit into the context of 500 tokens" in " ".join(printed(console).split())
-    assert "the reply is empty" not in printed(console)
+    listed = called(errors, tmp_path / "r").stdout
+    assert "the prompt does not fit into the context of 500 tokens" in " ".join(listed.split())
+    assert "the reply is empty" not in listed
 
 
 def test_games_that_failed_for_reasons_of_their_own_are_named(tmp_path: Path) -> None:
@@ -272,12 +260,10 @@ def test_calls_of_another_version_are_said_to_be_unread(tmp_path: Path) -> None:
     stopped(tmp_path / "r", 2)
     with closing(sqlite3.connect(tmp_path / "r" / "run.sqlite")) as db, db:
         db.execute("UPDATE calls SET request = 'ffffffff'")
-    with Store.open_for_reading(tmp_path / "r") as store:
-        console = quiet()
-        list_errors(console, store)
-    assert "0 unusable replies" in printed(console)
+    listed = called(errors, tmp_path / "r").stdout
+    assert "0 unusable replies" in listed
     unread = f"not among them: {filed(tmp_path / 'r')} replies of games that are not over"
-    assert unread in printed(console)
+    assert unread in listed
 
 
 @pytest.mark.parametrize("retries", [0, 1])
@@ -287,11 +273,10 @@ def test_a_model_that_never_answers_usably_is_named_once_and_the_run_goes_on(
     with http_server.running() as server:
         server.faults.extend([NONSENSE] * 5_000)
         (tmp_path / "x.yaml").write_text(yaml.safe_dump(over_http(server, retries)))
-        console = quiet()
-        ended = run_experiment(console, str(tmp_path / "x.yaml"), (), False, tmp_path / "r", None)
-        assert ended is ExitCode.UNUSABLE
+        ran = called(run, str(tmp_path / "x.yaml"), out=tmp_path / "r")
+        assert ran.returncode == ExitCode.UNUSABLE
         assert server.faults  # no reply but nonsense was ever given
-    text = printed(console)
+    text = ran.stdout
     warning, _, closing = text.partition("See: wolflab errors")
     assert "Most replies of wolf-1 · vanilla cannot be used" in warning
     assert closing.split("\n")[0] == f" {tmp_path / 'r'}"
@@ -345,9 +330,8 @@ def test_a_player_who_fails_in_one_condition_of_three_is_told_everywhere_or_nowh
     with http_server.running() as bad, http_server.running() as good:
         bad.faults.extend([NONSENSE] * 5_000)
         (tmp_path / "x.yaml").write_text(yaml.safe_dump(arms(bad, good)))
-        console = quiet()
-        ended = run_experiment(console, str(tmp_path / "x.yaml"), (), False, tmp_path / "my run", None)
-    assert ended is ExitCode.UNUSABLE
+        ran = called(run, str(tmp_path / "x.yaml"), out=tmp_path / "my run")
+    assert ran.returncode == ExitCode.UNUSABLE
     with Store.open_for_reading(tmp_path / "my run") as store, ErrorSummary(store) as errors:
         (named,) = unusable_players_of(store)
         tallies = errors.tally()
@@ -357,7 +341,7 @@ def test_a_player_who_fails_in_one_condition_of_three_is_told_everywhere_or_nowh
     assert 2 * sum(tally.unusable for tally in mine.values()) < sum(tally.replies for tally in mine.values())
     assert (named.player, named.conditions, named.everywhere) == ("wolf-1 · vanilla", ("c",), False)
     assert named.replies == named.unusable == mine["c"].replies
-    top, _, below = printed(console).partition("Who plays:")
+    top, _, below = ran.stdout.partition("Who plays:")
     told = f"Most replies of wolf-1 · vanilla in c cannot be used: {named.unusable} of {named.replies}, "
     assert told in top
     assert f"Look at them with: wolflab errors '{tmp_path / 'my run'}'\n" in top
@@ -390,8 +374,8 @@ def test_a_player_who_fails_in_every_condition_is_told_once(tmp_path: Path) -> N
     ]
     top, _, below = printed(console).partition("Who plays:")
     assert "wolf-1 · vanilla in r: a, r: b and r: c cannot be used" in top
-    for run in "rs":
-        assert f"Look at them with: wolflab errors {tmp_path / run}\n" in top
+    for name in "rs":
+        assert f"Look at them with: wolflab errors {tmp_path / name}\n" in top
     assert below.count("unusable:") == 3 + len(begun.conditions)
 
 
@@ -564,10 +548,7 @@ def test_tokens_that_no_server_counted_are_said_to_be_estimated(tmp_path: Path) 
     page = render_report(found, extras=more)
     assert "tokens, estimated in part" in page
     assert "estimated in part" not in render_report(found)
-    with Store.open_for_reading(tmp_path / "r") as store:
-        listed = quiet()
-        list_errors(listed, store)
-    assert sentence in printed(listed).splitlines()  # the model is named once
+    assert sentence in called(errors, tmp_path / "r").stdout.splitlines()  # the model is named once
 
 
 @pytest.mark.slow
@@ -577,10 +558,11 @@ def test_a_tournament_names_such_a_model_too(tmp_path: Path) -> None:
         model = over_http(server)["players"]["others"]["model"]
         rules = {"preset": "witch", "max_rounds": 2}
         data = {"name": "t", "rules": rules, "model": model, "deals": 2}
-        made = make_tournament({**data, "entrants": {"a": "vanilla", "b": "vanilla"}})
-        console = quiet()
-        assert run_tournament(console, None, made, tmp_path / "r") is ExitCode.UNUSABLE
-    text = printed(console)
+        data["entrants"] = {"a": "vanilla", "b": "vanilla"}
+        (tmp_path / "t.yaml").write_text(yaml.safe_dump(data))
+        ran = wolflab("tournament", str(tmp_path / "t.yaml"), "--out", str(tmp_path / "r"))
+    assert ran.returncode == ExitCode.UNUSABLE
+    text = ran.stdout
     assert text.count("Most replies of wolf-1 · vanilla ") == 2  # in the run, and at its end
     page = (tmp_path / "r" / "tournament.html").read_text()
     assert "<b>Few usable replies.</b>" in page
@@ -598,22 +580,25 @@ def test_a_tournament_names_such_a_model_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_tournament_marks_the_cells_in_which_a_player_fails(tmp_path: Path) -> None:
+def test_a_tournament_marks_the_cells_in_which_a_player_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     with http_server.running() as server:
         server.faults.extend([NONSENSE] * 5_000)
         model = over_http(server)["players"]["others"]["model"]
         entrants = {"sound": OTHER, "failing": {"model": model, "recipe": {"name": "vanilla", "retries": 0}}}
         data = {"name": "t", "rules": {"preset": "witch", "max_rounds": 6}, "deals": 2, "entrants": entrants}
-        console = quiet()
-        ended = run_tournament(console, None, make_tournament(data), tmp_path / "r")
-    assert ended is ExitCode.UNUSABLE
+        (tmp_path / "t.yaml").write_text(yaml.safe_dump(data))
+        ran = wolflab("tournament", str(tmp_path / "t.yaml"), "--out", str(tmp_path / "r"))
+    assert ran.returncode == ExitCode.UNUSABLE
     with Store.open_for_reading(tmp_path / "r") as store:
         extra = extras_of_tournament(store)
         pages = standings_page(tournament_standings(store), extra), report_page(summary(store), extras=extra)
     (named,) = extra.unusable_players
     cells = {"sound vs failing", "failing vs sound", "failing vs failing"}
     assert set(named.conditions) == cells
-    closing = printed(console).split("left 0:00:00")[-1]
+    closing = ran.stdout.split("left 0:00:00")[-1]
     top, _, below = closing.partition("Who plays:")
     assert "Most replies of wolf-1 · vanilla in " in top
     assert f"Look at them with: wolflab errors {tmp_path / 'r'}\n" in top
@@ -649,10 +634,9 @@ def test_a_model_that_answers_is_not_warned_of(tmp_path: Path) -> None:
     with http_server.running() as server:
         server.faults.extend([NONSENSE] * 20)
         (tmp_path / "x.yaml").write_text(yaml.safe_dump(over_http(server)))
-        console = quiet()
-        ended = run_experiment(console, str(tmp_path / "x.yaml"), (), False, tmp_path / "r", None)
-        assert ended is ExitCode.DONE
-    assert "cannot be used" not in printed(console)
+        ran = called(run, str(tmp_path / "x.yaml"), out=tmp_path / "r")
+        assert ran.returncode == ExitCode.DONE
+    assert "cannot be used" not in ran.stdout
     assert "Few usable replies" not in (tmp_path / "r" / "report.html").read_text()
 
 
@@ -668,10 +652,9 @@ def test_players_that_never_wait_are_heard_game_by_game(tmp_path: Path) -> None:
         "deals": 4,
     }
     (tmp_path / "x.yaml").write_text(yaml.safe_dump(data))
-    console = quiet()
-    ended = run_experiment(console, str(tmp_path / "x.yaml"), (), False, tmp_path / "r", None)
-    assert ended is ExitCode.UNUSABLE
-    text = printed(console)
+    ran = called(run, str(tmp_path / "x.yaml"), out=tmp_path / "r")
+    assert ran.returncode == ExitCode.UNUSABLE
+    text = ran.stdout
     assert text.count("See: wolflab errors") == 1
     assert text.count("Most replies of village(invalid=0.9) · vanilla cannot be used") == 2
     with Store.open_for_reading(tmp_path / "r") as store:
@@ -698,11 +681,10 @@ def test_a_player_who_decides_nothing_is_named_though_most_of_its_replies_can_be
             "village": {"model": model, "recipe": "reflective-003"},
         }
         (tmp_path / "x.yaml").write_text(yaml.safe_dump(data))
-        console = quiet()
-        ended = run_experiment(console, str(tmp_path / "x.yaml"), (), False, tmp_path / "r", None)
-        assert ended is ExitCode.UNUSABLE
+        ran = called(run, str(tmp_path / "x.yaml"), out=tmp_path / "r")
+        assert ran.returncode == ExitCode.UNUSABLE
         assert server.faults
-    text = printed(console)
+    text = ran.stdout
     assert "Most replies of" not in text
     with Store.open_for_reading(tmp_path / "r") as store:
         found = summary(store)

@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from rich.console import Console
 
+from command_line import called
 from web_helpers import Frames, first_choice, in_no_time, now, played, seated, until, wish
 from wolflab.errors import BudgetExceeded, ServerError, StoreError
 from wolflab.lab.runs.replay import verify_game
@@ -26,9 +26,9 @@ from wolflab.text.asking.sentences import sentence as words_of
 from wolflab.text.notes import StoodIn, Thought
 from wolflab.text.people import PersonAnswer
 from wolflab.text.transcript import PUBLIC, Transcript
-from wolflab.ui.commands.erase import erase_words
-from wolflab.ui.web import table as tables
-from wolflab.ui.web.plan import GRACE, LENIENCY, BudgetPlan, SeatWish, night_duties, web_rules
+from wolflab.ui.commands.erase import erase
+from wolflab.ui.web import table_game, table_state
+from wolflab.ui.web.plan import GRACE, LENIENCY, BudgetPlan, SeatWish, night_duties, same_secret, web_rules
 from wolflab.ui.web.refusals import Refused
 from wolflab.ui.web.seat_session import OpenAsk, StoredSession
 from wolflab.ui.web.state_messages import _seats, _turn_sentence, device_told
@@ -584,7 +584,7 @@ def test_a_failure_pauses_the_table_and_keeps_what_people_answer(
         assert str(error) in table.plan.why
         kept = {name for session in table.sessions for name in session.kept.answers}
         assert {"1/vote/0", "1/vote/2"} <= kept, "who was voting could finish"
-        table.resume()
+        table.game.resume()
         seen: list[str] = []
 
         def choose(table: WebTable, seat: int, asked: OpenAsk) -> PersonAnswer | None:
@@ -632,12 +632,12 @@ def test_what_a_person_left_at_the_table_can_be_erased(tmp_path: Path) -> None:
         table.sessions[0].kept.notes = "my neighbour's name is Zebedee"
         await played(table)
         with pytest.raises(StoreError, match="another process"):  # it would write them again
-            erase_words(Console(quiet=True), table.folder, "Person 1", None)
+            called(erase, table.folder, "Person 1")
         return table.folder
 
     folder = at_table(tmp_path, game)
     assert "Zebedee" in (folder / "sessions.json").read_text()
-    erase_words(Console(quiet=True), folder, "Person 1", None)
+    called(erase, folder, "Person 1")
     assert "Zebedee" not in (folder / "sessions.json").read_text()
     assert "Person 1" not in (folder / "table.json").read_text()
     with Store.open_for_reading(folder) as store:
@@ -815,7 +815,7 @@ def test_an_answer_that_could_not_be_kept_may_be_sent_again(
         answer = first_choice(table, 0, asked)
         assert answer is not None
         with monkeypatch.context() as broken:
-            broken.setattr(tables, "write_sessions", _disk_full)
+            broken.setattr(table_state, "write_sessions", _disk_full)
             with pytest.raises(StoreError, match="the disk is full"):
                 table.give(0, asked.ask.id, answer)
         assert not asked.answer.done()
@@ -837,9 +837,9 @@ def test_a_game_can_be_ended_while_the_disk_is_full(tmp_path: Path, monkeypatch:
         await until(table, lambda: table.sessions[0].shown)
         frames = Frames(table.public).watch()
         with monkeypatch.context() as broken:
-            broken.setattr(tables, "write", _disk_full)
-            broken.setattr(tables.Store, "resume", _disk_full)
-            table.give_up("closed")
+            broken.setattr(table_state, "write", _disk_full)
+            broken.setattr(table_game.Store, "resume", _disk_full)
+            table.game.give_up("closed")
             await asyncio.sleep(5)
         assert (table.plan.state, table.plan.why) == ("over", "closed")
         assert frames.sent[-1][1]["now"]["table"]["state"] == "over"
@@ -927,7 +927,7 @@ def test_a_game_that_had_ended_and_was_still_being_shown_counts(tmp_path: Path) 
 
         await until(table, lambda: (table.folder / "run.sqlite").exists() and is_kept())
         assert table.plan.state == "playing", "its last scenes are still to come"
-        table.give_up("Whoever made this table has closed it.")
+        table.game.give_up("Whoever made this table has closed it.")
         await asyncio.sleep(1)
         playing.cancel()
         with Store.open_for_reading(table.folder) as store:
@@ -1061,7 +1061,7 @@ def test_the_same_people_play_again(tmp_path: Path) -> None:
         made, keeper, _ = server.again(table, host=False)
         await asyncio.sleep(1)
         assert frames.sent[-1][1]["now"]["table"]["next"] == made.plan.code
-        assert made.keeps(keeper)
+        assert same_secret(keeper, made.plan.keeper)
         assert (made.plan.state, made.plan.name, made.plan.times.speak) == ("lobby", "Friday", 33)
         assert made.plan.free == [0, 2]
         with pytest.raises(Refused, match=made.plan.code):
@@ -1126,10 +1126,10 @@ def test_a_budget_that_is_raised_leaves_the_other_limit(tmp_path: Path) -> None:
     async def game(server: TableServer) -> None:
         table = seated(server, wish(budget={"usd": 1.0, "tokens": 500}))
         with pytest.raises(Refused, match="not paused"):
-            table.resume(BudgetPlan(usd=5))
+            table.game.resume(BudgetPlan(usd=5))
         assert table.plan.budget == BudgetPlan(usd=1.0, tokens=500)
         table.plan.state = "paused"
-        table.resume(BudgetPlan(usd=5))
+        table.game.resume(BudgetPlan(usd=5))
         assert table.plan.budget == BudgetPlan(usd=5, tokens=500)
 
     at_table(tmp_path, game)
@@ -1139,7 +1139,7 @@ def test_a_game_that_could_not_be_kept_has_not_begun(tmp_path: Path, monkeypatch
     async def game(server: TableServer) -> None:
         table = seated(server, wish())
         with monkeypatch.context() as broken:
-            broken.setattr(tables, "write", _disk_full)
+            broken.setattr(table_state, "write", _disk_full)
             with pytest.raises(StoreError, match="the disk is full"):
                 table.start()
         assert table.plan.state == "lobby"
@@ -1165,7 +1165,7 @@ def test_a_failure_while_what_was_shown_is_shown_again_is_told(
     async def failing(*given: object) -> None:
         raise ExceptionGroup("at once", [ServerError("village is not there")])
 
-    monkeypatch.setattr(tables, "play_table", failing)
+    monkeypatch.setattr(table_game, "play_table", failing)
 
     async def second(server: TableServer) -> None:
         table = server.table(code)

@@ -36,7 +36,7 @@ async def said(table: WebTable) -> None:
                 answer = people_answer(table, seat, asked)
                 if answer is not None:
                     table.give(seat, asked.ask.id, answer)
-        if table.plan.state == "playing" and "run.sqlite" in "".join(holding(table.run.store.path)):
+        if table.plan.state == "playing" and "run.sqlite" in "".join(holding(table.game.run.store.path)):
             return
         await asyncio.sleep(0.25)
     raise AssertionError("nothing was said")
@@ -176,8 +176,8 @@ def test_games_that_were_abandoned_are_erased_with_their_tables(tmp_path: Path) 
                 await asyncio.sleep(0.25)
                 for asked in table.sessions[seat].shown:
                     table.give(seat, asked.ask.id, people_answer(table, seat, asked))
-            table.give_up("the machine was switched off")
-            await table.stopped()
+            table.game.give_up("the machine was switched off")
+            await table.game.stopped()
             assert one.step == step
             await one.play()
         assert holding(tmp_path / "run").count("sessions.json") >= 2

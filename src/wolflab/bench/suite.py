@@ -40,7 +40,7 @@ ROUNDS = 3
 PARTS = ("rules", "village", "calls", "prompts", "policy", "training")
 
 
-def bench(console: Console, only: str | None = None, share: float = 1.0) -> None:
+def measure_speed(console: Console, only: str | None = None, share: float = 1.0) -> None:
     """Measure and print. `only`: one of `PARTS`. share: of the usual number of games, above 0."""
     if only is not None and only not in PARTS:
         raise ExperimentError(

@@ -31,8 +31,8 @@ from ...lab.storage.run_files import TRAINING, held_elsewhere, is_held, unusable
 from ...lab.storage.store import GameRow, Store
 from ...usage import Cost
 from ..visible import visible
+from ..web.plan import TABLE
 from ..web.refusals import Refused
-from ..web.table import TABLE
 
 RunKind = Literal["run", "tournament", "table", "training", "calls"]
 KIND_NAMES: dict[RunKind, str] = {

@@ -1,101 +1,108 @@
-"""What `wolflab annotate` shows: a sample drawn, a judge at work, raters side by side."""
+"""`wolflab annotate`: a sample is drawn, a judge labels it, raters are set side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 
 from ...files import write
 from ...lab.labels.agreeing import MAJORITY, RULE, SampleAgreement, agree
-from ...lab.labels.annotate import PER_CONDITION, AnswerKey, Sample, read_key, sample, write_key
-from ...lab.labels.judging import FILE, JudgeFile, criteria, judge, judge_batch
+from ...lab.labels.annotate import AnswerKey, read_key, sample, write_key
+from ...lab.labels.judging import FILE, criteria, judge, judge_batch
+from ...lab.plans.overrides import model_given
 from ...lab.storage.store import Store
 from ..labelling.annotation import PAGE, items_of, render_items, write_table
 from ..report.numbers import number
-from ..terminal.console import say
+from ..terminal.console import console, say
 from ..terminal.tables import estimate_cell, in_line, noted_cell, print_fitted
 from ..wording import counted, counted_in_words
 from .batches import BatchView
 from .common import write_numbers
+from .options import RunPath, TokenBudget, UsdBudget, Yes, commands
 
 TABLE, RESULT = "items.csv", "agreement.json"
 _WIDE = 120
 """Columns from which two names stand on one line."""
+SampleDir = Annotated[Path, typer.Argument(help="The sample's directory.", show_default=False)]
+Moved = Annotated[Path | None, typer.Option(help="Where the run is now, if it was moved.")]
 
 
+@commands.command(
+    "annotate sample", epilog="Example:  `wolflab annotate sample runs/… -o labels --per-condition 50`"
+)
 def draw_sample(
-    console: Console,
-    run: Path,
-    directory: Path,
-    per_condition: int = PER_CONDITION,
-    seed: int = 1,
-    kinds: Collection[str] | None = None,
-    recipes: Collection[str] | None = None,
-    reasoning: bool = False,
-) -> Sample:
-    """`wolflab annotate sample`: draw items from a run and write the table, the page and the key."""
+    run: RunPath,
+    out: Annotated[Path, typer.Option("-o", "--out", help="A directory for the sample.", show_default=False)],
+    per_condition: Annotated[int, typer.Option(help="Replies of each condition.")] = 50,
+    seed: Annotated[int, typer.Option(help="Another seed gives another sample.")] = 1,
+    kind: Annotated[list[str], typer.Option(help="statement, vote, kill … (repeatable).")] = [],
+    recipe: Annotated[list[str], typer.Option(help="Players of this recipe alone (repeatable).")] = [],
+    reasoning: Annotated[bool, typer.Option("--reasoning", help="Show the reasoning too.")] = False,
+) -> None:
+    """Draw replies blindly: a page and a table for raters, and a key to be kept from them."""
+    screen = console()
     with Store.open_for_reading(run) as store:
-        drawn = sample(store, per_condition, seed, kinds, recipes)
+        drawn = sample(store, per_condition, seed, kind or None, recipe or None)
     items = items_of(drawn, reasoning)
-    key = write_key(drawn.key, directory)
-    table = write_table(items, directory / TABLE)
-    page = directory / PAGE
+    key = write_key(drawn.key, out)
+    table = write_table(items, out / TABLE)
+    page = out / PAGE
     write(page, render_items(items, drawn.key.code).encode())
     conditions = counted(len(drawn.key.variants), "condition")
-    say(console, f"{counted(len(items), 'reply', 'replies')} of {conditions}, shuffled.")
+    say(screen, f"{counted(len(items), 'reply', 'replies')} of {conditions}, shuffled.")
     for condition, given in drawn.short:
-        say(console, f"{condition} has only {counted(given, 'such reply', 'such replies')}.", "yellow")
-    say(console, f"For raters:  {page}  or  {table}")
-    say(console, f"Keep away from them:  {key}")
-    return drawn
+        say(screen, f"{condition} has only {counted(given, 'such reply', 'such replies')}.", "yellow")
+    say(screen, f"For raters:  {page}  or  {table}")
+    say(screen, f"Keep away from them:  {key}")
 
 
+@commands.command(
+    "annotate judge", epilog="Example:  `wolflab annotate judge labels --model openai/gpt-4o-mini`"
+)
 def judge_sample(
-    console: Console,
-    directory: Path,
-    model: str | dict[str, Any],
-    behaviours: bool | Collection[str] = False,
-    retries: int = 2,
-    run: Path | None = None,
-    limits: tuple[int | None, float | None] = (None, None),
-    yes: bool = False,
-) -> JudgeFile:
-    """`wolflab annotate judge`: let a model judge every item that it has not judged yet.
-
-    run: where the run is now, if it was moved since the sample was drawn. limits: tokens and USD. yes:
-    whatever it may cost.
-    """
-    view = BatchView(console, limits, yes, "the judge's budget")
-    key = read_key(directory)
-    asked = criteria(behaviours)
-    with Store.open_for_reading(run_of(key, directory, run)) as store:
-        batch = judge_batch(directory, model, asked, limits, view)
-        judged = view.run(judge(batch, key, store, asked, retries))
-    tokens = judged.usage.tokens
+    sample: SampleDir,
+    model: Annotated[str, typer.Option(help="Who judges (see `wolflab models`).", show_default=False)],
+    set_: Annotated[
+        list[str], typer.Option("-o", "--set", help="A setting of the model: base_url=… (repeatable).")
+    ] = [],
+    behaviours: Annotated[bool, typer.Option("--behaviours", help="Judge the behaviours too.")] = False,
+    tokens: TokenBudget = None,
+    usd: UsdBudget = None,
+    run: Moved = None,
+    yes: Yes = False,
+) -> None:
+    """Let a model label the sample; what it has answered is kept and not asked again."""
+    screen, given = console(), model_given(model, set_)
+    view = BatchView(screen, (tokens, usd), yes, "the judge's budget")
+    key, asked = read_key(sample), criteria(behaviours)
+    with Store.open_for_reading(run_of(key, sample, run)) as store:
+        batch = judge_batch(sample, given, asked, (tokens, usd), view)
+        judged = view.run(judge(batch, key, store, asked))
     sentence = f"{counted(len(judged.verdicts), 'verdict')}, {judged.invalid} of them unusable"
-    sentence += f", {tokens:,} tokens" if tokens else ""
+    sentence += f", {judged.usage.tokens:,} tokens" if judged.usage.tokens else ""
     sentence += f", {number(judged.usage.cost, 'usd')}" if judged.usage.cost else ""
-    say(console, f"{sentence}:  {judged.path / FILE}")
-    view.tell_waiting(judged, "reply is not judged yet", "replies are not judged yet")
-    return judged
+    say(screen, f"{sentence}:  {judged.path / FILE}")
+    view.finish(judged, "reply is not judged yet", "replies are not judged yet")
 
 
+@commands.command("annotate agree", epilog="Example:  `wolflab annotate agree labels anna.csv ben.csv`")
 def show_agreement(
-    console: Console, directory: Path, files: Sequence[Path] = (), run: Path | None = None
-) -> SampleAgreement:
-    """`wolflab annotate agree`: print how far raters agree and what they say of each variant."""
-    key = read_key(directory)
-    with Store.open_for_reading(run_of(key, directory, run)) as store:
-        agreement = agree(directory, files, store)
-    path = directory / RESULT
+    sample: SampleDir,
+    labels: Annotated[list[Path] | None, typer.Argument(help="Filled-in tables of people.")] = None,
+    run: Moved = None,
+) -> None:
+    """How far people, rules and judge agree (κ), and what each finds in every condition."""
+    screen = console()
+    with Store.open_for_reading(run_of(read_key(sample), sample, run)) as store:
+        agreement = agree(sample, labels or [], store)
+    path = sample / RESULT
     write_numbers(path, agreement.as_dict())
-    print_agreement(console, agreement)
-    say(console, f"all numbers: {path}")
-    return agreement
+    print_agreement(screen, agreement)
+    say(screen, f"all numbers: {path}")
 
 
 def run_of(key: AnswerKey, directory: Path, run: Path | None = None) -> Path:

@@ -1,14 +1,14 @@
-"""What `wolflab ask-again` does and shows: recorded prompts put to models, and what came of the replies."""
+"""`wolflab ask-again`: recorded prompts are put to models, and what came of the replies."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from itertools import islice
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+import typer
 from rich.console import Console
 
 from ... import __version__
@@ -29,11 +29,12 @@ from ..report.blocks import PagePart, joined
 from ..report.numbers import number, number_cell, p_value, shown
 from ..report.page import definitions, folded, page_of, quotation
 from ..report.table import ReportTable, TableRow
-from ..terminal.console import say
+from ..terminal.console import console, say
 from ..terminal.tables import print_table
 from ..wording import counted, cut
 from .batches import BatchView
 from .common import leave
+from .options import GoingOn, ModelSet, RunPath, TokenBudget, UsdBudget, Yes, commands
 
 REPLIES, PAGE = "replies.jsonl", "report.html"
 IN_WORDS: dict[ReplyOutcome, str] = {
@@ -65,47 +66,51 @@ difference as large would come about if the models might as well have changed pl
 </dl>"""
 
 
-@dataclass(frozen=True)
-class PromptsWanted:
-    """What the command line asks for. models: as written there. free: without a JSON schema. limits: tokens
-    and USD.
-    """
-
-    run: Path
-    models: tuple[str, ...]
-    set_: tuple[str, ...] = ()
-    n: int = 100
-    seed: int = 1
-    tasks: tuple[str, ...] = ()
-    free: bool = False
-    out: Path | None = None
-    limits: tuple[int | None, float | None] = (None, None)
-    yes: bool = False
-
-
-def ask_run_again(console: Console, wanted: PromptsWanted) -> bool:
-    """Put recorded prompts to models, print what became of the replies, write a page. Returns whether all
-    were answered.
-    """
-    view = BatchView(console, wanted.limits, wanted.yes, named=wanted.out is not None)
-    specs = [model_given(model, wanted.set_) for model in wanted.models]
-    with Store.open_for_reading(wanted.run) as store:
-        prompts = sample_prompts(store, wanted.n, wanted.seed, wanted.tasks)
-    if wanted.free:
+@commands.command(
+    "ask-again",
+    epilog="Example:  `wolflab ask-again runs/… --model ollama/llama3.1 --model openai/gpt-4o-mini`",
+)
+def ask_run_again(
+    run: RunPath,
+    model: Annotated[
+        list[str],
+        typer.Option(
+            help="Who is asked; others are compared with the first (repeatable).", show_default=False
+        ),
+    ],
+    set_: ModelSet = [],
+    n: Annotated[int, typer.Option("-n", "--n", min=1, help="How many prompts.")] = 100,
+    seed: Annotated[int, typer.Option(help="The seed of that draw.")] = 1,
+    task: Annotated[list[str], typer.Option(help="This kind of task alone: vote … (repeatable).")] = [],
+    free: Annotated[
+        bool, typer.Option("--free", help="Leave out the JSON schema, to which servers hold replies.")
+    ] = False,
+    out: GoingOn = None,
+    tokens: TokenBudget = None,
+    usd: UsdBudget = None,
+    yes: Yes = False,
+) -> None:
+    """Put a run's recorded prompts to models: how many replies are valid, how many actions legal."""
+    screen, limits = console(), (tokens, usd)
+    view = BatchView(screen, limits, yes, named=out is not None)
+    specs = [model_given(one, set_) for one in model]
+    with Store.open_for_reading(run) as store:
+        prompts = sample_prompts(store, n, seed, task)
+    if free:
         prompts = without_schema(prompts, specs)
-    batch = CallBatch.of(wanted.out, specs, wanted.limits, view, "ask-again")
+    batch = CallBatch.of(out, specs, limits, view, "ask-again")
     games = counted(len({prompt.game for prompt in prompts}), "game")
     view.head = f"{counted(len(prompts), 'prompt')} of {games}, to {counted(len(specs), 'model')}"
-    if len(prompts) < wanted.n:
-        say(console, f"There are no more prompts: {wanted.n:,} were asked for.", "yellow")
+    if len(prompts) < n:
+        say(screen, f"There are no more prompts: {n:,} were asked for.", "yellow")
     asked = view.run(ask_again(batch, prompts))
     found = reply_outcomes(asked)
     write(asked.path / REPLIES, reply_lines(asked))
-    _print(console, asked, found)
-    leave(console, "report", asked.path / PAGE, render(asked, found, wanted), _numbers(asked, found, wanted))
-    say(console, f"replies: {asked.path / REPLIES}")
-    view.tell_waiting(asked, "prompt waits for a reply", "prompts wait for a reply")
-    return not asked.waiting
+    _print(screen, asked, found)
+    drawn = {"run": str(run), "n": n, "seed": seed, "tasks": task, "schema sent along": not free}
+    leave(screen, "report", asked.path / PAGE, _page(asked, found, drawn), _numbers(asked, found, drawn))
+    say(screen, f"replies: {asked.path / REPLIES}")
+    view.finish(asked, "prompt waits for a reply", "prompts wait for a reply")
 
 
 def reply_lines(asked: AskedAgain) -> bytes:
@@ -129,14 +134,10 @@ def reply_lines(asked: AskedAgain) -> bytes:
     return msgspec.json.Encoder().encode_lines(lines)
 
 
-def _numbers(asked: AskedAgain, found: Sequence[ModelOutcomes], wanted: PromptsWanted) -> dict[str, Any]:
+def _numbers(asked: AskedAgain, found: Sequence[ModelOutcomes], drawn: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "wolflab": __version__,
-        "run": str(wanted.run),
-        "n": wanted.n,
-        "seed": wanted.seed,
-        "tasks": wanted.tasks,
-        "schema sent along": not wanted.free,
+        **drawn,
         "games": len({prompt.game for prompt in asked.prompts}),
         "models": asked.described,
         "spent": {model: asdict(total) for model, total in asked.spent.items()},
@@ -164,18 +165,18 @@ def _print(console: Console, asked: AskedAgain, found: Sequence[ModelOutcomes]) 
 # -- on the page ------------------------------------------------------------------------------
 
 
-def render(asked: AskedAgain, found: Sequence[ModelOutcomes], wanted: PromptsWanted) -> str:
-    """The page as text."""
+def _page(asked: AskedAgain, found: Sequence[ModelOutcomes], drawn: Mapping[str, Any]) -> str:
+    """The page as text. drawn: which prompts were asked, and how."""
     parts: list[tuple[str, str, PagePart]] = [
         ("fates", "What became of the replies", joined(_tables(found))),
         ("differences", "Differences on the same prompts", joined(_differences(found))),
         ("replies", "Some replies that could not be used", _quotes(asked)),
-        ("asked", "How it was asked", _how(asked, wanted)),
+        ("asked", "How it was asked", _how(asked, drawn)),
         ("reading", "How to read this page", _READING),
     ]
     waiting = f"{counted(asked.waiting, 'prompt waits', 'prompts wait')} for a reply: {asked.why}"
     banners = [waiting] if asked.waiting else []
-    return page_of("Prompts asked again", str(wanted.run), parts, banners).html
+    return page_of("Prompts asked again", drawn["run"], parts, banners).html
 
 
 def _tables(found: Sequence[ModelOutcomes]) -> list[ReportTable]:
@@ -237,11 +238,11 @@ def _quotes(asked: AskedAgain) -> PagePart:
     return joined(said)
 
 
-def _how(asked: AskedAgain, wanted: PromptsWanted) -> str:
+def _how(asked: AskedAgain, drawn: Mapping[str, Any]) -> str:
     said = {
-        "Run": str(wanted.run),
-        "Draw": f"{len(asked.prompts):,} first attempts; tasks and games in turn; seed {wanted.seed}",
-        "JSON schema": "left out (--free)" if wanted.free else "sent along, as in games",
+        "Run": drawn["run"],
+        "Draw": f"{len(asked.prompts):,} first attempts; tasks and games in turn; seed {drawn['seed']}",
+        "JSON schema": "sent along, as in games" if drawn["schema sent along"] else "left out (--free)",
         **{name: ", ".join(f"{k} {v}" for k, v in told.items()) for name, told in asked.described.items()},
         "Changed for endpoints": "; ".join(asked.adaptations) or "nothing",
         "Wolflab": __version__,

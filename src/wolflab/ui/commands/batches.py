@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Coroutine, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from rich.console import Console
 from rich.markup import escape
@@ -20,6 +20,7 @@ from ..terminal.console import say
 from ..terminal.forecast import calls_first
 from ..wording import counted
 from .common import bar, go_on_without, goes_on_with, with_a_yes
+from .options import finish
 
 T = TypeVar("T")
 
@@ -83,8 +84,9 @@ class BatchView(BatchWatcher):
         """How to go on where items wait, in a sentence."""
         return go_on_without(result.overspent, self.again)
 
-    def tell_waiting(self, result: BatchResult, one: str, many: str) -> None:
-        """Where items wait, how to go on. one, many: "prompt waits for a reply", "prompts wait for …"."""
+    def finish(self, result: BatchResult, one: str, many: str) -> NoReturn:
+        """End the command; where items wait, say how to go on. one, many: "prompt waits for a reply", …"""
         if result.waiting:
             waiting = counted(result.waiting, one, many)
             say(self.console, f"{waiting} ({result.why}). {self.go_on(result)}", "yellow")
+        finish(not result.waiting)

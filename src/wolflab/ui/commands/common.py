@@ -34,11 +34,12 @@ from ...lab.plans.specs import PlayerSpec
 from ...lab.results.extras import Extras
 from ...lab.runs import runner
 from ...lab.runs.casting import PlayerBuilder
+from ...lab.runs.first_decisions import FirstDecisions
 from ...lab.runs.rehearsal import Rehearsal
 from ...lab.runs.work import budget_needed
 from ...lab.storage.store import GameRow, Store
 from ..report.numbers import number
-from ..terminal.alarm import WatchedStore
+from ..terminal.alarm import Alarm, WatchedStore
 from ..terminal.console import ExitCode, say
 from ..terminal.forecast import Beginning, forecast_first, forecast_in_a_line, forecast_underway
 from ..wording import SHORT_GAMES_FIRST, counted
@@ -54,11 +55,6 @@ def begin_output(console: Console, command: str, title: str, path: Path, keep_go
     """Print what is run and where; from now on `stopped` names the command that takes it up."""
     goes_on_with(resumed(command, path, keep_going))
     console.print(f"[bold]{escape(title)}[/]  →  {escape(str(path))}", highlight=False, soft_wrap=True)
-
-
-def begun(command: str, path: Path) -> None:
-    """From now on `stopped` names the command that takes this up."""
-    goes_on_with(resumed(command, path))
 
 
 def goes_on_with(command: str) -> None:
@@ -168,16 +164,19 @@ def bar(console: Console) -> Progress:
 def play_games(
     console: Console,
     store: WatchedStore,
-    play: Callable[[runner.ProgressWatch], bool],
-    rehearsal: Rehearsal | None = None,
+    play: Callable[[Store, runner.ProgressWatch, bool, FirstDecisions], bool],
+    beginning: Beginning,
+    reached: bool,
+    keep_going: bool,
 ) -> bool:
     """Let a store's games be played while the bar fills. Returns what `play` does (`runner.play_run`).
 
-    rehearsal: what was rehearsed of them, where calls are paid for.
+    reached: its models have been tried. keep_going: whatever they reply.
     """
+    beginning.keep(store)
     before = sum(row.over for row in store.games())
-    with _GamesShown(console, store, rehearsal) as shown:
-        ok = play(shown.watch)
+    with Alarm(console, store) as alarm, _GamesShown(console, store, beginning.rehearsal) as shown:
+        ok = play(store, alarm.beside(shown.watch), reached, FirstDecisions(keep_going))
         planned = shown.look()
     if before == planned:
         say(console, "All games were over before: nothing was left to play")

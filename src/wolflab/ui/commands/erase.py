@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
+from typing import Annotated
 
-from rich.console import Console
+import typer
 
 from ...errors import StoreError
 from ...lab.plans.specs import PERSON
@@ -15,29 +16,42 @@ from ...lab.runs.game import rules_of
 from ...lab.storage.store import GameRow, Place, Store
 from ...lab.studies.plan import STUDY
 from ..study.study_server import StudyServer
-from ..terminal.console import say
+from ..terminal.console import console, say
 from ..web.table import forgetting, nicknames
 from ..wording import counted
+from .options import RunPath, commands
 from .play import seated_people
 from .show import seat_of
 
 
-def erase_words(
-    console: Console, path: Path, person: str | None, seat: str | None, also: Sequence[Path] = ()
+@commands.command("erase", epilog="Example:  `wolflab erase runs/… --person anna`")
+def erase(
+    run: RunPath,
+    person: Annotated[
+        str | None, typer.Option(help="Who is to be erased, as the run names people.", show_default=False)
+    ] = None,
+    seat: Annotated[
+        str | None, typer.Option(help="Or the seat of whoever it is.", show_default=False)
+    ] = None,
+    also: Annotated[
+        list[Path],
+        typer.Option(help="A further folder to look through: label sets, pools, exports (repeatable)."),
+    ] = [],
 ) -> None:
-    """Erase what somebody said from all games of a run: whom `person` names, or whoever sat at `seat`. also:
-    further folders in which copies may lie.
-    """
-    if person is not None and (path / STUDY).is_file():
-        done = asyncio.run(_erase_in_study(path, person, also))
+    """Erase what a person said at the table, for good; the rest of the games still verifies."""
+    screen = console()
+    if (person is None) == (seat is None):
+        raise typer.BadParameter("name a --person or a --seat; one of the two")
+    if person is not None and (run / STUDY).is_file():
+        done = asyncio.run(_erase_in_study(run, person, also))
     else:
-        done = _erase_in_run(path, person, seat, also)
+        done = _erase_in_run(run, person, seat, also)
     if done.statements:
-        say(console, f"{counted(done.statements, 'statement')} erased from {path}; the rest still verifies")
+        say(screen, f"{counted(done.statements, 'statement')} erased from {run}; the rest still verifies")
     else:
-        say(console, f"{path}: nothing is left to erase")
+        say(screen, f"{run}: nothing is left to erase")
     for sentence in (*_files(done), *_sent(done.sent)):
-        say(console, sentence)
+        say(screen, sentence)
 
 
 async def _erase_in_study(path: Path, person: str, also: Sequence[Path]) -> Erased:
@@ -61,7 +75,8 @@ def _erase_in_run(path: Path, person: str | None, seat: str | None, also: Sequen
 
         def is_meant(row: GameRow, number: int, name: str) -> bool:
             if seat is not None:
-                return number == _numbered(store, row, seat)
+                rules = rules_of(store.experiment, Place.of(row))
+                return number == seat_of(rules.names, seat, "--seat")
             return person in (name, nicks.get(number), sat.get((row.id, number)))
 
         found = [
@@ -137,7 +152,3 @@ def _people(store: Store, row: GameRow) -> dict[int, str]:
     return {
         seat: player.get("person", "") for seat, player in enumerate(players) if player["recipe"] == PERSON
     }
-
-
-def _numbered(store: Store, row: GameRow, seat: str) -> int:
-    return seat_of(rules_of(store.experiment, Place.of(row)).names, seat, "--seat")

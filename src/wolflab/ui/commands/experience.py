@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Annotated
 
-from rich.console import Console
+import typer
 from rich.markup import escape
 from rich.table import Table
 
@@ -17,32 +16,49 @@ from ...errors import ExperimentError
 from ...lab.experience import pool as experience
 from ...lab.experience.from_games import WON, Selection
 from ...lab.experience.pool_file import StoredPool, open_pool
+from ...lab.plans.overrides import embedder_given
 from ...lab.storage.store import Store
-from ..terminal.console import say
+from ..terminal.console import console, say
 from ..wording import counted
 from .common import bar
+from .options import Overwrite, SendKeys, commands
+
+PoolOut = Annotated[Path, typer.Option("-o", "--out", help="The new pool's file.", show_default=False)]
 
 
-def build_and_show_pool(
-    console: Console,
-    runs: Sequence[Path],
-    to: Path,
-    embedder: str | Mapping[str, Any],
-    selection: Selection,
-    share: float | None,
-    epsilon: float | None,
-    overwrite: bool,
+@commands.command(
+    "experience build",
+    epilog="Example:  `wolflab experience build runs/… -o village.pool --games 40`",
+)
+def build_pool(
+    runs: Annotated[list[Path], typer.Argument(help="Runs with reflective players.", show_default=False)],
+    out: PoolOut,
+    embedder: Annotated[
+        str, typer.Option(help="hashing, minilm … or a server's, with its settings in braces.")
+    ] = "hashing",
+    condition: Annotated[list[str], typer.Option(help="Games of this condition alone (repeatable).")] = [],
+    games: Annotated[int | None, typer.Option(help="How many games to take (default: all).")] = None,
+    skip: Annotated[int, typer.Option(help="How many to leave out first.")] = 0,
+    side: Annotated[str, typer.Option(help="Whose experience: all, winners or losers.")] = "all",
+    shuffle: Annotated[
+        str | None, typer.Option(help="Deal responses anew to the reflections, by this key.")
+    ] = None,
+    share: Annotated[
+        float | None, typer.Option(help="Set ε so that this share of pairs is above it.")
+    ] = None,
+    epsilon: Annotated[float | None, typer.Option(help="ε itself.")] = None,
+    overwrite: Overwrite = False,
+    yes: SendKeys = False,
 ) -> None:
-    """`wolflab experience build`: a pool from the finished games of one or several runs.
-
-    share, epsilon: one of the two at most; ExperimentError for both.
-    """
+    """Collect what the players of finished games thought and did."""
+    named = embedder_given(embedder)
+    selection = Selection(tuple(condition), skip, games, side, shuffle)  # type: ignore[arg-type]  # checked there
     if share is not None and epsilon is not None:
         raise ExperimentError(
             f"--epsilon {epsilon:g} sets ε, and --share {share:g} has it found: give one of the two"
         )
 
-    shown = bar(console)
+    shown = bar(console())
     with ExitStack() as opened:
         stores = [opened.enter_context(Store.open_for_reading(run)) for run in runs]
         task = shown.add_task("reflections embedded", total=None)
@@ -55,8 +71,8 @@ def build_and_show_pool(
         asyncio.run(
             experience.build_named(
                 stores,
-                embedder,
-                to,
+                named,
+                out,
                 selection=selection,
                 share=share,
                 epsilon=epsilon,
@@ -64,21 +80,21 @@ def build_and_show_pool(
                 progress=watch,
             )
         )
-    inspect_pool(console, to, 0)
+    inspect_pool(out, 0)
 
 
-def merge_pools(console: Console, paths: Sequence[Path], to: Path, overwrite: bool) -> None:
-    """`wolflab experience merge`: several pools into one."""
-    experience.merge(paths, to, overwrite=overwrite)
-    inspect_pool(console, to, 0)
-
-
-def inspect_pool(console: Console, path: Path, sample: int) -> None:
-    """`wolflab experience inspect`: what a pool holds (a growing one: its last state), and some of it."""
-    stored = open_pool(path)
-    console.print(f"[bold]{escape(str(path))}[/]", highlight=False, soft_wrap=True)
-    for line in _about(path, stored):
-        console.print(line, highlight=False, markup=False)
+@commands.command(
+    "experience inspect", epilog="Example:  `wolflab experience inspect village.pool --sample 5`"
+)
+def inspect_pool(
+    pool: Annotated[Path, typer.Argument(help="A pool's file.", show_default=False)],
+    sample: Annotated[int, typer.Option(help="How many experiences to print.")] = 3,
+) -> None:
+    """Say what a pool holds, by whom it was made and how near is near enough."""
+    screen, stored = console(), open_pool(pool)
+    screen.print(f"[bold]{escape(str(pool))}[/]", highlight=False, soft_wrap=True)
+    for line in _about(pool, stored):
+        screen.print(line, highlight=False, markup=False)
     table = Table()
     for title in ("role", "decision"):
         table.add_column(title)
@@ -94,13 +110,26 @@ def inspect_pool(console: Console, path: Path, sample: int) -> None:
             str(len({entry.game for entry in block.entries})),
             f"{min(scores)} to {max(scores)}, median {median(scores):g}",
         )
-    console.print(table)
+    screen.print(table)
     entries = list(stored.pool.experiences())
     shown = min(max(sample, 0), len(entries))
     for at in range(shown):  # spread evenly over the pool
         example = entries[(2 * at + 1) * len(entries) // (2 * shown)]
-        say(console, f"\n{example.role}, {example.kind}, score {example.score} ({example.id})")
-        say(console, f"  thought: {example.reflection}\n  did: {example.response}")
+        say(screen, f"\n{example.role}, {example.kind}, score {example.score} ({example.id})")
+        say(screen, f"  thought: {example.reflection}\n  did: {example.response}")
+
+
+@commands.command(
+    "experience merge", epilog="Example:  `wolflab experience merge a.pool b.pool -o both.pool`"
+)
+def merge_pools(
+    pools: Annotated[list[Path], typer.Argument(help="Two pools or more.", show_default=False)],
+    out: PoolOut,
+    overwrite: Overwrite = False,
+) -> None:
+    """Join pools into one."""
+    experience.merge(pools, out, overwrite=overwrite)
+    inspect_pool(out, 0)
 
 
 def _about(path: Path, stored: StoredPool) -> list[str]:

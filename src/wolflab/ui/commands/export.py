@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Annotated
 
-from rich.console import Console
+import typer
 
 from ...errors import ExperimentError
 from ...files import write
@@ -19,9 +20,10 @@ from ...lab.transcripts.scout import write_transcripts
 from ..report.figures import FIGURE_FILES
 from ..report.notebook import OpenedRun, open_run
 from ..report.page import ReportPage
-from ..terminal.console import say
+from ..terminal.console import console, say
 from ..terminal.tables import INSTRUMENT
 from ..wording import counted
+from .options import RunPath, commands
 
 EVERYTHING = "all"
 FOR_OTHERS = ("inspect", "scout")
@@ -32,22 +34,43 @@ CONTENTS = "contents.md"
 """What each file of tables or figures shows; it stands beside them."""
 
 
-def export_as(
-    console: Console,
-    run: Path,
-    to: Path | None,
-    kinds: Sequence[str],
-    texts: bool,
-    judges: Sequence[Path],
+@commands.command(
+    "export",
+    epilog="Examples:  `wolflab export runs/… records`  ·  "
+    "`wolflab export runs/… paper --as tables --as figures`  ·  `wolflab export runs/… --to inspect`",
+)
+def export(
+    run: RunPath,
+    to: Annotated[
+        Path | None,
+        typer.Argument(help="A directory (default: `exported` in the run's own).", show_default=False),
+    ] = None,
+    as_: Annotated[
+        list[str],
+        typer.Option(
+            "--as",
+            "--to",
+            help="records: JSON lines of each game, and calls.jsonl; data: flat tables as Parquet and JSON "
+            "lines; tables: the report's as CSV and LaTeX; figures: the report's as SVG, PNG and PDF; all: "
+            "these four; inspect: eval logs of Inspect; scout: transcripts of Inspect Scout (repeatable).",
+        ),
+    ] = ["records"],
+    texts: Annotated[
+        bool,
+        typer.Option(
+            "--texts", help="Data with prompts, replies and what people said; transcripts with the latter."
+        ),
+    ] = False,
+    judge: Annotated[
+        list[Path], typer.Option(help="Data with the calls of this judge: its directory (repeatable).")
+    ] = [],
 ) -> None:
-    """Write a run to the folder `to` (None: see `HOME`). kinds: of `KINDS`, or `EVERYTHING`. texts, judges:
-    see `DataSource`.
-    """
-    unknown = [kind for kind in kinds if kind not in (*KINDS, EVERYTHING)]
+    """Write a run's records, data, tables, figures or transcripts to files."""
+    unknown = [kind for kind in as_ if kind not in (*KINDS, EVERYTHING)]
     if unknown:
         raise ExperimentError(f"--as {unknown[0]}: use {', '.join(KINDS)} or {EVERYTHING}")
-    wanted = [kind for kind in KINDS if kind in kinds or (EVERYTHING in kinds and kind not in FOR_OTHERS)]
-    if judges and "data" not in wanted:
+    wanted = [kind for kind in KINDS if kind in as_ or (EVERYTHING in as_ and kind not in FOR_OTHERS)]
+    if judge and "data" not in wanted:
         raise ExperimentError("--judge changes what is in the data: add --as data")
     if texts and not {"data", *FOR_OTHERS} & {*wanted}:
         raise ExperimentError(
@@ -55,10 +78,10 @@ def export_as(
         )
     if {"data", "scout"} & {*wanted}:
         check_packages()  # before anything is written
-    opened = open_run(run, judges)
+    opened = open_run(run, judge)
     to = run / HOME if to is None else to
     for kind in wanted:
-        say(console, KINDS[kind](opened, to, texts))
+        say(console(), KINDS[kind](opened, to, texts))
 
 
 def _records(run: OpenedRun, to: Path, texts: bool) -> str:
@@ -70,14 +93,6 @@ def _data(run: OpenedRun, to: Path, texts: bool) -> str:
     folder = to / "data"
     write_data(DataSource(run.path, run.judges, texts), list(TABLES), folder)
     return f"{len(TABLES)} tables of data written to {folder}"
-
-
-def _tables(run: OpenedRun, to: Path, texts: bool) -> str:
-    return write_tables(run.pages, to)
-
-
-def _figures(run: OpenedRun, to: Path, texts: bool) -> str:
-    return write_figures(run.pages, to)
 
 
 def _inspect(run: OpenedRun, to: Path, texts: bool) -> str:
@@ -127,8 +142,8 @@ def _contents(folder: Path, page: ReportPage, said: Mapping[str, str]) -> None:
 KINDS: Mapping[str, Callable[[OpenedRun, Path, bool], str]] = {
     "records": _records,
     "data": _data,
-    "tables": _tables,
-    "figures": _figures,
+    "tables": lambda run, to, texts: write_tables(run.pages, to),
+    "figures": lambda run, to, texts: write_figures(run.pages, to),
     "inspect": _inspect,
     "scout": _scout,
 }

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from contextlib import closing, nullcontext
 from dataclasses import astuple
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any
 
-from rich.console import Console
+import typer
 
 from ...errors import ExperimentError, StoreError, WolflabError
 from ...lab.plans.experiment import Experiment
@@ -26,11 +26,12 @@ from ...lab.storage.run_files import new_directory
 from ...lab.storage.store import GIVEN_UP, Place, Store
 from ...match import Draws, dealt_roles
 from ...rules import ROLES
-from ..terminal.console import say
+from ..terminal.console import console, say
 from ..terminal.game import GamePrinter
 from ..terminal.keyboard import Keyboard
 from ..terminal.seat import AwayFromTable, TerminalTable
-from .common import begun
+from .common import goes_on_with, resumed
+from .options import Preset, SendKeys, Set, check_alone, commands
 from .show import seat_of
 
 _OF_MANY = frozenset(
@@ -56,33 +57,43 @@ _SEEDS = 1000
 """Deals looked through for one in which the person holds the role that was asked for."""
 
 
-class PersonalSeat(NamedTuple):
-    """Where a person sits, by name or number; role: what the person is to be dealt, "" for whatever comes."""
-
-    seat: str
-    role: str = ""
-
-
-def play_game(
-    console: Console,
-    rules: str,
-    model: str,
-    recipe: str,
-    seed: int,
-    thoughts: bool,
-    overrides: Sequence[str],
-    pace: float | None,
-    out: Path | None,
-    human: PersonalSeat | None = None,
+@commands.command(
+    "play",
+    epilog="Examples:  `wolflab play`  ·  `wolflab play --rules witch --seed 7 --thoughts`  ·  "
+    "`wolflab play --model ollama/llama3.1 --recipe vanilla`",
+)
+def play(
+    context: typer.Context,
+    rules: Preset = "sheriff",
+    model: Annotated[str, typer.Option(help="Who plays (see `wolflab models`).")] = "village",
+    recipe: Annotated[
+        str, typer.Option(help="How they think: vanilla, deductive, … random, or module:Class.")
+    ] = "deductive",
+    seed: Annotated[int, typer.Option(help="The same seed gives the same game.")] = 1,
+    thoughts: Annotated[bool, typer.Option("--thoughts", help="Show what the players think.")] = False,
+    set_: Set = [],
+    pace: Annotated[
+        float | None, typer.Option(help="Seconds to rest after each line (default: 0.3 in a terminal).")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Keep the game as a run in this directory.")] = None,
+    human: Annotated[
+        str | None, typer.Option(help="Play yourself, at this seat: its name or number.", show_default=False)
+    ] = None,
+    as_: Annotated[str, typer.Option("--as", help="With --human: the role that you are to be dealt.")] = "",
+    resume: Annotated[
+        Path | None, typer.Option(help="Go on with a game that you left.", show_default=False)
+    ] = None,
+    yes: SendKeys = False,
 ) -> None:
-    """One game, printed as it happens. ExperimentError for a field that is about several games."""
-    for change in overrides:
-        field, _, within = change.partition("=")[0].partition(".")
-        if field in _OF_MANY and not (field == "village" and within):  # `override` has a better sentence
-            raise ExperimentError(
-                f"-o {change}: play plays one game, for which {field} says nothing; several are played by: "
-                "wolflab run"
-            )
+    """Play one game, live: watch it, or take a seat."""
+    if pace is not None and not 0 <= pace <= 3600:
+        raise typer.BadParameter(f"--pace: got {pace}; use seconds from 0 to 3600")
+    check_alone(context, besides=("pace", "yes"))
+    if resume is not None:
+        _resume(resume, pace)
+        return
+    if as_ and human is None:
+        raise typer.BadParameter("--as says which role you play; name your seat with --human")
     player = {"recipe": recipe} if recipe == "random" else {"recipe": recipe, "model": model_given(model)}
     data: dict[str, Any] = {
         "name": "play",
@@ -92,11 +103,10 @@ def play_game(
         "deals": 1,
         "redraw_void": False,
     }
-    if human is not None:
-        overrides = _take_seat(data, overrides, human)
-    experiment = build(data, overrides, where=_WHERE)
-    seat = _own_seat(experiment)
-    if seat is not None:
+    _refuse_of_many(set_)
+    experiment = build(data, set_ if human is None else _take_seat(data, set_, human, as_), where=_WHERE)
+    own_seat = _own_seat(experiment)
+    if own_seat is not None:
         if thoughts:
             raise ExperimentError("--thoughts shows what the others think; leave it out where you play")
         out = new_directory(Path("runs"), "table") if out is None else out
@@ -104,11 +114,22 @@ def play_game(
     if out is not None:
         store = Store.create(out, experiment)
         store.plan([astuple(only_place(experiment))])
-        begun("run" if seat is None else "play", out)
-    _sit(console, experiment, store, seat, thoughts, pace)
+        goes_on_with(resumed("run" if own_seat is None else "play", out))
+    _sit(experiment, store, own_seat, thoughts, pace)
 
 
-def resume_table(console: Console, path: Path, pace: float | None) -> None:
+def _refuse_of_many(changes: Sequence[str]) -> None:
+    """ExperimentError for a change of a field that is about several games."""
+    for change in changes:
+        field, _, within = change.partition("=")[0].partition(".")
+        if field in _OF_MANY and not (field == "village" and within):  # `override` has a better sentence
+            raise ExperimentError(
+                f"-o {change}: play plays one game, for which {field} says nothing; several are played by: "
+                "wolflab run"
+            )
+
+
+def _resume(path: Path, pace: float | None) -> None:
     """Go on with a game that a person left, or that was cut off."""
     with Store.open_for_reading(path) as stopped:
         seat = _own_seat(stopped.experiment)
@@ -119,27 +140,27 @@ def resume_table(console: Console, path: Path, pace: float | None) -> None:
         if stopped.game(1).error == GIVEN_UP:
             raise StoreError(f"{path}: this game was {GIVEN_UP}; play another one")
     store = Store.resume(path)
-    begun("play", path)
-    _sit(console, store.experiment, store, seat, False, pace)
+    goes_on_with(resumed("play", path))
+    _sit(store.experiment, store, seat, False, pace)
 
 
-def _take_seat(data: dict[str, Any], overrides: Sequence[str], human: PersonalSeat) -> Sequence[str]:
+def _take_seat(data: dict[str, Any], overrides: Sequence[str], human: str, as_: str) -> Sequence[str]:
     """Put a person at a seat of an experiment's fields. Returns the overrides, with a seed at their end that
-    deals that person the role, if one was asked for.
+    deals that person the role `as_`, if one was asked for.
     """
     fields = Experiment.model_fields.keys() - {"players"}
     rules_alone = [change for change in overrides if re.split("[.=]", change)[0] in fields]
     experiment = build(data, rules_alone, where=_WHERE)  # what is changed of players may need the seat
     place = only_place(experiment)
     rules = rules_of(experiment, place)
-    seat = seat_of(rules.names, human.seat, "--human")
+    seat = seat_of(rules.names, human, "--human")
     data["players"][experiment.ruleset(place.condition).names[seat]] = {"recipe": PERSON}
-    if not human.role:
+    if not as_:
         return overrides
-    role = next((name for name in rules.roles if name.casefold() == human.role.casefold()), "")
+    role = next((name for name in rules.roles if name.casefold() == as_.casefold()), "")
     if role not in ROLES or not rules.count(role):
         dealt = ", ".join(name for name, n in rules.roles.items() if n)
-        raise ExperimentError(f"--as {human.role}: nobody is dealt that role here; use one of {dealt}")
+        raise ExperimentError(f"--as {as_}: nobody is dealt that role here; use one of {dealt}")
     for seed in range(experiment.seed, experiment.seed + _SEEDS):
         deal = Draws(keys(experiment.model_copy(update={"seed": seed}), place)[0])
         if dealt_roles(rules, deal)[seat] == role:
@@ -163,34 +184,30 @@ def _own_seat(experiment: Experiment) -> int | None:
 
 
 def _sit(
-    console: Console,
-    experiment: Experiment,
-    store: Store | None,
-    seat: int | None,
-    thoughts: bool,
-    pace: float | None,
+    experiment: Experiment, store: Store | None, seat: int | None, thoughts: bool, pace: float | None
 ) -> None:
     """Play the game, with a person where one has a seat."""
+    screen = console()
     if pace is None:
         pace = 0.3 if sys.stdout.isatty() else 0.0
     rules = rules_of(experiment, only_place(experiment))
-    printer = GamePrinter(console, rules, seat, thoughts=thoughts, pace=0.0 if seat is not None else pace)
+    printer = GamePrinter(screen, rules, seat, thoughts=thoughts, pace=0.0 if seat is not None else pace)
     table = None
     if seat is not None:
         at_terminal = sys.stdin.isatty() and sys.stdout.isatty()
-        table = TerminalTable(console, printer, Keyboard() if at_terminal else None, pace=pace)
+        table = TerminalTable(screen, printer, Keyboard() if at_terminal else None, pace=pace)
     with nullcontext() if store is None else closing(store):
         try:
             asyncio.run(play_table(store, experiment, table, printer.watch))
             if store is not None:
                 again = f"wolflab show {shlex.quote(str(store.path))} 1"
-                say(console, f"kept in {store.path}; read it again with: {again}")
+                say(screen, f"kept in {store.path}; read it again with: {again}")
         except* AwayFromTable as errors:
             assert store is not None
-            say(console, f"{error_sentence(errors)}. {_kept(store)}")
+            say(screen, f"{error_sentence(errors)}. {_kept(store)}")
         except* WolflabError:
             if store is not None and seat is not None:
-                say(console, _kept(store))
+                say(screen, _kept(store))
             raise
 
 

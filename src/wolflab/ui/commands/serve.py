@@ -1,31 +1,29 @@
-"""`wolflab serve`: tables in the browser, or runs to look at, from this machine."""
+"""`wolflab serve`: tables in the browser, or runs to look at, from this machine; how a server listens."""
 
 from __future__ import annotations
 
 import logging
 import secrets
-import shlex
 import socket
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Annotated
 
+import typer
 import uvicorn
 from rich.console import Console
 from starlette.applications import Starlette
 
 from ...errors import StoreError
 from ...lab.plans.served import is_loopback
-from ...lab.storage.store import Store
-from ...lab.studies.plan import STUDY, StudyPlan, load_study
 from ..browse.app import runs_application
 from ..browse.run_index import RunIndex
-from ..terminal.console import log_at_terminal, say
-from ..terminal.forecast import Beginning, forecast_first
+from ..terminal.console import console, log_at_terminal, say
 from ..web.app import application
 from ..web.table_server import TableServer
 from ..wording import counted
-from .common import preflight_models, with_a_yes
+from .options import AllowHost, BehindProxy, Listening, Port, commands
 
 _FILES = 16_384
 """Files and connections that the server may have open at once; many systems allow 1,024 unless asked."""
@@ -33,94 +31,80 @@ CONNECTIONS = 8_000
 """Open connections at which a request is refused (status 503), and a page that is open already goes on."""
 
 
+@commands.command(
+    "serve", epilog="Examples:  `wolflab serve`  ·  `wolflab serve runs/…`  ·  `wolflab serve --port 8080`"
+)
 def serve(
-    console: Console, host: str, port: int, out: Path, allowed: Sequence[str], behind_proxy: bool
+    runs: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Runs to look at, or folders of runs; without any: tables for people.", show_default=False
+        ),
+    ] = None,
+    host: Listening = "127.0.0.1",
+    port: Port = 8000,
+    out: Annotated[
+        Path | None, typer.Option(help="Where tables are kept (default: runs/tables).", show_default=False)
+    ] = None,
+    allow_host: AllowHost = [],
+    behind_proxy: BehindProxy = False,
 ) -> None:
-    """Serve until Ctrl-C. Every table is kept under `out`, and goes on when the server is started again."""
+    """Serve tables at which people play among agents, in the browser; or, with RUNS, runs to look at."""
+    screen = console()
     log_at_terminal()
-    allow_files()
-    bound = bound_socket(host, port)
-    server = TableServer(out, guarded=not is_loopback(host) or behind_proxy)
-    server.hold()
-    hosts, url = _called(host, bound.getsockname()[1], allowed, behind_proxy)
-    say(console, f"Tables: {url}{f'#access={server.facts.access}' if server.guarded else ''}")
-    say(console, f"For you alone, as the host: {url}#host={server.facts.host}")
-    _warn(console, host, allowed)
-    _run(application(server, hosts), bound, behind_proxy)
-    say(console, f"Stopped. Tables are kept in {out}; the same command goes on with them.")
-
-
-def serve_runs(
-    console: Console, host: str, port: int, runs: Sequence[Path], allowed: Sequence[str], behind_proxy: bool
-) -> None:
-    """Serve runs to look at, until Ctrl-C. Nothing is written. StoreError for a folder that is not there."""
-    log_at_terminal()
-    index = RunIndex(runs)
-    bound = bound_socket(host, port)
-    hosts, url = _called(host, bound.getsockname()[1], allowed, behind_proxy)
-    access = "" if is_loopback(host) and not behind_proxy else secrets.token_urlsafe(16)
-    found = counted(len(index.runs()), "run")
-    say(console, f"{found}: {url}{f'enter?access={access}' if access else ''}")
-    _warn(console, host, allowed)
-    _run(runs_application(index, hosts, access), bound, behind_proxy)
-
-
-def serve_study(
-    console: Console,
-    source: str,
-    host: str,
-    port: int,
-    out: Path | None,
-    allowed: Sequence[str],
-    behind_proxy: bool,
-    yes: bool,
-) -> None:
-    """Begin a study, or go on with it, until Ctrl-C. source: its file, or its folder. Whoever has the link
-    may take part: it needs no access token. yes: whatever it may cost.
-    """
-    from ..study.app import recruiting_link, study_application  # for a study alone: tables need none of it
-    from ..study.study_server import StudyServer
-
-    log_at_terminal()
-    folder = Path(source)
-    if not (folder / STUDY).is_file():
-        folder = out or Path("runs") / load_study(source).name
-    elif out is not None:
-        raise StoreError(f"{source} is a study's folder: it goes on there; leave out --out")
+    if runs:
+        if out is not None:
+            raise typer.BadParameter(
+                "--out says where tables are kept; leave it out where runs are looked at"
+            )
+        index = RunIndex(runs)
+        listener = Listener(host, port, allow_host, behind_proxy)
+        access = secrets.token_urlsafe(16) if listener.reachable else ""
+        found = counted(len(index.runs()), "run")
+        say(screen, f"{found}: {listener.url}{f'enter?access={access}' if access else ''}")
+        listener.serve(screen, runs_application(index, listener.hosts, access))
     else:
-        source = str(folder / STUDY)
-    allow_files()
-    beginning = Beginning()
-
-    def agreed(study: StudyPlan, store: Store | None, new: bool) -> None:
-        nonlocal beginning
-        if new:
-            preflight_models(study.on_agents)
-        beginning = forecast_first(console, study.on_agents, yes, with_a_yes(), store, study.expected)
-
-    server = StudyServer.open(folder, source, agreed=agreed)
-    try:
-        beginning.keep(server.store)
-        bound = bound_socket(host, port)
-        server.tables.hold()
-        hosts, url = _called(host, bound.getsockname()[1], allowed, behind_proxy)
-        say(console, f"{server.study.title}: {url}study/")
-        say(console, f"A link for somebody with an id of yours: {recruiting_link(url, 'ID')}")
-        say(console, f"How far it is: wolflab study {shlex.quote(str(folder))} --show")
-        _warn(console, host, allowed)
-        _run(study_application(server, hosts), bound, behind_proxy)
-    finally:
-        server.close()
-    say(
-        console,
-        f"Stopped. The study is kept in {folder}; go on with: wolflab study {shlex.quote(str(folder))}",
-    )
+        out = out or Path("runs/tables")
+        allow_files()
+        listener = Listener(host, port, allow_host, behind_proxy)
+        server = TableServer(out, guarded=listener.reachable)
+        server.hold()
+        say(screen, f"Tables: {listener.url}{f'#access={server.facts.access}' if server.guarded else ''}")
+        say(screen, f"For you alone, as the host: {listener.url}#host={server.facts.host}")
+        listener.serve(screen, application(server, listener.hosts))
+        say(screen, f"Stopped. Tables are kept in {out}; the same command goes on with them.")
 
 
-def _called(host: str, port: int, allowed: Sequence[str], behind_proxy: bool) -> tuple[list[str], str]:
-    """What a server may be called in requests, and the address to be told: with the path below which a proxy
-    puts it, where the first name has one.
+class Listener:
+    """A socket that listens, and the names by which browsers may call it.
+
+    reachable: other machines can reach it. hosts: its names in requests. url: the address to be told, with
+    the path below which a proxy puts it, where the first name of `allowed` has one.
     """
+
+    def __init__(self, host: str, port: int, allowed: Sequence[str], behind_proxy: bool) -> None:
+        self._bound = bound_socket(host, port)
+        self._host, self._allowed, self._behind_proxy = host, allowed, behind_proxy
+        self.reachable = not is_loopback(host) or behind_proxy
+        port = self._bound.getsockname()[1]
+        self.hosts, self.url = _names(host, port, allowed, behind_proxy)
+
+    def serve(self, console: Console, served: Starlette) -> None:
+        """Serve until Ctrl-C. Where other machines can reach the server, what it means is told."""
+        if not is_loopback(self._host):
+            console.print(
+                "[bold yellow]Other machines can reach this server, and nothing that is sent is encrypted. "
+                "Give the first link to whom you trust alone, and put a reverse proxy with TLS before it "
+                "(docs/tables.md).[/]"
+            )
+            if not self._allowed:
+                say(console, "Name how others call this machine: --allow-host NAME:PORT")
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(serving_config(served, self._behind_proxy)).run(sockets=[self._bound])
+
+
+def _names(host: str, port: int, allowed: Sequence[str], behind_proxy: bool) -> tuple[list[str], str]:
+    """See `Listener`: its hosts and its url."""
     name = f"[{host}]" if ":" in host else host
     names = [name, "localhost", "127.0.0.1", "[::1]"] if is_loopback(host) else [name]
     hosts = [f"{name}:{port}" for name in dict.fromkeys(names)] + [one.partition("/")[0] for one in allowed]
@@ -130,12 +114,6 @@ def _called(host: str, port: int, allowed: Sequence[str], behind_proxy: bool) ->
     if allowed:
         url = f"{'https' if behind_proxy else 'http'}://{allowed[0].rstrip('/')}/"
     return hosts, url
-
-
-def _run(served: Starlette, bound: socket.socket, behind_proxy: bool) -> None:
-    """Serve until Ctrl-C."""
-    with suppress(KeyboardInterrupt):
-        uvicorn.Server(serving_config(served, behind_proxy)).run(sockets=[bound])
 
 
 def serving_config(served: Starlette, behind_proxy: bool = False) -> uvicorn.Config:
@@ -172,19 +150,6 @@ def allow_files() -> None:
     if soft != resource.RLIM_INFINITY and soft < most:
         with suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-
-
-def _warn(console: Console, host: str, allowed: Sequence[str]) -> None:
-    """Say what it means where other machines can reach the server."""
-    if is_loopback(host):
-        return
-    console.print(
-        "[bold yellow]Other machines can reach this server, and nothing that is sent is encrypted. Give "
-        "the first link to whom you trust alone, and put a reverse proxy with TLS before it "
-        "(docs/tables.md).[/]"
-    )
-    if not allowed:
-        say(console, "Name how others call this machine: --allow-host NAME:PORT")
 
 
 def bound_socket(host: str, port: int) -> socket.socket:

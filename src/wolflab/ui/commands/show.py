@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from typing import Annotated
 
+import typer
 from rich.console import Console, Group
 from rich.markup import escape
 from rich.rule import Rule
@@ -24,51 +25,91 @@ from ...rules import Action, Ruleset
 from ...text.asking.wording import moderator_request
 from ...text.notes import Answered, Asked, Content, Reflected, Suggested, Thought
 from ..notes import acted, message_numbers, note_lines
-from ..terminal.console import say
+from ..terminal.console import console, say
 from ..terminal.game import show_record
 from ..wording import cut
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is to be shown of a game: the command's flags. ExperimentError for two that do not go together.
-
-    as_: through whose eyes. turn: that turn alone; without: the same beside it, taken again without these
-    components. prompts: every request and reply as well; step: of that step alone. trust: its tables instead.
-    """
-
-    as_: str | None = None
-    thoughts: bool = False
-    prompts: bool = False
-    trust: bool = False
-    turn: str | None = None
-    without: Sequence[str] = ()
-    step: str | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse flags that have nothing to say together."""
-        if self.trust:
-            for flag in ("as_", "thoughts", "prompts", "turn", "without", "step"):
-                if getattr(self, flag):
-                    raise ExperimentError(
-                        f"--trust shows the whole game's tables of trust, and takes no --{flag.strip('_')}: "
-                        "leave one out"
-                    )
-        if self.without and self.turn is None:
-            raise ExperimentError("--without belongs to --turn: name the turn to be taken again")
-        if self.step is not None and not self.prompts:
-            raise ExperimentError("--step narrows --prompts down to one step: add --prompts")
-
+from .options import RunPath, commands
 
 _ERROR = 60
 """Of why a game stopped, in the list, in characters."""
 _WON = {True: "the village", False: "the Werewolves", None: "nobody"}
 
 
-def list_games(console: Console, store: Store, wanted: Wanted = Wanted()) -> None:
-    """The command without a number: every game of the run in a line. ExperimentError for flags of one."""
-    if any(getattr(wanted, flag.name) for flag in fields(wanted)):
-        raise ExperimentError(f"show: which game? Name its number; wolflab show {store.path} lists them")
+@commands.command(
+    "show",
+    epilog="Examples:  `wolflab show runs/…`  ·  `wolflab show runs/… 1`  ·  "
+    "`wolflab show runs/… 1 --as player_3 --thoughts`  ·  "
+    "`wolflab show runs/… 1 --turn 2/vote/3 --without reflection`",
+)
+def show(
+    run: RunPath,
+    game: Annotated[
+        int | None, typer.Argument(help="The game's number; without one, all are listed.", show_default=False)
+    ] = None,
+    as_: Annotated[str | None, typer.Option("--as", help="One player's log: what this seat saw.")] = None,
+    thoughts: Annotated[bool, typer.Option("--thoughts", help="With what the players noted down.")] = False,
+    prompts: Annotated[bool, typer.Option("--prompts", help="With every prompt and reply.")] = False,
+    trust: Annotated[bool, typer.Option("--trust", help="Who trusts whom, day by day, instead.")] = False,
+    turn: Annotated[
+        str | None,
+        typer.Option(help="One turn alone, step by step: 2/vote/player_4, or 2/vote/3 by seat, from 0."),
+    ] = None,
+    without: Annotated[
+        list[str], typer.Option(help="Beside that turn, the same without this component (repeatable).")
+    ] = [],
+    step: Annotated[str | None, typer.Option(help="Of --prompts, this step alone: answer/3, act …")] = None,
+) -> None:
+    """List a run's games, or print one of them, or one turn of it."""
+    screen = console()
+    flags = {"as": as_, "thoughts": thoughts, "prompts": prompts, "turn": turn, "without": without}
+    given = [name for name, value in (flags | {"step": step}).items() if value]
+    if trust and given:
+        raise ExperimentError(
+            f"--trust shows the whole game's tables of trust, and takes no --{given[0]}: leave one out"
+        )
+    if without and turn is None:
+        raise ExperimentError("--without belongs to --turn: name the turn to be taken again")
+    if step is not None and not prompts:
+        raise ExperimentError("--step narrows --prompts down to one step: add --prompts")
+    with Store.open_for_reading(run) as store:
+        if game is None:
+            if trust or given:
+                raise ExperimentError(f"show: which game? Name its number; wolflab show {run} lists them")
+            return _list_games(screen, store)
+        row, record = store.game(game), store.record(game)
+        say(screen, _heading(row), "dim")
+        if trust:
+            return show_trust(screen, record)
+        names = record.ruleset.names
+        seat = None if as_ is None else seat_of(names, as_, "--as")
+        ask = None if turn is None else _ask_of(names, turn)
+        if ask is None:
+            _say_players(screen, record, seat)
+            show_record(screen, record, seat, thoughts)
+        else:
+            if seat not in (None, seat_asked(ask)):
+                raise ExperimentError(
+                    f"--turn {turn} is not a turn of {as_}: the last number is the seat, from 0, "
+                    f"and {names[seat]} has seat {seat}"
+                )
+            if without and any(not model.startswith("village") for model in store.came_to(game)):
+                screen.print("[dim]Its model is asked anew for the turn without a component.[/]")
+            taken = retake_turn(store, row, ask, without)
+            show_turn(screen, record.ruleset, taken, without, _past(store, row))
+        if prompts:
+            if without:
+                screen.print("[dim]The prompts are those of the turn as it was played.[/]")
+            whose = (lambda each: seat in (None, seat_asked(each))) if ask is None else ask.__eq__
+            _show_prompts(screen, store, game, names, whose, step)
+
+
+def _heading(row: GameRow) -> str:
+    void = ", void" if row.status == "void" else ""
+    return f"game {row.id}: condition {row.condition}, deal {row.deal}, repeat {row.repeat}{void}"
+
+
+def _list_games(console: Console, store: Store) -> None:
+    """Every game of a run in a line."""
     table = Table(box=None, padding=(0, 2, 0, 0))
     for head in ("game", "deal", "repeat", "rounds"):
         table.add_column(head, justify="right", no_wrap=True)
@@ -94,38 +135,6 @@ def _say_players(console: Console, record: GameRecord, seat: int | None) -> None
         who = ", later ".join(map(str, seat_labels(record, number)))
         role = record.roles[number] if seat in (None, number) else ""
         say(console, f"  {name}{f', {role}' if role else ''}: {who}", "dim")
-
-
-def show(console: Console, store: Store, game: int, wanted: Wanted = Wanted()) -> None:
-    """The command: which game of the run it is and who played, then what is wanted of it."""
-    row = store.game(game)
-    record = store.record(game)
-    void = ", void" if row.status == "void" else ""
-    say(console, f"game {game}: condition {row.condition}, deal {row.deal}, repeat {row.repeat}{void}", "dim")
-    if wanted.trust:
-        show_trust(console, record)
-        return
-    names = record.ruleset.names
-    seat = None if wanted.as_ is None else seat_of(names, wanted.as_, "--as")
-    turn = None if wanted.turn is None else _ask_of(names, wanted.turn)
-    if turn is None:
-        _say_players(console, record, seat)
-        show_record(console, record, seat, wanted.thoughts)
-    else:
-        if seat is not None and seat != seat_asked(turn):
-            raise ExperimentError(
-                f"--turn {wanted.turn} is not a turn of {wanted.as_}: the last number is the seat, from 0, "
-                f"and {names[seat]} has seat {seat}"
-            )
-        if wanted.without and any(not model.startswith("village") for model in store.came_to(game)):
-            console.print("[dim]Its model is asked anew for the turn without a component.[/]")
-        taken = retake_turn(store, row, turn, wanted.without)
-        show_turn(console, record.ruleset, taken, wanted.without, _past(store, row))
-    if wanted.prompts:
-        if wanted.without:
-            console.print("[dim]The prompts are those of the turn as it was played.[/]")
-        whose = (lambda ask: seat in (None, seat_asked(ask))) if turn is None else turn.__eq__
-        _show_prompts(console, store, game, names, whose, wanted.step)
 
 
 def _ask_of(names: Sequence[str], turn: str) -> str:

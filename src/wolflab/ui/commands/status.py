@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
+import typer
 from rich.console import Console
 
 from ...lab.results.costs import cost_without_prices, run_cost
@@ -21,33 +22,40 @@ from ...lab.training.run import opened
 from ...metrics.rows import UNFINISHED
 from ...usage import Cost
 from ..report.numbers import UNKNOWN, cost_in_words, number
-from ..terminal.console import say
+from ..terminal.console import console, say
 from ..wording import NOT_BEGUN, attempts_in_words, counted, duration, status_in_words
 from .common import how_to_go_on
+from .options import commands
 
 _NAMED = 5
 """Calls under way, and reasons, that are named one by one."""
 
 
-def show_status(console: Console, path: Path) -> None:
-    """Tell how far it is, and how to go on. StoreError for what is no run, training or directory of calls."""
-    if (path / TRAINING).is_file():
-        _show_training(console, path)
+@commands.command("status", epilog="Example:  `wolflab status runs/…`")
+def status(
+    run: Annotated[
+        Path, typer.Argument(help="The directory of a run, a training, a judge …", show_default=False)
+    ],
+) -> None:
+    """Tell how far something is, while it goes on or after it has stopped, and how to go on."""
+    screen = console()
+    if (run / TRAINING).is_file():
+        _show_training(screen, run)
         return
-    with RunOverview.open_for_reading(path) as overview:
-        work = _Work.of(path)
+    with RunOverview.open_for_reading(run) as overview:
+        work = _Work.of(run)
         counts = overview.counts()
         under_way = overview.left_open()
         if overview.of_games:
-            _show_games(console, path, overview, counts, work)
+            _show_games(screen, run, overview, counts, work)
         else:
-            _show_calls(console, path, overview.progress(), work)
-            say(console, _took(counts, cost_without_prices(overview)))
+            _show_calls(screen, run, overview.progress(), work)
+            say(screen, _took(counts, cost_without_prices(overview)))
         lost = attempts_in_words(overview.attempt_totals())
     if lost:
-        say(console, f"  {lost}", "yellow")
+        say(screen, f"  {lost}", "yellow")
     if under_way:
-        _tell_under_way(console, under_way, work)
+        _tell_under_way(screen, under_way, work)
 
 
 class _Work(NamedTuple):

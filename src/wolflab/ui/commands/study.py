@@ -1,9 +1,12 @@
-"""A study in the terminal: a draft to fill in, and how far it is."""
+"""`wolflab study`: a study's server, a draft to fill in, and how far it is."""
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.table import Table
 
@@ -12,12 +15,81 @@ from ...files import write
 from ...lab.plans.sources import shipped_files
 from ...lab.storage.store import Store
 from ...lab.studies.people import given_up, kept_people, step_of
-from ...lab.studies.plan import STUDY, load_study
-from ..terminal.console import say
+from ...lab.studies.plan import STUDY, StudyPlan, load_study
+from ..study.app import recruiting_link, study_application
+from ..study.study_server import StudyServer
+from ..terminal.console import console, log_at_terminal, say
+from ..terminal.forecast import Beginning, forecast_first
 from ..wording import counted
+from .common import preflight_models, with_a_yes
+from .options import AllowHost, BehindProxy, Listening, Port, Yes, commands
+from .serve import Listener, allow_files
 
 
-def draft_study(console: Console, name: str, to: Path) -> None:
+@commands.command(
+    "study",
+    epilog="Examples:  `wolflab study helmsman-people --draft mine.yaml`  ·  `wolflab study mine.yaml`  ·  "
+    "`wolflab study runs/mine --show`",
+)
+def study(
+    source: Annotated[
+        str, typer.Argument(help="A study's file, a shipped study's name, or a study's folder.")
+    ],
+    draft: Annotated[
+        Path | None,
+        typer.Option(help="Write the study as a file to fill in, and stop.", show_default=False),
+    ] = None,
+    show: Annotated[bool, typer.Option("--show", help="Tell how far it is, and stop.")] = False,
+    host: Listening = "127.0.0.1",
+    port: Port = 8000,
+    out: Annotated[
+        Path | None, typer.Option(help="The study's folder (default: under runs/).", show_default=False)
+    ] = None,
+    allow_host: AllowHost = [],
+    behind_proxy: BehindProxy = False,
+    yes: Yes = False,
+) -> None:
+    """Run a study with people: consent, rules, games among agents, questions."""
+    screen, folder = console(), Path(source)
+    if draft is not None:
+        _draft(screen, source, draft)
+        return
+    if show:
+        _show(screen, folder)
+        return
+    log_at_terminal()
+    if not (folder / STUDY).is_file():
+        folder = out or Path("runs") / load_study(source).name
+    elif out is not None:
+        raise StoreError(f"{source} is a study's folder: it goes on there; leave out --out")
+    else:
+        source = str(folder / STUDY)
+    allow_files()
+    beginning = Beginning()
+
+    def agreed(study: StudyPlan, store: Store | None, new: bool) -> None:
+        nonlocal beginning
+        if new:
+            preflight_models(study.on_agents)
+        beginning = forecast_first(screen, study.on_agents, yes, with_a_yes(), store, study.expected)
+
+    server = StudyServer.open(folder, source, agreed=agreed)
+    again = f"wolflab study {shlex.quote(str(folder))}"
+    try:
+        beginning.keep(server.store)
+        listener = Listener(host, port, allow_host, behind_proxy)
+        server.tables.hold()
+        say(screen, f"{server.study.title}: {listener.url}study/")
+        say(screen, f"A link for somebody with an id of yours: {recruiting_link(listener.url, 'ID')}")
+        say(screen, f"How far it is: {again} --show")
+        # Whoever has the link may take part: it needs no access token.
+        listener.serve(screen, study_application(server, listener.hosts))
+    finally:
+        server.close()
+    say(screen, f"Stopped. The study is kept in {folder}; go on with: {again}")
+
+
+def _draft(console: Console, name: str, to: Path) -> None:
     """Write a shipped study as a file whose blanks somebody fills in. StoreError where the file is there."""
     shipped = shipped_files("studies")
     if name not in shipped:
@@ -29,7 +101,7 @@ def draft_study(console: Console, name: str, to: Path) -> None:
     say(console, f"{to}: fill in {blanks}; then run: wolflab study {to}")
 
 
-def show_study(console: Console, folder: Path) -> None:
+def _show(console: Console, folder: Path) -> None:
     """How far everybody is."""
     if not (folder / STUDY).is_file():
         raise StoreError(f"{folder} is no study's folder; begin one with: wolflab study FILE")

@@ -1,20 +1,21 @@
-"""What `wolflab tournament` shows: progress while games are played, then the tables; and its page."""
+"""`wolflab tournament`: games are played, then its tables and its page."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from ...errors import ExperimentError
-from ...lab.plans.tournament import Tournament, from_flags, load_tournament, make_tournament
+from ...lab.plans.tournament import from_flags, load_tournament, make_tournament
 from ...lab.results.extras import Extras, extras_of_tournament
 from ...lab.results.summaries import summary
-from ...lab.runs.first_decisions import FirstDecisions
 from ...lab.runs.tournament_games import play_tournament, start_tournament, written_of
 from ...lab.runs.tournament_games import tournament_standings as standings_of
 from ...lab.storage.run_files import new_directory
@@ -25,78 +26,76 @@ from ...stats.intervals import Estimate
 from ..report.links import Links
 from ..report.numbers import interval, number, spent
 from ..report.tournament import PART_NAMES, standings_page
-from ..terminal.alarm import Alarm, WatchedStore
-from ..terminal.console import ExitCode, say
+from ..terminal.alarm import WatchedStore
+from ..terminal.console import ExitCode, console, say
 from ..terminal.forecast import Beginning, forecast_first
 from ..terminal.tables import INSTRUMENT, framed, in_red, print_fitted, print_top
 from ..wording import OPPONENTS_DIFFER, counted, counted_in_words, name_shown, page_numbers, trouble_marks
-from .common import (
-    begin_output,
-    end,
-    leave,
-    play_games,
-    preflight_models,
-    taken_up,
-    with_a_yes,
+from .common import begin_output, end, leave, play_games, preflight_models, taken_up, with_a_yes
+from .options import RULES, KeepGoing, OnVillage, Out, Resume, Set, Yes, check_alone, commands
+
+
+@commands.command(
+    "tournament",
+    epilog="Examples:  `wolflab tournament tournament-components --village`  ·  "
+    "`wolflab tournament --entrant vanilla --entrant deductive-004 --deals 50`  ·  "
+    "`wolflab tournament --resume runs/…`",
 )
-
-
-def chosen_tournament(
-    source: str | None,
-    entrants: Sequence[str],
-    model: str | None,
-    rules: str | None,
-    deals: int | None,
-    overrides: Sequence[str],
-    village: bool,
-) -> Tournament:
-    """The tournament that the flags name: a file's, or one of entrants given one by one."""
-    if (source is None) == (not entrants):
+def tournament(
+    context: typer.Context,
+    file: Annotated[
+        str | None, typer.Argument(help="A YAML file with entrants, or the name of a shipped one.")
+    ] = None,
+    entrant: Annotated[
+        list[str], typer.Option(help="Instead: RECIPE, NAME=RECIPE or NAME=RECIPE@MODEL (repeatable).")
+    ] = [],
+    model: Annotated[str | None, typer.Option(help="Of entrants that name none.")] = None,
+    rules: Annotated[str | None, typer.Option(help=RULES)] = None,
+    deals: Annotated[int | None, typer.Option(help="Sets of cards, the same for every pair.")] = None,
+    set_: Set = [],
+    village: OnVillage = False,
+    out: Out = None,
+    resume: Resume = None,
+    show: Annotated[Path | None, typer.Option(help="Only show this run's tables.")] = None,
+    yes: Yes = False,
+    keep_going: KeepGoing = False,
+) -> None:
+    """Play everybody against everybody on both sides, then print win rates and ratings."""
+    screen = console()
+    check_alone(context, ("set_", "yes", "keep_going") if show is None else ())
+    if show is not None:
+        with Store.open_for_reading(show) as shown:
+            show_tournament(screen, shown)
+        return
+    if resume is not None:
+        raise typer.Exit(resume_tournament(screen, resume, set_, yes, keep_going))
+    if (file is None) == (not entrant):
         raise ExperimentError(
             "name a tournament's file, or its entrants (--entrant vanilla --entrant deductive-004); one of "
             "the two"
         )
-    if source is None:
+    if file is None:
         if village and model is not None:
             raise ExperimentError("--village and --model: both say who plays; use one")
-        return make_tournament(
-            from_flags(entrants, model, rules, deals), overrides, village, "wolflab tournament"
-        )
-    flags = {"model": model, "rules": rules, "deals": deals}
-    changes = [f"{name}={value}" for name, value in flags.items() if value is not None]
-    return load_tournament(source, [*changes, *overrides], village)
-
-
-def run_tournament(
-    console: Console,
-    source: str | None,
-    tournament: Tournament,
-    out: Path | None,
-    yes: bool = False,
-    keep_going: bool = False,
-) -> ExitCode:
-    """Play a tournament as a new run, then show it. source: its file's name, None for one of flags. yes:
-    whatever it may cost. keep_going: whatever its models reply.
-    """
-    keyless = None if tournament.village is None else f"wolflab tournament {source} --village"
-    preflight_models(tournament.experiment(), list(tournament.entrants.items()), keyless)
-    beginning = forecast_first(console, tournament.experiment(), yes, with_a_yes())
-    path = out if out is not None else new_directory(Path("runs"), tournament.name)
-    start_tournament(path, tournament).close()
+        data = from_flags(entrant, model, rules, deals)
+        named = make_tournament(data, set_, village, "wolflab tournament")
+    else:
+        flags = {"model": model, "rules": rules, "deals": deals}
+        changes = [f"{name}={value}" for name, value in flags.items() if value is not None]
+        named = load_tournament(file, [*changes, *set_], village)
+    keyless = None if named.village is None else f"wolflab tournament {file} --village"
+    preflight_models(named.experiment(), list(named.entrants.items()), keyless)
+    beginning = forecast_first(screen, named.experiment(), yes, with_a_yes())
+    path = out or new_directory(Path("runs"), named.name)
+    start_tournament(path, named).close()
     with WatchedStore.resume(path) as store:
-        return _played(console, store, True, beginning, keep_going)
+        raise typer.Exit(_played(screen, store, True, beginning, keep_going))
 
 
 def resume_tournament(
-    console: Console,
-    path: Path,
-    changes: Sequence[str] = (),
-    yes: bool = False,
-    keep_going: bool = False,
+    console: Console, path: Path, changes: Sequence[str], yes: bool, keep_going: bool
 ) -> ExitCode:
-    """Take up a tournament's run where it stopped, then show it. changes: see `Store.resume`. yes and
-    keep_going: see `run_tournament`.
-    """
+    """Take up a tournament's run where it stopped, then show it. changes: of its file, as `-o` has them."""
     with WatchedStore.resume(path) as store:
         beginning, reached = taken_up(console, store, changes, yes)
         return _played(console, store, reached, beginning, keep_going)
@@ -107,19 +106,11 @@ def _played(
 ) -> ExitCode:
     title = store.experiment.title or store.experiment.name
     begin_output(console, "tournament", title, store.path, keep_going)
-    beginning.keep(store)
-    with Alarm(console, store) as alarm:
-        ok = play_games(
-            console,
-            store,
-            lambda watch: play_tournament(store, alarm.beside(watch), reached, FirstDecisions(keep_going)),
-            beginning.rehearsal,
-        )
-    extra = show_tournament(console, store, None)
-    return end(console, store, "tournament", ok, extra, keep_going)
+    ok = play_games(console, store, play_tournament, beginning, reached, keep_going)
+    return end(console, store, "tournament", ok, show_tournament(console, store), keep_going)
 
 
-def show_tournament(console: Console, store: Store, out: Path | None) -> Extras:
+def show_tournament(console: Console, store: Store) -> Extras:
     """Print a tournament's tables, and write its page and its numbers. Returns what stands beside these."""
     standings, extra = standings_of(store), extras_of_tournament(store)
     print_top(console, extra)
@@ -133,7 +124,7 @@ def show_tournament(console: Console, store: Store, out: Path | None) -> Extras:
     leave(
         console,
         "page",
-        out or store.path / "tournament.html",
+        store.path / "tournament.html",
         standings_page(standings, extra, written_of(store), results, Links(on=True)).html,
         page_numbers(standings, extra),
     )

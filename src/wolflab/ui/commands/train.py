@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.markup import escape as plain
 from rich.table import Table
@@ -32,59 +33,81 @@ from ..report import prose
 from ..report.figures import Chart, ChartLine, Picture, curves, on_page
 from ..report.page import page
 from ..report.table import ReportTable
+from ..terminal.console import console
 from .common import bar, begin_output
+from .options import Out, Resume, Set, check_alone, commands
 
 PAGE, CURVE = "training.html", "curve.svg"
 _POINTS = 40
 """Points of a line at most; more updates are averaged."""
 
 
+@commands.command(
+    "train",
+    epilog="Examples:  `wolflab train train-small`  ·  "
+    "`wolflab train my.yaml --seed 4 -o training.updates=20`  ·  "
+    "`wolflab train --resume runs/…`  ·  `wolflab train --show runs/…`",
+)
 def train(
-    console: Console,
-    source: str | None,
-    seeds: Sequence[int],
-    overrides: Sequence[str],
-    out: Path | None,
-    resume: Path | None,
-    show: Path | None,
+    context: typer.Context,
+    experiment: Annotated[
+        str | None,
+        typer.Argument(help="A YAML file, or the name of a shipped training."),
+    ] = None,
+    seed: Annotated[list[int], typer.Option(help="Instead of the file's seeds (repeatable).")] = [],
+    set_: Set = [],
+    out: Out = None,
+    resume: Resume = None,
+    show: Annotated[Path | None, typer.Option(help="Only show this run's curve and results.")] = None,
 ) -> None:
-    """Train as a new run, go on with one, or only show it."""
-    if show is not None:
-        show_training(console, show)
-        return
+    """Train the policy of a strategic player, then judge it on held-out deals."""
+    screen = console()
+    if (experiment is not None) + (resume is not None) + (show is not None) != 1:
+        raise typer.BadParameter("name a training, or --resume or --show a run; one of the three")
+    check_alone(context)
+    if experiment is not None:
+        changes = [*set_, f"seeds={seed}"] if seed else set_
+        resume = start_training(load_training(experiment, changes), out)
     if resume is not None:
-        _run(console, resume)
-        return
-    assert source is not None
-    changes = [*overrides, f"seeds={list(seeds)}"] if seeds else list(overrides)
-    _run(console, start_training(load_training(source, changes), out))
+        _run(screen, resume)
+    elif show is not None:
+        show_training(screen, show)
 
 
+@commands.command(
+    "exploit",
+    epilog="Examples:  `wolflab exploit deductive-004 --side werewolves`  ·  "
+    "`wolflab exploit small --side village --updates 100`",
+)
 def exploit(
-    console: Console,
-    target: str | None,
-    side: str,
-    updates: int,
-    episodes: int,
-    deals: int,
-    seeds: Sequence[int],
-    overrides: Sequence[str],
-    out: Path | None,
-    resume: Path | None,
+    context: typer.Context,
+    target: Annotated[
+        str | None,
+        typer.Argument(help="Whom to exploit: a recipe, RECIPE@MODEL, a shipped policy, or the file of one."),
+    ] = None,
+    side: Annotated[str, typer.Option(help="The side that learns: village or werewolves.")] = "werewolves",
+    updates: Annotated[int, typer.Option(help="The budget: updates of the best response.")] = 30,
+    episodes: Annotated[int, typer.Option(help="… and games for each of them.")] = 512,
+    deals: Annotated[int, typer.Option(help="Held-out deals that it is judged on.")] = 1000,
+    seed: Annotated[list[int], typer.Option(help="One best response each (repeatable).")] = [1],
+    set_: Set = [],
+    out: Out = None,
+    resume: Resume = None,
 ) -> None:
-    """Train a best response and judge it."""
-    if resume is not None:
-        _run(console, resume)
-        return
-    assert target is not None
-    given: dict[str, Any] = {
-        "title": f"A best response to {target} on the {side} side",
-        "training": {"updates": updates, "rollouts": {"episodes": episodes}},
-        "evaluation": {"final": deals},
-        "seeds": list(seeds),
-    }
-    made = best_response(target_of(target), side_of(side), given, overrides)
-    _run(console, start_training(made, out))
+    """Train a best response against a frozen player: a lower bound of how far it can be exploited."""
+    if (target is None) == (resume is None):
+        raise typer.BadParameter("name a player to exploit, or --resume a run; one of the two")
+    check_alone(context)
+    if target is not None:
+        given: dict[str, Any] = {
+            "title": f"A best response to {target} on the {side} side",
+            "training": {"updates": updates, "rollouts": {"episodes": episodes}},
+            "evaluation": {"final": deals},
+            "seeds": seed,
+        }
+        resume = start_training(best_response(target_of(target), side_of(side), given, set_), out)
+    assert resume is not None
+    _run(console(), resume)
 
 
 def _run(console: Console, folder: Path) -> None:

@@ -5,21 +5,23 @@ It knows the kinds of directories and files; what is checked of each is for the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 
 from ...errors import RecordError, StoreError
 from ...lab.experience.pool_file import check_pool, is_pool
-from ...lab.runs.verification import RunVerification, totals_that_differ, verify_run
+from ...lab.runs.verification import totals_that_differ, verify_run
 from ...lab.storage.call_store import CallStore
 from ...lab.storage.run_files import TRAINING
 from ...lab.storage.store import Store
 from ...lab.training.run import opened, verify_training
-from ..terminal.console import say
+from ..terminal.console import console, say
 from ..wording import counted
+from .options import commands, finish
 
 _BLIND = (
     "Only --agents sees notes, prompts, replies of models and interviews that somebody changed and hashed "
@@ -27,10 +29,29 @@ _BLIND = (
 )
 
 
-def verify_path(console: Console, path: Path, agents: bool) -> bool:
-    """Check what lies there, as its kind is checked, and print every fault. Does all of it hold?"""
-    check = next(check for fits, check in _KINDS if fits(path))
-    return check(console, path, agents)
+@commands.command("verify", epilog="Examples:  `wolflab verify runs/…`  ·  `wolflab verify runs/… --agents`")
+def verify(
+    run: Annotated[
+        Path,
+        typer.Argument(
+            help="The directory of a run, a training, a judge or an evaluation, or a pool's file.",
+            show_default=False,
+        ),
+    ],
+    agents: Annotated[
+        bool, typer.Option("--agents", help="Also play every game again from its calls.")
+    ] = False,
+) -> None:
+    """Check that all is there and holds: games of the plan, hashes, rules, settings, totals; with --agents
+    prompts and notes.
+    """
+    if run.is_file() and is_pool(run):
+        check = _pool
+    elif (run / TRAINING).is_file():
+        check = _training
+    else:
+        check = _calls if _has_calls_alone(run) else _run
+    finish(check(console(), run, agents))
 
 
 def _tell(console: Console, fault: str) -> None:
@@ -57,7 +78,10 @@ def _run(console: Console, path: Path, agents: bool) -> bool:
             "this version of Wolflab reads some stored replies otherwise than the one that began the run; "
             "the records hold",
         )
-    _tell_missing(console, found)
+    be = "is" if found.planned == 1 else "are"
+    console.print(f"{found.over} of {counted(found.planned, 'planned game')} {be} over", highlight=False)
+    for place in found.missing:
+        say(console, f"missing: {place}")
     for why in found.unseen:
         say(console, f"the settings of some players were not compared with the records: {why}")
     if found.erased:
@@ -66,13 +90,6 @@ def _run(console: Console, path: Path, agents: bool) -> bool:
     if not agents:
         say(console, _BLIND)
     return found.holds
-
-
-def _tell_missing(console: Console, found: RunVerification) -> None:
-    be = "is" if found.planned == 1 else "are"
-    console.print(f"{found.over} of {counted(found.planned, 'planned game')} {be} over", highlight=False)
-    for place in found.missing:
-        say(console, f"missing: {place}")
 
 
 def _training(console: Console, path: Path, agents: bool) -> bool:
@@ -119,12 +136,3 @@ def _has_calls_alone(path: Path) -> bool:
         return False
     with CallStore.open_for_reading(path) as store:
         return not store.of_games
-
-
-_KINDS: tuple[tuple[Callable[[Path], bool], Callable[[Console, Path, bool], bool]], ...] = (
-    (lambda path: path.is_file() and is_pool(path), _pool),
-    (lambda path: (path / TRAINING).is_file(), _training),
-    (_has_calls_alone, _calls),
-    (lambda path: True, _run),
-)
-"""What fits a kind, and how it is checked; the first that fits."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from rich.console import Console
+import typer
 
 from ... import __version__
 from ...errors import WolflabError
@@ -29,9 +29,10 @@ from ...wwqa.parity import (
     token_decoder,
 )
 from ...wwqa.sources import read_questions
-from ..terminal.console import say
+from ..terminal.console import console, say
 from ..wording import counted
 from .common import bar, write_numbers
+from .options import ModelSet, RulesOfQuestions, SendKeys, commands, finish
 
 _LONGEST = 300
 """Characters of a prompt or a reply that are shown of each side."""
@@ -42,64 +43,76 @@ _SOURCES: Mapping[TokenSource, str] = {
     "apply-template": "the server's own tokens (/apply-template and /tokenize)",
     "count": "the number of tokens alone, for this server shows no more",
 }
+AdapterFolder = Annotated[Path, typer.Argument(help="The folder of a LoRA adapter.", show_default=False)]
 
 
-def merge_adapter(console: Console, adapter: Path, out: Path) -> None:
-    """Write base and adapter as whole weights."""
+@commands.command("wwqa adapter", epilog="Example:  `wolflab wwqa adapter tuned/adapter -o merged`")
+def merge_adapter(
+    adapter: AdapterFolder,
+    out: Annotated[Path, typer.Option("-o", "--out", help="A new folder.", show_default=False)],
+) -> None:
+    """Hand a trained adapter on to servers: merged into its base, as a folder of whole weights."""
     known = read_adapter(adapter)
     save_merged(known, out)
-    say(console, f"whole weights (base {known.base}) written to {out}")
+    say(console(), f"whole weights (base {known.base}) written to {out}")
 
 
-@dataclass(frozen=True)
-class ParityWanted:
-    """What the command line asks for. model: as written there. rules: of questions that do not say theirs."""
-
-    adapter: Path
-    questions: Path
-    model: str
-    set_: tuple[str, ...] = ()
-    out: Path = Path("parity.json")
-    n: int = 50
-    seed: int = 1
-    least: float = 0.96
-    rules_text: str = "yes"
-    rules: str | None = None
-
-
-def check_parity(console: Console, wanted: ParityWanted) -> bool:
-    """Compare prompts and answers, print and write what was found. Returns whether parity holds."""
-    if wanted.rules_text not in ("yes", "no"):
-        raise WolflabError(f"--rules-text: got {wanted.rules_text!r}; write yes or no")
-    if wanted.out.is_dir():  # said before anybody is asked, for the answers are on file nowhere else
-        raise WolflabError(f"-o {wanted.out}: that is a folder; name a file for prompts and answers")
-    read_adapter(wanted.adapter)
-    file = read_questions(wanted.questions)
+@commands.command(
+    "wwqa parity",
+    epilog="Example:  `wolflab wwqa parity tuned/adapter questions.jsonl --model vllm/tuned`",
+)
+def check_parity(
+    adapter: AdapterFolder,
+    questions: Annotated[Path, typer.Argument(help="A file of questions.", show_default=False)],
+    model: Annotated[str, typer.Option(help="The adapter behind a server.", show_default=False)],
+    set_: ModelSet = [],
+    out: Annotated[Path, typer.Option("-o", "--out", help="The file of all prompts and answers.")] = Path(
+        "parity.json"
+    ),
+    n: Annotated[int, typer.Option("--n", min=1, help="How many questions.")] = 50,
+    seed: Annotated[int, typer.Option(help="Another seed draws others.")] = 1,
+    least: Annotated[
+        float, typer.Option(min=0, max=1, help="The share of first words that has to be equal.")
+    ] = 0.96,
+    rules_text: Annotated[str, typer.Option(help="The rules in front: yes or no.")] = "yes",
+    rules: RulesOfQuestions = None,
+    yes: SendKeys = False,
+) -> None:
+    """Hold a server against training: equal prompts, token by token, and equal first words of answers."""
+    screen = console()
+    if rules_text not in ("yes", "no"):
+        raise WolflabError(f"--rules-text: got {rules_text!r}; write yes or no")
+    if out.is_dir():  # said before anybody is asked, for the answers are on file nowhere else
+        raise WolflabError(f"-o {out}: that is a folder; name a file for prompts and answers")
+    read_adapter(adapter)
+    file = read_questions(questions)
     for sentence in file.troubles():
-        say(console, sentence)
-    known = None if wanted.rules is None else preset(wanted.rules)
-    messages = drawn_messages(file.items, wanted.n, wanted.seed, wanted.rules_text == "yes", known)
-    shown = bar(console)
+        say(screen, sentence)
+    known = None if rules is None else preset(rules)
+    messages = drawn_messages(file.items, n, seed, rules_text == "yes", known)
+    shown = bar(screen)
     tasks = {side: shown.add_task(side, total=len(messages), visible=False) for side in ("server", "here")}
     with shown:
         found = asyncio.run(
             compare(
-                wanted.adapter,
-                model_given(wanted.model, wanted.set_),
+                adapter,
+                model_given(model, set_),
                 messages,
-                wanted.least,
+                least,
                 lambda side, done: shown.update(tasks[side], completed=done, visible=True),
             )
         )
-    decode = token_decoder(wanted.adapter)
+    decode = token_decoder(adapter)
     for line, style in _lines(found, decode):
-        say(console, line, style)
-    write_numbers(wanted.out, _as_data(found, wanted, decode))
-    say(console, f"all prompts and answers as data: {wanted.out}")
-    return found.holds
+        say(screen, line, style)
+    asked = {"adapter": str(adapter), "questions": str(questions), "model": model}
+    drawn = {"rules text": rules_text, "seed": seed}
+    write_numbers(out, {"wolflab": __version__, **asked, **drawn, **_as_data(found, decode)})
+    say(screen, f"all prompts and answers as data: {out}")
+    finish(found.holds)
 
 
-def _as_data(found: Parity, wanted: ParityWanted, decode: Callable[[Tokens], str]) -> dict[str, Any]:
+def _as_data(found: Parity, decode: Callable[[Tokens], str]) -> dict[str, Any]:
     """What was found as JSON values. Prompts that differ carry both sides' tokens as text."""
     prompts = [{**asdict(pair), "same": pair.same} for pair in found.prompts]
     for pair, data in zip(found.prompts, prompts, strict=True):
@@ -107,12 +120,6 @@ def _as_data(found: Parity, wanted: ParityWanted, decode: Callable[[Tokens], str
             data["training as text"] = decode(pair.training)
             data["server as text"] = decode(pair.server)
     return {
-        "wolflab": __version__,
-        "adapter": str(wanted.adapter),
-        "questions": str(wanted.questions),
-        "model": wanted.model,
-        "rules text": wanted.rules_text,
-        "seed": wanted.seed,
         "compared": _SOURCES[found.source],
         "holds": found.holds,
         "equal prompts": found.equal_prompts,

@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 
 from ...errors import WolflabError
@@ -17,20 +18,34 @@ from ...wwqa.audit import Audit, LabelCheck, Spot, audit_questions, category_of,
 from ...wwqa.items import NO, YES
 from ...wwqa.sources import read_questions
 from ..report.wwqa_audit import file_notes, files_table, proofs_in_words, render_audit
-from ..terminal.console import say
+from ..terminal.console import console, say
 from ..terminal.tables import print_table
 from ..wording import counted
 from .common import write_numbers
+from .options import QuestionFiles, commands
 
 PAGE, RESULT = "audit.html", "audit.json"
 
 
+@commands.command(
+    "wwqa audit",
+    epilog="Example:  `wolflab wwqa audit binary_qa_raw.json --train rule_based_qa.csv "
+    "--train situation_based_qa.csv -o audited`",
+)
 def audit_files(
-    console: Console, paths: Sequence[Path], train: Sequence[Path], rules: str | None, out: Path
-) -> Audit:
-    """Audit the files, print what was found, and write page, numbers and a cleaned copy of each file."""
+    files: QuestionFiles,
+    train: Annotated[list[Path], typer.Option(help="A training file (repeatable).")] = [],
+    rules: Annotated[
+        str | None, typer.Option(help="Hold labels against this preset, not against 002's rules.")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("-o", "--out", help="A directory for the page, the numbers and cleaned copies.")
+    ] = Path("wwqa-audit"),
+) -> None:
+    """Find doubles, contradictions, wrong labels and test questions in training; write cleaned copies."""
+    screen = console()
     found = audit_questions(
-        [read_questions(path) for path in paths],
+        [read_questions(path) for path in files],
         [read_questions(path) for path in train],
         rules_to_ask(rules),
     )
@@ -40,10 +55,9 @@ def audit_files(
         write(copy, found.cleaned(number))
     write_numbers(out / RESULT, numbers)
     write(out / PAGE, render_audit(numbers).encode())
-    _print(console, numbers)
-    say(console, f"page: {out / PAGE}")
-    say(console, f"all findings: {out / RESULT}")
-    return found
+    _print(screen, numbers)
+    say(screen, f"page: {out / PAGE}")
+    say(screen, f"all findings: {out / RESULT}")
 
 
 def _copies(found: Audit, out: Path) -> list[Path]:

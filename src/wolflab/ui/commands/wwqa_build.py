@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import get_args
+from typing import Annotated, get_args
 
-from rich.console import Console
+import typer
 from rich.markup import escape
 from rich.table import Column, Table
 
@@ -22,11 +22,13 @@ from ...wwqa.general import GENERAL_KINDS, GeneralKind, general_items
 from ...wwqa.items import NO, YES, write_items
 from ...wwqa.kinds import KINDS
 from ...wwqa.kinds.kind import QuestionKind
-from ..terminal.console import say
+from ..terminal.console import console, say
 from ..terminal.tables import print_fitted
 from ..wording import counted
 from .common import bar
+from .options import Overwrite, Preset, commands
 
+QuestionsOut = Annotated[Path, typer.Option("-o", "--out", help="The new file.", show_default=False)]
 _UNASKED: Mapping[Unasked, str] = {
     "never comes up": "not asked, for these rules give no such question",
     "one answer": "not asked, for these rules always give one answer",
@@ -34,55 +36,72 @@ _UNASKED: Mapping[Unasked, str] = {
 }
 
 
-def build_set(
-    console: Console,
-    rules: str,
-    changes: Sequence[str],
-    n: int,
-    seed: int,
-    out: Path,
-    kinds: Sequence[str] = (),
-    overwrite: bool = False,
-    most_wordings: int | None = None,
+@commands.command(
+    "wwqa build", epilog="Example:  `wolflab wwqa build --rules sheriff --n 2000 -o sheriff.jsonl`"
+)
+def build_questions(
+    out: QuestionsOut,
+    rules: Preset = "sheriff",
+    set_: Annotated[
+        list[str], typer.Option("--set", help="Change a switch of the rules: tie=random (repeatable).")
+    ] = [],
+    n: Annotated[
+        int, typer.Option(min=1, max=200_000, help="How many items, training and tests together.")
+    ] = 2000,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same items.")] = 1,
+    kind: Annotated[list[str], typer.Option(help="This kind alone; see `kinds` (repeatable).")] = [],
+    wordings: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="At most so many ways to tell and to ask each kind, but for the test of new wordings.",
+            show_default=False,
+        ),
+    ] = None,
+    overwrite: Overwrite = False,
 ) -> None:
-    """Build a question set, write it, and say what is in it. most_wordings: see `build_items`. A file that is
-    there is a WolflabError.
-    """
-    ruleset = ruleset_with(rules, changes)
+    """Make questions on a ruleset, each proved by the rules engine, in splits for training and tests."""
+    screen = console()
+    ruleset = _ruleset_with(rules, set_)
     _must_be_new(out, overwrite)
-    with bar(console) as shown:
+    with bar(screen) as shown:
         task = shown.add_task("items", total=n)
 
         def watch(made: int, wanted: int) -> None:
             shown.update(task, completed=made, total=wanted)
 
-        built = build_items(ruleset, n, seed, watch, kinds, most_wordings=most_wordings)
+        built = build_items(ruleset, n, seed, watch, kind, most_wordings=wordings)
     write_items(out, built.items)
-    console.print(_splits(built, ruleset))
+    screen.print(_splits(built, ruleset))
     more = " (pairs are kept together)" if len(built.items) > n else ""
-    say(console, f"{counted(len(built.items), 'item')} written to {out}{more}")
+    say(screen, f"{counted(len(built.items), 'item')} written to {out}{more}")
     for split, (made, wanted) in built.short.items():
-        say(console, f"split {split}: {made:,} of {wanted:,} items; these rules gave no more that differ")
+        say(screen, f"split {split}: {made:,} of {wanted:,} items; these rules gave no more that differ")
     for reason, sentence in _UNASKED.items():
         names = [name for name, why in built.unasked.items() if why == reason]
         if names:
-            say(console, f"{sentence}: {', '.join(names)}")
+            say(screen, f"{sentence}: {', '.join(names)}")
     if built.held_out:
-        say(console, f"kinds that training has none of: {', '.join(built.held_out)}")
+        say(screen, f"kinds that training has none of: {', '.join(built.held_out)}")
 
 
-def build_general(console: Console, n: int, seed: int, out: Path, overwrite: bool = False) -> None:
-    """Make questions of general ability, write them, and say what they are. A file that is there is a
-    WolflabError.
-    """
+@commands.command("wwqa general", epilog="Example:  `wolflab wwqa general --n 200 -o general.jsonl`")
+def build_general(
+    out: QuestionsOut,
+    n: Annotated[int, typer.Option("--n", help="How many questions (1 to 2,000).")] = 200,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same questions.")] = 1,
+    overwrite: Overwrite = False,
+) -> None:
+    """Make questions of general ability (counting, comparing, copying, form), to see what training broke."""
+    screen = console()
     _must_be_new(out, overwrite)
     items = general_items(n, seed)
     write_items(out, items)
     counts = Counter(item.kind for item in items)
     rows = [[kind.name, _form_of(kind), f"{counts[kind.name]:,}"] for kind in GENERAL_KINDS.values()]
-    print_fitted(console, "questions of general ability", ("kind", "form", "questions"), rows)
+    print_fitted(screen, "questions of general ability", ("kind", "form", "questions"), rows)
     said = Counter(item.answer for item in items if item.form == "yes_no")
-    say(console, f"{counted(len(items), 'item')} written to {out}; Yes {said[YES]:,}, No {said[NO]:,}")
+    say(screen, f"{counted(len(items), 'item')} written to {out}; Yes {said[YES]:,}, No {said[NO]:,}")
 
 
 def _must_be_new(out: Path, overwrite: bool) -> None:
@@ -92,7 +111,7 @@ def _must_be_new(out: Path, overwrite: bool) -> None:
         raise WolflabError(f"{out} is there already; name another file with -o, or say --overwrite")
 
 
-def ruleset_with(rules: str, changes: Sequence[str]) -> Ruleset:
+def _ruleset_with(rules: str, changes: Sequence[str]) -> Ruleset:
     """A preset with some switches changed, each written "switch=value"."""
     plain: dict[str, object] = {"preset": rules}
     for change in changes:
@@ -124,31 +143,41 @@ def _form_of(kind: QuestionKind | GeneralKind) -> str:
     return kind.answer_type if kind.form == "open" else kind.form.replace("_", "/")
 
 
-def list_kinds(console: Console) -> None:
-    """Every kind: its form, what is asked, and one frame; those of general ability with one question."""
+@commands.command("wwqa kinds", epilog="Example:  `wolflab wwqa kinds`")
+def list_kinds() -> None:
+    """List the kinds of questions that `build` and `general` make."""
     on_rules = {kind: kind.frames[0] for kind in KINDS.values()}
     general = {kind: kind.example for kind in GENERAL_KINDS.values()}
     for title, kinds in (("on the rules: build", on_rules), ("of general ability: general", general)):
         table = Table("kind", "form", "what is asked", "for example", title=title, title_justify="left")
         for kind, example in kinds.items():
             table.add_row(kind.name, _form_of(kind), kind.about, escape(example))
-        console.print(table)
+        console().print(table)
 
 
+@commands.command(
+    "wwqa export", epilog="Example:  `wolflab wwqa export sheriff.jsonl --to inspect -o sheriff-inspect`"
+)
 def export_questions(
-    console: Console, path: Path, to: str, out: Path, rules_text: str, built_with: str
+    file: Annotated[Path, typer.Argument(help="Questions with splits.", show_default=False)],
+    to: Annotated[str, typer.Option(help="hf (datasets), lm-eval or inspect.", show_default=False)],
+    out: Annotated[Path, typer.Option("-o", "--out", help="The new folder.", show_default=False)],
+    rules_text: Annotated[str, typer.Option(help="The rules in front: yes or no.")] = "yes",
+    built_with: Annotated[
+        str, typer.Option(help="The command that made the questions, for a data set's card.")
+    ] = "",
 ) -> None:
-    """Write questions as other programs take them, and say what is in the folder."""
+    """Write questions for Hugging Face's datasets, lm-evaluation-harness or Inspect."""
     if to not in get_args(ExportTarget):
         raise WolflabError(f"--to: got {to!r}; write hf, lm-eval or inspect")
     if rules_text not in ("yes", "no"):
         raise WolflabError(f"--rules-text: got {rules_text!r}; write yes or no")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise WolflabError(f"{out}: there is something already; name a new or an empty folder")
-    made = exported(path, to, rules_text == "yes", built_with)  # type: ignore[arg-type]  # just checked
+    made = exported(file, to, rules_text == "yes", built_with)  # type: ignore[arg-type]  # just checked
     for name, data in made.items():
         write(out / name, data)
     rows = {name: data.count(b"\n") for name, data in made.items() if name.endswith(".jsonl")}
     counts = ", ".join(f"{name} {n:,}" for name, n in rows.items())
     written = counted(sum(rows.values()), "question")
-    say(console, f"{written} written to {out} ({counts})\nread: {out / 'README.md'}")
+    say(console(), f"{written} written to {out} ({counts})\nread: {out / 'README.md'}")

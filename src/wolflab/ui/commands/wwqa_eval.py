@@ -1,12 +1,14 @@
-"""What `wolflab wwqa eval` does and prints: questions put to models, and how they did."""
+"""`wolflab wwqa eval`: questions are put to models, and how they did."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 
 from ... import __version__
@@ -16,6 +18,7 @@ from ...lab.plans.overrides import model_given
 from ...rules import preset
 from ...wwqa.evaluating import (
     TEST_SPLITS,
+    EvalRow,
     EvalRun,
     EvalSettings,
     answer_lines,
@@ -27,66 +30,87 @@ from ...wwqa.evaluating import (
 from ...wwqa.results import EvalResults, results
 from ..report.numbers import number
 from ..report.wwqa_eval import SHOWN_NOTHING, known_cost, notes, render_evaluation, right_tables
-from ..terminal.console import say
+from ..terminal.console import console, say
 from ..terminal.tables import in_line, print_table
 from ..wording import counted
 from .batches import BatchView
 from .common import write_numbers
+from .options import GoingOn, ModelSet, QuestionFiles, RulesOfQuestions, TokenBudget, UsdBudget, Yes, commands
 
 ANSWERS, RESULTS, PAGE = "answers.jsonl", "results.json", "report.html"
 
 
-@dataclass(frozen=True)
-class EvalWanted:
-    """What the command line asks for. models, judge: as written there. limits: tokens and USD."""
-
-    files: tuple[Path, ...]
-    models: tuple[str, ...]
-    set_: tuple[str, ...] = ()
-    out: Path | None = None
-    splits: tuple[str, ...] = ()
-    train: tuple[Path, ...] = ()
-    limit: int | None = None
-    judge: str | None = None
-    limits: tuple[int | None, float | None] = (None, None)
-    yes: bool = False
-
-
-def evaluate_files(console: Console, wanted: EvalWanted, settings: EvalSettings) -> bool:
-    """Put questions to models, print the results, write the page. Returns whether all were answered."""
-    view = BatchView(
-        console, wanted.limits, wanted.yes, "the evaluation's budget", named=wanted.out is not None
-    )
-    splits = wanted.splits or TEST_SPLITS
-    rows = find_rows(
-        wanted.files, settings, splits, wanted.train, wanted.limit, lambda trouble: say(console, trouble)
-    )
+@commands.command("wwqa eval", epilog="Example:  `wolflab wwqa eval questions.jsonl --model ollama/llama3.1`")
+def evaluate_files(
+    files: QuestionFiles,
+    model: Annotated[list[str], typer.Option(help="Who answers (repeatable).", show_default=False)],
+    set_: ModelSet = [],
+    out: GoingOn = None,
+    split: Annotated[
+        list[str], typer.Option(help="Ask this split, not the test splits: train … (repeatable).")
+    ] = [],
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Ask at most so many questions of each row.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The seed of that draw, and of --coin.")] = 1,
+    rules_text: Annotated[str, typer.Option(help="Put the rules in front: yes, no or both.")] = "yes",
+    rules: RulesOfQuestions = None,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Leave out the instruction, as 002's release does.")
+    ] = False,
+    max_tokens: Annotated[
+        int, typer.Option(min=1, help="The longest reply; a model that reasons needs more.")
+    ] = 64,
+    coin: Annotated[bool, typer.Option("--coin", help="Read Yes and No by the release's rule.")] = False,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Ask for the probability of Yes: AUC and calibration.")
+    ] = False,
+    judge: Annotated[
+        str | None, typer.Option(help="A model that judges open answers; its settings in braces.")
+    ] = None,
+    train: Annotated[
+        list[Path], typer.Option(help="A training file: its questions are contamination (repeatable).")
+    ] = [],
+    tokens: TokenBudget = None,
+    usd: UsdBudget = None,
+    yes: Yes = False,
+) -> None:
+    """Put questions to models: accuracy, F1, baselines and a page. What was answered is not asked again."""
+    screen, limits, splits = console(), (tokens, usd), split or TEST_SPLITS
+    reading = {"plain": plain, "coin": coin, "probabilities": probabilities}
+    settings = eval_settings(rules_text, rules, max_tokens=max_tokens, seed=seed, **reading)
+    view = BatchView(screen, limits, yes, "the evaluation's budget", named=out is not None)
+    rows = find_rows(files, settings, splits, train, limit, partial(say, screen))
     if not rows:
         raise WolflabError(
-            f"{', '.join(map(str, wanted.files))}: no question is of the splits "
+            f"{', '.join(map(str, files))}: no question is of the splits "
             f"{', '.join(sorted(set(splits)))}; choose others with --split"
         )
-    specs = [model_given(model, wanted.set_) for model in wanted.models]
-    judge = None if wanted.judge is None else model_given(wanted.judge, ())
-    batch = evaluation_batch(wanted.out, specs, judge, wanted.limits, view)
+    specs = [model_given(one, set_) for one in model]
+    batch = evaluation_batch(out, specs, None if judge is None else model_given(judge, ()), limits, view)
+    view.head = _head(rows, settings, len(specs))
+    run = view.run(evaluate(batch, rows, settings))
+    found = results(run)
+    drawn = {"files": [str(path) for path in files], "training files": [str(path) for path in train]}
+    numbers = _numbers(run, found, drawn | {"splits": splits, "limit": limit})
+    write_evaluation(run, found, numbers, files, _drawn_in_words(run, numbers))
+    print_evaluation(screen, run, found)
+    rest = "by form of answer, kind, wording and difficulty, with F1, baselines and some replies"
+    say(
+        screen,
+        f"report ({rest}): {run.path / PAGE}\nits numbers as data: {run.path / RESULTS}\n"
+        f"answers: {run.path / ANSWERS}",
+    )
+    view.finish(run, "message waits for a reply", "messages wait for a reply")
+
+
+def _head(rows: Sequence[EvalRow], settings: EvalSettings, models: int) -> str:
+    """What is asked of how many models."""
     asked = counted(len({item.id for row in rows for item in row.items}), "question")
     both = ""
     if settings.rules_text == "both":
         both = f" in {len(set(messages_of(rows, settings).values())):,} messages, with and without the rules"
-    view.head = f"{asked}{both}, to {counted(len(specs), 'model')}"
-    run = view.run(evaluate(batch, rows, settings))
-    found = results(run)
-    numbers = as_numbers(run, found, wanted)
-    write_evaluation(run, found, numbers, wanted.files, drawn_in_words(wanted, run))
-    print_evaluation(console, run, found)
-    rest = "by form of answer, kind, wording and difficulty, with F1, baselines and some replies"
-    say(
-        console,
-        f"report ({rest}): {run.path / PAGE}\nits numbers as data: {run.path / RESULTS}\n"
-        f"answers: {run.path / ANSWERS}",
-    )
-    view.tell_waiting(run, "message waits for a reply", "messages wait for a reply")
-    return not run.waiting
+    return f"{asked}{both}, to {counted(models, 'model')}"
 
 
 def write_evaluation(
@@ -113,31 +137,25 @@ def eval_settings(rules_text: str, rules: str | None, **more: Any) -> EvalSettin
     )
 
 
-def drawn_in_words(wanted: EvalWanted, run: EvalRun) -> dict[str, str]:
-    """Which questions were asked, as the page says it."""
-    limit = (
-        "all questions" if wanted.limit is None else f"at most {wanted.limit} questions of each row (--limit)"
-    )
-    trained = ", ".join(map(str, wanted.train)) or "none named"
+def _drawn_in_words(run: EvalRun, numbers: Mapping[str, Any]) -> dict[str, str]:
+    """Which questions were asked, as the page says it. numbers: see `_numbers`."""
+    limit = numbers["limit"]
+    most = "all questions" if limit is None else f"at most {limit} questions of each row (--limit)"
+    no_splits = all(row.foreign or row.general for row in run.rows)
     return {
-        "Files": ", ".join(map(str, wanted.files)),
-        "Splits": ", ".join(wanted.splits or TEST_SPLITS)
-        if not all(row.foreign or row.general for row in run.rows)
-        else "none",
-        "Training files": trained,
-        "Draw": f"{limit}, seed {run.settings.seed} (--seed)",
+        "Files": ", ".join(numbers["files"]),
+        "Splits": "none" if no_splits else ", ".join(numbers["splits"]),
+        "Training files": ", ".join(numbers["training files"]) or "none named",
+        "Draw": f"{most}, seed {run.settings.seed} (--seed)",
     }
 
 
-def as_numbers(run: EvalRun, found: EvalResults, wanted: EvalWanted) -> dict[str, Any]:
-    """The numbers as JSON values, with how they came about."""
+def _numbers(run: EvalRun, found: EvalResults, drawn: Mapping[str, Any]) -> dict[str, Any]:
+    """The numbers as JSON values, with how they came about. drawn: which questions were asked."""
     settings = run.settings
     return {
         "wolflab": __version__,
-        "files": [str(path) for path in wanted.files],
-        "training files": [str(path) for path in wanted.train],
-        "splits": wanted.splits or TEST_SPLITS,
-        "limit": wanted.limit,
+        **drawn,
         "rules text": settings.rules_text,
         "rules": None if settings.rules is None else settings.rules.stated(),
         "plain": settings.plain,

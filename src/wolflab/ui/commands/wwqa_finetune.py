@@ -1,4 +1,4 @@
-"""What `wolflab wwqa finetune` does and prints: the trainings one after another, then before and after."""
+"""`wolflab wwqa finetune`: the trainings, one after another, then the answers before and after."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 import msgspec
+import typer
 from rich.console import Console
 
 from ...errors import WolflabError
@@ -60,91 +61,109 @@ from ...wwqa.finetuning.training import (
 from ...wwqa.results import results
 from ..report.table import Cell
 from ..report.wwqa_finetune import gains_table, render_finetuning
-from ..terminal.console import say
+from ..terminal.console import console, say
 from ..terminal.tables import print_table
 from ..wording import counted, duration
 from .batches import BatchView
 from .common import bar, goes_on_with, write_numbers
+from .options import GoingOn, QuestionFiles, commands
 from .wwqa_eval import PAGE, RESULTS, eval_settings, write_evaluation
 
 EVALUATION, RESOURCES = "eval", "resources.json"
 """The folder of the evaluation, in a run's directory; what a training took, in the training's."""
 
 
-@dataclass(frozen=True)
-class FinetuneWanted:
-    """What the command line asks for. changes: of the settings, as written there. limit: of the questions of
-    each test row. rules_text: in front of test questions.
-    """
-
-    files: tuple[Path, ...]
-    model: str
-    out: Path | None = None
-    setting: str = "paper"
-    changes: tuple[str, ...] = ()
-    about: tuple[str, ...] = ("both",)
-    n: tuple[int, ...] = ()
-    seeds: tuple[int, ...] = (1,)
-    tests: tuple[Path, ...] = ()
-    limit: int | None = None
-    rules_text: str = "no"
-    evaluate: bool = True
-
-
-def finetune(console: Console, wanted: FinetuneWanted) -> bool:
-    """Train what is not trained yet, ask what is not answered yet, and show all. Whether all is done."""
-    settings = _settings(wanted)
-    for about in wanted.about:
-        if about not in get_args(About):
-            raise WolflabError(f"--about: got {about!r}; write rules, situations or both")
-    asked = eval_settings(wanted.rules_text, None, plain=settings.form == "plain")
-    cells = grid(wanted.about, wanted.n, wanted.seeds, settings)  # type: ignore[arg-type]  # just checked
-    questions = read_training(wanted.files)
+@commands.command(
+    "wwqa finetune",
+    epilog="Example:  `wolflab wwqa finetune sheriff.jsonl --model HuggingFaceTB/SmolLM2-135M-Instruct "
+    "--settings small -o runs/tuned`",
+)
+def finetune(
+    files: QuestionFiles,
+    model: Annotated[
+        str, typer.Option(help="What is trained: a folder, a hub name or a GGUF.", show_default=False)
+    ],
+    out: GoingOn = None,
+    settings: Annotated[str, typer.Option(help="paper (002 §9.2) or small.")] = "paper",
+    set_: Annotated[list[str], typer.Option("--set", help="Change a setting: rank=16 (repeatable).")] = [],
+    about: Annotated[
+        list[str], typer.Option(help="Train on questions about rules, situations or both (repeatable).")
+    ] = ["both"],
+    n: Annotated[list[int], typer.Option("--n", min=1, help="Training questions (repeatable).")] = [],
+    seed: Annotated[
+        list[int], typer.Option(min=0, max=2**32 - 1, help="A training for each (repeatable).")
+    ] = [1],
+    test: Annotated[
+        list[Path], typer.Option(help="A further file that is asked before and after (repeatable).")
+    ] = [],
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Ask at most so many questions of each test row.")
+    ] = None,
+    rules_text: Annotated[
+        str, typer.Option(help="Put the rules in front of test questions: yes, no or both.")
+    ] = "no",
+    no_eval: Annotated[bool, typer.Option("--no-eval", help="Train, and ask nothing.")] = False,
+) -> None:
+    """Train a model on questions (LoRA), and ask it before and after. The same command goes on."""
+    screen, changed = console(), _changed(settings, set_)
+    for one in about:
+        if one not in get_args(About):
+            raise WolflabError(f"--about: got {one!r}; write rules, situations or both")
+    asked = eval_settings(rules_text, None, plain=changed.form == "plain")
+    cells = grid(about, n, seed, changed)  # type: ignore[arg-type]  # just checked
+    questions = read_training(files)
     for cell in cells:  # what cannot be drawn is told before weights are got
-        questions_for(questions, cell, settings)
-    rows = _rows(console, wanted, asked, questions) if wanted.evaluate else ()
-    home = Path("runs") if wanted.out is None else wanted.out.parent
-    base, made_from = trained_base(wanted.model, home / "weights", lambda sentence: say(console, sentence))
-    questions = within_length(questions, settings, token_counter(base, settings))
-    drawn = {cell: questions_for(questions, cell, settings) for cell in cells}
-    path = wanted.out or new_directory(Path("runs"), "finetune")
-    again = shlex.join(["wolflab", *sys.argv[1:], *([] if wanted.out else ["-o", str(path)])])
+        questions_for(questions, cell, changed)
+    rows = () if no_eval else _rows(screen, files, test, limit, asked, questions)
+    home = Path("runs") if out is None else out.parent
+    base, made_from = trained_base(model, home / "weights", partial(say, screen))
+    questions = within_length(questions, changed, token_counter(base, changed))
+    drawn = {cell: questions_for(questions, cell, changed) for cell in cells}
+    path = out or new_directory(Path("runs"), "finetune")
+    again = shlex.join(["wolflab", *sys.argv[1:], *([] if out else ["-o", str(path)])])
     goes_on_with(again)
     make_folder(path)
     with held(path):
-        plan = FinetunePlan(wanted.model, base, questions.files, settings, cells, made_from)
+        plan = FinetunePlan(model, base, questions.files, changed, cells, made_from)
         begin_plan(path, plan)
         for sentence in questions.left_out:
-            say(console, sentence)
+            say(screen, sentence)
         there = counted(len(questions.training), "question")
-        say(console, f"{counted(len(cells), 'training')} on {there} at most  →  {path}")
+        say(screen, f"{counted(len(cells), 'training')} on {there} at most  →  {path}")
         for at, cell in enumerate(cells, 1):
             seen, kept = drawn[cell]
             if not is_trained(path / cell.name):
-                _train(console, path, plan, cell, (seen, kept), f"{at} of {len(cells)}")
+                _train(screen, path, plan, cell, (seen, kept), f"{at} of {len(cells)}")
             if not (adapter_of(path / cell.name) / CARD).is_file():
                 write_card(path / cell.name, plan, cell, seen, again)
-        view = BatchView(console, again=again)
-        found, run = _evaluated(view, path, plan, rows, asked, wanted) if rows else ((), None)
-        _write_report(console, path, plan, found, run)
-    if run is None:
-        return True
-    view.tell_waiting(run, "message waits for a reply", "messages wait for a reply")
-    return not run.waiting
+        if not rows:
+            _write_report(screen, path, plan, (), None)
+            return
+        view = BatchView(screen, again=again)
+        most = "all" if limit is None else f"at most {limit} of each row (--limit)"
+        found, run = _evaluated(view, path, plan, rows, asked, [*files, *test], most)
+        _write_report(screen, path, plan, found, run)
+    view.finish(run, "message waits for a reply", "messages wait for a reply")
 
 
-def _settings(wanted: FinetuneWanted) -> FinetuneSettings:
-    if wanted.setting not in SETTINGS:
-        raise WolflabError(f"--settings: got {wanted.setting!r}; write {' or '.join(SETTINGS)}")
-    data: dict[str, Any] = SETTINGS[wanted.setting].model_dump()
-    for change in changes_of(wanted.changes):
+def _changed(name: str, changes: Sequence[str]) -> FinetuneSettings:
+    """The settings of that name, changed."""
+    if name not in SETTINGS:
+        raise WolflabError(f"--settings: got {name!r}; write {' or '.join(SETTINGS)}")
+    data: dict[str, Any] = SETTINGS[name].model_dump()
+    for change in changes_of(changes):
         override(data, change, FinetuneSettings, None)
     with checking("the settings of the fine-tuning", FinetuneSettings, "docs/wwqa-finetune.md"):
         return FinetuneSettings(**data)
 
 
 def _rows(
-    console: Console, wanted: FinetuneWanted, asked: EvalSettings, questions: Questions
+    console: Console,
+    files: Sequence[Path],
+    test: Sequence[Path],
+    limit: int | None,
+    asked: EvalSettings,
+    questions: Questions,
 ) -> tuple[EvalRow, ...]:
     """What base and tuned models are asked afterwards; empty where the files have no test questions.
 
@@ -152,27 +171,26 @@ def _rows(
     stops before the training, and not hours later.
     """
     rows = []
-    files = [*wanted.files, *wanted.tests]
-    for row in find_rows(files, asked, TEST_SPLITS, wanted.files, None, partial(say, console)):
+    for row in find_rows([*files, *test], asked, TEST_SPLITS, files, None, partial(say, console)):
         free = untrained(row.items, questions)
         if gone := len(free) - sum(free):
             which = "all its questions are" if not any(free) else f"{gone} of its {len(free)} questions are"
             say(console, f"{row.name}: {which} for training, and not asked afterwards")
         if any(free):
             kept = tuple(item for item, there in zip(row.items, free, strict=True) if there)
-            drawn = tuple(draw_items(kept, wanted.limit, asked.seed))
+            drawn = tuple(draw_items(kept, limit, asked.seed))
             known = None if row.contaminated is None else (False,) * len(drawn)
             rows.append(replace(row, items=drawn, contaminated=known))
     if not rows:
         say(console, "Nothing is asked after the training: no file has test questions (--test)", "yellow")
     elif not any(row.items for row in rows):
         raise WolflabError(
-            f"--limit {wanted.limit}: no test question is drawn, for a Yes is drawn with its No; take more"
+            f"--limit {limit}: no test question is drawn, for a Yes is drawn with its No; take more"
         )
     told = [item for row in rows for item in row.items if True in row.conditions and not row.general]
     if any(item.ruleset is None for item in told):
         raise WolflabError(
-            f"--rules-text {wanted.rules_text}: some test questions do not say which rules they are about; "
+            f"--rules-text {asked.rules_text}: some test questions do not say which rules they are about; "
             "write no, or the rules into their file (`rules`)"
         )
     return tuple(rows)
@@ -226,9 +244,10 @@ def _evaluated(
     plan: FinetunePlan,
     rows: tuple[EvalRow, ...],
     asked: EvalSettings,
-    wanted: FinetuneWanted,
+    files: Sequence[Path],
+    most: str,
 ) -> tuple[tuple[Gained, ...], EvalRun]:
-    """Base and tuned models answer, one after another."""
+    """Base and tuned models answer, one after another. most: how many questions of each row are asked."""
     base = f"hf/{plan.base}"
     tuned = {cell: f"hf/{os.path.normpath(adapter_of(path / cell.name))}" for cell in plan.cells}
     first, why = base_spec(plan.base, plan.settings, adapter_of(path / plan.cells[0].name))
@@ -237,9 +256,7 @@ def _evaluated(
     batch = evaluation_batch(path / EVALUATION, [first, *tuned.values()], watcher=view)
     run = view.run(evaluate(batch, rows, asked))
     found = results(run)
-    files = [*wanted.files, *wanted.tests]
-    limit = "all" if wanted.limit is None else f"at most {wanted.limit} of each row (--limit)"
-    drawn = {"Files": ", ".join(map(str, files)), "Test questions": limit}
+    drawn = {"Files": ", ".join(map(str, files)), "Test questions": most}
     write_evaluation(run, found, found.as_dict(), files, drawn)
     return gained(run, base, tuned), run
 

@@ -1,19 +1,20 @@
-"""What `wolflab wwqa generate` shows: a model at work on questions, and what came of it."""
+"""`wolflab wwqa generate`: a model writes questions, and what came of it."""
 
 from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
+import typer
 from rich.console import Console
 
 from ...errors import WolflabError
+from ...lab.plans.overrides import model_given
 from ...rules import preset
 from ...wwqa.generating import (
     FACTS,
     FORMS,
-    NEAR,
     PAIRS,
     TO_LABEL,
     ChainCounts,
@@ -22,10 +23,11 @@ from ...wwqa.generating import (
     generate_by_name,
 )
 from ..report.numbers import number
-from ..terminal.console import say
+from ..terminal.console import console, say
 from ..terminal.tables import print_fitted
 from ..wording import counted
 from .batches import BatchView
+from .options import ModelSet, Preset, TokenBudget, UsdBudget, Yes, commands, finish
 
 OFF = "off"
 """In place of an embedder: no near-duplicate is looked for."""
@@ -51,39 +53,51 @@ _SHOWN = 5
 """Reasons for unusable replies that are listed."""
 
 
+@commands.command(
+    "wwqa generate",
+    epilog="Example:  `wolflab wwqa generate --rules sheriff --model openai/gpt-4o-mini -o questions --n 40`",
+)
 def generate_questions(
-    console: Console,
-    rules: str,
-    model: str | dict[str, Any],
-    directory: Path,
-    questions: int,
-    reviser: str | dict[str, Any] | None = None,
-    forms: tuple[str, ...] = FORMS,
-    label: bool = False,
-    near: str = "hashing",
-    threshold: float = NEAR,
-    seed: int = 1,
-    limits: tuple[int | None, float | None] = (None, None),
-    yes: bool = False,
-) -> Generation:
-    """`wolflab wwqa generate`. limits: tokens and USD. yes: whatever it may cost."""
-    view = BatchView(console, limits, yes)
-    if questions < 1:
-        raise WolflabError(f"--n {questions}: ask for one question or more")
+    model: Annotated[str, typer.Option(help="Who writes them (see `wolflab models`).", show_default=False)],
+    out: Annotated[Path, typer.Option("-o", "--out", help="A directory for them.", show_default=False)],
+    rules: Preset = "sheriff",
+    n: Annotated[int, typer.Option("--n", help="How many questions.")] = 40,
+    form: Annotated[list[str], typer.Option(help="open or yes_no (repeatable).")] = ["open", "yes_no"],
+    label: Annotated[
+        bool, typer.Option("--label", help="Propose answers to yes-or-no questions too.")
+    ] = False,
+    revise_model: Annotated[str | None, typer.Option(help="Who revises (default: the same model).")] = None,
+    near: Annotated[
+        str, typer.Option(help="Leave out near-duplicates by this embedder: hashing, minilm … or off.")
+    ] = "hashing",
+    threshold: Annotated[float, typer.Option(help="… that are at least so similar (cosine).")] = 0.95,
+    seed: Annotated[int, typer.Option(help="Another seed gives other questions.")] = 1,
+    tokens: TokenBudget = None,
+    usd: UsdBudget = None,
+    set_: ModelSet = [],
+    revise_set: Annotated[
+        list[str], typer.Option(help="A setting of the model that revises (repeatable).")
+    ] = [],
+    yes: Yes = False,
+) -> None:
+    """Let a model write questions, revise and answer them; what it has answered is kept."""
+    screen, limits, writer = console(), (tokens, usd), model_given(model, set_)
+    reviser = None if revise_model is None else model_given(revise_model, revise_set)
+    view = BatchView(screen, limits, yes)
+    if n < 1:
+        raise WolflabError(f"--n {n}: ask for one question or more")
     if not 0 < threshold <= 1:
         raise WolflabError(f"--threshold {threshold}: a similarity is above 0 and at most 1")
-    for form in forms:
-        if form not in FORMS:
-            raise WolflabError(f"--form {form}: use {' or '.join(FORMS)}")
-    chosen = tuple(form for form in FORMS if form in forms)
-    plan = GenerationPlan(
-        preset(rules), questions, seed, chosen, None if near == OFF else (near, threshold), label
-    )
-    made = view.run(generate_by_name(plan, model, directory, reviser, limits, view))
-    print_generation(console, made, label)
+    for one in form:
+        if one not in FORMS:
+            raise WolflabError(f"--form {one}: use {' or '.join(FORMS)}")
+    chosen = tuple(one for one in FORMS if one in form)
+    plan = GenerationPlan(preset(rules), n, seed, chosen, None if near == OFF else (near, threshold), label)
+    made = view.run(generate_by_name(plan, writer, out, reviser, limits, view))
+    print_generation(screen, made, label)
     if made.waiting:
-        say(console, f"Not finished ({made.why}). {view.go_on(made)}", "yellow")
-    return made
+        say(screen, f"Not finished ({made.why}). {view.go_on(made)}", "yellow")
+    finish(not made.why)
 
 
 def print_generation(console: Console, made: Generation, label: bool) -> None:

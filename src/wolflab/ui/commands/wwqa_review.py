@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 
@@ -21,10 +22,11 @@ from ...wwqa.items import NO, YES, Item, write_items
 from ...wwqa.reviewing import DECIDED, Review, by_table_id, review
 from ...wwqa.sources import read_questions
 from ..labelling.page import labelling_page
-from ..terminal.console import say
+from ..terminal.console import console, say
 from ..terminal.tables import estimate_cell, noted_cell, print_fitted
 from ..wording import counted, cut
 from .common import write_numbers
+from .options import commands
 
 RESULT, DISPUTED = "review.json", "disputed.jsonl"
 _FORMS = {"yes_no": "yes or no", "choice": "choice", "open": "in words"}
@@ -39,25 +41,32 @@ _LISTED, _QUESTION = 10, 100
 """Questions on which people disagree that are listed, and characters of each."""
 
 
+@commands.command(
+    "wwqa review",
+    epilog="Examples:  `wolflab wwqa review to_label.jsonl --blind`  ·  "
+    "`wolflab wwqa review to_label.jsonl --labels anna.csv --labels ben.csv -o reviewed.jsonl`",
+)
 def review_questions(
-    console: Console,
-    file: Path,
-    labels: Sequence[Path] = (),
-    decided: Sequence[Path] = (),
-    out: Path | None = None,
-    blind: bool = False,
-) -> Review | None:
-    """`wolflab wwqa review`: make the page and the table; with people's tables, join them instead.
-
-    out: of the page, a directory; of the joined review, the file of the questions that remain.
-    """
+    file: Annotated[Path, typer.Argument(help="A file of questions.", show_default=False)],
+    blind: Annotated[bool, typer.Option("--blind", help="Keep the file's answers from people.")] = False,
+    labels: Annotated[list[Path], typer.Option(help="A person's filled-in table (repeatable).")] = [],
+    decided: Annotated[
+        list[Path], typer.Option(help="A table whose word settles where people disagree (repeatable).")
+    ] = [],
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", help="With --labels: the reviewed file. Without: where to put the page."),
+    ] = None,
+) -> None:
+    """Have people accept, correct or reject questions: make their page, or take their tables back."""
+    screen = console()
     read = read_questions(file, unanswered=True)
     for trouble in read.troubles():
-        say(console, trouble)
+        say(screen, trouble)
     items = read.items
     if not labels and not decided:
-        make_page(console, file, items, out or file.parent, blind)
-        return None
+        _make_page(screen, file, items, out or file.parent, blind)
+        return
     kept = out or file.with_name(f"{file.stem}-reviewed.jsonl")
     given = {path.resolve() for path in (file, *labels, *decided)}
     for path in (kept, kept.parent / RESULT, kept.parent / DISPUTED):
@@ -66,28 +75,27 @@ def review_questions(
     done = review(items, labels, decided)
     write_items(kept, done.items)
     write_numbers(kept.parent / RESULT, done.as_dict())
-    print_review(console, done)
-    say(console, f"{counted(len(done.items), 'question')} kept:  {kept}")
-    say(console, f"all numbers: {kept.parent / RESULT}")
+    print_review(screen, done)
+    say(screen, f"{counted(len(done.items), 'question')} kept:  {kept}")
+    say(screen, f"all numbers: {kept.parent / RESULT}")
     open_ones = [one.item for one in done.disputed if not one.settled]
     if open_ones:
         disputed = kept.parent / DISPUTED
         named = by_table_id(items)
         write_items(disputed, [named[name] for name in open_ones])
         say(
-            console,
+            screen,
             f"Left out, since people disagree: {counted(len(open_ones), 'question')}:  {disputed}\n"
             "To decide them: make their page with `wolflab wwqa review` and give its table back, "
             "with all others, as --decided",
             "yellow",
         )
-    return done
 
 
 # -- for people -------------------------------------------------------------------------------
 
 
-def make_page(console: Console, file: Path, items: Sequence[Item], directory: Path, blind: bool) -> None:
+def _make_page(console: Console, file: Path, items: Sequence[Item], directory: Path, blind: bool) -> None:
     """Write the page and the table, and say where they are."""
     named = by_table_id(items)
     page, table = directory / f"{file.stem}-review.html", directory / f"{file.stem}-review.csv"

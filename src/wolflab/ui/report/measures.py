@@ -9,10 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from rich.console import Console
-from rich.markup import escape as rich_escape
-from rich.table import Table
-
 from ...metrics.measure import Measure, PartKey, Section, Unit
 from ...metrics.registry import MEASURES, SPLITS
 from ...metrics.shapes import ConditionResult, Summary
@@ -128,18 +124,6 @@ def measure_in_words(measure: Measure) -> str:
     """What it is in a sentence, by what it is split, and what it needs (Markdown)."""
     split = f" By {', '.join(measure.split)}." if measure.split else ""
     return f"{measure.says}{split}{f' Needs `{measure.needs.words}`.' if measure.needs else ''}"
-
-
-def list_measures(console: Console) -> None:
-    """Every measure, in the order of the tables, with its name in an experiment's file."""
-    shown = Table(box=None, padding=(0, 2, 0, 0))
-    shown.add_column("name", no_wrap=True)
-    shown.add_column("what it is", overflow="fold")
-    for measure in (*MEASURES.values(), *SPLITS.values()):
-        sentence = rich_escape(measure_in_words(measure).replace("`", ""))
-        shown.add_row(measure.name, f"[bold]{rich_escape(measure.label)}.[/] {sentence}")
-    console.print(shown)
-    console.print("contrasts, curve and planted take all that have no “By …”; see also docs/metrics.md.")
 
 
 # -- under a number of the main table ---------------------------------------------------------------

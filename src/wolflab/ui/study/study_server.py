@@ -20,13 +20,22 @@ from ...lab.storage.store import GameRow, Store
 from ...lab.studies.people import WITHDRAWN, StudyPeople, StudyPerson, given_up, step_of
 from ...lab.studies.plan import STUDY, StudyPlan, load_study, training_seeds
 from ...record import GameRecord
-from ...renamed import written_before
 from ...wwqa.building import build_items
 from ...wwqa.items import NO, YES, Item
 from ...wwqa.kinds import KINDS
-from ..web.plan import GRACE, TablePlan, TableSeat, Times, new_code, new_secret, secret_hash
+from ..web.plan import (
+    GRACE,
+    TABLE,
+    TablePlan,
+    TableSeat,
+    Times,
+    new_code,
+    new_secret,
+    read_plan,
+    secret_hash,
+)
 from ..web.seat_session import SESSIONS
-from ..web.table import TABLE, WebTable, read_plan
+from ..web.table import WebTable
 from ..web.table_server import TableServer
 
 TABLES = "tables"
@@ -145,7 +154,7 @@ class StudyServer:
             else:
                 table.arrived()
         elif table.plan.state == "paused":
-            table.resume()
+            table.game.resume()
         else:
             table.save()
         return table, seat, secret
@@ -231,7 +240,7 @@ class StudyServer:
         for code in person.tables.values():
             table = self._known(code)
             if table is not None and table.plan.state != "over" and table.plan.vanish == "void":
-                table.give_up("the person has left the study")
+                table.game.give_up("the person has left the study")
 
     async def withdraw(self, person: StudyPerson) -> None:
         """All that somebody has typed goes: answers, words in games, drafts. That they want it is on file
@@ -272,9 +281,9 @@ class StudyServer:
         for table, seat in tables:
             table.shut(seat)
             if table.plan.state != "over":
-                table.give_up("somebody has withdrawn from the study, and their words are erased")
+                table.game.give_up("somebody has withdrawn from the study, and their words are erased")
         for table, _ in tables:
-            await table.stopped()
+            await table.game.stopped()
         trained = 0
         for table, seat in tables:
             if not table.plan.game and (table.folder / "run.sqlite").exists():
@@ -284,7 +293,7 @@ class StudyServer:
         sat = [(one.game, one.seat) for one in self.store.sittings() if one.person == person.name]
         done = erase_said(self.store, [(self.store.game(game), seat) for game, seat in sat], also)
         for table, _ in tables:
-            table.show_again()
+            table.game.show_again()
         done.statements += trained
         return done
 

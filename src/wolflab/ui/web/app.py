@@ -21,7 +21,7 @@ from ...errors import WolflabError
 from ...text.people import PersonAnswer
 from .access import AccessControl, PageConnections, address, below, is_token, seat_number, up
 from .middleware import GUESSES, PINS, TABLES, Guard, Limiter, body, body_bytes, parsed
-from .plan import BudgetPlan, TableRequest, TableSeat, new_pin, new_secret, nickname, same_pin, same_secret
+from .plan import BudgetPlan, TableRequest, new_pin, new_secret, nickname, same_pin, same_secret
 from .refusals import Refused, sentence_of
 from .seat_session import DRAFT_LIMIT, NOTES_LIMIT
 from .sockets import live_host, live_nowhere, live_public, live_seat
@@ -82,10 +82,6 @@ class Unlock(msgspec.Struct, forbid_unknown_fields=True):
 
     pin: Annotated[str, msgspec.Meta(max_length=20)]
     name: Short = ""
-
-
-class Empty(msgspec.Struct, forbid_unknown_fields=True):
-    """Nothing further."""
 
 
 # -- before the game ------------------------------------------------------------------------------------
@@ -180,26 +176,23 @@ async def _take_join(request: Request, access: AccessControl) -> Response:
     return answer
 
 
-async def _take_start(request: Request, access: AccessControl) -> Response:
+async def _take_start(request: Request, access: AccessControl) -> None:
     """POST /t/CODE/start"""
     table = access.must_keep(request)
     table.start()
-    return JSONResponse({})
 
 
-async def _take_resume(request: Request, access: AccessControl) -> Response:
+async def _take_resume(request: Request, access: AccessControl) -> None:
     """POST /t/CODE/resume, with another budget where the host gives one; what is left out stays."""
     table, given = access.must_keep(request), await body(request, BudgetPlan)
     if given != BudgetPlan() and not access.is_host(request):
         raise Refused(403, "only the host may change the budget")
-    table.resume(given)
-    return JSONResponse({})
+    table.game.resume(given)
 
 
-async def _take_close(request: Request, access: AccessControl) -> Response:
+async def _take_close(request: Request, access: AccessControl) -> None:
     """POST /t/CODE/close"""
-    access.must_keep(request).give_up("Whoever made this table has closed it.")
-    return JSONResponse({})
+    access.must_keep(request).game.give_up("Whoever made this table has closed it.")
 
 
 # -- at a seat ------------------------------------------------------------------------------------------
@@ -245,47 +238,36 @@ async def _seated_with(request: Request, access: AccessControl, kind: type[T]) -
 async def _take_answer(request: Request, access: AccessControl) -> Response:
     """POST /t/CODE/s/N/answer. Sent twice, it counts once."""
     table, seat, given = await _seated_with(request, access, Given)
-    answer = PersonAnswer(
-        given.chose,
-        given.said,
-        given.rated,
-        guessed=given.guessed,
-        pasted=given.pasted,
-        away=given.away,
-    )
-    table.give(seat, given.ask, answer)
+    fields = msgspec.structs.asdict(given)
+    table.give(seat, fields.pop("ask"), PersonAnswer(**fields))
     return JSONResponse({"kept": True})
 
 
-async def _take_draft(request: Request, access: AccessControl) -> Response:
+async def _take_draft(request: Request, access: AccessControl) -> None:
     """POST /t/CODE/s/N/draft"""
     table, seat, given = await _seated_with(request, access, SessionDraft)
     kept = table.sessions[seat].kept
     kept.draft = kept.draft if given.draft is None else given.draft
     kept.notes = kept.notes if given.notes is None else given.notes
     table.save_soon()
-    return JSONResponse({})
 
 
-async def _take_rest(request: Request, access: AccessControl) -> Response:
+async def _take_rest(request: Request, access: AccessControl) -> None:
     """POST /t/CODE/s/N/rest"""
     table, seat, given = await _seated_with(request, access, Ready)
     table.rest(seat, given.round, request.headers.get("x-ticket", ""))
-    return JSONResponse({})
 
 
-async def _take_back(request: Request, access: AccessControl) -> Response:
+async def _take_back(request: Request, access: AccessControl) -> None:
     """POST /t/CODE/s/N/back"""
     table, seat = _seated(request, access)
     table.acted(seat)
-    return JSONResponse({})
 
 
-async def _take_rename(request: Request, access: AccessControl) -> Response:
+async def _take_rename(request: Request, access: AccessControl) -> None:
     """POST /t/CODE/s/N/name"""
     table, seat, given = await _seated_with(request, access, Joining)
     table.rename(seat, given.name)
-    return JSONResponse({})
 
 
 async def _take_leave(request: Request, access: AccessControl) -> Response:
@@ -322,7 +304,12 @@ async def _take_unlock(request: Request, access: AccessControl) -> Response:
     if not re.fullmatch(r"[0-9]{4,8}", given.pin):
         raise Refused(422, "pin: use 4 to 8 digits")
     if seat.pin is None:
-        _first_pin(table, number, seat, given)
+        if table.plan.state != "lobby":
+            raise Refused(409, "the game has begun without this seat's person")
+        name = table.free_name(given.name, number) if nickname(given.name) else ""
+        seat.pin, seat.nick = new_pin(given.pin), name
+        table.at_device()
+        table.arrived()
     elif not same_pin(given.pin, seat.pin):
         access.limits.count(PINS, who)
         raise Refused(403, f"this is not the PIN of {table.called(number)}")
@@ -331,26 +318,17 @@ async def _take_unlock(request: Request, access: AccessControl) -> Response:
     return JSONResponse({"ticket": ticket})
 
 
-def _first_pin(table: WebTable, number: int, seat: TableSeat, given: Unlock) -> None:
-    if table.plan.state != "lobby":
-        raise Refused(409, "the game has begun without this seat's person")
-    name = table.free_name(given.name, number) if nickname(given.name) else ""
-    seat.pin, seat.nick = new_pin(given.pin), name
-    table.at_device()
-    table.arrived()
-
-
-async def _take_lock(request: Request, access: AccessControl) -> Response:
+async def _take_lock(request: Request, access: AccessControl) -> None:
     """POST /t/CODE/s/N/lock: the ticket is worth nothing from now on."""
     table, seat = _seated(request, access)
     table.tickets.pop(request.headers.get("x-ticket", ""), None)
     access.connections.end(table, seat, "This seat is locked.")
-    return JSONResponse({})
 
 
 # -- the server -----------------------------------------------------------------------------------------
 
-Handler = Callable[[Request, AccessControl], Awaitable[Response]]
+Handler = Callable[[Request, AccessControl], Awaitable[Response | None]]
+"""Answers a request; None for an answer that says nothing further."""
 
 _POSTS: dict[str, Handler] = {
     "/enter": _take_enter,
@@ -398,7 +376,7 @@ def application(
 
     def bound(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         async def handled(request: Request) -> Response:
-            return await handler(request, access)
+            return await handler(request, access) or JSONResponse({})
 
         return handled
 
@@ -423,11 +401,7 @@ def application(
             *(WebSocketRoute(path, handler) for path, handler in _SOCKETS.items()),
         ],
         middleware=[Middleware(Guard, hosts=hosts)],
-        exception_handlers={
-            WolflabError: _refused,
-            HTTPException: _no_such_thing,
-            Exception: _fault,
-        },
+        exception_handlers={WolflabError: _refused, HTTPException: _no_such_thing, Exception: _fault},
         lifespan=lifespan,
     )
     app.state.access = access

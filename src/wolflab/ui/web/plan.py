@@ -7,11 +7,14 @@ import secrets
 from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import blake2b, scrypt
+from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
+from ...errors import StoreError
+from ...files import read_json
 from ...lab.plans.experiment import Experiment
 from ...lab.plans.loading import build
 from ...lab.plans.specs import PERSON
@@ -25,6 +28,7 @@ SeatKind = Literal["person", "shared", "agent"]
 Vanish = Literal["pass", "stand-in", "void"]
 TableStatus = Literal["lobby", "playing", "paused", "over"]
 
+TABLE = "table.json"
 NIGHT_STEP = 30.0
 """Seconds for each step of a night, where the table does not say how long a night is."""
 SHARED_STEP = 30.0
@@ -339,3 +343,12 @@ def _pin_hash(pin: str, salt: str) -> str:
 def nickname(text: str) -> str:
     """What somebody calls themselves, fit for a page: one line of `NAME_LIMIT` characters."""
     return clean(text, NAME_LIMIT).strip()
+
+
+def read_plan(folder: Path) -> TablePlan:
+    """What a table is; StoreError where it cannot be read."""
+    mend = f"copy it back, or remove {folder}"
+    plan = read_json(folder / TABLE, TablePlan, mend)
+    if plan.rules not in PRESETS or len(plan.seats) != plan.ruleset.players:
+        raise StoreError(f"{folder / TABLE}: its seats are not those of its rules; {mend}")
+    return plan

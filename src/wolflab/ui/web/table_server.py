@@ -24,17 +24,19 @@ from ...renamed import written_before
 from ...rules import PRESETS
 from .plan import (
     MODEL,
+    TABLE,
     TablePlan,
     TableRequest,
     TableSeat,
     new_code,
     new_secret,
     nickname,
+    read_plan,
     secret_hash,
     web_rules,
 )
 from .refusals import Refused
-from .table import TABLE, WebTable, read_plan
+from .table import WebTable
 from .timeline import clock
 
 SERVER_FILE = "server.json"
@@ -106,7 +108,7 @@ class TableServer:
                 continue
             self.tables[table.plan.code] = table
             if table.plan.state == "playing":
-                table.play()
+                table.game.play()
         self._sweeping = asyncio.create_task(self._sweep())
 
     def close(self) -> None:

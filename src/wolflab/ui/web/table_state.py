@@ -1,23 +1,39 @@
-"""How a table stands now: who is here, who is gone, and whom the game waits for.
+"""The state of a table: its plan, its sessions and feeds, who is connected, and whom the game waits for.
 
-It is read by what is told of it (`state_messages`), and changed by what happens at it (`table`).
+It is read by what is told of it (`state_messages`), and changed by the lobby (`table`), by the game
+(`table_game`), and here by the pages that come and go.
 """
 
 from __future__ import annotations
 
+import asyncio
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from pathlib import Path
 from typing import Literal, NamedTuple
 
-from ...text.transcript import PUBLIC
+import msgspec
+
+from ...errors import WolflabError
+from ...files import write
+from ...text.transcript import PUBLIC, AnnouncementItem
+from ..wording import duration
 from .feed import Feed
-from .plan import GRACE, TablePlan
-from .seat_session import SeatSession
+from .plan import GRACE, TABLE, TablePlan
+from .seat_session import read_sessions, write_sessions
 from .timeline import Timeline, clock
 
+LOOK = 0.5
+"""Seconds between two looks at whether a time is over."""
+_TOGETHER = 0.02
+"""Seconds between a change and what is sent of it, so that nobody sees in how many steps it came."""
 LONGEST_EXTRA = 120.0
 """Seconds by which all asks of a seat together are prolonged while its connection is lost; more at a table
 with more patience."""
 _LATE = 2
 """Asks in a row whose time ran out, after which a person counts as gone."""
+_log = logging.getLogger("wolflab")
 Doing = Literal["speak", "vote", "choose"]
 
 
@@ -30,16 +46,41 @@ class Awaited(NamedTuple):
     seconds: float
 
 
-class TableState:
-    """See the module. sessions: by seat. seats, public, host: the feeds of each seat, of those who watch, and
-    of the host. device_seen: when the shared device last asked. timeline: of the game that is played. starts:
-    when the game begins by itself. just_gone: who died in the last public event, or said their last words.
+class Throttled:
+    """Calls a function so many seconds after it is called itself; once, however often that is meanwhile."""
+
+    def __init__(self, function: Callable[[], None], seconds: float) -> None:
+        self._function, self._seconds = function, seconds
+        self._timer: asyncio.TimerHandle | None = None
+
+    def __call__(self) -> None:
+        """Call it soon."""
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(self._seconds, self._call)
+
+    def _call(self) -> None:
+        self._timer = None
+        self._function()
+
+    def cancel(self) -> None:
+        """Do not call it, where that was to come."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+class TableState(ABC):
+    """See the module. folder: where it is kept. sessions: by seat. seats, public, host: the feeds of each
+    seat, of those who watch, and of the host. device_seen: when the shared device last asked. timeline: of
+    the game that is played. starts: when the game begins by itself. just_gone: who died in the last public
+    event, or said their last words.
     """
 
-    def __init__(self, plan: TablePlan, sessions: list[SeatSession]) -> None:
+    def __init__(self, plan: TablePlan, folder: Path) -> None:
         self.plan = plan
+        self.folder = folder
         self.ruleset = plan.ruleset
-        self.sessions = sessions
+        self.sessions = read_sessions(folder, len(plan.seats))
         self.seats = [Feed(self.ruleset, seat) for seat in range(self.ruleset.players)]
         self.public = Feed(self.ruleset, PUBLIC)
         self.host = Feed(self.ruleset, None)
@@ -49,6 +90,10 @@ class TableState:
         self.starts: float | None = None
         self.awaited: Awaited | None = None
         self.just_gone: tuple[int, ...] = ()
+        self.touch = Throttled(self.publish, _TOGETHER)
+        """Something has changed: everybody is sent how it is, once what belongs together has happened."""
+        self.save_soon = Throttled(self.save_now, LOOK)
+        self._tell_spectators = Throttled(self.touch, 1)
 
     @property
     def feeds(self) -> list[Feed]:
@@ -102,7 +147,7 @@ class TableState:
         return self.plan.seats[seat].taken and self.alive(seat) and self.gone(seat)
 
     def of_agent(self, seat: int) -> bool:
-        """See `timeline.Screen`."""
+        """Whether its person has left, or there was none."""
         return not self.plan.seats[seat].taken or self.gone(seat)
 
     def ready(self, seat: int) -> bool:
@@ -113,3 +158,69 @@ class TableState:
     def alive(self, seat: int) -> bool:
         """Whether it is in the game, as everybody knows."""
         return bool(self.public.facts.alive >> seat & 1)
+
+    # -- pages that come and go -----------------------------------------------------------
+
+    def connected(self, seat: int) -> None:
+        """A page shows this seat."""
+        session = self.sessions[seat]
+        away, waited = min(self.lost_for(seat), self.plan.patience), False
+        session.connections += 1
+        lost = {public: min(away, self.still_prolonged(seat, public)) for public in (True, False)}
+        for ask in session.asks.values():
+            quiet = ask.public and self.public.facts.phase != "day"
+            if ask.due is not None and lost[ask.public] > 0 and not quiet:
+                ask.due += lost[ask.public]
+                session.extra += lost[ask.public]
+                waited = True
+        if waited and away > GRACE:
+            text = f"You were away for {duration(away)}. The game has waited for you, and goes on now."
+            self.seats[seat].add(AnnouncementItem, text, True)
+        session.away_since = None
+        self.touch()
+
+    def disconnected(self, seat: int) -> None:
+        """A page of this seat is gone."""
+        session = self.sessions[seat]
+        session.connections -= 1
+        if self.plan.seats[seat].kind == "shared":
+            self._device_is_here()
+        if not session.connections:
+            session.away_since = clock()
+            asyncio.get_running_loop().call_later(self.plan.patience + LOOK, self.touch)
+        self.touch()
+
+    def at_device(self) -> None:
+        """The page of the shared device is open."""
+        back = self.device_seen is None or clock() - self.device_seen > GRACE
+        self._device_is_here()
+        if back:
+            self.touch()
+
+    def _device_is_here(self) -> None:
+        self.device_seen = clock()
+        for seat in self.plan.shared:
+            self.sessions[seat].away_since = self.device_seen
+
+    def watched_by(self, more: int) -> None:
+        """Somebody begins to watch, or stops. All are told within a second, once for however many."""
+        self.spectators += more
+        self._tell_spectators()
+
+    # -- what is kept and sent ------------------------------------------------------------
+
+    def save(self) -> None:
+        """Keep the plan and the sessions, now."""
+        write(self.folder / TABLE, msgspec.json.encode(self.plan))
+        write_sessions(self.folder, self.sessions)
+
+    def save_now(self) -> None:
+        """Keep them now; where that fails, the log says so."""
+        try:
+            self.save()
+        except WolflabError as error:
+            _log.error("%s", error)
+
+    @abstractmethod
+    def publish(self) -> None:
+        """Send everybody how it is."""

@@ -1,0 +1,32 @@
+"""`wolflab plan`: what games will take, told before any is played."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ..terminal.console import console
+from ..terminal.forecast import plan_run
+from .options import OnVillage, SendKeys, Set, commands
+
+
+@commands.command(
+    "plan",
+    epilog="Examples:  `wolflab plan helmsman-table1`  ·  "
+    "`wolflab plan quickstart -o sheriff.model=openai/gpt-4o-mini --ask 24`",
+)
+def plan(
+    experiment: Annotated[str, typer.Argument(help="A YAML file, or the name of a shipped one.")],
+    set_: Set = [],
+    village: OnVillage = False,
+    ask: Annotated[
+        int, typer.Option(min=0, max=1000, help="Put so many prompts to each model first; they are paid for.")
+    ] = 0,
+    games: Annotated[
+        int, typer.Option(min=1, max=10000, help="Games to rehearse on the built-in player.")
+    ] = 24,
+    yes: SendKeys = False,
+) -> None:
+    """Tell what an experiment, a tournament or a study will take: calls, tokens, money, time."""
+    plan_run(console(), experiment, set_, village, games, ask)
