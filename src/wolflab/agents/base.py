@@ -65,7 +65,7 @@ def is_reply(given: object) -> bool:
 
 
 class IO(Protocol):
-    """An agent's only way to models, embedders and chance, for one ask. Game, branch and ask complete its keys."""
+    """An agent's only way to models, embedders and chance, for one ask. Keys get game, branch and ask."""
 
     async def generate(
         self,

@@ -20,6 +20,7 @@ from ...lab.storage.store import GameRow, Store
 from ...lab.studies.people import WITHDRAWN, StudyPeople, StudyPerson, given_up, step_of
 from ...lab.studies.plan import STUDY, StudyPlan, load_study, training_seeds
 from ...record import GameRecord
+from ...renamed import written_before
 from ...wwqa.building import build_items
 from ...wwqa.items import NO, YES, Item
 from ...wwqa.kinds import KINDS
