@@ -214,8 +214,11 @@ def test_every_claim_of_the_patterns_is_decided() -> None:
 def test_every_fact_is_asked_for() -> None:
     """By a kind of question, or by a claim."""
     folder = files("wolflab.wwqa")
-    kinds, claims = (folder.joinpath(name).read_text() for name in ("kinds/rules.py", "mapping.txt"))
-    asked = {*re.findall(r'"(\w+)"', kinds), *re.findall(r"^(?:yes|no) (\w+)", claims, re.MULTILINE)}
+    kinds, claims = (folder.joinpath(name).read_text() for name in ("kinds/rules.yaml", "mapping.txt"))
+    asked = {
+        *re.findall(r"^  fact: (\w+)", kinds, re.MULTILINE),
+        *re.findall(r"^(?:yes|no) (\w+)", claims, re.MULTILINE),
+    }
     assert asked >= FACTS.keys(), FACTS.keys() - asked
 
 

@@ -21,6 +21,7 @@ import msgspec
 
 from ..errors import RulesetError, WolflabError
 from ..rules import Ruleset
+from ..rules.engine import decided
 from .asking import rules_in_words
 from .items import Item, Split, rules_as_plain
 from .kinds import KINDS
@@ -33,8 +34,7 @@ from .situations import (
     Query,
     changes,
     check_fits,
-    check_undecided,
-    playout,
+    put_back,
 )
 from .wordings import ItemWording, right_answer, worded, wordings
 
@@ -316,8 +316,9 @@ def _fits_words(kind: QuestionKind, rules: Ruleset, situation: GameSituation) ->
     if kind.setting is None:
         return True
     try:
-        check_undecided(rules, situation)
-        asked = playout(rules, situation, *kind.setting.filled).asks
+        if situation.round > rules.max_rounds or (situation.roles and decided(put_back(rules, situation))):
+            return False
+        asked = Query(rules, situation, {}).playout(situation, *kind.setting.filled).asks
     except Impossible:
         return False
     posed = {(ask.kind, ask.seat) for ask, _ in asked}
@@ -469,8 +470,7 @@ def _shape(case: Case, kind: QuestionKind) -> object:
     told = Counter((of, target if isinstance(target, str) else "seat") for of, _, target in s.told)
     words = tuple(sorted((key, word) for key, word in case.asked.items() if isinstance(word, str)))
     seats = tuple(sorted(case.asked.items())) if kind.same_seats else ()
-    witches = s.holders("Witch") if s.moment == "night" and s.roles else ()
-    potions = [((seat, what) in s.spent, what) for seat in witches for what in ("antidote", "poison")]
+    potions = [((seat, what) in s.spent, what) for seat in s.witches for what in ("antidote", "poison")]
     return (
         (s.round, len(s.dead), len(s.candidates), len(s.order), len(s.shielded)),
         (s.sheriff is None, s.sheriff in s.dead, s.intended is None, tuple(sorted(s.roles))),
@@ -548,7 +548,7 @@ def _holds(item: Item, kind: QuestionKind, rules: Ruleset, asked: AskedAbout) ->
         value = not value
     if value is None or value != item.value:
         return False
-    return right_answer(rules, kind, situation, asked, value, telling) == item.answer
+    return right_answer(rules, kind, situation, asked, value, telling, random.Random(0))[0] == item.answer
 
 
 # -- rulesets nearby ---------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import msgspec
 
 from ..rules import Ruleset
 from ..text.asking.disguise import disguised
-from .items import Category, Form, Item, rules_as_plain
+from .items import Category, Form, Item, fits, rules_as_plain
 
 POOL = 5
 """Examples of each pool (002 §8)."""
@@ -35,9 +35,8 @@ class _Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def fits(self, ruleset: Ruleset) -> bool:
         """Whether it is about these rules."""
-        values = ((getattr(ruleset, name), value) for name, value in self.when.items())
         return (
-            all(is_ in value if isinstance(value, list) else is_ == value for is_, value in values)
+            fits(ruleset, self.when)
             and all(ruleset.count(role) >= self.roles.count(role) for role in self.roles)
             and not any(ruleset.count(role) for role in self.without)
         )

@@ -6,7 +6,7 @@ models wrote have a question and an answer, and perhaps nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -93,6 +93,12 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 def _ruleset(rules: bytes) -> Ruleset:
     plain = msgspec.json.decode(rules)
     return preset(plain) if isinstance(plain, str) else from_plain(Ruleset, plain)
+
+
+def fits(ruleset: Ruleset, when: Mapping[str, Any]) -> bool:
+    """Whether each of these fields of the rules has its value, or one of its values."""
+    values = ((getattr(ruleset, name), value) for name, value in when.items())
+    return all(found in value if isinstance(value, list) else found == value for found, value in values)
 
 
 def rules_as_plain(ruleset: Ruleset) -> str | dict[str, Any]:

@@ -14,7 +14,7 @@ from ...rules.roles import DUTIES, ROLES, SHIELDS
 from ...text.asking.sentences import a_role, listed
 from ..items import NOBODY
 from ..situations import AskedAbout, GameSituation, Impossible, Playout, Query, as_action, only_first
-from .kind import Asks, DrawnFrom, EngineAnswer, Value, living, seats
+from .kind import Asks, DrawnFrom, EngineAnswer, Value, entries_of, kinds_of, living, seats
 
 NIGHT = DrawnFrom("night", ("night", "departure"))
 UNTIL_DAWN = DrawnFrom("night", ("night",))
@@ -213,27 +213,32 @@ def _where_hunters_are(rules: Ruleset, s: GameSituation, rng: random.Random) -> 
             yield {"x": x}
 
 
-ANSWERS = {
-    "dies-tonight": EngineAnswer(lambda q: q.x in deaths(q), living, UNTIL_DAWN),
-    "night-deaths": EngineAnswer(deaths, setting=UNTIL_DAWN),
-    "death-count": EngineAnswer(lambda q: len(deaths(q)), setting=UNTIL_DAWN),
-    "pack-victim": EngineAnswer(_victim, setting=UNTIL_DAWN),
-    "announcement": EngineAnswer(
-        lambda q: ",".join(map(str, deaths(q))), setting=UNTIL_DAWN, options=_announcements
-    ),
-    "role-shown-at-dawn": EngineAnswer(_role_shown, living, NIGHT),
-    "seer-learns": EngineAnswer(_learned, _looks, UNTIL_DAWN, _what_is_learned),
-    "witch-shown": EngineAnswer(_victim_shown, _where_witches_live, UNTIL_DAWN),
-    "hears-choice": EngineAnswer(_hears_choice, _who_hears, UNTIL_DAWN),
-    "may-kill": _may_choose("kill"),
-    "may-shield": _may_choose(*SHIELDS),
-    "may-look": _may_choose("see"),
-    "may-poison": _may_choose("poison", setting=DrawnFrom("night", ("night",), ("poison",))),
-    "targets": EngineAnswer(_targets, _holders_of(_CHOOSERS), BEFORE_CHOICES),
-    "acts-tonight": EngineAnswer(_acts, _no_witches, BEFORE_CHOICES),
-    "may-pass-tonight": EngineAnswer(_may_pass, _holders_of(_CHOOSERS), BEFORE_CHOICES),
-    "may-shoot-at-dawn": EngineAnswer(lambda q: may_shoot(q, until_dawn(q)), _where_hunters_are, UNTIL_DAWN),
-    "over-at-dawn": EngineAnswer(lambda q: with_departures(q).winner != "goes on", setting=NIGHT),
-    "winner-at-dawn": EngineAnswer(lambda q: with_departures(q).winner, setting=NIGHT),
-}
-"""The engine's answer to each kind of `night.yaml`."""
+KINDS = kinds_of(
+    entries_of("night.yaml"),
+    {
+        "dies-tonight": EngineAnswer(lambda q: q.x in deaths(q), living, UNTIL_DAWN),
+        "night-deaths": EngineAnswer(deaths, setting=UNTIL_DAWN),
+        "death-count": EngineAnswer(lambda q: len(deaths(q)), setting=UNTIL_DAWN),
+        "pack-victim": EngineAnswer(_victim, setting=UNTIL_DAWN),
+        "announcement": EngineAnswer(
+            lambda q: ",".join(map(str, deaths(q))), setting=UNTIL_DAWN, options=_announcements
+        ),
+        "role-shown-at-dawn": EngineAnswer(_role_shown, living, NIGHT),
+        "seer-learns": EngineAnswer(_learned, _looks, UNTIL_DAWN, _what_is_learned),
+        "witch-shown": EngineAnswer(_victim_shown, _where_witches_live, UNTIL_DAWN),
+        "hears-choice": EngineAnswer(_hears_choice, _who_hears, UNTIL_DAWN),
+        "may-kill": _may_choose("kill"),
+        "may-shield": _may_choose(*SHIELDS),
+        "may-look": _may_choose("see"),
+        "may-poison": _may_choose("poison", setting=DrawnFrom("night", ("night",), ("poison",))),
+        "targets": EngineAnswer(_targets, _holders_of(_CHOOSERS), BEFORE_CHOICES),
+        "acts-tonight": EngineAnswer(_acts, _no_witches, BEFORE_CHOICES),
+        "may-pass-tonight": EngineAnswer(_may_pass, _holders_of(_CHOOSERS), BEFORE_CHOICES),
+        "may-shoot-at-dawn": EngineAnswer(
+            lambda q: may_shoot(q, until_dawn(q)), _where_hunters_are, UNTIL_DAWN
+        ),
+        "over-at-dawn": EngineAnswer(lambda q: with_departures(q).winner != "goes on", setting=NIGHT),
+        "winner-at-dawn": EngineAnswer(lambda q: with_departures(q).winner, setting=NIGHT),
+    },
+)
+"""The kinds of `night.yaml`, each with the engine's answer."""
