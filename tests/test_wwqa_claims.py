@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from marks import with_slow
-from wolflab.rules import PASS, PRESETS, SHERIFF, Ruleset, preset
+from wolflab.rules import PRESETS, SHERIFF, Ruleset, preset
 from wolflab.wwqa import facts
 from wolflab.wwqa.building import variants
 from wolflab.wwqa.claims import RuleClaim, holds_under
@@ -68,11 +68,11 @@ PAIRS: dict[str, tuple[Fact, Fact]] = {
         lambda q: FACTS["village_wins_when"](q, "last"),
     ),
     "the game stops without its Sheriff": (
-        lambda q: FACTS["ends_without_sheriff"](q, "vote"),
+        lambda q: FACTS["won_without_sheriff"](q, "vote") != "goes on",
         lambda q: FACTS["sheriff_leaves"](q) == "stop",
     ),
     "a Sheriff is elected": (
-        lambda q: any(ask.kind == "elect" for ask, _ in quiet_game(q.rules).asks),
+        lambda q: any(ask.kind == "elect" for ask in quiet_game(q.rules).asks),
         lambda q: FACTS["how_sheriff"](q) == "election",
     ),
 }
@@ -161,13 +161,13 @@ def test_the_dead_do_what_they_are_asked_for_after_their_death(
     (game,) = played
     (victim,) = {seat for seat in range(rules.players) if not game.alive(seat)}
     assert game.state.round > 2, "there was a day and a night after the death"
-    asked = next(ask for ask, _ in game.asks if ask.kind in DEEDS[deed])
+    asked = next(ask for ask in game.asks if ask.kind in DEEDS[deed])
     late = replace(asked, seat=victim, round=2)
-    changes[:] = [lambda game: replace(game, asks=(*game.asks, (late, PASS)))]
+    changes[:] = [lambda game: replace(game, asks=(*game.asks, late))]
     assert found(lambda q: FACTS["dead_may"](q, deed), rules) is True
     assert found(lambda q: FACTS["dead_may"](q, "kill"), rules) is False, "another deed"
     early = replace(asked, seat=victim, round=1)
-    changes[:] = [lambda game: replace(game, asks=(*game.asks, (early, PASS)))]
+    changes[:] = [lambda game: replace(game, asks=(*game.asks, early))]
     assert found(lambda q: FACTS["dead_may"](q, deed), rules) is (deed != "see"), (
         "a night before the death does not count"
     )

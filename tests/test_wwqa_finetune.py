@@ -28,7 +28,6 @@ from wolflab.rules import SHERIFF
 from wolflab.wwqa.asking import prompt
 from wolflab.wwqa.building import build_items
 from wolflab.wwqa.evaluating import EvalAnswer, EvalPlayer, EvalRow, EvalRun, EvalSettings
-from wolflab.wwqa.finetuning.base import trained_base
 from wolflab.wwqa.finetuning.gains import gained
 from wolflab.wwqa.finetuning.plan import (
     SETTINGS,
@@ -40,6 +39,7 @@ from wolflab.wwqa.finetuning.plan import (
     grid,
     questions_for,
     read_training,
+    trained_base,
     training_example,
     untrained,
     within_length,

@@ -66,7 +66,7 @@ def test_layouts_are_told_apart(
     file = read(tmp_path, data)
     found = [(q.casefold(), a.casefold(), form) for q, a, form in asked(file)]
     assert found == [(q.casefold(), a.casefold(), form) for q, a, form in BOTH]
-    assert (file.layout, file.lines, file.problems) == (layout, lines, ())
+    assert (file.layout, tuple(row.line for row in file.used), file.unusable) == (layout, lines, ())
 
 
 def test_chinese_of_windows_is_read_and_told(tmp_path: Path) -> None:
@@ -161,8 +161,8 @@ def test_unusable_rows_of_a_table_are_listed(tmp_path: Path) -> None:
     )
     file = read(tmp_path, "\n".join(rows))
     assert asked(file) == [("Two\nlines?", "Yes", "yes_no"), ("?", "No", "yes_no")]
-    assert file.lines == (2, 10)
-    found = [(row.line, row.why) for row in file.problems]
+    assert [row.line for row in file.used] == [2, 10]
+    found = [(row.line, row.made) for row in file.unusable]
     assert [line for line, _ in found] == [4, 5, 6, 7, 8, 11]
     for (_, why), words in zip(
         found,
@@ -214,10 +214,10 @@ def test_unusable_rows_of_json_are_listed(tmp_path: Path) -> None:
     )
     for data, line in (("\n".join(rows), 2), ("[" + ",\n".join(rows[:7]) + "]", 2)):
         file = read(tmp_path, data)
-        assert [row.line for row in file.problems] == list(range(line, line + len(file.problems)))
-        for problem, words in zip(file.problems, expected, strict=False):
-            assert words in problem.why
-        assert len(file.problems) == (12 if data.startswith("{") else 6)
+        assert [row.line for row in file.unusable] == list(range(line, line + len(file.unusable)))
+        for problem, words in zip(file.unusable, expected, strict=False):
+            assert words in str(problem.made)
+        assert len(file.unusable) == (12 if data.startswith("{") else 6)
         assert file.rewritten([0]).decode()  # the other column's half of a character is written as it was
 
 
@@ -260,7 +260,7 @@ def test_any_table_survives_reading_and_writing(rows: list[tuple[str, str, str]]
         except WolflabError:
             assert not any(q.strip() and a.strip() for q, a, _ in rows)
             return
-        assert len(file.items) + len(file.problems) == sum(any(c.strip() for c in row) for row in rows)
+        assert len(file.items) + len(file.unusable) == sum(any(c.strip() for c in row) for row in rows)
         again = read_questions(_put(Path(folder), file.rewritten(range(len(file.items)))))
     assert again.items == file.items
 

@@ -17,6 +17,7 @@ import msgspec
 from ..fields import from_plain
 from ..files import write
 from ..rules import PRESETS, Ruleset, preset
+from .reply_parser import LETTERS
 
 Form = Literal["yes_no", "choice", "open"]
 Category = Literal["rule", "situation", "general"]
@@ -82,6 +83,11 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         if self.category == GENERAL:
             return self.pair or self.id
         return self.situation or self.kind or self.id
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The choices, each with its letter."""
+        return tuple(f"{letter}) {choice}" for letter, choice in zip(LETTERS, self.choices, strict=False))
 
     @property
     def ruleset(self) -> Ruleset | None:

@@ -69,7 +69,7 @@ def audit_as_dict(found: Audit, copies: Sequence[Path]) -> dict[str, Any]:
 
     def told(spot: Spot) -> dict[str, Any]:
         file, item = found.files[spot.file], found.item(spot)
-        place = {"file": file.path.name, "line": file.lines[spot.place]}
+        place = {"file": file.path.name, "line": file.used[spot.place].line}
         return place | {"question": item.question, "answer": item.answer}
 
     def groups(some: Sequence[tuple[Spot, ...]]) -> list[list[dict[str, Any]]]:
@@ -113,7 +113,7 @@ def _file(found: Audit, number: int, copy: Path) -> dict[str, Any]:
         "layout": file.layout,
         "notes": list(file.notes),
         "questions": len(file.items),
-        "unusable": [{"line": row.line, "why": row.why} for row in file.problems],
+        "unusable": [{"line": row.line, "why": row.made} for row in file.unusable],
         "formulas": file.formulas,
         "balance": _balance(found, spots),
         "duplicates": spare(found.exact),

@@ -29,7 +29,6 @@ from ...wwqa.evaluating import (
     evaluation_batch,
     find_rows,
 )
-from ...wwqa.finetuning.base import base_spec, trained_base
 from ...wwqa.finetuning.card import CARD, write_card
 from ...wwqa.finetuning.gains import Gained, gained
 from ...wwqa.finetuning.plan import (
@@ -39,10 +38,12 @@ from ...wwqa.finetuning.plan import (
     FinetuneSettings,
     Questions,
     TuningCell,
+    base_spec,
     begin_plan,
     grid,
     questions_for,
     read_training,
+    trained_base,
     training_example,
     untrained,
     within_length,

@@ -111,6 +111,8 @@ def train_adapter(
     if is_trained(folder):
         return adapter_of(folder)
     libraries(*LIBRARIES)
+    import torch
+
     make_folder(folder / CHECKPOINTS)
     with quiet(), _told_in_words(base, folder):
         trainer = make_trainer(folder, base, training, validation, settings, seed)
@@ -125,7 +127,9 @@ def train_adapter(
             trainer.processing_class.save_pretrained(half)
             (half / "README.md").unlink(missing_ok=True)  # peft's, which tells nothing
     del trainer
-    _give_memory_back()
+    gc.collect()  # a trainer and its model know each other
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
     shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
     return adapter_of(folder)
 
@@ -144,6 +148,7 @@ def _run(
     done = trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
     if done.global_step == first:  # it was cut after its last step
         return
+    memory = getrusage(RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     rows = list(trainer.train_dataset)[first * settings.batch :]
     sizes = [(one.numel(), one.requires_grad) for one in trainer.model.parameters()]
     watch(
@@ -152,31 +157,13 @@ def _run(
             planned=trainer.state.max_steps,
             seconds=done.metrics["train_runtime"] - follower.looked,
             tokens=sum(len(row["input_ids"]) for row in rows),
-            memory=_memory_at_most(device),
+            memory=int(torch.cuda.max_memory_allocated()) if device == "cuda" else memory,
             device=device,
             dtype=arithmetic(settings, device),
             parameters=sum(n for n, _ in sizes),
             trained=sum(n for n, learns in sizes if learns),
         )
     )
-
-
-def _memory_at_most(device: str) -> int:
-    """Bytes held at once, at most: see `ResourceUsage`."""
-    import torch
-
-    if device == "cuda":
-        return int(torch.cuda.max_memory_allocated())
-    return getrusage(RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-
-
-def _give_memory_back() -> None:
-    """A trainer and its model know each other, so that they go when garbage is collected."""
-    import torch
-
-    gc.collect()
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
 
 
 @contextmanager
