@@ -158,7 +158,11 @@ def audit_questions(
     same = _same(items)
     written = [k for k, item in enumerate(items) if not item.kind]
     close = [(written[i], written[j]) for i, j in near_pairs([items[k].question for k in written])]
-    near = [(i, j) for i, j in close if not _other_rules(items[i], items[j])]
+    near = [
+        (i, j)
+        for i, j in close
+        if not (items[i].rules and items[j].rules and items[i].rules != items[j].rules)
+    ]
     exact = _grouped(spots, same)
     alike = _grouped(spots, [*same, *near])
     checks = tuple(_checks(spots, items, rules))
@@ -190,11 +194,6 @@ def category_of(item: Item) -> str:
 
 def _both_answers(items: Iterable[Item]) -> bool:
     return {True, False} <= {leaning(item) for item in items}
-
-
-def _other_rules(one: Item, other: Item) -> bool:
-    """Whether both say which rules they are about, and these differ."""
-    return bool(one.rules and other.rules and one.rules != other.rules)
 
 
 def _same(items: Sequence[Item]) -> list[tuple[int, int]]:

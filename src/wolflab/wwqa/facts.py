@@ -147,6 +147,19 @@ def _vote(q: Query, s: GameSituation, target: int) -> Playout:
     return q.playout(with_rest(q.rules, _telling(s, *told), "voting", "departure"), "voting", "departure")
 
 
+def _leaving(q: Query, how: str, role: str = "") -> tuple[int, Playout]:
+    """A holder of the role (or anybody of the village) who leaves by the "vote", by "poison" or else by the
+    Werewolves, and what comes of it.
+    """
+    s = example(q.rules, "voting" if how == "vote" else "night")
+    seat = _of(s, role) if role else only_first(_others(s))
+    if how == "vote":
+        return seat, _vote(q, s, seat)
+    if how == "poison":
+        return seat, _night(q, _telling(s, ("poison", _of(s, "Witch"), seat)))
+    return seat, _night(q, _attacking(s, seat))
+
+
 def _ended(played: Playout) -> GameEnded | None:
     return next((event for event in played.events if isinstance(event, GameEnded)), None)
 
@@ -582,39 +595,25 @@ def _announced(q: Query, what: str) -> bool:
 @_fact
 def _roles_shown(q: Query) -> str:
     """Which roles of those who leave are shown: "never", of the "first night", "always"."""
-    first, voting = example(q.rules), example(q.rules, "voting")
-    victim = only_first(_others(first))
 
-    def shown(played: Playout) -> bool:
-        return any(isinstance(event, Revealed) for event in played.events)
+    def shown(how: str) -> bool:
+        return any(isinstance(event, Revealed) for event in _leaving(q, how)[1].events)
 
-    by_night = shown(_night(q, _attacking(first, victim)))
-    if shown(_vote(q, voting, victim)):
-        return "always"
-    return "first night" if by_night else "never"
+    by_night = shown("kill")
+    return "always" if shown("vote") else "first night" if by_night else "never"
 
 
 @_fact
 def _last_words(q: Query, how: str) -> bool:
     """Whether who leaves by a "vote", or in the "night", says last words."""
-    s = example(q.rules, "voting" if how == "vote" else "night")
-    victim = _others(s)[0]
-    played = _vote(q, s, victim) if how == "vote" else _night(q, _attacking(s, victim))
-    return any(ask.kind == "last-words" for ask, _ in played.asks)
+    return any(ask.kind == "last-words" for ask, _ in _leaving(q, how)[1].asks)
 
 
 @_fact
 def _hunter_shoots(q: Query, how: str) -> bool:
     """Whether the Hunter may shoot after a "vote", a "kill", "poison"."""
-    s = example(q.rules, "voting" if how == "vote" else "night")
-    hunter = _of(s, "Hunter")
-    if how == "vote":
-        asks = _vote(q, s, hunter).asks
-    elif how == "kill":
-        asks = _night(q, _attacking(s, hunter)).asks
-    else:
-        asks = _night(q, _telling(s, ("poison", _of(s, "Witch"), hunter))).asks
-    return any(ask.kind == "shoot" and ask.seat == hunter for ask, _ in asks)
+    hunter, played = _leaving(q, how, "Hunter")
+    return any(ask.kind == "shoot" and ask.seat == hunter for ask, _ in played.asks)
 
 
 # -- the day ----------------------------------------------------------------------------------------

@@ -139,9 +139,13 @@ def read_written(text: str, form: Form, most: int, may_drop: bool = False) -> tu
     objects = _objects(text)
     if isinstance(objects, Problem):
         return objects
-    lists = [_listed(reply) for reply in objects]
+    named = [reply.get("questions") for reply in objects]
+    lists = [
+        one if isinstance(one, list) else list(reply.values())
+        for one, reply in zip(named, objects, strict=True)
+    ]
     if any(len(entries) > 1 for entries in lists):  # else there is one for each question
-        return _alone([_questions(entries, form, most, may_drop) for entries in lists])
+        return _agreed([_questions(entries, form, most, may_drop) for entries in lists])
     return _questions([entry for entries in lists for entry in entries], form, most, may_drop)
 
 
@@ -151,17 +155,12 @@ def _objects(text: str) -> list[dict[str, Any]] | Problem:
     return THOUGHTS_ALONE if answer.unfinished else objects_in(answer.text[:READ]) or _NO_OBJECT
 
 
-def _alone(read: Sequence[T | Problem]) -> T | Problem:
+def _agreed(read: Sequence[T | Problem]) -> T | Problem:
     """What the objects of a reply say, if those that can be read say the same."""
     found = [one for one in read if not isinstance(one, Problem)]
     if not found:
         return read[0]
     return found[-1] if all(one == found[-1] for one in found) else several()
-
-
-def _listed(reply: dict[str, Any]) -> list[Any]:
-    listed = reply.get("questions")
-    return listed if isinstance(listed, list) else list(reply.values())
 
 
 def _questions(entries: Sequence[Any], form: Form, most: int, may_drop: bool) -> tuple[str, ...] | Problem:
@@ -189,7 +188,7 @@ def _question(entry: object) -> str:
 def written_answer(text: str, form: Form) -> str | Problem:
     """The answer: Yes or No, or one line of words."""
     objects = _objects(text)
-    return objects if isinstance(objects, Problem) else _alone([_answer(reply, form) for reply in objects])
+    return objects if isinstance(objects, Problem) else _agreed([_answer(reply, form) for reply in objects])
 
 
 def _answer(reply: dict[str, Any], form: Form) -> str | Problem:
@@ -204,12 +203,12 @@ def _answer(reply: dict[str, Any], form: Form) -> str | Problem:
 
 def read_corrected(text: str, form: Form) -> str | Problem:
     """The corrected answer; "" where the question is to be dropped."""
+
+    def corrected(reply: dict[str, Any]) -> str | Problem:
+        verdict = text_of(field_of(reply, ("verdict", "decision"))).casefold()
+        if verdict not in _VERDICTS:
+            return Problem('the "verdict" is neither keep nor drop')
+        return "" if verdict == "drop" else _answer(reply, form)
+
     objects = _objects(text)
-    return objects if isinstance(objects, Problem) else _alone([_corrected(reply, form) for reply in objects])
-
-
-def _corrected(reply: dict[str, Any], form: Form) -> str | Problem:
-    verdict = text_of(field_of(reply, ("verdict", "decision"))).casefold()
-    if verdict not in _VERDICTS:
-        return Problem('the "verdict" is neither keep nor drop')
-    return "" if verdict == "drop" else _answer(reply, form)
+    return objects if isinstance(objects, Problem) else _agreed(list(map(corrected, objects)))
