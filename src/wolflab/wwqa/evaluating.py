@@ -220,21 +220,18 @@ def find_rows(
                 continue
             learned = own if split else trained
             row = EvalRow(called, asked, settings.conditions, not split, learned, found)
-            rows += _as_rows(row, split)
+            if split == "ruleset":  # the rules stand in front, but in a row of its own
+                told = replace(row, conditions=(True,))
+                untold = replace(row, name=f"{row.name} from memory", conditions=(False,))
+                rows += [one for one in (told, untold) if one.conditions[0] in row.conditions]
+            else:
+                rows.append(row)
     return tuple(rows)
 
 
 def _row_of(item: Item) -> str:
     """What names the row that an item is in: its split, or "general"; "" in a file of others."""
     return item.split or (GENERAL if item.category == GENERAL else "")
-
-
-def _as_rows(row: EvalRow, split: str) -> list[EvalRow]:
-    if split != "ruleset" or False not in row.conditions:
-        return [row]
-    told = replace(row, conditions=(True,))
-    untold = replace(row, name=f"{row.name} from memory", conditions=(False,))
-    return [told, untold] if True in row.conditions else [untold]
 
 
 def draw_items(items: Sequence[Item], limit: int | None, seed: int) -> Sequence[Item]:
@@ -296,8 +293,8 @@ async def evaluate(batch: CallBatch, rows: Sequence[EvalRow], settings: EvalSett
     answers whether they say the same as the right one.
     """
     messages = messages_of(rows, settings)
-    forms = {(row.name, place): item.form for row in rows for place, item in enumerate(row.items)}
-    binary = {words for (row, _, place), words in messages.items() if forms[row, place] == "yes_no"}
+    by_name = {row.name: row.items for row in rows}
+    binary = {words for (row, _, place), words in messages.items() if by_name[row][place].form == "yes_no"}
     plain = Sampling(0.0, settings.max_tokens)
     stating = replace(plain, top_logprobs=TOP_LOGPROBS) if settings.probabilities else plain
     asked = {

@@ -14,7 +14,7 @@ once.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -185,7 +185,12 @@ async def generate(plan: GenerationPlan, batch: CallBatch, embedder: Embedder | 
     and a request that no longer fits the one on file, is raised at the end.
     """
     writer, reviser = batch.models[0], batch.models[-1]
-    chains = _chains(plan, (writer, reviser), embedder)
+    kinds = [(category, form) for form in plan.forms for category in CATEGORIES]
+    share, rest = divmod(plan.questions, len(kinds))
+    chains = [
+        _Chain(plan, (writer, reviser), embedder, category, form, share + (place < rest))
+        for place, (category, form) in enumerate(kinds)
+    ]
     near = None if embedder is None or plan.near is None else (embedder.describe(), plan.near[1])
     decides: dict[str, object] = {
         "ruleset": rules_as_plain(plan.ruleset),
@@ -203,18 +208,38 @@ async def generate(plan: GenerationPlan, batch: CallBatch, embedder: Embedder | 
         async with batch.begin(facts, ahead, batch.models if waiting else []) as home:
             await _work(batch, home, chains)
             items = [item for chain in chains for item in chain.items()]
-            pairs = {form: [chain.pairs() for chain in chains if chain.form == form] for form in FORMS}
+            pairs: dict[Form, dict[str, Item]] = {form: {} for form in FORMS}
+            for chain in chains:
+                for item in chain.pairs():  # each question once, whichever chain has it
+                    pairs[chain.form].setdefault(item.id, item)
             made = Generation(
-                pairs=_unique(item for found in pairs["open"] for item in found),
-                to_label=_unique(item for found in pairs["yes_no"] for item in found),
+                pairs=tuple(pairs["open"].values()),
+                to_label=tuple(pairs["yes_no"].values()),
                 chains=tuple(chain.counts() for chain in chains),
-                unusable=tuple(reply for item in items for reply in item.unusable),
+                unusable=tuple(reply for steps in items for reply in steps.unusable),
                 **batch.result(home, items),
             )
     finally:
         if embedder is not None:
             await embedder.close()
-    _leave(plan, (writer, reviser), near, made)
+    write_items(made.path / PAIRS, made.pairs)
+    write_items(made.path / TO_LABEL, made.to_label)
+    told = {
+        "wolflab": __version__,
+        "rules": rules_as_plain(plan.ruleset),
+        "questions": plan.questions,
+        "seed": plan.seed,
+        "model": writer.describe(),
+        "reviser": reviser.describe(),
+        "temperature": {"writing": _WRITING.temperature, "revising, answering": _REVIEWING.temperature},
+        "prompts": prompt_hashes(),
+        "near duplicates": near,
+        "finished": not made.why,
+        "chains": [asdict(chain) for chain in made.chains],
+        "usage": asdict(made.usage),
+        "unusable": [asdict(reply) for reply in made.unusable],
+    }
+    write(made.path / FACTS, msgspec.json.format(msgspec.json.encode(told), indent=1) + b"\n")
     return made
 
 
@@ -275,48 +300,7 @@ async def _work(batch: CallBatch, home: CallStore, chains: Sequence[_Chain]) -> 
         ended = not any(item.how for chain in chains for item in chain.items())
 
 
-def _leave(
-    plan: GenerationPlan, models: tuple[Model, Model], near: tuple[Any, float] | None, made: Generation
-) -> None:
-    """Write the questions, and how they were made."""
-    write_items(made.path / PAIRS, made.pairs)
-    write_items(made.path / TO_LABEL, made.to_label)
-    facts = {
-        "wolflab": __version__,
-        "rules": rules_as_plain(plan.ruleset),
-        "questions": plan.questions,
-        "seed": plan.seed,
-        "model": models[0].describe(),
-        "reviser": models[1].describe(),
-        "temperature": {"writing": _WRITING.temperature, "revising, answering": _REVIEWING.temperature},
-        "prompts": prompt_hashes(),
-        "near duplicates": near,
-        "finished": not made.why,
-        "chains": [asdict(chain) for chain in made.chains],
-        "usage": asdict(made.usage),
-        "unusable": [asdict(reply) for reply in made.unusable],
-    }
-    write(made.path / FACTS, msgspec.json.format(msgspec.json.encode(facts), indent=1) + b"\n")
-
-
-def _unique(items: Iterable[Item]) -> tuple[Item, ...]:
-    """Each question once, whichever chain has it."""
-    by_id: dict[str, Item] = {}
-    for item in items:
-        by_id.setdefault(item.id, item)
-    return tuple(by_id.values())
-
-
 # -- a chain ----------------------------------------------------------------------------------
-
-
-def _chains(plan: GenerationPlan, models: tuple[Model, Model], embedder: Embedder | None) -> list[_Chain]:
-    kinds = [(category, form) for form in plan.forms for category in CATEGORIES]
-    share, rest = divmod(plan.questions, len(kinds))
-    return [
-        _Chain(plan, models, embedder, category, form, share + (place < rest))
-        for place, (category, form) in enumerate(kinds)
-    ]
 
 
 class _Chain:
@@ -574,8 +558,7 @@ class _Steps(BatchItem[None]):
         if not isinstance(found, Problem):
             return found
         found = why_unusable(found, response.text, response.finish)
-        attempt = self._tries(step) + 1
-        self.unusable.append(UnusableReply(self.name, step.name, attempt, found.reason))
+        self.unusable.append(UnusableReply(self.name, step.name, self._tries(step) + 1, found.reason))
         return found
 
     def _tries(self, step: _Step) -> int:
