@@ -19,7 +19,7 @@ from marks import with_slow
 from wolflab.rules import PRESETS, SHERIFF, Ruleset, preset
 from wolflab.wwqa import facts
 from wolflab.wwqa.building import variants
-from wolflab.wwqa.claims import RuleClaim, holds_under
+from wolflab.wwqa.claims import RuleClaim
 from wolflab.wwqa.facts import DEEDS, FACTS, quiet_game
 from wolflab.wwqa.situations import GameSituation, Impossible, Query
 from wolflab.wwqa.trials import Trial, trial
@@ -68,7 +68,7 @@ PAIRS: dict[str, tuple[Fact, Fact]] = {
         lambda q: FACTS["village_wins_when"](q, "last"),
     ),
     "the game stops without its Sheriff": (
-        lambda q: FACTS["won_without_sheriff"](q, "vote") != "goes on",
+        lambda q: FACTS["ends_without_sheriff"](q, "vote"),
         lambda q: FACTS["sheriff_leaves"](q) == "stop",
     ),
     "a Sheriff is elected": (
@@ -102,7 +102,7 @@ def test_both_ways_find_the_same(name: str) -> None:
 
 def is_quiet(rules: Ruleset) -> bool:
     """Whether nobody has to leave a game of these rules; else a claim decides nothing."""
-    return holds_under(RuleClaim("number_of", ("player",), "=", (rules.players,)), rules) is not None
+    return RuleClaim("number_of", ("player",), "=", (rules.players,)).holds_under(rules) is not None
 
 
 # -- what no kind is about ------------------------------------------------------------------
@@ -123,7 +123,7 @@ def test_how_the_sheriff_comes_into_office(sheriff: Any, true: str | None) -> No
     rules = SHERIFF.with_(sheriff=sheriff, speaking_order=order)
     for how in ("election", "lot", "named", "night"):
         claim = RuleClaim("sheriff_by", (), "=", (how,))
-        assert holds_under(claim, rules) == (None if true is None else how == true)
+        assert claim.holds_under(rules) == (None if true is None else how == true)
 
 
 Games = tuple[list[Trial], list[Callable[[Trial], Trial]]]

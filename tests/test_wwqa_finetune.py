@@ -35,14 +35,9 @@ from wolflab.wwqa.finetuning.plan import (
     FinetuneSettings,
     Questions,
     TuningCell,
-    begin_plan,
     grid,
-    questions_for,
     read_training,
     trained_base,
-    training_example,
-    untrained,
-    within_length,
 )
 from wolflab.wwqa.finetuning.training import (
     FinetuneStep,
@@ -96,8 +91,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def examples(file: Path) -> Examples:
-    seen, kept = questions_for(read_training([file]), TuningCell("both", 8, 1), TINY)
-    return [training_example(one, TINY) for one in seen], [training_example(one, TINY) for one in kept]
+    seen, kept = read_training([file]).drawn_for(TuningCell("both", 8, 1), TINY)
+    return [TINY.example(one) for one in seen], [TINY.example(one) for one in kept]
 
 
 # -- what is trained on -----------------------------------------------------------------------
@@ -161,8 +156,8 @@ def test_what_chooses_the_checkpoint_is_not_trained_on(tmp_path: Path) -> None:
 def test_questions_that_are_too_long_are_told_with_their_pair(file: Path) -> None:
     read = read_training([file])
     long = next(item for item in read.training if item.pair)
-    left = within_length(
-        read, TINY, lambda one: 9999 if one["prompt"][0]["content"].startswith(long.question) else 9
+    left = read.within_length(
+        TINY, lambda one: 9999 if one["prompt"][0]["content"].startswith(long.question) else 9
     )
     gone = [item for item in read.training if item not in left.training]
     assert [item.pair for item in gone] == [long.pair] * 2
@@ -170,7 +165,7 @@ def test_questions_that_are_too_long_are_told_with_their_pair(file: Path) -> Non
         " ".join(left.left_out)
     )
     with pytest.raises(WolflabError, match="no training question has 2,048 tokens or fewer"):
-        within_length(read, TINY, lambda one: 9999)
+        read.within_length(TINY, lambda one: 9999)
 
 
 def test_questions_are_alike_where_their_rules_may_be() -> None:
@@ -179,8 +174,8 @@ def test_questions_are_alike_where_their_rules_may_be() -> None:
     )
     other = Item(question="Not so?", answer="Yes")
     learned = Questions((sheriff,), (), {})
-    assert untrained([sheriff, witch, loose, other], learned) == [False, True, False, True]
-    assert untrained([sheriff, witch, other], Questions((), (loose,), {})) == [False, False, True]
+    assert learned.untrained([sheriff, witch, loose, other]) == [False, True, False, True]
+    assert Questions((), (loose,), {}).untrained([sheriff, witch, other]) == [False, False, True]
 
 
 def test_a_missing_package_is_told(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,33 +192,32 @@ def test_a_file_of_tests_alone_is_refused(tmp_path: Path) -> None:
 
 def test_draws_are_of_one_category_seeded_and_keep_pairs(file: Path) -> None:
     read = read_training([file])
-    rules, _ = questions_for(read, TuningCell("rules", None, 1), TINY)
-    situations, _ = questions_for(read, TuningCell("situations", None, 1), TINY)
+    rules, _ = read.drawn_for(TuningCell("rules", None, 1), TINY)
+    situations, _ = read.drawn_for(TuningCell("situations", None, 1), TINY)
     assert {one.category for one in rules} == {"rule"}
     assert {one.category for one in situations} == {"situation"}
     assert len(rules) + len(situations) == len(read.training)
     drawn = {
-        seed: [one.id for one in questions_for(read, TuningCell("both", 10, seed), TINY)[0]]
-        for seed in (1, 2)
+        seed: [one.id for one in read.drawn_for(TuningCell("both", 10, seed), TINY)[0]] for seed in (1, 2)
     }
     assert drawn[1] != drawn[2]
-    assert drawn[1] == [one.id for one in questions_for(read, TuningCell("both", 10, 1), TINY)[0]]
-    pairs = [one.pair for one in questions_for(read, TuningCell("both", 10, 1), TINY)[0] if one.pair]
+    assert drawn[1] == [one.id for one in read.drawn_for(TuningCell("both", 10, 1), TINY)[0]]
+    pairs = [one.pair for one in read.drawn_for(TuningCell("both", 10, 1), TINY)[0] if one.pair]
     assert all(pairs.count(pair) == 2 for pair in pairs)
     with pytest.raises(WolflabError, match="are wanted and there are"):
-        questions_for(read, TuningCell("both", 10_000, 1), TINY)
+        read.drawn_for(TuningCell("both", 10_000, 1), TINY)
     paired = replace(read, training=tuple(one for one in read.training if one.pair))
     with pytest.raises(WolflabError, match="a Yes is drawn with its No; take more"):
-        questions_for(paired, TuningCell("both", 1, 1), TINY)
+        paired.drawn_for(TuningCell("both", 1, 1), TINY)
 
 
 def test_an_example_is_what_an_evaluation_asks(file: Path) -> None:
     for item in read_training([file]).training:
         plain = TINY.model_copy(update={"form": "plain"})
         in_front = TINY.model_copy(update={"rules_text": True})
-        assert training_example(item, TINY)["prompt"] == [{"role": "user", "content": prompt(item, False)}]
-        assert training_example(item, plain)["prompt"][0]["content"] == prompt(item, False, told=False)
-        assert training_example(item, in_front)["prompt"][0]["content"] == prompt(item, True)
+        assert TINY.example(item)["prompt"] == [{"role": "user", "content": prompt(item, False)}]
+        assert plain.example(item)["prompt"][0]["content"] == prompt(item, False, told=False)
+        assert in_front.example(item)["prompt"][0]["content"] == prompt(item, True)
 
 
 def test_the_paper_s_settings_are_the_defaults() -> None:
@@ -542,21 +536,21 @@ def test_a_grid_is_every_combination_once() -> None:
 
 def test_another_plan_is_refused_and_more_trainings_join(tmp_path: Path) -> None:
     plan = FinetunePlan("m", "m", {"q.jsonl": "0"}, TINY, (TuningCell("both", 8, 1),))
-    begin_plan(tmp_path, plan)
-    begin_plan(tmp_path, replace(plan, cells=(TuningCell("both", 8, 2),)))
+    plan.begin(tmp_path)
+    replace(plan, cells=(TuningCell("both", 8, 2),)).begin(tmp_path)
     kept = json.loads((tmp_path / "finetune.json").read_text())
     assert kept["trainings"] == ["both-8-seed1", "both-8-seed2"]
     with pytest.raises(StoreError, match="its settings differ"):
-        begin_plan(tmp_path, replace(plan, settings=TINY.model_copy(update={"rank": 2})))
+        replace(plan, settings=TINY.model_copy(update={"rank": 2})).begin(tmp_path)
     with pytest.raises(StoreError, match="its files differ"):
-        begin_plan(tmp_path, replace(plan, files={"q.jsonl": "1"}))
+        replace(plan, files={"q.jsonl": "1"}).begin(tmp_path)
 
 
 @pytest.mark.parametrize("text", ['{"model": "m", "fil', "[]", "{}", '{"trainings": 5}', "\0"])
 def test_a_damaged_plan_is_told(text: str, tmp_path: Path) -> None:
     (tmp_path / "finetune.json").write_text(text)
     with pytest.raises(StoreError, match=r"finetune\.json: it cannot be read .*; put a whole copy there"):
-        begin_plan(tmp_path, FinetunePlan("m", "m", {"q.jsonl": "0"}, TINY, (TuningCell("both", 8, 1),)))
+        FinetunePlan("m", "m", {"q.jsonl": "0"}, TINY, (TuningCell("both", 8, 1),)).begin(tmp_path)
     assert (tmp_path / "finetune.json").read_text() == text
 
 

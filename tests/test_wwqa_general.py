@@ -23,7 +23,7 @@ from wolflab.wwqa.answers import read_answer
 from wolflab.wwqa.asking import prompt, rules_in_words
 from wolflab.wwqa.audit import category_of
 from wolflab.wwqa.baselines import WORDS, baselines
-from wolflab.wwqa.evaluating import EvalSettings, answer_lines
+from wolflab.wwqa.evaluating import EvalSettings
 from wolflab.wwqa.exporting import right_reply
 from wolflab.wwqa.general import GENERAL_KINDS, MOST, general_items
 from wolflab.wwqa.items import AnswerType, Item, write_items
@@ -281,7 +281,7 @@ def test_an_evaluation_asks_them_once_and_calls_them_general(rules_text: str, tm
     assert rules_in_words(SHERIFF)[:80] not in "".join(general)
     [score] = [one for one in results(run).rows if one.row == "general"]
     assert (score.right, score.unreadable, score.part, score.verdict) == (120, 0, "all", "better")
-    lines = [json.loads(line) for line in answer_lines(run).splitlines()]
+    lines = [json.loads(line) for line in run.answer_lines().splitlines()]
     assert not any(line["rules"] for line in lines if line["row"] == "general")
 
 

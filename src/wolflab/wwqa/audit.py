@@ -17,7 +17,7 @@ import msgspec
 from ..errors import WolflabError
 from ..rules import Ruleset, preset
 from .building import proved
-from .claims import PUBLISHED, RELEASED, RuleClaim, holds
+from .claims import PUBLISHED, RELEASED, RuleClaim
 from .duplicates import near_pairs
 from .items import YES, Item
 from .mapping import claim_asked
@@ -247,7 +247,7 @@ def _checks(
             continue
         own = item.ruleset
         under = rules if own is None else {own.name: (own,)}
-        held = {name: holds(asked.claim, family) for name, family in under.items()}
+        held = {name: asked.claim.holds(family) for name, family in under.items()}
         if {*held.values()} != {None}:
             says = {name: None if one is None else one == asked.positive for name, one in held.items()}
             yield LabelCheck(spot, asked.claim, asked.positive, item.answer == YES, says)

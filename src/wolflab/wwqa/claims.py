@@ -67,12 +67,20 @@ class RuleClaim:
         told = f"{self.fact}({', '.join(map(str, self.about))})"
         return " ".join([told, self.compare, *map(str, self.said)]).rstrip()
 
+    def holds_under(self, rules: Ruleset) -> bool | None:
+        """Whether the claim holds under these rules; None where they have no such thing, or where no game of
+        them is quiet: where somebody has to leave it, small games say too little.
+        """
+        return _holds_under(self, rules)
+
+    def holds(self, family: Iterable[Ruleset]) -> bool | None:
+        """What all rulesets of a family say; None where they differ or say nothing."""
+        answers = {self.holds_under(rules) for rules in family}
+        return answers.pop() if len(answers) == 1 else None
+
 
 @lru_cache(1 << 14)
-def holds_under(claim: RuleClaim, rules: Ruleset) -> bool | None:
-    """Whether the claim holds under these rules; None where they have no such thing, or where no game of them
-    is quiet: where somebody has to leave it, small games say too little.
-    """
+def _holds_under(claim: RuleClaim, rules: Ruleset) -> bool | None:
     quiet = quiet_game(rules)
     if quiet.state.outcome is not None or not all(quiet.alive(seat) for seat in range(rules.players)):
         return None
@@ -81,9 +89,3 @@ def holds_under(claim: RuleClaim, rules: Ruleset) -> bool | None:
         return COMPARISONS[claim.compare](FACTS[claim.fact](query, *claim.about), claim.said)
     except Impossible:
         return None
-
-
-def holds(claim: RuleClaim, family: Iterable[Ruleset]) -> bool | None:
-    """What all rulesets of a family say; None where they differ or say nothing."""
-    answers = {holds_under(claim, rules) for rules in family}
-    return answers.pop() if len(answers) == 1 else None

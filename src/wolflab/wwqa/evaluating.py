@@ -65,6 +65,25 @@ class EvalSettings:
         """With the rules in front, without, or both."""
         return {"yes": (True,), "no": (False,), "both": (True, False)}[self.rules_text]
 
+    def messages(self, rows: Iterable[EvalRow]) -> dict[tuple[str, bool, int], str]:
+        """(row, with rules, place) → the message.
+
+        Those with the same rules in front follow each other: a server that keeps a prompt's beginning reads
+        the rules once.
+        """
+
+        def put(item: Item, rules: bool) -> str:
+            return prompt(item, rules and (item.ruleset or self.rules or True), not self.plain)
+
+        every = [
+            (msgspec.json.encode(item.rules if rules else None, order="sorted"), row.name, rules, place, item)
+            for row in rows
+            for rules in row.conditions
+            for place, item in enumerate(row.items)
+        ]
+        every.sort(key=lambda one: one[0])
+        return {(name, rules, place): put(item, rules) for _, name, rules, place, item in every}
+
 
 @dataclass(frozen=True, slots=True)
 class EvalRow:
@@ -168,6 +187,31 @@ class EvalRun(BatchResult):
             if every:
                 shares[player] = sum(not one.reading.readable for one in every) / len(every)
         return shares
+
+    def answer_lines(self) -> bytes:
+        """A JSON line for each question and player: what was asked, what came, what was read of it."""
+        lines = [
+            {
+                "item": one.item.id,
+                "row": row.name,
+                "model": player.model,
+                "rules": player.rules and not row.general,
+                "form": one.item.form,
+                "prompt": one.prompt,
+                "reply": one.reply,
+                "finish": one.finish.stored,
+                "said": one.reading.said,
+                "answer": one.item.answer,
+                "right": one.right,
+                "readable": one.reading.readable,
+                **({} if one.chance is None else {"chance_of_yes": one.chance}),
+                **({} if one.same is None else {"judge": one.same}),
+            }
+            for row in self.rows
+            for player in self.players
+            for one in self.given(row, player)
+        ]
+        return msgspec.json.Encoder().encode_lines(lines)
 
 
 # -- which questions --------------------------------------------------------------------------
@@ -292,7 +336,7 @@ async def evaluate(batch: CallBatch, rows: Sequence[EvalRow], settings: EvalSett
     """Put the rows' questions to each model of a batch, one model after another; its judge says of open
     answers whether they say the same as the right one.
     """
-    messages = messages_of(rows, settings)
+    messages = settings.messages(rows)
     by_name = {row.name: row.items for row in rows}
     binary = {words for (row, _, place), words in messages.items() if by_name[row][place].form == "yes_no"}
     plain = Sampling(0.0, settings.max_tokens)
@@ -344,26 +388,6 @@ async def evaluate(batch: CallBatch, rows: Sequence[EvalRow], settings: EvalSett
             judge="" if batch.judge is None else batch.judge.name,
             **batch.result(home, items),
         )
-
-
-def messages_of(rows: Iterable[EvalRow], settings: EvalSettings) -> dict[tuple[str, bool, int], str]:
-    """(row, with rules, place) → the message.
-
-    Those with the same rules in front follow each other: a server that keeps a prompt's beginning reads the
-    rules once.
-    """
-
-    def put(item: Item, rules: bool) -> str:
-        return prompt(item, rules and (item.ruleset or settings.rules or True), not settings.plain)
-
-    every = [
-        (msgspec.json.encode(item.rules if rules else None, order="sorted"), row.name, rules, place, item)
-        for row in rows
-        for rules in row.conditions
-        for place, item in enumerate(row.items)
-    ]
-    every.sort(key=lambda one: one[0])
-    return {(name, rules, place): put(item, rules) for _, name, rules, place, item in every}
 
 
 def _answer(
@@ -428,29 +452,3 @@ async def _judged(
 
     judged = {key: tuple(map(with_verdict, answered)) for key, answered in answers.items()}
     return judged, list(items.values())
-
-
-def answer_lines(run: EvalRun) -> bytes:
-    """A JSON line for each question and player: what was asked, what came, what was read of it."""
-    lines = [
-        {
-            "item": one.item.id,
-            "row": row.name,
-            "model": player.model,
-            "rules": player.rules and not row.general,
-            "form": one.item.form,
-            "prompt": one.prompt,
-            "reply": one.reply,
-            "finish": one.finish.stored,
-            "said": one.reading.said,
-            "answer": one.item.answer,
-            "right": one.right,
-            "readable": one.reading.readable,
-            **({} if one.chance is None else {"chance_of_yes": one.chance}),
-            **({} if one.same is None else {"judge": one.same}),
-        }
-        for row in run.rows
-        for player in run.players
-        for one in run.given(row, player)
-    ]
-    return msgspec.json.Encoder().encode_lines(lines)

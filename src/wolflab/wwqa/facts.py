@@ -873,12 +873,18 @@ def _sheriff_leaves(q: Query) -> str:
 
 
 @_fact
-def _won_without_sheriff(q: Query, by: str) -> str:
+def _won_without_sheriff(q: Query, by: str = "vote") -> str:
     """Who has won when the Sheriff was killed, or voted out ("vote"); "goes on" where the game does."""
     (office,) = _holders(q.rules, "Sheriff")
     wish = _attack(office, night=2) if by == "kill" else _ballot(office)
     outcome = trial(q.rules, wish, office, 2 if by == "kill" else 1).state.outcome
     return "goes on" if outcome is None else outcome.winner.value
+
+
+@_fact
+def _ends_without_sheriff(q: Query, by: str) -> bool:
+    """Whether the game is over when the Sheriff is killed, or voted out."""
+    return _won_without_sheriff(q, by) != "goes on"
 
 
 # -- the end ----------------------------------------------------------------------------------------

@@ -93,7 +93,10 @@ class GameSituation(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def actions(self) -> dict[tuple[str, int], Action]:
         """What is told of choices, by the kind of ask and the seat."""
-        return {(kind, seat): as_action(target) for kind, seat, target in self.told}
+        return {
+            (kind, seat): pick(target) if isinstance(target, int) else WORDS[target]
+            for kind, seat, target in self.told
+        }
 
 
 @dataclass(frozen=True)
@@ -192,11 +195,6 @@ def _rows(rules: Ruleset, s: GameSituation) -> Collection[tuple[int, ...]]:
     if rules.speaking_order == "ascending":
         return [(*others, *last)]
     return [s.order] if sorted(s.order) == [*s.living] and [*s.order[len(others) :]] == last else ()
-
-
-def as_action(target: int | str) -> Action:
-    """What is told, as an action."""
-    return pick(target) if isinstance(target, int) else WORDS[target]
 
 
 def steps(

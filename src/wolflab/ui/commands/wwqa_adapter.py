@@ -16,7 +16,7 @@ from ... import __version__
 from ...errors import WolflabError
 from ...lab.plans.overrides import model_given
 from ...rules import preset
-from ...wwqa.adapters import read_adapter, save_merged
+from ...wwqa.adapters import LoraAdapter
 from ...wwqa.parity import (
     AnswerPair,
     Parity,
@@ -46,8 +46,8 @@ _SOURCES: Mapping[TokenSource, str] = {
 
 def merge_adapter(console: Console, adapter: Path, out: Path) -> None:
     """Write base and adapter as whole weights."""
-    known = read_adapter(adapter)
-    save_merged(known, out)
+    known = LoraAdapter.read(adapter)
+    known.save_merged(out)
     say(console, f"whole weights (base {known.base}) written to {out}")
 
 
@@ -73,7 +73,7 @@ def check_parity(console: Console, wanted: ParityWanted) -> bool:
         raise WolflabError(f"--rules-text: got {wanted.rules_text!r}; write yes or no")
     if wanted.out.is_dir():  # said before anybody is asked, for the answers are on file nowhere else
         raise WolflabError(f"-o {wanted.out}: that is a folder; name a file for prompts and answers")
-    read_adapter(wanted.adapter)
+    LoraAdapter.read(wanted.adapter)
     file = read_questions(wanted.questions)
     for sentence in file.troubles():
         say(console, sentence)

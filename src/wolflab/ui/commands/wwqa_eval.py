@@ -18,11 +18,9 @@ from ...wwqa.evaluating import (
     TEST_SPLITS,
     EvalRun,
     EvalSettings,
-    answer_lines,
     evaluate,
     evaluation_batch,
     find_rows,
-    messages_of,
 )
 from ...wwqa.results import EvalResults, results
 from ..report.numbers import number
@@ -72,7 +70,7 @@ def evaluate_files(console: Console, wanted: EvalWanted, settings: EvalSettings)
     asked = counted(len({item.id for row in rows for item in row.items}), "question")
     both = ""
     if settings.rules_text == "both":
-        both = f" in {len(set(messages_of(rows, settings).values())):,} messages, with and without the rules"
+        both = f" in {len(set(settings.messages(rows).values())):,} messages, with and without the rules"
     view.head = f"{asked}{both}, to {counted(len(specs), 'model')}"
     run = view.run(evaluate(batch, rows, settings))
     found = results(run)
@@ -97,7 +95,7 @@ def write_evaluation(
     drawn: Mapping[str, str],
 ) -> None:
     """Write answers, numbers and page into the evaluation's directory. drawn: see `render_evaluation`."""
-    write(run.path / ANSWERS, answer_lines(run))
+    write(run.path / ANSWERS, run.answer_lines())
     write_numbers(run.path / RESULTS, numbers)
     write(run.path / PAGE, render_evaluation(run, found, warnings(run, found), files, drawn).encode())
 

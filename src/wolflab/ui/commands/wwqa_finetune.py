@@ -39,14 +39,9 @@ from ...wwqa.finetuning.plan import (
     Questions,
     TuningCell,
     base_spec,
-    begin_plan,
     grid,
-    questions_for,
     read_training,
     trained_base,
-    training_example,
-    untrained,
-    within_length,
 )
 from ...wwqa.finetuning.training import (
     FinetuneStep,
@@ -101,19 +96,19 @@ def finetune(console: Console, wanted: FinetuneWanted) -> bool:
     cells = grid(wanted.about, wanted.n, wanted.seeds, settings)  # type: ignore[arg-type]  # just checked
     questions = read_training(wanted.files)
     for cell in cells:  # what cannot be drawn is told before weights are got
-        questions_for(questions, cell, settings)
+        questions.drawn_for(cell, settings)
     rows = _rows(console, wanted, asked, questions) if wanted.evaluate else ()
     home = Path("runs") if wanted.out is None else wanted.out.parent
     base, made_from = trained_base(wanted.model, home / "weights", lambda sentence: say(console, sentence))
-    questions = within_length(questions, settings, token_counter(base, settings))
-    drawn = {cell: questions_for(questions, cell, settings) for cell in cells}
+    questions = questions.within_length(settings, token_counter(base, settings))
+    drawn = {cell: questions.drawn_for(cell, settings) for cell in cells}
     path = wanted.out or new_directory(Path("runs"), "finetune")
     again = shlex.join(["wolflab", *sys.argv[1:], *([] if wanted.out else ["-o", str(path)])])
     goes_on_with(again)
     make_folder(path)
     with held(path):
         plan = FinetunePlan(wanted.model, base, questions.files, settings, cells, made_from)
-        begin_plan(path, plan)
+        plan.begin(path)
         for sentence in questions.left_out:
             say(console, sentence)
         there = counted(len(questions.training), "question")
@@ -154,7 +149,7 @@ def _rows(
     rows = []
     files = [*wanted.files, *wanted.tests]
     for row in find_rows(files, asked, TEST_SPLITS, wanted.files, None, partial(say, console)):
-        free = untrained(row.items, questions)
+        free = questions.untrained(row.items)
         if gone := len(free) - sum(free):
             which = "all its questions are" if not any(free) else f"{gone} of its {len(free)} questions are"
             say(console, f"{row.name}: {which} for training, and not asked afterwards")
@@ -189,7 +184,7 @@ def _train(
     items: tuple[Sequence[Any], Sequence[Any]],
     which: str,
 ) -> None:
-    seen, kept = ([training_example(item, plan.settings) for item in some] for some in items)
+    seen, kept = ([plan.settings.example(item) for item in some] for some in items)
     with bar(console) as shown:
         task = shown.add_task(f"{cell.name} ({which})", total=None)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from ... import __version__
 from ...files import write
 from ...models.weights import base_folder, find_weights, weights_digest
-from ..adapters import serving_lines
+from ..adapters import LoraAdapter
 from ..exporting import filled
 from ..items import Item
 from .plan import FinetunePlan, TuningCell
@@ -49,8 +49,7 @@ def write_card(
         form="the model's own chat template"
         if settings.form == "chat"
         else "texts alone, without a chat template (002's release)",
-        serving=serving_lines(
-            adapter,
+        serving=LoraAdapter.read(adapter).serving_lines(
             plan.base,
             None if made_from is None else Path(plan.model.removeprefix("hf/")),
             rules_text=settings.rules_text,

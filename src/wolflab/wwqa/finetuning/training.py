@@ -274,7 +274,7 @@ def make_trainer(
     seed: int,
 ) -> Any:
     """trl's trainer of that training, which has not begun. No question may have more tokens than
-    `settings.longest` (`plan.within_length`). What is raised: see `train_adapter`.
+    `settings.longest` (`Questions.within_length`). What is raised: see `train_adapter`.
     """
     import torch
     from datasets import Dataset

@@ -55,11 +55,6 @@ class DrawnFrom:
         return told.but(told=actions, roles=told.roles if self.roles else ())
 
 
-def nothing(*_: object) -> Iterable[AskedAbout]:
-    """For kinds that ask about no seat and no word."""
-    yield {}
-
-
 class EngineAnswer(NamedTuple):
     """How the engine answers a kind.
 
@@ -69,7 +64,7 @@ class EngineAnswer(NamedTuple):
     """
 
     value: Callable[[Query], Value]
-    asks: Asks = nothing
+    asks: Asks = lambda rules, situation, rng: ({},)
     setting: DrawnFrom | None = None
     options: Options | None = None
 

@@ -10,7 +10,7 @@ from ...rules.roles import ROLES
 from ..items import NOBODY
 from ..situations import AskedAbout, GameSituation, Impossible, Query, dealing, only_first
 from .kind import DrawnFrom, EngineAnswer, Value, entries_of, kinds_of, seats
-from .night import UNTIL_DAWN, until_dawn
+from .night import UNTIL_DAWN, night
 
 ELECTION = DrawnFrom("election", ("election",), roles=False)
 RUNNING = DrawnFrom("election", roles=False)
@@ -67,7 +67,7 @@ def _secret_draw(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterab
 
 def _told_role(q: Query) -> Value:
     events: list[Event] = [e for now in dealing(q.rules, q.situation.roles) for e in now.events]
-    for event in until_dawn(q).events:
+    for event in night(q).events:
         events.append(event)
         if isinstance(event, DayBroke):
             break
