@@ -567,7 +567,7 @@ def test_a_foreign_line_of_a_log_is_told_and_a_cut_one_is_none_yet(line: str, tm
 # -- before and after -------------------------------------------------------------------------
 
 
-def test_gains_are_paired_by_question(tmp_path: Path) -> None:
+def test_gains_are_paired_by_question() -> None:
     """Ten clusters of two: the base has 4 of 20 right; seed 1 has 12, seed 2 has 8; by hand."""
     items = tuple(
         Item(question=f"{n}?", answer="Yes", situation=f"{n // 2}", category="situation") for n in range(20)
@@ -581,7 +581,8 @@ def test_gains_are_paired_by_question(tmp_path: Path) -> None:
         )
         for model, k in right.items()
     }
-    run = EvalRun(tmp_path, EvalSettings(), (row,), tuple(player for _, player in answers), answers)
+    players = tuple(player for _, player in answers)
+    run = EvalRun(settings=EvalSettings(), rows=(row,), players=players, answers=answers)
     [gain] = gained(run, "base", {TuningCell("both", 8, 1): "one", TuningCell("both", 8, 2): "two"})
     assert gain.before.value == pytest.approx(4 / 20)
     assert gain.after.value == pytest.approx(20 / 40)
@@ -591,7 +592,7 @@ def test_gains_are_paired_by_question(tmp_path: Path) -> None:
     assert gain.seeds == (1, 2)
 
 
-def test_what_waits_is_missed_in_its_own_form_alone(tmp_path: Path) -> None:
+def test_what_waits_is_missed_in_its_own_form_alone() -> None:
     forms = ("yes_no", "yes_no", "open", "open")
     items = tuple(Item(question=f"{n}?", answer="Yes", form=form) for n, form in enumerate(forms))  # type: ignore[arg-type]
     row = EvalRow("kinds", items, (False,))
@@ -600,7 +601,8 @@ def test_what_waits_is_missed_in_its_own_form_alone(tmp_path: Path) -> None:
         ("kinds", EvalPlayer("base", False)): tuple(given),
         ("kinds", EvalPlayer("tuned", False)): (*given[:3], None),
     }
-    run = EvalRun(tmp_path, EvalSettings(), (row,), tuple(player for _, player in answers), answers)
+    players = tuple(player for _, player in answers)
+    run = EvalRun(settings=EvalSettings(), rows=(row,), players=players, answers=answers)
     found = gained(run, "base", {TuningCell("both", 8, 1): "tuned"})
     assert {gain.which: gain.gain.missing for gain in found} == {"all": 1, "yes_no": 0, "open": 1}
 
