@@ -22,7 +22,7 @@ from wolflab.text import masking
 from wolflab.text.asking import disguise
 from wolflab.text.reading import spelling
 from wolflab.text.replies import chosen_action, reflective, thoughts
-from wolflab.wwqa import mapping, plain_words
+from wolflab.wwqa import mapping
 
 _READ_BY = ("compile", "search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn")
 """The functions of `re` that take a pattern first."""
@@ -52,8 +52,8 @@ EXAMPLES: dict[str, Mapping[str, Any] | Callable[[], object]] = {
     "ui.terminal.seat:chosen_option": {"words": "vote player_3"},
     "wwqa.mapping:patterns": mapping.patterns,
     "wwqa.mapping:_moods": lambda: [re.compile(row[0]) for row in mapping._MOODS],
-    "wwqa.plain_words:plain_words": lambda: [
-        re.compile(row[0]) for row in (*plain_words._SPELLING, *plain_words._PHRASES)
+    "wwqa.mapping:plain_words": lambda: [
+        re.compile(row[0]) for row in (*mapping._SPELLING, *mapping._PHRASES)
     ],
     "wwqa.reply_parser:_choice": {"letters": "ABCD"},
     "wwqa.reply_parser:_thing": {"one_of": "seer|wolves"},

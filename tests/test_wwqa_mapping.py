@@ -20,8 +20,7 @@ from rules_helpers import rulesets
 from wolflab.rules import PRESETS, SHERIFF, Ruleset
 from wolflab.wwqa.claims import PUBLISHED, RELEASED, RuleClaim
 from wolflab.wwqa.facts import FACTS
-from wolflab.wwqa.mapping import ClaimAsked, claim_asked, patterns, readings, rule_claim
-from wolflab.wwqa.plain_words import plain_words
+from wolflab.wwqa.mapping import ClaimAsked, claim_asked, patterns, plain_words, readings, rule_claim
 
 QUESTIONS = Path(__file__).parent / "wwqa_questions"
 

@@ -52,12 +52,13 @@ from ..models.servers.chat import ServerModel
 from ..rules import Ruleset
 from ..text.replies.parse import why_unusable
 from ..text.replies.parsed import Problem
-from .examples import POOL, examples_of
 from .items import YES, Category, Form, Item, rules_as_plain, write_items
 from .reply_parser import normal_form
 from .writing import (
     ANSWER,
+    POOL,
     QUESTION,
+    examples_of,
     prompt_hashes,
     read_corrected,
     read_written,
