@@ -36,6 +36,7 @@ from wolflab.wwqa.building import (
 from wolflab.wwqa.items import NO, YES, Item, write_items
 from wolflab.wwqa.kinds import KINDS
 from wolflab.wwqa.kinds.kind import HELD_OUT, EngineAnswer, QuestionKind, seats
+from wolflab.wwqa.question_files import read_questions
 from wolflab.wwqa.situations import (
     GameSituation,
     Impossible,
@@ -44,7 +45,6 @@ from wolflab.wwqa.situations import (
     reached,
     with_choices,
 )
-from wolflab.wwqa.sources import read_questions
 from wolflab.wwqa.wordings import LEADS, TELLINGS, tell, wordings
 
 TEST_SPLITS = ("situations", "wordings", "kinds", "ruleset")

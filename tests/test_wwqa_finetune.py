@@ -29,17 +29,7 @@ from wolflab.wwqa.asking import prompt
 from wolflab.wwqa.building import build_items
 from wolflab.wwqa.evaluating import EvalAnswer, EvalPlayer, EvalRow, EvalRun, EvalSettings
 from wolflab.wwqa.finetuning.gains import gained
-from wolflab.wwqa.finetuning.plan import (
-    SETTINGS,
-    FinetunePlan,
-    FinetuneSettings,
-    Questions,
-    TuningCell,
-    grid,
-    read_training,
-    trained_base,
-)
-from wolflab.wwqa.finetuning.training import (
+from wolflab.wwqa.finetuning.lora_training import (
     FinetuneStep,
     FinetuneWatch,
     ResourceUsage,
@@ -48,6 +38,16 @@ from wolflab.wwqa.finetuning.training import (
     order_of,
     token_counter,
     train_adapter,
+)
+from wolflab.wwqa.finetuning.tuning_plan import (
+    SETTINGS,
+    FinetunePlan,
+    FinetuneSettings,
+    Questions,
+    TuningCell,
+    grid,
+    read_training,
+    trained_base,
 )
 from wolflab.wwqa.items import Item, write_items
 from wolflab.wwqa.reply_parser import Reading
@@ -327,7 +327,7 @@ def test_the_loss_is_that_of_trl(base: Path, examples: Examples, tmp_path: Path)
     from trl import SFTTrainer
 
     from wolflab.models.weights import quiet
-    from wolflab.wwqa.finetuning.training import make_trainer
+    from wolflab.wwqa.finetuning.lora_training import make_trainer
 
     with quiet():
         settings = TINY.model_copy(update={"dropout": 0.0})

@@ -19,7 +19,7 @@ from test_wwqa_eval import Pupil, built, knows, put, rows_of
 from wolflab.errors import WolflabError
 from wolflab.rules import SHERIFF
 from wolflab.ui.report.wwqa_eval import render_evaluation
-from wolflab.wwqa.answers import read_answer
+from wolflab.wwqa.answer_reading import read_answer
 from wolflab.wwqa.asking import prompt, rules_in_words
 from wolflab.wwqa.audit import category_of
 from wolflab.wwqa.baselines import WORDS, baselines
@@ -27,9 +27,9 @@ from wolflab.wwqa.evaluating import EvalSettings
 from wolflab.wwqa.exporting import right_reply
 from wolflab.wwqa.general import GENERAL_KINDS, MOST, general_items
 from wolflab.wwqa.items import AnswerType, Item, write_items
+from wolflab.wwqa.question_files import read_questions
 from wolflab.wwqa.reply_parser import UNREADABLE
 from wolflab.wwqa.results import results
-from wolflab.wwqa.sources import read_questions
 
 ITEMS = general_items(600, 7)
 

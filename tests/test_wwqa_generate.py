@@ -42,7 +42,7 @@ from wolflab.wwqa.generating import (
     generate,
     generate_by_name,
 )
-from wolflab.wwqa.sources import read_questions
+from wolflab.wwqa.question_files import read_questions
 from wolflab.wwqa.writing import examples_of, read_written
 
 WORDS = [

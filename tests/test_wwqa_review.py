@@ -20,6 +20,7 @@ from wolflab.stats.agreement import cohens_kappa
 from wolflab.ui.commands.wwqa_review import render_review
 from wolflab.wwqa.asking import rules_in_words
 from wolflab.wwqa.items import Item, write_items
+from wolflab.wwqa.question_files import read_questions
 from wolflab.wwqa.reviewing import (
     Decision,
     Reviewer,
@@ -29,7 +30,6 @@ from wolflab.wwqa.reviewing import (
     review,
     table_id,
 )
-from wolflab.wwqa.sources import read_questions
 
 ITEMS = (
     Item(question="Does the village win?", answer="Yes", rules="sheriff", category="rule", situation="one"),

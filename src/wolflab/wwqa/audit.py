@@ -17,12 +17,12 @@ import msgspec
 from ..errors import WolflabError
 from ..rules import Ruleset, preset
 from .building import proved
-from .claims import PUBLISHED, RELEASED, RuleClaim
 from .duplicates import near_pairs
 from .items import YES, Item
-from .mapping import claim_asked
+from .question_claims import claim_asked
+from .question_files import QuestionFile
 from .reply_parser import normal_form
-from .sources import QuestionFile
+from .rule_claims import PUBLISHED, RELEASED, RuleClaim
 
 TRAINING = ("train", "validation")
 """The splits of a built file that a model learns from; the others are tests."""

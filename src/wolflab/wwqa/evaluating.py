@@ -29,12 +29,12 @@ from ..rules import Ruleset
 from ..text.replies.finish import Finish
 from ..text.replies.thoughts import without_thoughts
 from ..usage import Usage
-from .answers import chance_of_yes, read_answer, read_as_released
+from .answer_reading import chance_of_yes, read_answer, read_as_released
 from .asking import prompt
 from .items import GENERAL, NO, YES, Item, Split
+from .question_files import read_questions, told_names
 from .reply_parser import UNREADABLE, Reading, normal_form
 from .scores import Mark
-from .sources import read_questions, told_names
 
 RulesText = Literal["yes", "no", "both"]
 TEST_SPLITS: tuple[Split, ...] = ("situations", "wordings", "kinds", "ruleset")

@@ -21,12 +21,12 @@ import yaml
 from .. import __version__
 from ..errors import WolflabError
 from ..files import read_file
-from .answers import answer_words, read_answer
+from .answer_reading import answer_words, read_answer
 from .asking import prompt
 from .evaluating import MAX_TOKENS, TEST_SPLITS
 from .items import Form, Item, Split
+from .question_files import QuestionFile, read_questions
 from .reply_parser import LETTERS
-from .sources import QuestionFile, read_questions
 
 ExportTarget = Literal["hf", "lm-eval", "inspect"]
 

@@ -28,7 +28,7 @@ from ...wwqa.parity import (
     first_word,
     token_decoder,
 )
-from ...wwqa.sources import read_questions
+from ...wwqa.question_files import read_questions
 from ..terminal.console import say
 from ..wording import counted
 from .common import bar, write_numbers

@@ -15,7 +15,7 @@ from ...errors import WolflabError
 from ...files import write
 from ...wwqa.audit import Audit, LabelCheck, Spot, audit_questions, category_of, leaning, rules_to_ask
 from ...wwqa.items import NO, YES
-from ...wwqa.sources import read_questions
+from ...wwqa.question_files import read_questions
 from ..report.wwqa_audit import file_notes, files_table, proofs_in_words, render_audit
 from ..terminal.console import say
 from ..terminal.tables import print_table

@@ -31,7 +31,16 @@ from ...wwqa.evaluating import (
 )
 from ...wwqa.finetuning.card import CARD, write_card
 from ...wwqa.finetuning.gains import Gained, gained
-from ...wwqa.finetuning.plan import (
+from ...wwqa.finetuning.lora_training import (
+    FinetuneStep,
+    ResourceUsage,
+    adapter_of,
+    is_trained,
+    losses_of,
+    token_counter,
+    train_adapter,
+)
+from ...wwqa.finetuning.tuning_plan import (
     SETTINGS,
     About,
     FinetunePlan,
@@ -42,15 +51,6 @@ from ...wwqa.finetuning.plan import (
     grid,
     read_training,
     trained_base,
-)
-from ...wwqa.finetuning.training import (
-    FinetuneStep,
-    ResourceUsage,
-    adapter_of,
-    is_trained,
-    losses_of,
-    token_counter,
-    train_adapter,
 )
 from ...wwqa.results import results
 from ..report.table import Cell

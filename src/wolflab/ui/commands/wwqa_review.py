@@ -18,8 +18,8 @@ from ...files import write
 from ...lab.labels.label_files import write_cells
 from ...wwqa.asking import rules_in_words
 from ...wwqa.items import NO, YES, Item, write_items
+from ...wwqa.question_files import read_questions
 from ...wwqa.reviewing import DECIDED, Review, by_table_id, review
-from ...wwqa.sources import read_questions
 from ..labelling.page import labelling_page
 from ..terminal.console import say
 from ..terminal.tables import estimate_cell, noted_cell, print_fitted

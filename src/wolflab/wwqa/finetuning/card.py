@@ -13,8 +13,8 @@ from ...models.weights import base_folder, find_weights, weights_digest
 from ..adapters import LoraAdapter
 from ..exporting import filled
 from ..items import Item
-from .plan import FinetunePlan, TuningCell
-from .training import adapter_of, losses_of
+from .lora_training import adapter_of, losses_of
+from .tuning_plan import FinetunePlan, TuningCell
 
 CARD = "README.md"
 

@@ -1,5 +1,5 @@
 """Kinds about the rules themselves: `rules.yaml` names the fact that answers each, which the engine finds by
-playing (`facts`).
+playing (`rule_facts`).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from ...rules import Ruleset
 from ...rules.duties import Duty
 from ...rules.roles import ROLES
 from ...text.asking.sentences import a_role
-from ..facts import FACTS, last_other
 from ..items import fits
+from ..rule_facts import FACTS, last_other
 from ..situations import AskedAbout, GameSituation, Query
 from .kind import Asks, EngineAnswer, Value, entries_of, kinds_of
 

@@ -1,8 +1,8 @@
 """From a yes/no question in English to a claim about the rules that the engine can decide.
 
 A question is first put into few words (`plain_words`), then into a mood (can, do, must, is). What comes of it
-has to fit a pattern of `mapping.txt` from its first word to its last. A question that fits none is not
-understood, and nothing is said of it: better to leave out two questions than to misread one.
+has to fit a pattern of `question_claims.txt` from its first word to its last. A question that fits none is
+not understood, and nothing is said of it: better to leave out two questions than to misread one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from .claims import COMPARISONS, RuleClaim
+from .rule_claims import COMPARISONS, RuleClaim
 
 # -- few words ---------------------------------------------------------------------------------
 
@@ -160,7 +160,7 @@ def _moods(text: str) -> Iterator[tuple[str, bool]]:
 def rule_claim(words: Sequence[str], found: Mapping[str, str | None]) -> RuleClaim:
     """A fact, what it is about, and perhaps a comparison with what is said of it.
 
-    words: as `mapping.txt` has them. {name} is what the pattern found under that name, _ a space.
+    words: as `question_claims.txt` has them. {name} is what the pattern found under that name, _ a space.
     """
 
     def filled(word: str) -> str | int:
@@ -178,7 +178,7 @@ def rule_claim(words: Sequence[str], found: Mapping[str, str | None]) -> RuleCla
 @cache
 def patterns() -> tuple[tuple[re.Pattern[str], list[str]], ...]:
     """The patterns, each with the words of its claim: its sense, its fact, what is said of it."""
-    text = Path(__file__).with_name("mapping.txt").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("question_claims.txt").read_text(encoding="utf-8")
     macros: dict[str, str] = {}
     patterns: list[tuple[re.Pattern[str], list[str]]] = []
     waiting: list[re.Pattern[str]] = []
@@ -194,5 +194,5 @@ def patterns() -> tuple[tuple[re.Pattern[str], list[str]], ...]:
                 macros[f"<{name}>"] = choices
             else:
                 waiting.append(re.compile(line))
-    assert not waiting, f"mapping.txt: {waiting[0].pattern} claims nothing"
+    assert not waiting, f"question_claims.txt: {waiting[0].pattern} claims nothing"
     return tuple(patterns)

@@ -1,7 +1,7 @@
 """Facts that are found in two ways have to agree, and those that no rules make true are still looked for.
 
-Some facts of `wolflab.wwqa.facts` are found by playing on from a situation, others in a game played from the
-deal. Where both tell of the same rule they are compared here, under every preset and every ruleset that
+Some facts of `wolflab.wwqa.rule_facts` are found by playing on from a situation, others in a game played from
+the deal. Where both tell of the same rule they are compared here, under every preset and every ruleset that
 differs from one in a switch. `test_wwqa_oracle.py` proves the former by other means.
 """
 
@@ -17,10 +17,10 @@ import pytest
 
 from marks import with_slow
 from wolflab.rules import PRESETS, SHERIFF, Ruleset, preset
-from wolflab.wwqa import facts
+from wolflab.wwqa import rule_facts
 from wolflab.wwqa.building import variants
-from wolflab.wwqa.claims import RuleClaim
-from wolflab.wwqa.facts import DEEDS, FACTS, quiet_game
+from wolflab.wwqa.rule_claims import RuleClaim
+from wolflab.wwqa.rule_facts import DEEDS, FACTS, quiet_game
 from wolflab.wwqa.situations import GameSituation, Impossible, Query
 from wolflab.wwqa.trials import Trial, trial
 
@@ -142,7 +142,7 @@ def games(monkeypatch: pytest.MonkeyPatch) -> Games:
         played.append(game)
         return game
 
-    monkeypatch.setattr(facts, "trial", watched)
+    monkeypatch.setattr(rule_facts, "trial", watched)
     return played, changes
 
 

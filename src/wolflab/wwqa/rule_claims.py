@@ -1,6 +1,6 @@
 """What can be claimed about the rules, and whether it is so: a fact of the rules, compared with what is said.
 
-`facts` has the facts; the engine plays to find them. Rules that leave something open are a family of
+`rule_facts` has the facts; the engine plays to find them. Rules that leave something open are a family of
 rulesets: they say what all of them say.
 """
 
@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..rules import SHERIFF, Ruleset
-from .facts import FACTS, quiet_game
+from .rule_facts import FACTS, quiet_game
 from .situations import GameSituation, Impossible, Query
 
 RELEASED = SHERIFF.with_(name="002, as released", sheriff_death="stop")

@@ -1,7 +1,7 @@
 """What the rules say, a fact at a time: each is a function that lets the engine play and returns a value.
 
 Kinds of questions ask for these facts by name (`kinds.rules`), and an audit compares them with what a
-question claims (`claims`). `Impossible`: these rules have no such thing (no Sheriff, no Guard).
+question claims (`rule_claims`). `Impossible`: these rules have no such thing (no Sheriff, no Guard).
 
 A fact is found in one of two ways. Some play on from an example of a situation, and keep what happened in the
 query: questions are built of them. The others look at a game that is played from the deal (`trials`).

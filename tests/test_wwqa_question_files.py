@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wolflab.errors import WolflabError
-from wolflab.wwqa import sources
+from wolflab.wwqa import question_files
 from wolflab.wwqa.items import Item, write_items
-from wolflab.wwqa.sources import QuestionFile, read_questions
+from wolflab.wwqa.question_files import QuestionFile, read_questions
 
 CSV = "ID,Question,Answer\n1,Do they vote?,Yes\n2,Who speaks last?,The Sheriff.\n"
 
@@ -134,7 +134,7 @@ def test_no_file_a_folder_and_too_much(tmp_path: Path, monkeypatch: pytest.Monke
     for path, sentence in ((tmp_path, "it is a folder and no file"), (tmp_path / "none", "there is no file")):
         with pytest.raises(WolflabError, match=sentence):
             read_questions(path)
-    monkeypatch.setattr(sources, "LARGEST", 2**20)
+    monkeypatch.setattr(question_files, "LARGEST", 2**20)
     assert "larger than 1 MiB" in told(tmp_path, "x" * (2**20 + 1))
     assert "larger than 1 MiB" in _told_of(Path("/dev/zero"))
 

@@ -34,7 +34,7 @@ from ...models.weights import (
     short,
     tokenizer_of,
 )
-from .plan import PLAIN_TEMPLATE, FinetuneSettings, TrainingExample
+from .tuning_plan import PLAIN_TEMPLATE, FinetuneSettings, TrainingExample
 
 LOG, CHECKPOINTS = "log.jsonl", "checkpoints"
 LIBRARIES = ("torch", "transformers", "peft", "trl", "datasets")

@@ -34,8 +34,8 @@ from ..asking import prompt
 from ..evaluating import TEST_SPLITS, draw_items
 from ..exporting import right_reply
 from ..items import Item
+from ..question_files import read_questions, told_names
 from ..reply_parser import normal_form
-from ..sources import read_questions, told_names
 
 PLAN = "finetune.json"
 About = Literal["both", "rules", "situations"]

@@ -18,9 +18,9 @@ from hypothesis import given, settings
 
 from rules_helpers import rulesets
 from wolflab.rules import PRESETS, SHERIFF, Ruleset
-from wolflab.wwqa.claims import PUBLISHED, RELEASED, RuleClaim
-from wolflab.wwqa.facts import FACTS
-from wolflab.wwqa.mapping import ClaimAsked, claim_asked, patterns, plain_words, readings, rule_claim
+from wolflab.wwqa.question_claims import ClaimAsked, claim_asked, patterns, plain_words, readings, rule_claim
+from wolflab.wwqa.rule_claims import PUBLISHED, RELEASED, RuleClaim
+from wolflab.wwqa.rule_facts import FACTS
 
 QUESTIONS = Path(__file__).parent / "wwqa_questions"
 
@@ -201,7 +201,7 @@ def test_every_preset_decides_most_claims(rules: Ruleset) -> None:
 
 
 def test_every_claim_of_the_patterns_is_decided() -> None:
-    text = files("wolflab.wwqa").joinpath("mapping.txt").read_text(encoding="utf-8")
+    text = files("wolflab.wwqa").joinpath("question_claims.txt").read_text(encoding="utf-8")
     claims = [line.split() for line in re.findall(r"^(?:yes|no) (.*)$", text, re.MULTILINE)]
     assert len(claims) > 100
     for words in claims:
@@ -213,7 +213,9 @@ def test_every_claim_of_the_patterns_is_decided() -> None:
 def test_every_fact_is_asked_for() -> None:
     """By a kind of question, or by a claim."""
     folder = files("wolflab.wwqa")
-    kinds, claims = (folder.joinpath(name).read_text() for name in ("kinds/rules.yaml", "mapping.txt"))
+    kinds, claims = (
+        folder.joinpath(name).read_text() for name in ("kinds/rules.yaml", "question_claims.txt")
+    )
     asked = {
         *re.findall(r"^  fact: (\w+)", kinds, re.MULTILINE),
         *re.findall(r"^(?:yes|no) (\w+)", claims, re.MULTILINE),
@@ -235,7 +237,7 @@ def test_what_a_pattern_finds_is_named_as_claims_name_it() -> None:
 
 def test_the_page_shows_a_fact_and_a_pattern_as_they_are() -> None:
     page = (QUESTIONS.parent.parent / "docs" / "wwqa-audit.md").read_text(encoding="utf-8")
-    shown = {"python": "facts.py", "text": "mapping.txt"}
+    shown = {"python": "rule_facts.py", "text": "question_claims.txt"}
     examples = re.findall(r"^```(\w+)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     found = [(language, text) for language, text in examples if language in shown]
     assert [language for language, _ in found] == ["text", "python"]
