@@ -101,7 +101,7 @@ def _ruleset(rules: bytes) -> Ruleset:
     return preset(plain) if isinstance(plain, str) else from_plain(Ruleset, plain)
 
 
-def fits(ruleset: Ruleset, when: Mapping[str, Any]) -> bool:
+def rules_fit(ruleset: Ruleset, when: Mapping[str, Any]) -> bool:
     """Whether each of these fields of the rules has its value, or one of its values."""
     values = ((getattr(ruleset, name), value) for name, value in when.items())
     return all(found in value if isinstance(value, list) else found == value for found, value in values)

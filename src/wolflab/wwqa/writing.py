@@ -26,7 +26,7 @@ from ..text.replies.parse import THOUGHTS_ALONE
 from ..text.replies.parsed import Problem, field_of, object_schema, several, text_of, text_schema
 from ..text.replies.thoughts import without_thoughts
 from .asking import rules_in_words
-from .items import NO, YES, Category, Form, Item, fits, rules_as_plain
+from .items import NO, YES, Category, Form, Item, rules_as_plain, rules_fit
 
 T = TypeVar("T")
 QUESTION, ANSWER = 600, 1000
@@ -94,7 +94,7 @@ class _Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def fits(self, ruleset: Ruleset) -> bool:
         """Whether it is about these rules."""
         return (
-            fits(ruleset, self.when)
+            rules_fit(ruleset, self.when)
             and all(ruleset.count(role) >= self.roles.count(role) for role in self.roles)
             and not any(ruleset.count(role) for role in self.without)
         )

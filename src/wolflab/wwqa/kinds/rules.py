@@ -12,7 +12,7 @@ from ...rules import Ruleset
 from ...rules.duties import Duty
 from ...rules.roles import ROLES
 from ...text.asking.sentences import a_role
-from ..items import fits
+from ..items import rules_fit
 from ..rule_facts import FACTS, last_other
 from ..situations import AskedAbout, GameSituation, Query
 from .kind import Asks, EngineAnswer, Value, entries_of, kinds_of
@@ -129,7 +129,7 @@ def _answer(entry: dict[str, Any], asks: Asks | None) -> EngineAnswer:
         found: Value = FACTS[name](q, *(q.asked.get(word, word) for word in about))
         return bool(found) if decides else found
 
-    return EngineAnswer(value, asks or (lambda rules, s, rng: asked if fits(rules, when) else ()))
+    return EngineAnswer(value, asks or (lambda rules, s, rng: asked if rules_fit(rules, when) else ()))
 
 
 _ENTRIES = entries_of("rules.yaml")
