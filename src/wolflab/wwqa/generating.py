@@ -269,8 +269,8 @@ def _ahead(batch: CallBatch, chains: Sequence[_Chain]) -> list[CallsAhead]:
         for model in batch.models
         for told in ahead_of(
             model,
-            [size for each in steps if each.model is model for size in each.sizes * each.most],
-            sum(each.least for each in steps if each.model is model),
+            [size for one, asked, _ in steps if one is model for size in asked],
+            sum(least for one, _, least in steps if one is model),
         )
     ]
 
@@ -516,15 +516,10 @@ class _Step(NamedTuple):
     longest: Any = ""
 
 
-class _StepAhead(NamedTuple):
-    """What the replies to a step may take. sizes: of one reply, and of asking for it again. most: so many
-    replies at most; least: at least.
-    """
-
-    model: Model
-    sizes: list[Size]
-    most: int
-    least: int
+_StepAhead = tuple[Model, list[Size], int]
+"""What the replies to a step may take: its model, the sizes of all requests at most, how many there are at
+least.
+"""
 
 
 class _Steps(BatchItem[None]):
@@ -573,4 +568,4 @@ class _Steps(BatchItem[None]):
         for place, step in enumerate(self.steps[done:], done):
             request = Request(step.chat(said[place]), self.name)
             needed = sizes(step.model, request, self.retries, self._tries(step))
-            yield _StepAhead(step.model, needed, most, least)
+            yield step.model, needed * most, least

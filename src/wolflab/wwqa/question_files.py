@@ -176,7 +176,8 @@ def read_questions(path: Path, unanswered: bool = False) -> QuestionFile:
         rows = list(_table(text, start, head, mark))
         if mark != ",":
             notes += (f"its cells are parted by {_MARKS[mark]}",)
-    used, unusable = [], []
+    used: list[QuestionRow] = []
+    unusable: list[QuestionRow] = []
     for row in rows:
         if isinstance(row.made, Item) and not row.made.answer and not unanswered:
             row = row._replace(made="its answer is empty; fill it in")

@@ -256,7 +256,7 @@ def _table(run: EvalRun, row: EvalRow, inside: _OfForm) -> EvalTable:
         for player in run.players
         if (answers := run.answers.get((row.name, player))) is not None
     }
-    marks = {name: [one and one.mark for one in answers] for name, answers in given.items()}
+    marks = {name: [None if one is None else one.mark for one in answers] for name, answers in given.items()}
     lines = [EvalLine(name, True, _parts(marks[name], known, parts, form)) for name in given]
     lines += [
         EvalLine(name, False, _parts(guessed, known, parts, form)) for name, guessed in inside.guessed.items()
