@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import msgspec
+import numpy as np
 
 from ..errors import WolflabError
 from ..rules import Ruleset, preset
@@ -210,19 +211,15 @@ def _same(items: Sequence[Item]) -> list[tuple[int, int]]:
 
 def _grouped(spots: Sequence[Spot], pairs: Sequence[tuple[int, int]]) -> tuple[tuple[Spot, ...], ...]:
     """What hangs together by pairs, in the order of the spots."""
-    above = list(range(len(spots)))
+    from scipy.sparse import coo_array  # type: ignore[import-untyped]  # heavy, needed here alone
+    from scipy.sparse.csgraph import connected_components  # type: ignore[import-untyped]
 
-    def top(k: int) -> int:
-        while above[k] != k:
-            above[k] = k = above[above[k]]
-        return k
-
-    for i, j in pairs:
-        low, high = sorted((top(i), top(j)))
-        above[high] = low
+    one, other = np.array(pairs, np.int64).reshape(-1, 2).T
+    graph = coo_array((np.ones(len(pairs)), (one, other)), (len(spots), len(spots)))
+    _, numbers = connected_components(graph, directed=False)
     groups: dict[int, list[Spot]] = defaultdict(list)
-    for k, spot in enumerate(spots):
-        groups[top(k)].append(spot)
+    for spot, number in zip(spots, numbers, strict=True):
+        groups[int(number)].append(spot)
     return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
 
