@@ -24,7 +24,6 @@ from wolflab.wwqa.asking import prompt, rules_in_words
 from wolflab.wwqa.audit import category_of
 from wolflab.wwqa.baselines import WORDS, baselines
 from wolflab.wwqa.evaluating import EvalSettings
-from wolflab.wwqa.exporting import right_reply
 from wolflab.wwqa.general import GENERAL_KINDS, MOST, general_items
 from wolflab.wwqa.items import AnswerType, Item, write_items
 from wolflab.wwqa.question_files import read_questions
@@ -131,7 +130,7 @@ def test_answers_are_proved_by_a_second_way(kind: str) -> None:
     assert len(inside) > 20
     for item in inside:
         assert item.answer == SECOND[kind](item), item.question
-        assert read_answer(item, right_reply(item)).right, item.question
+        assert read_answer(item, item.right_reply).right, item.question
 
 
 # -- the set ----------------------------------------------------------------------------------
@@ -260,7 +259,7 @@ def test_no_rules_are_ever_in_front() -> None:
 def scholar(words: str) -> str:
     """Every right answer, to both kinds of questions."""
     found = next((item for item in ITEMS if words == prompt(item, False)), None)
-    return knows(words) if found is None else right_reply(found)
+    return knows(words) if found is None else found.right_reply
 
 
 @pytest.mark.parametrize("rules_text", ["yes", "no", "both"])

@@ -181,12 +181,6 @@ def audit_questions(
     )
 
 
-def leaning(item: Item) -> bool | None:
-    """Whether the answer says yes; None for one that begins with neither yes nor no."""
-    first = re.match(r"\W*(yes|no)\b", item.answer, re.IGNORECASE)
-    return None if first is None or item.form == "choice" else first[1].casefold() == YES.casefold()
-
-
 def category_of(item: Item) -> str:
     """As the item says; else "situation" where it names a player by number, "rule" where it does not."""
     numbered = re.search(r"player[_ ]?\d", item.question, re.IGNORECASE)
@@ -194,7 +188,7 @@ def category_of(item: Item) -> str:
 
 
 def _both_answers(items: Iterable[Item]) -> bool:
-    return {True, False} <= {leaning(item) for item in items}
+    return {True, False} <= {item.says_yes for item in items}
 
 
 def _same(items: Sequence[Item]) -> list[tuple[int, int]]:

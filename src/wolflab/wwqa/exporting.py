@@ -26,7 +26,6 @@ from .asking import prompt
 from .evaluating import MAX_TOKENS, TEST_SPLITS
 from .items import Form, Item, Split
 from .question_files import QuestionFile, read_questions
-from .reply_parser import LETTERS
 
 ExportTarget = Literal["hf", "lm-eval", "inspect"]
 
@@ -114,7 +113,7 @@ def _check(file: QuestionFile, rules_text: bool) -> None:
 
 def _row(path: Path, item: Item, rules_text: bool) -> dict[str, Any]:
     """A question with the columns of every export."""
-    reply = right_reply(item)
+    reply = item.right_reply
     if not read_answer(item, reply).right:
         raise WolflabError(
             f"{path}: {item.answer[:60]!r} is no answer in the form that is asked for "
@@ -139,14 +138,6 @@ def _row(path: Path, item: Item, rules_text: bool) -> dict[str, Any]:
         "derivation": item.derivation,
         "words": sorted(answer_words(item).items()),
     }
-
-
-def right_reply(item: Item) -> str:
-    """What a model would say that answers right, and in the form that it is told to; "" where nothing is."""
-    if item.form != "choice":
-        return item.answer
-    lettered = zip(LETTERS, item.choices, strict=False)
-    return next((letter for letter, choice in lettered if choice == item.answer), "")
 
 
 def _rules(item: Item) -> str:

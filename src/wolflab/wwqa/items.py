@@ -6,6 +6,7 @@ models wrote have a question and an answer, and perhaps nothing else.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from hashlib import blake2b
@@ -88,6 +89,20 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def options(self) -> tuple[str, ...]:
         """The choices, each with its letter."""
         return tuple(f"{letter}) {choice}" for letter, choice in zip(LETTERS, self.choices, strict=False))
+
+    @property
+    def right_reply(self) -> str:
+        """What a model would say that answers right, in the form that it is told to; "" where nothing is."""
+        if self.form != "choice":
+            return self.answer
+        lettered = zip(LETTERS, self.choices, strict=False)
+        return next((letter for letter, choice in lettered if choice == self.answer), "")
+
+    @property
+    def says_yes(self) -> bool | None:
+        """Whether the answer says yes; None for one that begins with neither yes nor no."""
+        first = re.match(r"\W*(yes|no)\b", self.answer, re.IGNORECASE)
+        return None if first is None or self.form == "choice" else first[1].casefold() == YES.casefold()
 
     @property
     def ruleset(self) -> Ruleset | None:

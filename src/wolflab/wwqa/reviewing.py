@@ -119,16 +119,11 @@ class Review:
         }
 
 
-def table_id(item: Item) -> str:
-    """What an item is called in tables and on pages."""
-    return _MARK + item.id
-
-
 def by_table_id(items: Sequence[Item]) -> dict[str, Item]:
-    """Each question once, by that name; of several with the same words the first."""
+    """Each question once, by what it is called in tables and on pages; of several in equal words the first."""
     named: dict[str, Item] = {}
     for item in items:
-        named.setdefault(table_id(item), item)
+        named.setdefault(f"{_MARK}{item.id}", item)
     return named
 
 

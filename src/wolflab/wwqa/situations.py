@@ -37,6 +37,7 @@ from ..rules.roles import DUTIES, ROLES
 from ..rules.state import State
 from ..text.asking.options import label
 from ..text.asking.sentences import sentence
+from .trials import seated
 
 T = TypeVar("T")
 
@@ -136,7 +137,7 @@ def put_back(rules: Ruleset, situation: GameSituation) -> State:
     state.phase, state.round = situation.moment, situation.round
     if situation.moment == "night":
         state.phase, state.round = "nightfall", situation.round - 1
-    roles = situation.roles or tuple(role for role, n in rules.roles.items() for _ in range(n))
+    roles = situation.roles or seated(rules)
     state.roles = tuple(ROLES[role] for role in roles)
     for seat in situation.dead:
         state.alive &= ~(1 << seat)

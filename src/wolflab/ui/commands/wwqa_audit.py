@@ -13,7 +13,7 @@ from rich.console import Console
 
 from ...errors import WolflabError
 from ...files import write
-from ...wwqa.audit import Audit, LabelCheck, Spot, audit_questions, category_of, leaning, rules_to_ask
+from ...wwqa.audit import Audit, LabelCheck, Spot, audit_questions, category_of, rules_to_ask
 from ...wwqa.items import NO, YES
 from ...wwqa.question_files import read_questions
 from ..report.wwqa_audit import file_notes, files_table, proofs_in_words, render_audit
@@ -142,8 +142,8 @@ def _balance(found: Audit, spots: Sequence[Spot]) -> dict[str, dict[str, int]]:
 
 def _answers(found: Audit, test: Spot, train: Sequence[Spot]) -> str:
     """How training answers a test question: "same", "opposite", "both" or "in other words"."""
-    here = leaning(found.item(test))
-    there = {leaning(found.item(spot)) for spot in train} - {None}
+    here = found.item(test).says_yes
+    there = {found.item(spot).says_yes for spot in train} - {None}
     if here is None or not there:
         alike = {found.item(spot).answer for spot in train} == {found.item(test).answer}
         return "same" if alike else "in other words"

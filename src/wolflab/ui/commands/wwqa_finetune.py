@@ -34,7 +34,6 @@ from ...wwqa.finetuning.gains import Gained, gained
 from ...wwqa.finetuning.lora_training import (
     FinetuneStep,
     ResourceUsage,
-    adapter_of,
     is_trained,
     losses_of,
     token_counter,
@@ -117,7 +116,7 @@ def finetune(console: Console, wanted: FinetuneWanted) -> bool:
             seen, kept = drawn[cell]
             if not is_trained(path / cell.name):
                 _train(console, path, plan, cell, (seen, kept), f"{at} of {len(cells)}")
-            if not (adapter_of(path / cell.name) / CARD).is_file():
+            if not (path / cell.adapter / CARD).is_file():
                 write_card(path / cell.name, plan, cell, seen, again)
         view = BatchView(console, again=again)
         found, run = _evaluated(view, path, plan, rows, asked, wanted) if rows else ((), None)
@@ -225,8 +224,8 @@ def _evaluated(
 ) -> tuple[tuple[Gained, ...], EvalRun]:
     """Base and tuned models answer, one after another."""
     base = f"hf/{plan.base}"
-    tuned = {cell: f"hf/{os.path.normpath(adapter_of(path / cell.name))}" for cell in plan.cells}
-    first, why = base_spec(plan.base, plan.settings, adapter_of(path / plan.cells[0].name))
+    tuned = {cell: f"hf/{os.path.normpath(path / cell.adapter)}" for cell in plan.cells}
+    first, why = base_spec(plan.base, plan.settings, path / plan.cells[0].adapter)
     if why:
         say(view.console, why)
     batch = evaluation_batch(path / EVALUATION, [first, *tuned.values()], watcher=view)
@@ -272,4 +271,4 @@ def _write_report(
         picture.save(path / f"{picture.name}.svg")
     say(console, f"page: {path / PAGE}\nits numbers as data: {path / RESULTS}")
     for cell in plan.cells:
-        say(console, f"adapter: {adapter_of(path / cell.name)} (README.md says how it is served)")
+        say(console, f"adapter: {path / cell.adapter} (README.md says how it is served)")

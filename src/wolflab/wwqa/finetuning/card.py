@@ -9,11 +9,11 @@ from pathlib import Path
 
 from ... import __version__
 from ...files import write
-from ...models.weights import base_folder, find_weights, weights_digest
+from ...models.weights import ADAPTER, base_folder, find_weights, weights_digest
 from ..adapters import LoraAdapter
 from ..exporting import filled
 from ..items import Item
-from .lora_training import adapter_of, losses_of
+from .lora_training import losses_of
 from .tuning_plan import FinetunePlan, TuningCell
 
 CARD = "README.md"
@@ -25,7 +25,7 @@ def write_card(
     """Write the card into the adapter's folder. folder: of the training. seen: the questions it was trained
     on. command: by which it was made.
     """
-    adapter, settings, made_from = adapter_of(folder), plan.settings, plan.made_from
+    adapter, settings, made_from = folder / ADAPTER, plan.settings, plan.made_from
     looks = [(line["eval_loss"], line["step"]) for line in losses_of(folder) if "eval_loss" in line]
     best = "There were no questions for validation: it is the last step."
     if looks:

@@ -83,14 +83,9 @@ class ResourceUsage:
 FinetuneWatch = Callable[[FinetuneStep | ResourceUsage], None]
 
 
-def adapter_of(folder: Path) -> Path:
-    """Where the adapter of a training lies, in the training's folder."""
-    return folder / ADAPTER
-
-
 def is_trained(folder: Path) -> bool:
     """Whether the training of that folder has come to its end."""
-    return (adapter_of(folder) / ADAPTER_WEIGHTS).is_file()
+    return (folder / ADAPTER / ADAPTER_WEIGHTS).is_file()
 
 
 def train_adapter(
@@ -109,7 +104,7 @@ def train_adapter(
     cannot be trained; StoreError where the folder cannot be used.
     """
     if is_trained(folder):
-        return adapter_of(folder)
+        return folder / ADAPTER
     libraries(*LIBRARIES)
     import torch
 
@@ -121,8 +116,8 @@ def train_adapter(
         kept = [line for line in losses_of(folder) if line["step"] <= _step_of(checkpoint)]
         write(folder / LOG, "".join(json.dumps(line) + "\n" for line in kept).encode())
         _run(trainer, folder, checkpoint, settings, watch)
-        shutil.rmtree(adapter_of(folder), ignore_errors=True)  # no whole one: nothing would be trained
-        with new_folder(adapter_of(folder)) as half:
+        shutil.rmtree(folder / ADAPTER, ignore_errors=True)  # no whole one: nothing would be trained
+        with new_folder(folder / ADAPTER) as half:
             trainer.model.save_pretrained(half)
             trainer.processing_class.save_pretrained(half)
             (half / "README.md").unlink(missing_ok=True)  # peft's, which tells nothing
@@ -131,7 +126,7 @@ def train_adapter(
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
     shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
-    return adapter_of(folder)
+    return folder / ADAPTER
 
 
 def _run(

@@ -23,6 +23,7 @@ from ...files import make_folder, read_file, read_json, write
 from ...lab.storage.run_files import held
 from ...models.catalog import Spec
 from ...models.weights import (
+    ADAPTER,
     TEMPLATE,
     base_folder,
     find_weights,
@@ -32,7 +33,6 @@ from ...models.weights import (
 )
 from ..asking import prompt
 from ..evaluating import TEST_SPLITS, draw_items
-from ..exporting import right_reply
 from ..items import Item
 from ..question_files import read_questions, told_names
 from ..reply_parser import normal_form
@@ -96,7 +96,7 @@ class FinetuneSettings(Part):
         message = prompt(item, self.rules_text and bool(item.rules), told=self.form == "chat")
         return {
             "prompt": [{"role": "user", "content": message}],
-            "completion": [{"role": "assistant", "content": right_reply(item)}],
+            "completion": [{"role": "assistant", "content": item.right_reply}],
         }
 
 
@@ -121,6 +121,11 @@ class TuningCell:
     def name(self) -> str:
         """Of its folder, and in tables."""
         return f"{self.about}-{'all' if self.questions is None else self.questions}-seed{self.seed}"
+
+    @property
+    def adapter(self) -> str:
+        """Where its adapter lies, in the run's directory."""
+        return f"{self.name}/{ADAPTER}"
 
 
 @dataclass(frozen=True)
