@@ -120,7 +120,7 @@ class Review:
 
 
 def by_table_id(items: Sequence[Item]) -> dict[str, Item]:
-    """Each question once, by what it is called in tables and on pages; of several in equal words the first."""
+    """Each question once, by its name in tables and on pages; of several in equal words the first."""
     named: dict[str, Item] = {}
     for item in items:
         named.setdefault(f"{_MARK}{item.id}", item)
