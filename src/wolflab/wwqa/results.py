@@ -176,7 +176,10 @@ def _of_form(row: EvalRow, form: Form) -> _OfForm:
     training = [item for item in row.training if item.form == form]
     training = training if len(training) >= LEAST_TRAINING else []
     guessed = {
-        name: [_guessed(item, answer) for item, answer in zip(items, guesses, strict=True)]
+        name: [
+            Mark(item.cluster, item.answer, guess, guess == item.answer)
+            for item, guess in zip(items, guesses, strict=True)
+        ]
         for name, guesses in (baselines(items, training) if items else {}).items()
     }
     return _OfForm(form, places, training, guessed)
@@ -291,20 +294,16 @@ def _parts(
 ) -> dict[Subset, dict[str, Estimate]]:
     """Scores by part. known: which questions stand in a training file; None: nobody knows."""
     kept: dict[Subset, list[Mark | None]] = {"all": list(marks), "free": [], "contaminated": []}
-    for mark, found in zip(marks, known or (), strict=known is not None):
-        kept["contaminated" if found else "free"].append(mark)
-    return {part: _scored(kept[part], form) for part in parts}
-
-
-def _scored(marks: Sequence[Mark | None], form: Form) -> dict[str, Estimate]:
-    there = [mark for mark in marks if mark is not None]
-    waiting = len(marks) - len(there)
-    scores = {name: score(there) for name, score in SCORES.items() if form == "yes_no" or "F1" not in name}
-    return {name: replace(found, missing=found.missing + waiting) for name, found in scores.items()}
-
-
-def _guessed(item: Item, answer: str) -> Mark:
-    return Mark(item.cluster, item.answer, answer, answer == item.answer)
+    for mark, met in zip(marks, known or (), strict=known is not None):
+        kept["contaminated" if met else "free"].append(mark)
+    names = [name for name in SCORES if form == "yes_no" or "F1" not in name]
+    scores: dict[Subset, dict[str, Estimate]] = {}
+    for part in parts:
+        there = [mark for mark in kept[part] if mark is not None]
+        found = {name: SCORES[name](there) for name in names}
+        waiting = len(kept[part]) - len(there)
+        scores[part] = {name: replace(one, missing=one.missing + waiting) for name, one in found.items()}
+    return scores
 
 
 def _by_group(
