@@ -255,10 +255,6 @@ class Query:
         """The second one."""
         return int(self.asked["y"])
 
-    def __getitem__(self, name: str) -> str:
-        """A word of what is asked."""
-        return str(self.asked[name])
-
     def playout(self, situation: GameSituation, *phases: str) -> Playout:
         """Play on from a situation: the asks of these phases are answered by what is told, speech is silence.
 
