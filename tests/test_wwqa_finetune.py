@@ -499,16 +499,16 @@ def test_the_rate_rises_first_and_then_stays_or_falls(base: Path, examples: Exam
 def test_the_model_of_a_training_is_forgotten_after_it(
     base: Path, examples: Examples, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from wolflab.wwqa.finetuning import training
+    from wolflab.wwqa.finetuning import lora_training
 
-    load, models = training.load_weights, []
+    load, models = lora_training.load_weights, []
 
     def loaded(*words: Any, **more: Any) -> Any:
         weights = load(*words, **more)
         models.append(weakref.ref(weights.model))
         return weights
 
-    monkeypatch.setattr(training, "load_weights", loaded)
+    monkeypatch.setattr(lora_training, "load_weights", loaded)
     run(tmp_path / "t", base, examples)
     assert [model() for model in models] == [None]
 
