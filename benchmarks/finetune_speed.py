@@ -30,7 +30,7 @@ from wolflab.models.weights import libraries
 from wolflab.rules import SHERIFF
 from wolflab.ui.commands.wwqa_eval import RESULTS
 from wolflab.wwqa.building import build_items
-from wolflab.wwqa.finetuning.training import LIBRARIES
+from wolflab.wwqa.finetuning.lora_training import LIBRARIES
 from wolflab.wwqa.items import write_items
 
 SHAPES: Mapping[str, tuple[int, ...]] = {

@@ -22,7 +22,7 @@ from wolflab.text import masking
 from wolflab.text.asking import disguise
 from wolflab.text.reading import spelling
 from wolflab.text.replies import chosen_action, reflective, thoughts
-from wolflab.wwqa import mapping, plain_words
+from wolflab.wwqa import question_claims
 
 _READ_BY = ("compile", "search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn")
 """The functions of `re` that take a pattern first."""
@@ -50,10 +50,10 @@ EXAMPLES: dict[str, Mapping[str, Any] | Callable[[], object]] = {
     "text.replies.thoughts:_firsts": thoughts._firsts,
     "text.replies.thoughts:_row": thoughts._table,
     "ui.terminal.seat:chosen_option": {"words": "vote player_3"},
-    "wwqa.mapping:patterns": mapping.patterns,
-    "wwqa.mapping:_moods": lambda: [re.compile(row[0]) for row in mapping._MOODS],
-    "wwqa.plain_words:plain_words": lambda: [
-        re.compile(row[0]) for row in (*plain_words._SPELLING, *plain_words._PHRASES)
+    "wwqa.question_claims:patterns": question_claims.patterns,
+    "wwqa.question_claims:_moods": lambda: [re.compile(row[0]) for row in question_claims._MOODS],
+    "wwqa.question_claims:plain_words": lambda: [
+        re.compile(row[0]) for row in (*question_claims._SPELLING, *question_claims._PHRASES)
     ],
     "wwqa.reply_parser:_choice": {"letters": "ABCD"},
     "wwqa.reply_parser:_thing": {"one_of": "seer|wolves"},

@@ -28,7 +28,7 @@ from wolflab.lab.storage import packing, run_files
 from wolflab.lab.training.files import log_of
 from wolflab.record.chain import Chain, read_chain
 from wolflab.ui.terminal.console import ExitCode
-from wolflab.wwqa.finetuning.training import losses_of
+from wolflab.wwqa.finetuning.lora_training import losses_of
 
 DEEP = b"[" * 300_000
 GUARD = 120

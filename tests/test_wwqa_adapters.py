@@ -15,7 +15,7 @@ from command_line import wolflab
 from tiny_models import tiny_adapter, tiny_base
 from wolflab.files import new_folder
 from wolflab.wwqa import adapters
-from wolflab.wwqa.adapters import read_adapter, save_merged, serving_lines
+from wolflab.wwqa.adapters import LoraAdapter
 
 pytest.importorskip("peft")
 pytest.importorskip("transformers")
@@ -78,7 +78,7 @@ def test_a_merge_that_breaks_off_leaves_nothing(
     (killed.enter_context(new_folder(tmp_path / "merged")) / "weights").write_text("")
     monkeypatch.setattr(adapters, "weights_digest", broken)
     with pytest.raises(KeyboardInterrupt):
-        save_merged(read_adapter(adapter), tmp_path / "merged")
+        LoraAdapter.read(adapter).save_merged(tmp_path / "merged")
     assert not list(tmp_path.iterdir())
 
 
@@ -106,7 +106,7 @@ def test_what_is_no_adapter_is_refused(adapter: Path, tmp_path: Path) -> None:
 
 
 def test_the_lines_name_what_they_serve(adapter: Path) -> None:
-    lines = serving_lines(adapter, "org/base", Path("base.gguf"), rules_text=True)
+    lines = LoraAdapter.read(adapter).serving_lines("org/base", Path("base.gguf"), rules_text=True)
     template = adapter / "chat_template.jinja"
     vllm = f"vllm serve org/base --enable-lora --lora-modules tuned={adapter} --max-lora-rank 8"
     llama = "llama-server -m base.gguf --lora adapter.gguf --alias tuned --jinja --chat-template-file"
@@ -116,8 +116,8 @@ def test_the_lines_name_what_they_serve(adapter: Path) -> None:
     assert "ollama create tuned" in lines
     assert lines.count("wolflab wwqa parity") == lines.count("wolflab wwqa eval") == 5
     assert "--rules-text" not in lines
-    assert "BASE.gguf" in serving_lines(adapter, "org/base", rules_text=True)
-    told = serving_lines(adapter, "org/base", rules_text=False, plain=True).splitlines()
+    assert "BASE.gguf" in LoraAdapter.read(adapter).serving_lines("org/base", rules_text=True)
+    told = LoraAdapter.read(adapter).serving_lines("org/base", rules_text=False, plain=True).splitlines()
     parity, asking = (
         [one for one in told if one.startswith(f"wolflab wwqa {what}")] for what in ("parity", "eval")
     )
@@ -132,4 +132,6 @@ def test_the_rank_is_one_that_vllm_takes(rank: int, named: int, adapter: Path, t
     pattern = {"q_proj": rank} if rank > 4 else {}
     changed = config | {"r": min(rank, 4), "rank_pattern": pattern}
     (tmp_path / "adapter_config.json").write_text(json.dumps(changed))
-    assert f"--max-lora-rank {named}\n" in serving_lines(tmp_path, "org/base", rules_text=True)
+    assert f"--max-lora-rank {named}\n" in LoraAdapter.read(tmp_path).serving_lines(
+        "org/base", rules_text=True
+    )

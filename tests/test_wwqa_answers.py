@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from wolflab.rules import SHERIFF, WITCH
 from wolflab.text.asking.disguise import OPPOSITE
 from wolflab.wwqa import baselines as guessing
-from wolflab.wwqa.answers import chance_of_yes, read_answer, read_as_released
+from wolflab.wwqa.answer_reading import chance_of_yes, read_answer, read_as_released
 from wolflab.wwqa.building import build_items
 from wolflab.wwqa.items import AnswerType, Item, rules_as_plain
 from wolflab.wwqa.reply_parser import LETTERS, UNREADABLE, Reading, normal_form

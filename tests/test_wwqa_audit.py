@@ -12,14 +12,14 @@ import msgspec
 import pytest
 
 import command_line
-from test_wwqa_mapping import QUESTIONS, questions
+from test_wwqa_question_claims import QUESTIONS, questions
 from wolflab.errors import WolflabError
 from wolflab.rules import SHERIFF
 from wolflab.wwqa.audit import Audit, audit_questions, rules_to_ask
 from wolflab.wwqa.building import build_items
 from wolflab.wwqa.duplicates import near_pairs
 from wolflab.wwqa.items import Item, rules_as_plain, write_items
-from wolflab.wwqa.sources import read_questions
+from wolflab.wwqa.question_files import read_questions
 
 SELF, MAFIA = "Can the Guard protect themselves?", "What is a Mafia?"
 TEST = [

@@ -36,6 +36,7 @@ from wolflab.wwqa.building import (
 from wolflab.wwqa.items import NO, YES, Item, write_items
 from wolflab.wwqa.kinds import KINDS
 from wolflab.wwqa.kinds.kind import HELD_OUT, EngineAnswer, QuestionKind, seats
+from wolflab.wwqa.question_files import read_questions
 from wolflab.wwqa.situations import (
     GameSituation,
     Impossible,
@@ -44,7 +45,6 @@ from wolflab.wwqa.situations import (
     reached,
     with_choices,
 )
-from wolflab.wwqa.sources import read_questions
 from wolflab.wwqa.wordings import LEADS, TELLINGS, tell, wordings
 
 TEST_SPLITS = ("situations", "wordings", "kinds", "ruleset")
@@ -266,7 +266,7 @@ def test_every_kind_has_twenty_wordings_and_some_are_held_out() -> None:
         texts = [frame.removeprefix("!") for frame in kind.frames]
         assert len({*texts}) == len(texts), kind.name
     assert len({*LEADS}) == len(LEADS)
-    for frames in zip(*TELLINGS, strict=True):
+    for frames in zip(*(telling.values() for telling in TELLINGS), strict=True):
         assert len({*frames[-HELD_OUT:]} - {""} & {*frames[:-HELD_OUT]} - {""}) == 0, frames
 
 
@@ -275,21 +275,21 @@ def test_what_is_told_can_be_read_back(telling: int) -> None:
     """From the words of every telling follow the facts that were told, and no others."""
     frames = TELLINGS[telling]
     rules = preset("twelve")
-    name = frames.name.format(n=r"(\d+)") if frames.name else r"player_(\d+)"
+    name = frames["name"].format(n=r"(\d+)") if frames["name"] else r"player_(\d+)"
     read = 0
     for _, situation in islice(reached_by(rules, "tell"), 25):
         if situation.moment != "night":
             continue
         full = with_choices(rules, situation, random.Random(read), "night", "departure")
         text = tell(rules, full, telling, random.Random(read))
-        for at, frame in (("used", frames.used), ("unused", frames.unused)):
+        for at, frame in (("used", frames["used"]), ("unused", frames["unused"])):
             for what in ("antidote", "poison"):
                 pattern = re.escape(frame.format(x="@", what=what)).replace("@", name)
                 seen = {int(n) - 1 for n in re.findall(pattern, text, re.IGNORECASE)}
                 witches = full.holders("Witch")
                 spent = {seat for seat in witches if (seat, what) in full.spent}
                 assert seen == (spent if at == "used" else {*witches} - spent)
-        for kind, frame in (("kill", frames.kill), ("see", frames.see), ("poison", frames.poison)):
+        for kind, frame in (("kill", frames["kill"]), ("see", frames["see"]), ("poison", frames["poison"])):
             pattern = re.escape(frame.format(x="@", y="#")).replace("@", f"(?P<x>{name})")
             pattern = pattern.replace(re.escape("#"), f"(?P<y>{name})") + r"(?!\d)"
             seen = Counter(
@@ -310,7 +310,7 @@ def reached_by(rules: Ruleset, seed: str) -> Iterator[tuple[object, GameSituatio
 def test_frames_are_words_for_readers() -> None:
     """No name of a type, which a renaming might leave in a sentence."""
     frames = [frame for kind in KINDS.values() for frame in kind.frames]
-    frames += [frame for telling in TELLINGS for frame in telling] + [*LEADS]
+    frames += [frame for telling in TELLINGS for frame in telling.values()] + [*LEADS]
     assert not [frame for frame in frames if re.search(r"[a-z][A-Z]", frame)]
 
 

@@ -26,7 +26,7 @@ from wolflab.models.base import Request, Response
 from wolflab.rules import SHERIFF, WITCH
 from wolflab.ui.report.wwqa_eval import against, notes, published_lines
 from wolflab.usage import Usage
-from wolflab.wwqa.answers import chance_of_yes
+from wolflab.wwqa.answer_reading import chance_of_yes
 from wolflab.wwqa.asking import rules_in_words
 from wolflab.wwqa.evaluating import (
     EvalPlayer,

@@ -38,8 +38,8 @@ from wolflab.rules import (
     Winner,
     pick,
 )
-from wolflab.wwqa.examples import POOL, examples_of
 from wolflab.wwqa.generating import CATEGORIES, FORMS
+from wolflab.wwqa.writing import POOL, examples_of
 
 GAMES = 120
 

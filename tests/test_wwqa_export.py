@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 from command_line import wolflab
 from wolflab.rules import SHERIFF, TWELVE
 from wolflab.text.asking.disguise import OPPOSITE, disguised
-from wolflab.wwqa.answers import read_answer
+from wolflab.wwqa.answer_reading import read_answer
 from wolflab.wwqa.asking import prompt, rules_in_words
 from wolflab.wwqa.building import build_items
 from wolflab.wwqa.evaluating import MAX_TOKENS, TEST_SPLITS

@@ -28,23 +28,8 @@ from wolflab.rules import SHERIFF
 from wolflab.wwqa.asking import prompt
 from wolflab.wwqa.building import build_items
 from wolflab.wwqa.evaluating import EvalAnswer, EvalPlayer, EvalRow, EvalRun, EvalSettings
-from wolflab.wwqa.finetuning.base import trained_base
 from wolflab.wwqa.finetuning.gains import gained
-from wolflab.wwqa.finetuning.plan import (
-    SETTINGS,
-    FinetunePlan,
-    FinetuneSettings,
-    Questions,
-    TuningCell,
-    begin_plan,
-    grid,
-    questions_for,
-    read_training,
-    training_example,
-    untrained,
-    within_length,
-)
-from wolflab.wwqa.finetuning.training import (
+from wolflab.wwqa.finetuning.lora_training import (
     FinetuneStep,
     FinetuneWatch,
     ResourceUsage,
@@ -53,6 +38,16 @@ from wolflab.wwqa.finetuning.training import (
     order_of,
     token_counter,
     train_adapter,
+)
+from wolflab.wwqa.finetuning.tuning_plan import (
+    SETTINGS,
+    FinetunePlan,
+    FinetuneSettings,
+    Questions,
+    TuningCell,
+    grid,
+    read_training,
+    trained_base,
 )
 from wolflab.wwqa.items import Item, write_items
 from wolflab.wwqa.reply_parser import Reading
@@ -96,8 +91,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def examples(file: Path) -> Examples:
-    seen, kept = questions_for(read_training([file]), TuningCell("both", 8, 1), TINY)
-    return [training_example(one, TINY) for one in seen], [training_example(one, TINY) for one in kept]
+    seen, kept = read_training([file]).drawn_for(TuningCell("both", 8, 1), TINY)
+    return [TINY.example(one) for one in seen], [TINY.example(one) for one in kept]
 
 
 # -- what is trained on -----------------------------------------------------------------------
@@ -161,8 +156,8 @@ def test_what_chooses_the_checkpoint_is_not_trained_on(tmp_path: Path) -> None:
 def test_questions_that_are_too_long_are_told_with_their_pair(file: Path) -> None:
     read = read_training([file])
     long = next(item for item in read.training if item.pair)
-    left = within_length(
-        read, TINY, lambda one: 9999 if one["prompt"][0]["content"].startswith(long.question) else 9
+    left = read.within_length(
+        TINY, lambda one: 9999 if one["prompt"][0]["content"].startswith(long.question) else 9
     )
     gone = [item for item in read.training if item not in left.training]
     assert [item.pair for item in gone] == [long.pair] * 2
@@ -170,7 +165,7 @@ def test_questions_that_are_too_long_are_told_with_their_pair(file: Path) -> Non
         " ".join(left.left_out)
     )
     with pytest.raises(WolflabError, match="no training question has 2,048 tokens or fewer"):
-        within_length(read, TINY, lambda one: 9999)
+        read.within_length(TINY, lambda one: 9999)
 
 
 def test_questions_are_alike_where_their_rules_may_be() -> None:
@@ -179,8 +174,8 @@ def test_questions_are_alike_where_their_rules_may_be() -> None:
     )
     other = Item(question="Not so?", answer="Yes")
     learned = Questions((sheriff,), (), {})
-    assert untrained([sheriff, witch, loose, other], learned) == [False, True, False, True]
-    assert untrained([sheriff, witch, other], Questions((), (loose,), {})) == [False, False, True]
+    assert learned.untrained([sheriff, witch, loose, other]) == [False, True, False, True]
+    assert Questions((), (loose,), {}).untrained([sheriff, witch, other]) == [False, False, True]
 
 
 def test_a_missing_package_is_told(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,33 +192,32 @@ def test_a_file_of_tests_alone_is_refused(tmp_path: Path) -> None:
 
 def test_draws_are_of_one_category_seeded_and_keep_pairs(file: Path) -> None:
     read = read_training([file])
-    rules, _ = questions_for(read, TuningCell("rules", None, 1), TINY)
-    situations, _ = questions_for(read, TuningCell("situations", None, 1), TINY)
+    rules, _ = read.drawn_for(TuningCell("rules", None, 1), TINY)
+    situations, _ = read.drawn_for(TuningCell("situations", None, 1), TINY)
     assert {one.category for one in rules} == {"rule"}
     assert {one.category for one in situations} == {"situation"}
     assert len(rules) + len(situations) == len(read.training)
     drawn = {
-        seed: [one.id for one in questions_for(read, TuningCell("both", 10, seed), TINY)[0]]
-        for seed in (1, 2)
+        seed: [one.id for one in read.drawn_for(TuningCell("both", 10, seed), TINY)[0]] for seed in (1, 2)
     }
     assert drawn[1] != drawn[2]
-    assert drawn[1] == [one.id for one in questions_for(read, TuningCell("both", 10, 1), TINY)[0]]
-    pairs = [one.pair for one in questions_for(read, TuningCell("both", 10, 1), TINY)[0] if one.pair]
+    assert drawn[1] == [one.id for one in read.drawn_for(TuningCell("both", 10, 1), TINY)[0]]
+    pairs = [one.pair for one in read.drawn_for(TuningCell("both", 10, 1), TINY)[0] if one.pair]
     assert all(pairs.count(pair) == 2 for pair in pairs)
     with pytest.raises(WolflabError, match="are wanted and there are"):
-        questions_for(read, TuningCell("both", 10_000, 1), TINY)
+        read.drawn_for(TuningCell("both", 10_000, 1), TINY)
     paired = replace(read, training=tuple(one for one in read.training if one.pair))
     with pytest.raises(WolflabError, match="a Yes is drawn with its No; take more"):
-        questions_for(paired, TuningCell("both", 1, 1), TINY)
+        paired.drawn_for(TuningCell("both", 1, 1), TINY)
 
 
 def test_an_example_is_what_an_evaluation_asks(file: Path) -> None:
     for item in read_training([file]).training:
         plain = TINY.model_copy(update={"form": "plain"})
         in_front = TINY.model_copy(update={"rules_text": True})
-        assert training_example(item, TINY)["prompt"] == [{"role": "user", "content": prompt(item, False)}]
-        assert training_example(item, plain)["prompt"][0]["content"] == prompt(item, False, told=False)
-        assert training_example(item, in_front)["prompt"][0]["content"] == prompt(item, True)
+        assert TINY.example(item)["prompt"] == [{"role": "user", "content": prompt(item, False)}]
+        assert plain.example(item)["prompt"][0]["content"] == prompt(item, False, told=False)
+        assert in_front.example(item)["prompt"][0]["content"] == prompt(item, True)
 
 
 def test_the_paper_s_settings_are_the_defaults() -> None:
@@ -333,7 +327,7 @@ def test_the_loss_is_that_of_trl(base: Path, examples: Examples, tmp_path: Path)
     from trl import SFTTrainer
 
     from wolflab.models.weights import quiet
-    from wolflab.wwqa.finetuning.training import make_trainer
+    from wolflab.wwqa.finetuning.lora_training import make_trainer
 
     with quiet():
         settings = TINY.model_copy(update={"dropout": 0.0})
@@ -505,16 +499,16 @@ def test_the_rate_rises_first_and_then_stays_or_falls(base: Path, examples: Exam
 def test_the_model_of_a_training_is_forgotten_after_it(
     base: Path, examples: Examples, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from wolflab.wwqa.finetuning import training
+    from wolflab.wwqa.finetuning import lora_training
 
-    load, models = training.load_weights, []
+    load, models = lora_training.load_weights, []
 
     def loaded(*words: Any, **more: Any) -> Any:
         weights = load(*words, **more)
         models.append(weakref.ref(weights.model))
         return weights
 
-    monkeypatch.setattr(training, "load_weights", loaded)
+    monkeypatch.setattr(lora_training, "load_weights", loaded)
     run(tmp_path / "t", base, examples)
     assert [model() for model in models] == [None]
 
@@ -542,21 +536,21 @@ def test_a_grid_is_every_combination_once() -> None:
 
 def test_another_plan_is_refused_and_more_trainings_join(tmp_path: Path) -> None:
     plan = FinetunePlan("m", "m", {"q.jsonl": "0"}, TINY, (TuningCell("both", 8, 1),))
-    begin_plan(tmp_path, plan)
-    begin_plan(tmp_path, replace(plan, cells=(TuningCell("both", 8, 2),)))
+    plan.begin(tmp_path)
+    replace(plan, cells=(TuningCell("both", 8, 2),)).begin(tmp_path)
     kept = json.loads((tmp_path / "finetune.json").read_text())
     assert kept["trainings"] == ["both-8-seed1", "both-8-seed2"]
     with pytest.raises(StoreError, match="its settings differ"):
-        begin_plan(tmp_path, replace(plan, settings=TINY.model_copy(update={"rank": 2})))
+        replace(plan, settings=TINY.model_copy(update={"rank": 2})).begin(tmp_path)
     with pytest.raises(StoreError, match="its files differ"):
-        begin_plan(tmp_path, replace(plan, files={"q.jsonl": "1"}))
+        replace(plan, files={"q.jsonl": "1"}).begin(tmp_path)
 
 
 @pytest.mark.parametrize("text", ['{"model": "m", "fil', "[]", "{}", '{"trainings": 5}', "\0"])
 def test_a_damaged_plan_is_told(text: str, tmp_path: Path) -> None:
     (tmp_path / "finetune.json").write_text(text)
     with pytest.raises(StoreError, match=r"finetune\.json: it cannot be read .*; put a whole copy there"):
-        begin_plan(tmp_path, FinetunePlan("m", "m", {"q.jsonl": "0"}, TINY, (TuningCell("both", 8, 1),)))
+        FinetunePlan("m", "m", {"q.jsonl": "0"}, TINY, (TuningCell("both", 8, 1),)).begin(tmp_path)
     assert (tmp_path / "finetune.json").read_text() == text
 
 
@@ -573,7 +567,7 @@ def test_a_foreign_line_of_a_log_is_told_and_a_cut_one_is_none_yet(line: str, tm
 # -- before and after -------------------------------------------------------------------------
 
 
-def test_gains_are_paired_by_question(tmp_path: Path) -> None:
+def test_gains_are_paired_by_question() -> None:
     """Ten clusters of two: the base has 4 of 20 right; seed 1 has 12, seed 2 has 8; by hand."""
     items = tuple(
         Item(question=f"{n}?", answer="Yes", situation=f"{n // 2}", category="situation") for n in range(20)
@@ -587,7 +581,8 @@ def test_gains_are_paired_by_question(tmp_path: Path) -> None:
         )
         for model, k in right.items()
     }
-    run = EvalRun(tmp_path, EvalSettings(), (row,), tuple(player for _, player in answers), answers)
+    players = tuple(player for _, player in answers)
+    run = EvalRun(settings=EvalSettings(), rows=(row,), players=players, answers=answers)
     [gain] = gained(run, "base", {TuningCell("both", 8, 1): "one", TuningCell("both", 8, 2): "two"})
     assert gain.before.value == pytest.approx(4 / 20)
     assert gain.after.value == pytest.approx(20 / 40)
@@ -597,7 +592,7 @@ def test_gains_are_paired_by_question(tmp_path: Path) -> None:
     assert gain.seeds == (1, 2)
 
 
-def test_what_waits_is_missed_in_its_own_form_alone(tmp_path: Path) -> None:
+def test_what_waits_is_missed_in_its_own_form_alone() -> None:
     forms = ("yes_no", "yes_no", "open", "open")
     items = tuple(Item(question=f"{n}?", answer="Yes", form=form) for n, form in enumerate(forms))  # type: ignore[arg-type]
     row = EvalRow("kinds", items, (False,))
@@ -606,7 +601,8 @@ def test_what_waits_is_missed_in_its_own_form_alone(tmp_path: Path) -> None:
         ("kinds", EvalPlayer("base", False)): tuple(given),
         ("kinds", EvalPlayer("tuned", False)): (*given[:3], None),
     }
-    run = EvalRun(tmp_path, EvalSettings(), (row,), tuple(player for _, player in answers), answers)
+    players = tuple(player for _, player in answers)
+    run = EvalRun(settings=EvalSettings(), rows=(row,), players=players, answers=answers)
     found = gained(run, "base", {TuningCell("both", 8, 1): "tuned"})
     assert {gain.which: gain.gain.missing for gain in found} == {"all": 1, "yes_no": 0, "open": 1}
 

@@ -19,17 +19,16 @@ from test_wwqa_eval import Pupil, built, knows, put, rows_of
 from wolflab.errors import WolflabError
 from wolflab.rules import SHERIFF
 from wolflab.ui.report.wwqa_eval import render_evaluation
-from wolflab.wwqa.answers import read_answer
+from wolflab.wwqa.answer_reading import read_answer
 from wolflab.wwqa.asking import prompt, rules_in_words
 from wolflab.wwqa.audit import category_of
 from wolflab.wwqa.baselines import WORDS, baselines
-from wolflab.wwqa.evaluating import EvalSettings, answer_lines
-from wolflab.wwqa.exporting import right_reply
+from wolflab.wwqa.evaluating import EvalSettings
 from wolflab.wwqa.general import GENERAL_KINDS, MOST, general_items
 from wolflab.wwqa.items import AnswerType, Item, write_items
+from wolflab.wwqa.question_files import read_questions
 from wolflab.wwqa.reply_parser import UNREADABLE
 from wolflab.wwqa.results import results
-from wolflab.wwqa.sources import read_questions
 
 ITEMS = general_items(600, 7)
 
@@ -131,7 +130,7 @@ def test_answers_are_proved_by_a_second_way(kind: str) -> None:
     assert len(inside) > 20
     for item in inside:
         assert item.answer == SECOND[kind](item), item.question
-        assert read_answer(item, right_reply(item)).right, item.question
+        assert read_answer(item, item.right_reply).right, item.question
 
 
 # -- the set ----------------------------------------------------------------------------------
@@ -260,7 +259,7 @@ def test_no_rules_are_ever_in_front() -> None:
 def scholar(words: str) -> str:
     """Every right answer, to both kinds of questions."""
     found = next((item for item in ITEMS if words == prompt(item, False)), None)
-    return knows(words) if found is None else right_reply(found)
+    return knows(words) if found is None else found.right_reply
 
 
 @pytest.mark.parametrize("rules_text", ["yes", "no", "both"])
@@ -281,7 +280,7 @@ def test_an_evaluation_asks_them_once_and_calls_them_general(rules_text: str, tm
     assert rules_in_words(SHERIFF)[:80] not in "".join(general)
     [score] = [one for one in results(run).rows if one.row == "general"]
     assert (score.right, score.unreadable, score.part, score.verdict) == (120, 0, "all", "better")
-    lines = [json.loads(line) for line in answer_lines(run).splitlines()]
+    lines = [json.loads(line) for line in run.answer_lines().splitlines()]
     assert not any(line["rules"] for line in lines if line["row"] == "general")
 
 

@@ -30,7 +30,6 @@ from wolflab.text.replies.parsed import Problem
 from wolflab.usage import Usage
 from wolflab.wwqa import writing
 from wolflab.wwqa.building import build_items
-from wolflab.wwqa.examples import examples_of
 from wolflab.wwqa.generating import (
     CATEGORIES,
     FACTS,
@@ -43,8 +42,8 @@ from wolflab.wwqa.generating import (
     generate,
     generate_by_name,
 )
-from wolflab.wwqa.sources import read_questions
-from wolflab.wwqa.writing import read_written
+from wolflab.wwqa.question_files import read_questions
+from wolflab.wwqa.writing import examples_of, read_written
 
 WORDS = [
     "amber",

@@ -20,6 +20,7 @@ from wolflab.stats.agreement import cohens_kappa
 from wolflab.ui.commands.wwqa_review import render_review
 from wolflab.wwqa.asking import rules_in_words
 from wolflab.wwqa.items import Item, write_items
+from wolflab.wwqa.question_files import read_questions
 from wolflab.wwqa.reviewing import (
     Decision,
     Reviewer,
@@ -27,9 +28,7 @@ from wolflab.wwqa.reviewing import (
     joined_review,
     read_decisions,
     review,
-    table_id,
 )
-from wolflab.wwqa.sources import read_questions
 
 ITEMS = (
     Item(question="Does the village win?", answer="Yes", rules="sheriff", category="rule", situation="one"),
@@ -46,7 +45,7 @@ ITEMS = (
     ),
     Item(question=f"Why is it so? {HOSTILE}", answer='=1+1, "so"', form="open"),
 )
-NAMES = tuple(table_id(item) for item in ITEMS)
+NAMES = tuple(f"q{item.id}" for item in ITEMS)
 
 
 def table(
@@ -178,7 +177,7 @@ def test_agreement_of_people_and_of_the_file() -> None:
         ("No", "No", "No"),
     ]
     items = [Item(question=f"Is it {k}?", answer=file) for k, (file, _, _) in enumerate(answers)]
-    named = [table_id(item) for item in items]
+    named = [f"q{item.id}" for item in items]
     given = [Decision(named[k], "anna", one) for k, (_, one, _) in enumerate(answers)]
     given += [Decision(named[k], "ben", other) for k, (_, _, other) in enumerate(answers)]
     found = {(pair.one, pair.other): pair for pair in joined_review(items, given, {}).pairs}
@@ -197,7 +196,7 @@ def test_agreement_of_people_and_of_the_file() -> None:
 
 def test_questions_of_one_situation_are_resampled_together() -> None:
     items = [Item(question=f"Is it {k}?", answer="Yes", situation="one") for k in range(9)]
-    given = [Decision(table_id(item), "anna", "Yes") for item in items]
+    given = [Decision(f"q{item.id}", "anna", "Yes") for item in items]
     (pair,) = joined_review(items, given, {}).pairs
     assert (pair.agreed.n, pair.agreed.deals) == (9, 1)
 

@@ -38,83 +38,81 @@ class LoraAdapter:
     base: str
     rank: int
 
+    @classmethod
+    def read(cls, path: Path) -> LoraAdapter:
+        """The adapter in that folder. WolflabError for what is none; ModelError for a lost base."""
+        file = path / ADAPTER_CONFIG
+        if not file.is_file():
+            raise WolflabError(
+                f"{path}: there is no adapter in it (no {ADAPTER_CONFIG}); name the folder of one, as "
+                "`wolflab wwqa finetune` leaves it"
+            )
+        place = find_weights(str(path))
+        config: dict[str, Any] = json.loads(read_file(file))
+        pattern = config.get("rank_pattern") or {}
+        ranks = [config.get("r"), *(pattern.values() if isinstance(pattern, dict) else [None])]
+        if config.get("peft_type") != "LORA" or not all(isinstance(one, int) for one in ranks):
+            raise WolflabError(
+                f"{path}: its {ADAPTER_CONFIG} is of no LoRA adapter; only these can be served"
+            )
+        return cls(path, place.base, max(ranks))
 
-def read_adapter(path: Path) -> LoraAdapter:
-    """The adapter in that folder. Raises WolflabError for what is none, and ModelError for a lost base."""
-    file = path / ADAPTER_CONFIG
-    if not file.is_file():
-        raise WolflabError(
-            f"{path}: there is no adapter in it (no {ADAPTER_CONFIG}); name the folder of one, as "
-            "`wolflab wwqa finetune` leaves it"
-        )
-    place = find_weights(str(path))
-    config: dict[str, Any] = json.loads(read_file(file))
-    pattern = config.get("rank_pattern") or {}
-    ranks = [config.get("r"), *(pattern.values() if isinstance(pattern, dict) else [None])]
-    if config.get("peft_type") != "LORA" or not all(isinstance(one, int) for one in ranks):
-        raise WolflabError(f"{path}: its {ADAPTER_CONFIG} is of no LoRA adapter; only these can be served")
-    return LoraAdapter(path, place.base, max(ranks))
+    def save_merged(self, out: Path) -> None:
+        """Base and adapter as one model, in a new folder as transformers reads and writes it.
 
+        Tokenizer and chat template are the adapter's. It is added up in float32 and saved in the base's type
+        of number. StoreError where `out` is there already.
+        """
+        with new_folder(out) as half:
+            weights = load_weights(str(self.path), device="cpu", dtype="float32")
+            from transformers import AutoConfig
 
-def save_merged(adapter: LoraAdapter, out: Path) -> None:
-    """Base and adapter as one model, in a new folder as transformers reads and writes it.
+            with quiet():
+                saved = AutoConfig.from_pretrained(base_folder(WeightsPlace(self.base))).dtype
+                try:
+                    model = weights.model.merge_and_unload(safe_merge=True)
+                except ValueError as error:
+                    raise WolflabError(f"{self.path}: the adapter cannot be merged ({error})") from None
+                model.to(saved).save_pretrained(half)
+                weights.tokenizer.save_pretrained(half)
+            (half / "README.md").write_text(self._merged_card(), encoding="utf-8")
 
-    Tokenizer and chat template are the adapter's. It is added up in float32 and saved in the base's type of
-    number. StoreError where `out` is there already.
-    """
-    with new_folder(out) as half:
-        weights = load_weights(str(adapter.path), device="cpu", dtype="float32")
-        from transformers import AutoConfig
+    def _merged_card(self) -> str:
+        """The card of merged weights: what of, and the adapter's own card."""
+        file = self.path / "README.md"
+        own = file.read_text(encoding="utf-8") if file.is_file() else ""
+        if own.startswith("---\n"):
+            own = own[4:].partition("\n---\n")[2]
+        return filled(
+            "merged.md",
+            base_model=json.dumps(self.base),
+            base=self.base,
+            rank=self.rank,
+            digest=weights_digest(self.path),
+            version=__version__,
+            own=own.strip(),
+        ).decode()
 
-        with quiet():
-            saved = AutoConfig.from_pretrained(base_folder(WeightsPlace(adapter.base))).dtype
-            try:
-                model = weights.model.merge_and_unload(safe_merge=True)
-            except ValueError as error:
-                raise WolflabError(f"{adapter.path}: the adapter cannot be merged ({error})") from None
-            model.to(saved).save_pretrained(half)
-            weights.tokenizer.save_pretrained(half)
-        (half / "README.md").write_text(_merged_card(adapter), encoding="utf-8")
+    def serving_lines(
+        self, base: str, gguf: Path | None = None, *, rules_text: bool, plain: bool = False
+    ) -> str:
+        """Markdown: how to serve an adapter with vLLM, llama.cpp and Ollama, and how to use that here.
 
-
-def _merged_card(adapter: LoraAdapter) -> str:
-    """The card of merged weights: what of, and the adapter's own card."""
-    file = adapter.path / "README.md"
-    own = file.read_text(encoding="utf-8") if file.is_file() else ""
-    if own.startswith("---\n"):
-        own = own[4:].partition("\n---\n")[2]
-    return filled(
-        "merged.md",
-        base_model=json.dumps(adapter.base),
-        base=adapter.base,
-        rank=adapter.rank,
-        digest=weights_digest(adapter.path),
-        version=__version__,
-        own=own.strip(),
-    ).decode()
-
-
-def serving_lines(
-    adapter: Path, base: str, gguf: Path | None = None, *, rules_text: bool, plain: bool = False
-) -> str:
-    """Markdown: how to serve an adapter with vLLM, llama.cpp and Ollama, and how to use that here.
-
-    base: the folder or the hub name of its base. gguf: a GGUF file of the same base; None: not known.
-    rules_text, plain: what training said, which parity and evaluation are to say as well: whether the rules
-    stood in front, and whether questions stood alone.
-    """
-    known = read_adapter(adapter)
-    file = adapter / TEMPLATE
-    template = shlex.quote(str(file)) if file.is_file() else ""
-    return filled(
-        "serving.md",
-        adapter=shlex.quote(str(adapter)),
-        base=shlex.quote(base),
-        named=f"{'--base' if Path(base).is_dir() else '--base-model-id'} {shlex.quote(base)}",
-        gguf="BASE.gguf" if gguf is None else shlex.quote(str(gguf)),
-        rules="" if rules_text else " --rules-text no",
-        plain=" --plain" if plain else "",
-        rank=next((one for one in _RANKS if one >= known.rank), _RANKS[-1]),
-        chat=template and f" --chat-template {template}",
-        chat_file=template and f" --jinja --chat-template-file {template}",
-    ).decode()
+        base: the folder or the hub name of its base. gguf: a GGUF file of the same base; None: not known.
+        rules_text, plain: what training said, which parity and evaluation are to say as well: whether the
+        rules stood in front, and whether questions stood alone.
+        """
+        file = self.path / TEMPLATE
+        template = shlex.quote(str(file)) if file.is_file() else ""
+        return filled(
+            "serving.md",
+            adapter=shlex.quote(str(self.path)),
+            base=shlex.quote(base),
+            named=f"{'--base' if Path(base).is_dir() else '--base-model-id'} {shlex.quote(base)}",
+            gguf="BASE.gguf" if gguf is None else shlex.quote(str(gguf)),
+            rules="" if rules_text else " --rules-text no",
+            plain=" --plain" if plain else "",
+            rank=next((one for one in _RANKS if one >= self.rank), _RANKS[-1]),
+            chat=template and f" --chat-template {template}",
+            chat_file=template and f" --jinja --chat-template-file {template}",
+        ).decode()

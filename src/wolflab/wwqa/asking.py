@@ -9,8 +9,8 @@ from ..rules import Ruleset
 from ..text.asking.disguise import disguised
 from ..text.asking.rules_text import rules_text
 from .items import GENERAL, Item
-from .reply_parser import LETTERS
 
+_FORMS = {"yes_no": "Answer with Yes or No.", "choice": "Answer with the letter of one option."}
 _OPEN = {
     "player": "Answer with the name of one player, or with nobody.",
     "players": "Answer with the names of the players, parted by commas, or with nobody.",
@@ -23,6 +23,7 @@ _OPEN = {
     "exact": "Write nothing else.",
     "json": "Write nothing else.",
 }
+"""In what form an answer is to be, by form and by type of open answer."""
 
 
 @lru_cache(256)
@@ -31,20 +32,6 @@ def rules_in_words(ruleset: Ruleset) -> str:
     about what players are not told.
     """
     return disguised(rules_text(ruleset.with_(tell_stop=True), "paper"), ruleset)
-
-
-def answer_form(item: Item) -> str:
-    """What form the answer is to have."""
-    if item.form == "yes_no":
-        return "Answer with Yes or No."
-    if item.form == "choice":
-        return "Answer with the letter of one option."
-    return _OPEN[item.answer_type]
-
-
-def options(item: Item) -> tuple[str, ...]:
-    """The choices, each with its letter."""
-    return tuple(f"{letter}) {choice}" for letter, choice in zip(LETTERS, item.choices, strict=False))
 
 
 def prompt(item: Item, rules: bool | Ruleset, told: bool = True) -> str:
@@ -60,7 +47,7 @@ def prompt(item: Item, rules: bool | Ruleset, told: bool = True) -> str:
         if ruleset is None:
             raise WolflabError("the questions do not say which rules they are about; name them with --rules")
         parts.append(rules_in_words(ruleset))
-    parts.append("\n".join((item.question, *options(item))))
+    parts.append("\n".join((item.question, *item.options)))
     if told:
-        parts.append(answer_form(item))
+        parts.append(_FORMS.get(item.form) or _OPEN[item.answer_type])
     return "\n\n".join(parts)

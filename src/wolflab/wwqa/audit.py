@@ -13,16 +13,17 @@ from functools import cached_property
 from typing import NamedTuple
 
 import msgspec
+import numpy as np
 
 from ..errors import WolflabError
 from ..rules import Ruleset, preset
 from .building import proved
-from .claims import PUBLISHED, RELEASED, RuleClaim, holds
 from .duplicates import near_pairs
 from .items import YES, Item
-from .mapping import claim_asked
+from .question_claims import claim_asked
+from .question_files import QuestionFile
 from .reply_parser import normal_form
-from .sources import QuestionFile
+from .rule_claims import PUBLISHED, RELEASED, RuleClaim
 
 TRAINING = ("train", "validation")
 """The splits of a built file that a model learns from; the others are tests."""
@@ -158,7 +159,11 @@ def audit_questions(
     same = _same(items)
     written = [k for k, item in enumerate(items) if not item.kind]
     close = [(written[i], written[j]) for i, j in near_pairs([items[k].question for k in written])]
-    near = [(i, j) for i, j in close if not _other_rules(items[i], items[j])]
+    near = [
+        (i, j)
+        for i, j in close
+        if not (items[i].rules and items[j].rules and items[i].rules != items[j].rules)
+    ]
     exact = _grouped(spots, same)
     alike = _grouped(spots, [*same, *near])
     checks = tuple(_checks(spots, items, rules))
@@ -176,12 +181,6 @@ def audit_questions(
     )
 
 
-def leaning(item: Item) -> bool | None:
-    """Whether the answer says yes; None for one that begins with neither yes nor no."""
-    first = re.match(r"\W*(yes|no)\b", item.answer, re.IGNORECASE)
-    return None if first is None or item.form == "choice" else first[1].casefold() == YES.casefold()
-
-
 def category_of(item: Item) -> str:
     """As the item says; else "situation" where it names a player by number, "rule" where it does not."""
     numbered = re.search(r"player[_ ]?\d", item.question, re.IGNORECASE)
@@ -189,12 +188,7 @@ def category_of(item: Item) -> str:
 
 
 def _both_answers(items: Iterable[Item]) -> bool:
-    return {True, False} <= {leaning(item) for item in items}
-
-
-def _other_rules(one: Item, other: Item) -> bool:
-    """Whether both say which rules they are about, and these differ."""
-    return bool(one.rules and other.rules and one.rules != other.rules)
+    return {True, False} <= {item.says_yes for item in items}
 
 
 def _same(items: Sequence[Item]) -> list[tuple[int, int]]:
@@ -211,19 +205,15 @@ def _same(items: Sequence[Item]) -> list[tuple[int, int]]:
 
 def _grouped(spots: Sequence[Spot], pairs: Sequence[tuple[int, int]]) -> tuple[tuple[Spot, ...], ...]:
     """What hangs together by pairs, in the order of the spots."""
-    above = list(range(len(spots)))
+    from scipy.sparse import coo_array  # type: ignore[import-untyped]  # heavy, needed here alone
+    from scipy.sparse.csgraph import connected_components  # type: ignore[import-untyped]
 
-    def top(k: int) -> int:
-        while above[k] != k:
-            above[k] = k = above[above[k]]
-        return k
-
-    for i, j in pairs:
-        low, high = sorted((top(i), top(j)))
-        above[high] = low
+    one, other = np.array(pairs, np.int64).reshape(-1, 2).T
+    graph = coo_array((np.ones(len(pairs)), (one, other)), (len(spots), len(spots)))
+    _, numbers = connected_components(graph, directed=False)
     groups: dict[int, list[Spot]] = defaultdict(list)
-    for k, spot in enumerate(spots):
-        groups[top(k)].append(spot)
+    for spot, number in zip(spots, numbers, strict=True):
+        groups[int(number)].append(spot)
     return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
 
@@ -248,7 +238,7 @@ def _checks(
             continue
         own = item.ruleset
         under = rules if own is None else {own.name: (own,)}
-        held = {name: holds(asked.claim, family) for name, family in under.items()}
+        held = {name: asked.claim.holds(family) for name, family in under.items()}
         if {*held.values()} != {None}:
             says = {name: None if one is None else one == asked.positive for name, one in held.items()}
             yield LabelCheck(spot, asked.claim, asked.positive, item.answer == YES, says)

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from itertools import chain, pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,22 +51,19 @@ def baselines(items: Sequence[Item], training: Sequence[Item]) -> dict[str, list
 
 def majority(training: Sequence[Item], items: Sequence[Item]) -> list[str]:
     """The most frequent answer; of choices the most frequent place, of open ones by type of answer."""
-    most: dict[str, Hashable] = {}
+    choices = items[0].form == "choice"
+    most: dict[str, Any] = {}
     for kind in {item.answer_type for item in training}:
-        answers = Counter(_habit(item) for item in training if item.answer_type == kind)
-        most[kind] = answers.most_common(1)[0][0]
-    guesses = (most.get(item.answer_type) for item in items)
-    return [_said(item, guess) for item, guess in zip(items, guesses, strict=True)]
-
-
-def _habit(item: Item) -> Hashable:
-    return item.choices.index(item.answer) if item.form == "choice" else item.answer
-
-
-def _said(item: Item, guess: Hashable) -> str:
-    if item.form == "choice":
-        return item.choices[guess] if isinstance(guess, int) and guess < len(item.choices) else ""
-    return "" if guess is None else str(guess)
+        known = (item for item in training if item.answer_type == kind)
+        habits = Counter(item.choices.index(item.answer) if choices else item.answer for item in known)
+        most[kind] = habits.most_common(1)[0][0]
+    guesses = [most.get(item.answer_type, "") for item in items]
+    if not choices:
+        return guesses
+    return [
+        item.choices[guess] if isinstance(guess, int) and guess < len(item.choices) else ""
+        for item, guess in zip(items, guesses, strict=True)
+    ]
 
 
 def held_out(learned: Guesser, items: Sequence[Item], seed: int = 0) -> list[str]:

@@ -21,6 +21,7 @@ import msgspec
 
 from ..errors import RulesetError, WolflabError
 from ..rules import Ruleset
+from ..rules.engine import decided
 from .asking import rules_in_words
 from .items import Item, Split, rules_as_plain
 from .kinds import KINDS
@@ -33,8 +34,7 @@ from .situations import (
     Query,
     changes,
     check_fits,
-    check_undecided,
-    playout,
+    put_back,
 )
 from .wordings import ItemWording, right_answer, worded, wordings
 
@@ -125,21 +125,25 @@ class _Builder:
     ) -> None:
         self.most_wordings = most_wordings
         self.rules, self.n, self.seed, self.watch = rules, n, seed, watch
-        self.kinds = [name for name in KINDS if name in kinds or not kinds]
         left = {split: share for split, share in shares.items() if not kinds or split != "kinds"}
         self.shares = {split: share / sum(left.values()) for split, share in left.items()}
-        self.chosen = bool(kinds)
         self.rng = random.Random(f"wwqa/{seed}")
         self.items: dict[tuple[str, frozenset[str], str], Item] = {}
-        games, homes = Games(rules, f"{seed}"), _Homes(self.shares)
-        self.sources = {name: _Source(KINDS[name], games, homes, f"{seed}/{name}") for name in self.kinds}
+        games = Games(rules, f"{seed}")
+        self.sources = {
+            name: _Source(kind, games, self.shares, f"{seed}/{name}")
+            for name, kind in KINDS.items()
+            if name in kinds or not kinds
+        }
+        self.chosen = bool(kinds)
 
     def build(self) -> Built:
         unasked = {name: source.missing() for name, source in self.sources.items()}
         asked = [name for name, reason in unasked.items() if reason is None]
-        held_out = (
-            [] if self.chosen else [name for names in _by_category(asked) for name in self._some(names)]
-        )
+        held_out: list[str] = []
+        for names in _by_category(asked):
+            if names and not self.chosen:
+                held_out += sorted(self.rng.sample(names, max(1, round(len(names) * KINDS_HELD_OUT))))
         known = [name for name in asked if name not in held_out]
         for split, share in self.shares.items():
             if split == "ruleset":
@@ -151,20 +155,15 @@ class _Builder:
             reasons = ", ".join(f"{name} ({reason})" for name, reason in left_out.items())
             raise WolflabError(f"these rules give no question: {reasons}; take other kinds or other rules")
         if len(self.items) < self.n / 2:
-            made = f"these rules gave {len(self.items)} of {self.n} items"
-            raise WolflabError(f"{made}; {_other_number(self.n)}")
+            few = self.n < 20  # too few for all splits: pairs are kept together
+            how = "ask for more with --n" if few else "ask for fewer with --n, or for more kinds"
+            raise WolflabError(f"these rules gave {len(self.items)} of {self.n} items; {how}")
         items = list(self.items.values())
         splits = Counter(item.split for item in items)
         wanted = {split: round(self.n * share) for split, share in self.shares.items()}
         short = {split: (splits[split], n) for split, n in wanted.items() if splits[split] < n - 1}
         self.rng.shuffle(items)
         return Built(tuple(items), left_out, tuple(held_out), short)
-
-    def _some(self, names: list[str]) -> list[str]:
-        """Those to be held out of training; none where the kinds were chosen."""
-        if not names or self.chosen:
-            return []
-        return sorted(self.rng.sample(names, max(1, round(len(names) * KINDS_HELD_OUT))))
 
     def _fill(self, split: Split, names: Iterable[str], n: int) -> None:
         about_rules, about_situations = _by_category(names)
@@ -291,14 +290,6 @@ class _Builder:
         return 2 if items[0].question == items[1].question and self._keep(items) else 0
 
 
-def _other_number(n: int) -> str:
-    return "ask for more with --n" if n < _FEW else "ask for fewer with --n, or for more kinds"
-
-
-_FEW = 20
-"""Items that are too few for all splits: pairs are kept together."""
-
-
 def _by_category(names: Iterable[str]) -> tuple[list[str], list[str]]:
     """The kinds about rules, and those about situations."""
     kinds = [KINDS[name] for name in names]
@@ -316,8 +307,9 @@ def _fits_words(kind: QuestionKind, rules: Ruleset, situation: GameSituation) ->
     if kind.setting is None:
         return True
     try:
-        check_undecided(rules, situation)
-        asked = playout(rules, situation, *kind.setting.filled).asks
+        if situation.round > rules.max_rounds or (situation.roles and decided(put_back(rules, situation))):
+            return False
+        asked = Query(rules, situation, {}).playout(situation, *kind.setting.filled).asks
     except Impossible:
         return False
     posed = {(ask.kind, ask.seat) for ask, _ in asked}
@@ -339,19 +331,13 @@ def _offers_both(kind: QuestionKind, case: Case, usual: Value, under: tuple[Rule
     return offered[0] == offered[1]
 
 
-class _Homes:
-    """In which split a situation may be used: one for each, as often as the splits' shares are."""
-
-    def __init__(self, shares: Mapping[Split, float]) -> None:
-        self.splits = [split for split in shares if split not in ("kinds", "ruleset")]
-        total = sum(shares[split] for split in self.splits)
-        self.ends = list(accumulate(shares[split] / total for split in self.splits))
-
-    def of(self, situation: GameSituation) -> Split:
-        """The same for equal situations."""
-        digest = blake2b(msgspec.msgpack.encode(situation), digest_size=4).digest()
-        at = bisect(self.ends, int.from_bytes(digest, "big") / 2**32)
-        return self.splits[min(at, len(self.splits) - 1)]
+def _split_of(situation: GameSituation, shares: Mapping[Split, float]) -> Split:
+    """In which split a situation may be used: the same for equal ones, each as often as its share is."""
+    splits = [split for split in shares if split not in ("kinds", "ruleset")]
+    total = sum(shares[split] for split in splits)
+    ends = list(accumulate(shares[split] / total for split in splits))
+    digest = blake2b(msgspec.msgpack.encode(situation), digest_size=4).digest()
+    return splits[min(bisect(ends, int.from_bytes(digest, "big") / 2**32), len(splits) - 1)]
 
 
 class _Source:
@@ -360,8 +346,8 @@ class _Source:
     They are drawn as they come, and wait for whoever asks for those of their split.
     """
 
-    def __init__(self, kind: QuestionKind, games: Games, homes: _Homes, seed: str) -> None:
-        self.kind, self.games, self.homes = kind, games, homes
+    def __init__(self, kind: QuestionKind, games: Games, shares: Mapping[Split, float], seed: str) -> None:
+        self.kind, self.games, self.shares = kind, games, shares
         self.rng = random.Random(seed)
         self.matched = kind.setting is not None and kind.form != "open" and kind.matched
         self._waiting: dict[object, list[Case]] = {}
@@ -379,12 +365,12 @@ class _Source:
 
     def group(self, split: Split) -> list[Case] | None:
         """The next cases for a split; None where there are no more."""
-        home = None if self.kind.setting is None else split
+        of_split = None if self.kind.setting is None else split
 
         def ready() -> list[list[Case]]:
             if split == "kinds":  # of a kind that is held out everything is for that test
                 return next((groups for groups in self._ready.values() if groups), [])
-            return self._ready.get(home, [])
+            return self._ready.get(of_split, [])
 
         return ready().pop(0) if self._more(lambda: bool(ready())) else None
 
@@ -397,15 +383,15 @@ class _Source:
 
     def _try(self) -> None:
         for case in _cases(self.kind, self.games, self.rng, 6 if self.matched else 1):
-            home = None if self.kind.setting is None else self.homes.of(case.situation)
+            split = None if self.kind.setting is None else _split_of(case.situation, self.shares)
             self._values.add(str(case.value))
-            ready = self._ready.setdefault(home, [])
+            ready = self._ready.setdefault(split, [])
             if len(ready) >= _MOST_WAITING:
                 continue
             if not self.matched:
                 ready.append([case])
                 continue
-            waiting = self._waiting.setdefault((home, _shape(case, self.kind)), [])
+            waiting = self._waiting.setdefault((split, _shape(case, self.kind)), [])
             other = next((other for other in waiting if other.value != case.value), None)
             if other is not None:
                 waiting.remove(other)
@@ -469,8 +455,7 @@ def _shape(case: Case, kind: QuestionKind) -> object:
     told = Counter((of, target if isinstance(target, str) else "seat") for of, _, target in s.told)
     words = tuple(sorted((key, word) for key, word in case.asked.items() if isinstance(word, str)))
     seats = tuple(sorted(case.asked.items())) if kind.same_seats else ()
-    witches = s.holders("Witch") if s.moment == "night" and s.roles else ()
-    potions = [((seat, what) in s.spent, what) for seat in witches for what in ("antidote", "poison")]
+    potions = [((seat, what) in s.spent, what) for seat in s.witches for what in ("antidote", "poison")]
     return (
         (s.round, len(s.dead), len(s.candidates), len(s.order), len(s.shielded)),
         (s.sheriff is None, s.sheriff in s.dead, s.intended is None, tuple(sorted(s.roles))),
@@ -548,10 +533,15 @@ def _holds(item: Item, kind: QuestionKind, rules: Ruleset, asked: AskedAbout) ->
         value = not value
     if value is None or value != item.value:
         return False
-    return right_answer(rules, kind, situation, asked, value, telling) == item.answer
+    return right_answer(rules, kind, situation, asked, value, telling, random.Random(0))[0] == item.answer
 
 
 # -- rulesets nearby ---------------------------------------------------------------------------------------
+
+
+_NO_SWITCHES = {"name", "roles", "player_name", "first_player", "role_names", "sheriff_role"}
+_NO_SWITCHES |= {"never_sheriff", "stops_without", "tell_stop"}
+"""Fields of a ruleset that `variants` leaves as they are."""
 
 
 def variants(rules: Ruleset) -> dict[str, Ruleset]:
@@ -562,17 +552,7 @@ def variants(rules: Ruleset) -> dict[str, Ruleset]:
     hints = get_type_hints(Ruleset)
     for field in fields(Ruleset):
         name, now = field.name, getattr(rules, field.name)
-        if name in (
-            "name",
-            "roles",
-            "player_name",
-            "first_player",
-            "role_names",
-            "sheriff_role",
-            "never_sheriff",
-            "stops_without",
-            "tell_stop",
-        ):
+        if name in _NO_SWITCHES:
             continue
         values: Iterable[object] = get_args(hints[name])
         if isinstance(now, bool):

@@ -18,7 +18,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..models.embedders.hashing import HashingEmbedder
-from .plain_words import WORD_LISTS
+from .question_claims import WORD_LISTS
 
 NEAR = 0.75
 """Cosine from which questions with equal marks are nearly the same; `docs/wwqa-audit.md` says why."""

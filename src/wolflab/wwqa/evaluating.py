@@ -29,12 +29,12 @@ from ..rules import Ruleset
 from ..text.replies.finish import Finish
 from ..text.replies.thoughts import without_thoughts
 from ..usage import Usage
-from .answers import chance_of_yes, read_answer, read_as_released
+from .answer_reading import chance_of_yes, read_answer, read_as_released
 from .asking import prompt
 from .items import GENERAL, NO, YES, Item, Split
+from .question_files import read_questions, told_names
 from .reply_parser import UNREADABLE, Reading, normal_form
 from .scores import Mark
-from .sources import read_questions, told_names
 
 RulesText = Literal["yes", "no", "both"]
 TEST_SPLITS: tuple[Split, ...] = ("situations", "wordings", "kinds", "ruleset")
@@ -64,6 +64,25 @@ class EvalSettings:
     def conditions(self) -> tuple[bool, ...]:
         """With the rules in front, without, or both."""
         return {"yes": (True,), "no": (False,), "both": (True, False)}[self.rules_text]
+
+    def messages(self, rows: Iterable[EvalRow]) -> dict[tuple[str, bool, int], str]:
+        """(row, with rules, place) → the message.
+
+        Those with the same rules in front follow each other: a server that keeps a prompt's beginning reads
+        the rules once.
+        """
+
+        def put(item: Item, rules: bool) -> str:
+            return prompt(item, rules and (item.ruleset or self.rules or True), not self.plain)
+
+        every = [
+            (msgspec.json.encode(item.rules if rules else None, order="sorted"), row.name, rules, place, item)
+            for row in rows
+            for rules in row.conditions
+            for place, item in enumerate(row.items)
+        ]
+        every.sort(key=lambda one: one[0])
+        return {(name, rules, place): put(item, rules) for _, name, rules, place, item in every}
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +188,31 @@ class EvalRun(BatchResult):
                 shares[player] = sum(not one.reading.readable for one in every) / len(every)
         return shares
 
+    def answer_lines(self) -> bytes:
+        """A JSON line for each question and player: what was asked, what came, what was read of it."""
+        lines = [
+            {
+                "item": one.item.id,
+                "row": row.name,
+                "model": player.model,
+                "rules": player.rules and not row.general,
+                "form": one.item.form,
+                "prompt": one.prompt,
+                "reply": one.reply,
+                "finish": one.finish.stored,
+                "said": one.reading.said,
+                "answer": one.item.answer,
+                "right": one.right,
+                "readable": one.reading.readable,
+                **({} if one.chance is None else {"chance_of_yes": one.chance}),
+                **({} if one.same is None else {"judge": one.same}),
+            }
+            for row in self.rows
+            for player in self.players
+            for one in self.given(row, player)
+        ]
+        return msgspec.json.Encoder().encode_lines(lines)
+
 
 # -- which questions --------------------------------------------------------------------------
 
@@ -220,21 +264,18 @@ def find_rows(
                 continue
             learned = own if split else trained
             row = EvalRow(called, asked, settings.conditions, not split, learned, found)
-            rows += _as_rows(row, split)
+            if split == "ruleset":  # the rules stand in front, but in a row of its own
+                told = replace(row, conditions=(True,))
+                untold = replace(row, name=f"{row.name} from memory", conditions=(False,))
+                rows += [one for one in (told, untold) if one.conditions[0] in row.conditions]
+            else:
+                rows.append(row)
     return tuple(rows)
 
 
 def _row_of(item: Item) -> str:
     """What names the row that an item is in: its split, or "general"; "" in a file of others."""
     return item.split or (GENERAL if item.category == GENERAL else "")
-
-
-def _as_rows(row: EvalRow, split: str) -> list[EvalRow]:
-    if split != "ruleset" or False not in row.conditions:
-        return [row]
-    told = replace(row, conditions=(True,))
-    untold = replace(row, name=f"{row.name} from memory", conditions=(False,))
-    return [told, untold] if True in row.conditions else [untold]
 
 
 def draw_items(items: Sequence[Item], limit: int | None, seed: int) -> Sequence[Item]:
@@ -295,9 +336,9 @@ async def evaluate(batch: CallBatch, rows: Sequence[EvalRow], settings: EvalSett
     """Put the rows' questions to each model of a batch, one model after another; its judge says of open
     answers whether they say the same as the right one.
     """
-    messages = messages_of(rows, settings)
-    forms = {(row.name, place): item.form for row in rows for place, item in enumerate(row.items)}
-    binary = {words for (row, _, place), words in messages.items() if forms[row, place] == "yes_no"}
+    messages = settings.messages(rows)
+    by_name = {row.name: row.items for row in rows}
+    binary = {words for (row, _, place), words in messages.items() if by_name[row][place].form == "yes_no"}
     plain = Sampling(0.0, settings.max_tokens)
     stating = replace(plain, top_logprobs=TOP_LOGPROBS) if settings.probabilities else plain
     asked = {
@@ -347,26 +388,6 @@ async def evaluate(batch: CallBatch, rows: Sequence[EvalRow], settings: EvalSett
             judge="" if batch.judge is None else batch.judge.name,
             **batch.result(home, items),
         )
-
-
-def messages_of(rows: Iterable[EvalRow], settings: EvalSettings) -> dict[tuple[str, bool, int], str]:
-    """(row, with rules, place) → the message.
-
-    Those with the same rules in front follow each other: a server that keeps a prompt's beginning reads the
-    rules once.
-    """
-
-    def put(item: Item, rules: bool) -> str:
-        return prompt(item, rules and (item.ruleset or settings.rules or True), not settings.plain)
-
-    every = [
-        (msgspec.json.encode(item.rules if rules else None, order="sorted"), row.name, rules, place, item)
-        for row in rows
-        for rules in row.conditions
-        for place, item in enumerate(row.items)
-    ]
-    every.sort(key=lambda one: one[0])
-    return {(name, rules, place): put(item, rules) for _, name, rules, place, item in every}
 
 
 def _answer(
@@ -431,29 +452,3 @@ async def _judged(
 
     judged = {key: tuple(map(with_verdict, answered)) for key, answered in answers.items()}
     return judged, list(items.values())
-
-
-def answer_lines(run: EvalRun) -> bytes:
-    """A JSON line for each question and player: what was asked, what came, what was read of it."""
-    lines = [
-        {
-            "item": one.item.id,
-            "row": row.name,
-            "model": player.model,
-            "rules": player.rules and not row.general,
-            "form": one.item.form,
-            "prompt": one.prompt,
-            "reply": one.reply,
-            "finish": one.finish.stored,
-            "said": one.reading.said,
-            "answer": one.item.answer,
-            "right": one.right,
-            "readable": one.reading.readable,
-            **({} if one.chance is None else {"chance_of_yes": one.chance}),
-            **({} if one.same is None else {"judge": one.same}),
-        }
-        for row in run.rows
-        for player in run.players
-        for one in run.given(row, player)
-    ]
-    return msgspec.json.Encoder().encode_lines(lines)

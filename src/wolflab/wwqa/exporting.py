@@ -21,12 +21,11 @@ import yaml
 from .. import __version__
 from ..errors import WolflabError
 from ..files import read_file
-from .answers import answer_words, read_answer
+from .answer_reading import answer_words, read_answer
 from .asking import prompt
 from .evaluating import MAX_TOKENS, TEST_SPLITS
 from .items import Form, Item, Split
-from .reply_parser import LETTERS
-from .sources import QuestionFile, read_questions
+from .question_files import QuestionFile, read_questions
 
 ExportTarget = Literal["hf", "lm-eval", "inspect"]
 
@@ -77,7 +76,11 @@ def exported(path: Path, to: ExportTarget, rules_text: bool = True, built_with: 
         raise WolflabError(
             f"{path}: it has no test questions ({', '.join(TEST_SPLITS)}); `--to hf` takes what it has"
         )
-    made = {f"{split}.jsonl": _lines(path, rows, rules_text) for split, rows in splits.items()}
+    encode = msgspec.json.Encoder().encode_lines
+    made = {
+        f"{split}.jsonl": encode(_row(path, item, rules_text) for item in rows)
+        for split, rows in splits.items()
+    }
     if to == "hf":
         return made | {"README.md": _card(path, splits, rules_text, built_with)}
     return made | (_lm_eval(splits) if to == "lm-eval" else _inspect(splits))
@@ -86,8 +89,8 @@ def exported(path: Path, to: ExportTarget, rules_text: bool = True, built_with: 
 def _check(file: QuestionFile, rules_text: bool) -> None:
     """WolflabError for a file that cannot be exported so."""
     path, items = file.path, file.items
-    if file.problems:
-        raise WolflabError(f"{path}, line {file.problems[0].line}: {file.problems[0].why}")
+    if file.unusable:
+        raise WolflabError(f"{path}, line {file.unusable[0].line}: {file.unusable[0].made}")
     if loose := sum(not item.split for item in items):
         raise WolflabError(
             f"{path}: questions of no split: {loose:,} of {len(items):,}; name a file that "
@@ -100,22 +103,17 @@ def _check(file: QuestionFile, rules_text: bool) -> None:
             "`ruleset` they cannot be left out)"
         )
     seen: set[str] = set()
-    for item, line in zip(items, file.lines, strict=True):
+    for item, row in zip(items, file.used, strict=True):
         if item.id in seen:
             raise WolflabError(
-                f"{path}, line {line}: the same question stands in it before; delete one of them"
+                f"{path}, line {row.line}: the same question stands in it before; delete one of them"
             )
         seen.add(item.id)
 
 
-def _lines(path: Path, items: Sequence[Item], rules_text: bool) -> bytes:
-    """Questions as JSON lines."""
-    return msgspec.json.Encoder().encode_lines([_row(path, item, rules_text) for item in items])
-
-
 def _row(path: Path, item: Item, rules_text: bool) -> dict[str, Any]:
     """A question with the columns of every export."""
-    reply = right_reply(item)
+    reply = item.right_reply
     if not read_answer(item, reply).right:
         raise WolflabError(
             f"{path}: {item.answer[:60]!r} is no answer in the form that is asked for "
@@ -140,14 +138,6 @@ def _row(path: Path, item: Item, rules_text: bool) -> dict[str, Any]:
         "derivation": item.derivation,
         "words": sorted(answer_words(item).items()),
     }
-
-
-def right_reply(item: Item) -> str:
-    """What a model would say that answers right, and in the form that it is told to; "" where nothing is."""
-    if item.form != "choice":
-        return item.answer
-    lettered = zip(LETTERS, item.choices, strict=False)
-    return next((letter for letter, choice in lettered if choice == item.answer), "")
 
 
 def _rules(item: Item) -> str:
@@ -224,27 +214,18 @@ def _table(splits: Mapping[str, Sequence[Item]]) -> str:
 # -- tools that evaluate ----------------------------------------------------------------------
 
 
-_METRIC = "  - {{metric: acc_{}, aggregation: mean, higher_is_better: true}}"
-
-
 def _lm_eval(splits: Mapping[str, Sequence[Item]]) -> dict[str, bytes]:
     made = {}
     for split, items in splits.items():
-        asked = {item.form for item in items}
-        metrics = [_METRIC.format(form) for form in get_args(Form) if form in asked]
-        made[f"wwqa_{split}.yaml"] = filled(
-            "lm_eval.yaml",
-            row=split,
-            max_tokens=MAX_TOKENS,
-            metrics="\n".join(metrics),
+        metrics = "\n".join(
+            f"  - {{metric: acc_{form}, aggregation: mean, higher_is_better: true}}"
+            for form in get_args(Form)
+            if any(item.form == form for item in items)
         )
+        made[f"wwqa_{split}.yaml"] = filled("lm_eval.yaml", row=split, max_tokens=MAX_TOKENS, metrics=metrics)
     group = {"group": "wwqa", "task": [f"wwqa_{split}" for split in splits]}
-    return made | {
-        "wwqa.yaml": yaml.safe_dump(group, sort_keys=False).encode(),
-        "utils.py": filled("lm_eval.py"),
-        "README.md": _about("lm_eval.md", splits),
-        **_parser(),
-    }
+    made |= {"wwqa.yaml": yaml.safe_dump(group, sort_keys=False).encode(), "utils.py": filled("lm_eval.py")}
+    return made | _read_as_here("lm_eval.md", splits)
 
 
 def _inspect(splits: Mapping[str, Sequence[Item]]) -> dict[str, bytes]:
@@ -252,24 +233,19 @@ def _inspect(splits: Mapping[str, Sequence[Item]]) -> dict[str, bytes]:
         f'@task\ndef wwqa_{split}():\n    """{_PURPOSE[split].capitalize()}."""\n    return row("{split}")'
         for split in splits
     )
-    return {
-        "wwqa.py": filled("inspect.py", tasks=tasks, max_tokens=MAX_TOKENS),
-        "README.md": _about("inspect.md", splits),
-        **_parser(),
-    }
+    task = filled("inspect.py", tasks=tasks, max_tokens=MAX_TOKENS)
+    return {"wwqa.py": task} | _read_as_here("inspect.md", splits)
 
 
-def _about(template: str, splits: Mapping[str, Sequence[Item]]) -> bytes:
-    return filled(
+def _read_as_here(template: str, splits: Mapping[str, Sequence[Item]]) -> dict[str, bytes]:
+    """What both tools get: a page on the tasks, and the parser of replies as it stands."""
+    page = filled(
         template,
         n=f"{sum(map(len, splits.values())):,}",
         tasks="1 task" if len(splits) == 1 else f"{len(splits)} tasks",
         names=", ".join(f"`wwqa_{split}` ({len(items):,})" for split, items in splits.items()),
         max_tokens=MAX_TOKENS,
     )
-
-
-def _parser() -> dict[str, bytes]:
-    """The parser of replies as it stands."""
-    both = {"wolflab.wwqa": "reply_parser.py", "wolflab.text.replies": "thoughts.py"}
-    return {name: files(room).joinpath(name).read_bytes() for room, name in both.items()}
+    parser = {"wolflab.wwqa": "reply_parser.py", "wolflab.text.replies": "thoughts.py"}
+    copies = {name: files(room).joinpath(name).read_bytes() for room, name in parser.items()}
+    return {"README.md": page, **copies}

@@ -14,7 +14,7 @@ once.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -52,12 +52,13 @@ from ..models.servers.chat import ServerModel
 from ..rules import Ruleset
 from ..text.replies.parse import why_unusable
 from ..text.replies.parsed import Problem
-from .examples import POOL, examples_of
 from .items import YES, Category, Form, Item, rules_as_plain, write_items
 from .reply_parser import normal_form
 from .writing import (
     ANSWER,
+    POOL,
     QUESTION,
+    examples_of,
     prompt_hashes,
     read_corrected,
     read_written,
@@ -185,7 +186,12 @@ async def generate(plan: GenerationPlan, batch: CallBatch, embedder: Embedder | 
     and a request that no longer fits the one on file, is raised at the end.
     """
     writer, reviser = batch.models[0], batch.models[-1]
-    chains = _chains(plan, (writer, reviser), embedder)
+    kinds = [(category, form) for form in plan.forms for category in CATEGORIES]
+    share, rest = divmod(plan.questions, len(kinds))
+    chains = [
+        _Chain(plan, (writer, reviser), embedder, category, form, share + (place < rest))
+        for place, (category, form) in enumerate(kinds)
+    ]
     near = None if embedder is None or plan.near is None else (embedder.describe(), plan.near[1])
     decides: dict[str, object] = {
         "ruleset": rules_as_plain(plan.ruleset),
@@ -203,18 +209,38 @@ async def generate(plan: GenerationPlan, batch: CallBatch, embedder: Embedder | 
         async with batch.begin(facts, ahead, batch.models if waiting else []) as home:
             await _work(batch, home, chains)
             items = [item for chain in chains for item in chain.items()]
-            pairs = {form: [chain.pairs() for chain in chains if chain.form == form] for form in FORMS}
+            pairs: dict[Form, dict[str, Item]] = {form: {} for form in FORMS}
+            for chain in chains:
+                for item in chain.pairs():  # each question once, whichever chain has it
+                    pairs[chain.form].setdefault(item.id, item)
             made = Generation(
-                pairs=_unique(item for found in pairs["open"] for item in found),
-                to_label=_unique(item for found in pairs["yes_no"] for item in found),
+                pairs=tuple(pairs["open"].values()),
+                to_label=tuple(pairs["yes_no"].values()),
                 chains=tuple(chain.counts() for chain in chains),
-                unusable=tuple(reply for item in items for reply in item.unusable),
+                unusable=tuple(reply for steps in items for reply in steps.unusable),
                 **batch.result(home, items),
             )
     finally:
         if embedder is not None:
             await embedder.close()
-    _leave(plan, (writer, reviser), near, made)
+    write_items(made.path / PAIRS, made.pairs)
+    write_items(made.path / TO_LABEL, made.to_label)
+    told = {
+        "wolflab": __version__,
+        "rules": rules_as_plain(plan.ruleset),
+        "questions": plan.questions,
+        "seed": plan.seed,
+        "model": writer.describe(),
+        "reviser": reviser.describe(),
+        "temperature": {"writing": _WRITING.temperature, "revising, answering": _REVIEWING.temperature},
+        "prompts": prompt_hashes(),
+        "near duplicates": near,
+        "finished": not made.why,
+        "chains": [asdict(chain) for chain in made.chains],
+        "usage": asdict(made.usage),
+        "unusable": [asdict(reply) for reply in made.unusable],
+    }
+    write(made.path / FACTS, msgspec.json.format(msgspec.json.encode(told), indent=1) + b"\n")
     return made
 
 
@@ -243,8 +269,8 @@ def _ahead(batch: CallBatch, chains: Sequence[_Chain]) -> list[CallsAhead]:
         for model in batch.models
         for told in ahead_of(
             model,
-            [size for each in steps if each.model is model for size in each.sizes * each.most],
-            sum(each.least for each in steps if each.model is model),
+            [size for one, asked, _ in steps if one is model for size in asked],
+            sum(least for one, _, least in steps if one is model),
         )
     ]
 
@@ -275,48 +301,7 @@ async def _work(batch: CallBatch, home: CallStore, chains: Sequence[_Chain]) -> 
         ended = not any(item.how for chain in chains for item in chain.items())
 
 
-def _leave(
-    plan: GenerationPlan, models: tuple[Model, Model], near: tuple[Any, float] | None, made: Generation
-) -> None:
-    """Write the questions, and how they were made."""
-    write_items(made.path / PAIRS, made.pairs)
-    write_items(made.path / TO_LABEL, made.to_label)
-    facts = {
-        "wolflab": __version__,
-        "rules": rules_as_plain(plan.ruleset),
-        "questions": plan.questions,
-        "seed": plan.seed,
-        "model": models[0].describe(),
-        "reviser": models[1].describe(),
-        "temperature": {"writing": _WRITING.temperature, "revising, answering": _REVIEWING.temperature},
-        "prompts": prompt_hashes(),
-        "near duplicates": near,
-        "finished": not made.why,
-        "chains": [asdict(chain) for chain in made.chains],
-        "usage": asdict(made.usage),
-        "unusable": [asdict(reply) for reply in made.unusable],
-    }
-    write(made.path / FACTS, msgspec.json.format(msgspec.json.encode(facts), indent=1) + b"\n")
-
-
-def _unique(items: Iterable[Item]) -> tuple[Item, ...]:
-    """Each question once, whichever chain has it."""
-    by_id: dict[str, Item] = {}
-    for item in items:
-        by_id.setdefault(item.id, item)
-    return tuple(by_id.values())
-
-
 # -- a chain ----------------------------------------------------------------------------------
-
-
-def _chains(plan: GenerationPlan, models: tuple[Model, Model], embedder: Embedder | None) -> list[_Chain]:
-    kinds = [(category, form) for form in plan.forms for category in CATEGORIES]
-    share, rest = divmod(plan.questions, len(kinds))
-    return [
-        _Chain(plan, models, embedder, category, form, share + (place < rest))
-        for place, (category, form) in enumerate(kinds)
-    ]
 
 
 class _Chain:
@@ -531,15 +516,10 @@ class _Step(NamedTuple):
     longest: Any = ""
 
 
-class _StepAhead(NamedTuple):
-    """What the replies to a step may take. sizes: of one reply, and of asking for it again. most: so many
-    replies at most; least: at least.
-    """
-
-    model: Model
-    sizes: list[Size]
-    most: int
-    least: int
+_StepAhead = tuple[Model, list[Size], int]
+"""What the replies to a step may take: its model, the sizes of all requests at most, how many there are at
+least.
+"""
 
 
 class _Steps(BatchItem[None]):
@@ -574,8 +554,7 @@ class _Steps(BatchItem[None]):
         if not isinstance(found, Problem):
             return found
         found = why_unusable(found, response.text, response.finish)
-        attempt = self._tries(step) + 1
-        self.unusable.append(UnusableReply(self.name, step.name, attempt, found.reason))
+        self.unusable.append(UnusableReply(self.name, step.name, self._tries(step) + 1, found.reason))
         return found
 
     def _tries(self, step: _Step) -> int:
@@ -589,4 +568,4 @@ class _Steps(BatchItem[None]):
         for place, step in enumerate(self.steps[done:], done):
             request = Request(step.chat(said[place]), self.name)
             needed = sizes(step.model, request, self.retries, self._tries(step))
-            yield _StepAhead(step.model, needed, most, least)
+            yield step.model, needed * most, least

@@ -6,7 +6,8 @@ models wrote have a question and an answer, and perhaps nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -17,6 +18,7 @@ import msgspec
 from ..fields import from_plain
 from ..files import write
 from ..rules import PRESETS, Ruleset, preset
+from .reply_parser import LETTERS
 
 Form = Literal["yes_no", "choice", "open"]
 Category = Literal["rule", "situation", "general"]
@@ -84,6 +86,25 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.situation or self.kind or self.id
 
     @property
+    def options(self) -> tuple[str, ...]:
+        """The choices, each with its letter."""
+        return tuple(f"{letter}) {choice}" for letter, choice in zip(LETTERS, self.choices, strict=False))
+
+    @property
+    def right_reply(self) -> str:
+        """What a model would say that answers right, in the form that it is told to; "" where nothing is."""
+        if self.form != "choice":
+            return self.answer
+        lettered = zip(LETTERS, self.choices, strict=False)
+        return next((letter for letter, choice in lettered if choice == self.answer), "")
+
+    @property
+    def says_yes(self) -> bool | None:
+        """Whether the answer says yes; None for one that begins with neither yes nor no."""
+        first = re.match(r"\W*(yes|no)\b", self.answer, re.IGNORECASE)
+        return None if first is None or self.form == "choice" else first[1].casefold() == YES.casefold()
+
+    @property
     def ruleset(self) -> Ruleset | None:
         """The rules that it is about; None where they are unknown."""
         return None if not self.rules else _ruleset(msgspec.json.encode(self.rules))
@@ -93,6 +114,12 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 def _ruleset(rules: bytes) -> Ruleset:
     plain = msgspec.json.decode(rules)
     return preset(plain) if isinstance(plain, str) else from_plain(Ruleset, plain)
+
+
+def rules_fit(ruleset: Ruleset, when: Mapping[str, Any]) -> bool:
+    """Whether each of these fields of the rules has its value, or one of its values."""
+    values = ((getattr(ruleset, name), value) for name, value in when.items())
+    return all(found in value if isinstance(value, list) else found == value for found, value in values)
 
 
 def rules_as_plain(ruleset: Ruleset) -> str | dict[str, Any]:

@@ -6,6 +6,7 @@ yes-or-no questions, choices and open questions are never added up.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, get_args
@@ -149,9 +150,14 @@ def results(run: EvalRun) -> EvalResults:
         for player, given in binary.items()
         if run.settings.probabilities and given and all(one.chance is None for one in given)
     ]
-    cut = {player.name: n for player, given in every.items() if (n := sum(_broke_off(one) for one in given))}
+    broken_off = Counter(
+        player.name
+        for player, given in every.items()
+        for one in given
+        if not one.reading.readable and one.finish.reason in _BROKEN_OFF
+    )
     unread = {player.name: share for player, share in run.unread.items() if share > MOSTLY_UNREAD}
-    return EvalResults(tuple(rows), tuple(tables), _agreement(every), tuple(silent), unread, cut)
+    return EvalResults(tuple(rows), tuple(tables), _agreement(every), tuple(silent), unread, dict(broken_off))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +176,10 @@ def _of_form(row: EvalRow, form: Form) -> _OfForm:
     training = [item for item in row.training if item.form == form]
     training = training if len(training) >= LEAST_TRAINING else []
     guessed = {
-        name: [_guessed(item, answer) for item, answer in zip(items, guesses, strict=True)]
+        name: [
+            Mark(item.cluster, item.answer, guess, guess == item.answer)
+            for item, guess in zip(items, guesses, strict=True)
+        ]
         for name, guesses in (baselines(items, training) if items else {}).items()
     }
     return _OfForm(form, places, training, guessed)
@@ -245,15 +254,25 @@ def _table(run: EvalRun, row: EvalRow, inside: _OfForm) -> EvalTable:
     items = [row.items[place] for place in places]
     known = None if row.contaminated is None else [row.contaminated[place] for place in places]
     parts: tuple[Subset, ...] = get_args(Subset) if row.foreign or any(known or ()) else ("all",)
-    players = [player for player in run.players if (row.name, player) in run.answers]
-    given = {player: [run.answers[row.name, player][place] for place in places] for player in players}
-    lines = []
-    for player, answers in given.items():
-        marks = [None if one is None else one.mark for one in answers]
-        lines.append(EvalLine(player.name, True, _parts(marks, known, parts, form)))
-    for name, guessed in inside.guessed.items():
-        lines.append(EvalLine(name, False, _parts(guessed, known, parts, form)))
-    there = {player: [one for one in given[player] if one is not None] for player in players}
+    given = {
+        player.name: [answers[place] for place in places]
+        for player in run.players
+        if (answers := run.answers.get((row.name, player))) is not None
+    }
+    marks = {name: [None if one is None else one.mark for one in answers] for name, answers in given.items()}
+    lines = [EvalLine(name, True, _parts(marks[name], known, parts, form)) for name in given]
+    lines += [
+        EvalLine(name, False, _parts(guessed, known, parts, form)) for name, guessed in inside.guessed.items()
+    ]
+    learned = "the row itself, by 5-fold cross-validation" if MAJORITY in inside.guessed else ""
+    if inside.training:
+        learned = f"{len(inside.training):,} training questions"
+    there = {name: [one for one in answers if one is not None] for name, answers in given.items()}
+    matched = {
+        name: accuracy_of([replace(one.mark, right=one.reading.right) for one in answers])
+        for name, answers in there.items()
+        if form == "open" and run.judge
+    }
     return EvalTable(
         row.name,
         form,
@@ -262,18 +281,12 @@ def _table(run: EvalRun, row: EvalRow, inside: _OfForm) -> EvalTable:
         row.foreign,
         parts,
         tuple(lines),
-        _learned_from(inside),
+        learned,
         {name: by for name, group in GROUPS.items() if (by := _by_group(there, group))},
-        {player.name: _chances(answers) for player, answers in there.items() if _has_chances(answers)},
-        {player.name: _matched(answers) for player, answers in there.items() if form == "open" and run.judge},
+        {name: chances for name, answers in there.items() if (chances := _chances(answers)) is not None},
+        matched,
         row.general,
     )
-
-
-def _learned_from(inside: _OfForm) -> str:
-    if inside.training:
-        return f"{len(inside.training):,} training questions"
-    return "the row itself, by 5-fold cross-validation" if MAJORITY in inside.guessed else ""
 
 
 def _parts(
@@ -281,29 +294,25 @@ def _parts(
 ) -> dict[Subset, dict[str, Estimate]]:
     """Scores by part. known: which questions stand in a training file; None: nobody knows."""
     kept: dict[Subset, list[Mark | None]] = {"all": list(marks), "free": [], "contaminated": []}
-    for mark, found in zip(marks, known or (), strict=known is not None):
-        kept["contaminated" if found else "free"].append(mark)
-    return {part: _scored(kept[part], form) for part in parts}
-
-
-def _scored(marks: Sequence[Mark | None], form: Form) -> dict[str, Estimate]:
-    there = [mark for mark in marks if mark is not None]
-    waiting = len(marks) - len(there)
-    scores = {name: score(there) for name, score in SCORES.items() if form == "yes_no" or "F1" not in name}
-    return {name: replace(found, missing=found.missing + waiting) for name, found in scores.items()}
-
-
-def _guessed(item: Item, answer: str) -> Mark:
-    return Mark(item.cluster, item.answer, answer, answer == item.answer)
+    for mark, met in zip(marks, known or (), strict=known is not None):
+        kept["contaminated" if met else "free"].append(mark)
+    names = [name for name in SCORES if form == "yes_no" or "F1" not in name]
+    scores: dict[Subset, dict[str, Estimate]] = {}
+    for part in parts:
+        there = [mark for mark in kept[part] if mark is not None]
+        found = {name: SCORES[name](there) for name in names}
+        waiting = len(kept[part]) - len(there)
+        scores[part] = {name: replace(one, missing=one.missing + waiting) for name, one in found.items()}
+    return scores
 
 
 def _by_group(
-    there: Mapping[EvalPlayer, Sequence[EvalAnswer]], group: Callable[[Item], str]
+    there: Mapping[str, Sequence[EvalAnswer]], group: Callable[[Item], str]
 ) -> dict[str, dict[str, Estimate]]:
     """Model → group → accuracy; empty where questions are of one group at most."""
     by = {
-        player.name: marks_by_group((group(one.item), one.mark) for one in answers if group(one.item))
-        for player, answers in there.items()
+        name: marks_by_group((group(one.item), one.mark) for one in answers if group(one.item))
+        for name, answers in there.items()
     }
     if max((len(groups) for groups in by.values()), default=0) < 2:
         return {}
@@ -312,21 +321,13 @@ def _by_group(
     }
 
 
-def _has_chances(answers: Sequence[EvalAnswer]) -> bool:
-    return any(one.chance is not None for one in answers)
-
-
-def _chances(answers: Sequence[EvalAnswer]) -> tuple[Estimate, Estimate, Sequence[ReliabilityBin]]:
+def _chances(
+    answers: Sequence[EvalAnswer],
+) -> tuple[Estimate, Estimate, Sequence[ReliabilityBin]] | None:
+    """AUC, calibration error and reliability table; None where no probability is known."""
     marks = [one.mark for one in answers]
-    return auc(marks), calibration_error(marks), reliability_bins(marks)
-
-
-def _matched(answers: Sequence[EvalAnswer]) -> Estimate:
-    return accuracy_of([replace(one.mark, right=one.reading.right) for one in answers])
-
-
-def _broke_off(given: EvalAnswer) -> bool:
-    return not given.reading.readable and given.finish.reason in _BROKEN_OFF
+    known = any(mark.chance is not None for mark in marks)
+    return (auc(marks), calibration_error(marks), reliability_bins(marks)) if known else None
 
 
 def _agreement(every: Mapping[EvalPlayer, Sequence[EvalAnswer]]) -> TwoRaters | None:

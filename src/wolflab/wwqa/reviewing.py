@@ -119,16 +119,11 @@ class Review:
         }
 
 
-def table_id(item: Item) -> str:
-    """What an item is called in tables and on pages."""
-    return _MARK + item.id
-
-
 def by_table_id(items: Sequence[Item]) -> dict[str, Item]:
-    """Each question once, by that name; of several with the same words the first."""
+    """Each question once, by its name in tables and on pages; of several in equal words the first."""
     named: dict[str, Item] = {}
     for item in items:
-        named.setdefault(table_id(item), item)
+        named.setdefault(f"{_MARK}{item.id}", item)
     return named
 
 
@@ -227,12 +222,18 @@ def joined_review(
         else:
             answer = next(iter(said.values()))
         counts[_outcome(item, answer)] += 1
-        if answer is not None:
-            kept.append(_with_answer(item, answer))
+        if answer == item.answer:
+            kept.append(item)
+        elif answer is not None:  # what proved another answer goes
+            kept.append(msgspec.structs.replace(item, answer=answer, value=None, derivation=()))
+    reviewers = []
+    for rater, given in people.items():
+        outcomes = [_outcome(named[one.item], one.answer) for one in given.values()]
+        reviewers.append(Reviewer(rater, **{word: outcomes.count(word) for word in _OUTCOMES}))
     return Review(
         questions=len(items),
         twice=len(items) - len(named),
-        people=tuple(_reviewer(rater, named, given) for rater, given in people.items()),
+        people=tuple(reviewers),
         pairs=tuple(_pairs(named, people)),
         disputed=tuple(disputed),
         items=tuple(kept),
@@ -246,18 +247,6 @@ def _outcome(item: Item, answer: str | None) -> str:
     if not item.answer:
         return "answered"
     return "accepted" if _label(item, answer) == _label(item, item.answer) else "relabelled"
-
-
-def _with_answer(item: Item, answer: str) -> Item:
-    """The item with the right answer. What proved another one goes."""
-    if answer == item.answer:
-        return item
-    return msgspec.structs.replace(item, answer=answer, value=None, derivation=())
-
-
-def _reviewer(rater: str, named: Mapping[str, Item], given: Mapping[str, Decision]) -> Reviewer:
-    outcomes = [_outcome(named[one.item], one.answer) for one in given.values()]
-    return Reviewer(rater, **{word: outcomes.count(word) for word in _OUTCOMES})
 
 
 def _pairs(named: Mapping[str, Item], people: Mapping[str, Mapping[str, Decision]]) -> list[ReviewPair]:

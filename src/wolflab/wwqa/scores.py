@@ -72,10 +72,14 @@ def f1(marks: Sequence[Mark], average: Average = "weighted") -> Estimate:
     A class that is neither right nor answered anywhere is left out, and F1 is 0 where nothing was hit, as in
     scikit-learn. The weighted average is the one of 002, Table 1.
     """
-    classes = (YES, NO)
     rows = [
-        [float(x) for one in classes for x in _hit(mark, one)] for mark in marks
-    ]  # of each: hit, said, right answer
+        [
+            float(hit)
+            for one in (YES, NO)
+            for hit in (mark.said == one == mark.gold, mark.said == one, mark.gold == one)
+        ]
+        for mark in marks
+    ]  # of each answer: hit, said, right
 
     def statistic(sums: Floats) -> Floats:
         hit, said, gold = sums[:, 0::3], sums[:, 1::3], sums[:, 2::3]
@@ -86,10 +90,6 @@ def f1(marks: Sequence[Mark], average: Average = "weighted") -> Estimate:
         return divide((np.nan_to_num(each) * weight).sum(axis=1), weight.sum(axis=1))
 
     return _resampled(marks, rows, statistic)
-
-
-def _hit(mark: Mark, one: str) -> tuple[bool, bool, bool]:
-    return mark.said == one == mark.gold, mark.said == one, mark.gold == one
 
 
 def marks_by_group(marks: Iterable[tuple[str, Mark]]) -> dict[str, list[Mark]]:
@@ -115,33 +115,29 @@ def auc(marks: Sequence[Mark]) -> Estimate:
     edges = np.unique(np.quantile(chances, np.linspace(0, 1, _RANKS + 1))) if chances else np.zeros(1)
     ranks = np.searchsorted(edges, chances)
     width = len(edges)
-    rows = []
-    for (mark, _), rank in zip(stated, ranks, strict=True):
-        row = np.zeros(2 * width)
+    rows = np.zeros((len(stated), 2 * width))
+    for row, (mark, _), rank in zip(rows, stated, ranks, strict=True):
         row[rank + (0 if mark.gold == YES else width)] = 1.0
-        rows.append(row.tolist())
 
     def statistic(sums: Floats) -> Floats:
         yes, no = sums[:, :width], sums[:, width:]
         below = np.cumsum(no, axis=1) - no / 2
         return divide((yes * below).sum(axis=1), yes.sum(axis=1) * no.sum(axis=1))
 
-    return _resampled([mark for mark, _ in stated], rows, statistic, missing=len(marks) - len(stated))
+    return _resampled([mark for mark, _ in stated], rows.tolist(), statistic, len(marks) - len(stated))
 
 
 def calibration_error(marks: Sequence[Mark]) -> Estimate:
     """ECE: how far the probability of Yes is from the share of Yes, on average over bins, by their size."""
     stated = _stated(marks)
-    rows = []
-    for mark, chance in stated:
-        row = np.zeros(2 * BINS)
+    rows = np.zeros((len(stated), 2 * BINS))
+    for row, (mark, chance) in zip(rows, stated, strict=True):
         row[2 * _bin(chance)], row[2 * _bin(chance) + 1] = chance - (mark.gold == YES), 1.0
-        rows.append(row.tolist())
 
     def statistic(sums: Floats) -> Floats:
         return divide(np.abs(sums[:, 0::2]).sum(axis=1), sums[:, 1::2].sum(axis=1))
 
-    return _resampled([mark for mark, _ in stated], rows, statistic, missing=len(marks) - len(stated))
+    return _resampled([mark for mark, _ in stated], rows.tolist(), statistic, len(marks) - len(stated))
 
 
 def reliability_bins(marks: Sequence[Mark]) -> list[ReliabilityBin]:
@@ -186,15 +182,9 @@ def _resampled(
     statistic: Callable[[Floats], Floats],
     missing: int = 0,
 ) -> Estimate:
+    by_cluster = list(zip(cluster_numbers(marks), rows, strict=True))
     return in_clusters(
-        resampled_estimate(
-            list(zip(cluster_numbers(marks), rows, strict=True)),
-            statistic,
-            n=len(rows),
-            missing=missing,
-            units=UNITS,
-            bounds=UNIT,
-        )
+        resampled_estimate(by_cluster, statistic, n=len(rows), missing=missing, units=UNITS, bounds=UNIT)
     )
 
 

@@ -32,11 +32,12 @@ from ..rules import (
     pick,
     seats_of,
 )
-from ..rules.engine import Step, begin, decided, go_on, side_order, step
+from ..rules.engine import Step, begin, go_on, side_order, step
 from ..rules.roles import DUTIES, ROLES
 from ..rules.state import State
 from ..text.asking.options import label
 from ..text.asking.sentences import sentence
+from .trials import seated
 
 T = TypeVar("T")
 
@@ -85,6 +86,19 @@ class GameSituation(msgspec.Struct, frozen=True, omit_defaults=True):
         """The living seats with that role."""
         return tuple(seat for seat in self.living if self.roles[seat] == role)
 
+    @property
+    def witches(self) -> tuple[int, ...]:
+        """The living Witches, where their potions are told."""
+        return self.holders("Witch") if self.moment == "night" and self.roles else ()
+
+    @property
+    def actions(self) -> dict[tuple[str, int], Action]:
+        """What is told of choices, by the kind of ask and the seat."""
+        return {
+            (kind, seat): pick(target) if isinstance(target, int) else WORDS[target]
+            for kind, seat, target in self.told
+        }
+
 
 @dataclass(frozen=True)
 class Playout:
@@ -123,7 +137,7 @@ def put_back(rules: Ruleset, situation: GameSituation) -> State:
     state.phase, state.round = situation.moment, situation.round
     if situation.moment == "night":
         state.phase, state.round = "nightfall", situation.round - 1
-    roles = situation.roles or tuple(role for role, n in rules.roles.items() for _ in range(n))
+    roles = situation.roles or seated(rules)
     state.roles = tuple(ROLES[role] for role in roles)
     for seat in situation.dead:
         state.alive &= ~(1 << seat)
@@ -184,24 +198,6 @@ def _rows(rules: Ruleset, s: GameSituation) -> Collection[tuple[int, ...]]:
     return [s.order] if sorted(s.order) == [*s.living] and [*s.order[len(others) :]] == last else ()
 
 
-def check_undecided(rules: Ruleset, s: GameSituation) -> None:
-    """Impossible where the game is over before anything that is told: it has been won, or had its rounds."""
-    if s.round > rules.max_rounds or (s.roles and decided(put_back(rules, s)) is not None):
-        raise Impossible("the game is over already")
-
-
-def as_action(target: int | str) -> Action:
-    """What is told, as an action."""
-    return pick(target) if isinstance(target, int) else WORDS[target]
-
-
-def as_told(action: Action) -> int | str:
-    """An action, as it is told."""
-    if isinstance(action, Pick):
-        return action.seat
-    return next(word for word, other in WORDS.items() if other == action)
-
-
 def steps(
     rules: Ruleset, situation: GameSituation, replies: Callable[[Step], Sequence[Action] | None]
 ) -> Iterator[Step]:
@@ -213,27 +209,6 @@ def steps(
         now = None if given is None else step(now.state, given)
 
 
-def playout(rules: Ruleset, situation: GameSituation, *phases: str) -> Playout:
-    """Play on from a situation: the asks of these phases are answered by what is told, speech is silence.
-
-    It stops at the first asks that are of other phases, of chance (but for the order of speech), or not told
-    of. Impossible: an action that is told is not allowed.
-    """
-    told = told_actions(situation)
-
-    def replies(now: Step) -> list[Action] | None:
-        given = [_told_reply(ask, told, now.state, situation) for ask in now.asks]
-        complete = [reply for reply in given if reply is not None]
-        return complete if now.asks[0].phase in phases and len(complete) == len(given) else None
-
-    events: list[Event] = []
-    asks: list[tuple[Ask, int]] = []
-    for now in steps(rules, situation, replies):
-        events.extend(now.events)
-        asks.extend((ask, len(events)) for ask in now.asks)
-    return Playout(now.state, tuple(events), tuple(asks), now.asks)
-
-
 def dealing(rules: Ruleset, roles: Sequence[str] = ()) -> Iterator[Step]:
     """The deal step by step: these roles seat by seat, and else whatever chance may draw first. Impossible: a
     card that these rules do not deal.
@@ -243,32 +218,15 @@ def dealing(rules: Ruleset, roles: Sequence[str] = ()) -> Iterator[Step]:
         ask = now.asks[0]
         assert ask.options is not None
         told = roles and ask.kind == "deal"
-        now = step(now.state, [allowed(ask, deal(roles[len(now.state.roles)]) if told else ask.options[0])])
+        now = step(now.state, [_allowed(ask, deal(roles[len(now.state.roles)]) if told else ask.options[0])])
         yield now
 
 
-def told_actions(situation: GameSituation) -> dict[tuple[str, int], Action]:
-    """What is told of choices, by the kind of ask and the seat."""
-    return {(kind, seat): as_action(target) for kind, seat, target in situation.told}
-
-
-def allowed(ask: Ask, reply: Action) -> Action:
+def _allowed(ask: Ask, reply: Action) -> Action:
     """The reply; Impossible where the rules do not allow it."""
     if ask.options is not None and reply not in ask.options:
         raise Impossible(f"{ask.id}: {reply} is not allowed")
     return reply
-
-
-def _told_reply(
-    ask: Ask, told: dict[tuple[str, int], Action], state: State, situation: GameSituation
-) -> Action | None:
-    if ask.seat == CHANCE:
-        left = [seat for seat in situation.order if seat not in state.drawn and state.alive >> seat & 1]
-        return pick(left[0]) if ask.kind == "speaker" and left else None
-    if ask.options is None:
-        return SILENCE
-    reply = told.get((ask.kind, ask.seat))
-    return None if reply is None else allowed(ask, reply)
 
 
 # -- one question ----------------------------------------------------------------------------------
@@ -297,31 +255,52 @@ class Query:
         """The second one."""
         return int(self.asked["y"])
 
-    def __getitem__(self, name: str) -> str:
-        """A word of what is asked."""
-        return str(self.asked[name])
-
     def playout(self, situation: GameSituation, *phases: str) -> Playout:
-        """See `playout`; keeps what happened, and who is asked next where that stopped it."""
-        played = playout(self.rules, situation, *phases)
-        self.keep(*played.events)
-        ahead = played.unanswered
+        """Play on from a situation: the asks of these phases are answered by what is told, speech is silence.
+
+        It stops at the first asks that are of other phases, of chance (but for the order of speech), or not
+        told of. What happened is kept, and who is asked next where that stopped it. Impossible: an action
+        that is told is not allowed.
+        """
+        told = situation.actions
+
+        def reply(ask: Ask, state: State) -> Action | None:
+            if ask.seat == CHANCE:
+                left = [s for s in situation.order if s not in state.drawn and state.alive >> s & 1]
+                return pick(left[0]) if ask.kind == "speaker" and left else None
+            if ask.options is None:
+                return SILENCE
+            given = told.get((ask.kind, ask.seat))
+            return None if given is None else _allowed(ask, given)
+
+        def replies(now: Step) -> list[Action] | None:
+            given = [reply(ask, now.state) for ask in now.asks]
+            complete = [one for one in given if one is not None]
+            return complete if now.asks[0].phase in phases and len(complete) == len(given) else None
+
+        events: list[Event] = []
+        asks: list[tuple[Ask, int]] = []
+        for now in steps(self.rules, situation, replies):
+            events.extend(now.events)
+            asks.extend((ask, len(events)) for ask in now.asks)
+        ahead = now.asks
+        self.keep(*events)
         if phases == ("none",) or (ahead and (ahead[0].phase in phases or ahead[0].seat == CHANCE)):
             self.keep(*ahead)
-        return played
+        return Playout(now.state, tuple(events), tuple(asks), ahead)
 
     def ask_tonight(self, situation: GameSituation, kind: str, seat: int) -> Ask | None:
         """The ask of that kind to that seat; None where the night passes without it.
 
         Others for whom nothing is told take their last option; what that seat is asked before has to be told.
         """
-        told = told_actions(situation)
+        told = situation.actions
         blind = self.rules.deaths == "sequential" and DUTIES[kind].reads and seat in situation.living
 
         def reply(ask: Ask) -> Action:
             assert ask.options is not None
             if (ask.kind, ask.seat) in told:
-                return allowed(ask, told[ask.kind, ask.seat])
+                return _allowed(ask, told[ask.kind, ask.seat])
             if ask.seat == seat and ask.kind in DUTIES[kind].after:
                 raise Impossible(f"{ask.id} is asked and not told")
             if blind and not DUTIES[ask.kind].reads:
@@ -476,17 +455,13 @@ def with_choices(rules: Ruleset, situation: GameSituation, rng: random.Random, *
 
 def with_rest(rules: Ruleset, situation: GameSituation, *phases: str) -> GameSituation:
     """The situation with the last option told for every ask of these phases of which nothing is told."""
-    told = told_actions(situation)
+    told = situation.actions
 
-    def replies(now: Step) -> list[Action]:
-        last = [SILENCE if ask.options is None else ask.options[-1] for ask in now.asks]
-        known = [told.get((ask.kind, ask.seat)) for ask in now.asks]
-        return [
-            allowed(ask, other if reply is None else reply)
-            for ask, reply, other in zip(now.asks, known, last, strict=True)
-        ]
+    def reply(ask: Ask) -> Action:
+        last = SILENCE if ask.options is None else ask.options[-1]
+        return _allowed(ask, told.get((ask.kind, ask.seat), last))
 
-    return _filled(rules, situation, phases, replies)
+    return _filled(rules, situation, phases, lambda now: list(map(reply, now.asks)))
 
 
 def _filled(
@@ -504,7 +479,8 @@ def _filled(
         given = replies(now)
         for ask, reply in zip(now.asks, given, strict=True):
             if ask.options is not None:
-                told[ask.kind, ask.seat] = as_told(reply)
+                words = (word for word, action in WORDS.items() if action == reply)
+                told[ask.kind, ask.seat] = reply.seat if isinstance(reply, Pick) else next(words)
         return given
 
     for _ in steps(rules, situation, kept):
@@ -517,44 +493,31 @@ def _filled(
 
 def changes(rules: Ruleset, s: GameSituation) -> Iterator[list[GameSituation]]:
     """For each fact that is told, the situations in which that fact alone is another."""
+
+    def with_other(field: str, at: int, others: Iterable[object]) -> list[GameSituation]:
+        """The situations with another member of a field at that place."""
+        members = getattr(s, field)
+        return [s.but(**{field: (*members[:at], other, *members[at + 1 :])}) for other in others]
+
     for seat in range(s.players):
-        dead = tuple(x for x in s.dead if x != seat) if seat in s.dead else tuple(sorted((*s.dead, seat)))
-        yield [s.but(dead=dead)]
-        if s.roles:
-            others = [role for role in rules.roles if rules.roles[role] and role != s.roles[seat]]
-            yield [s.but(roles=(*s.roles[:seat], role, *s.roles[seat + 1 :])) for role in others]
+        yield [s.but(dead=tuple(sorted({*s.dead} ^ {seat})))]
+    for seat, role in enumerate(s.roles):
+        yield with_other("roles", seat, [name for name, n in rules.roles.items() if n and name != role])
     yield [s.but(round=n) for n in (s.round - 1, s.round + 1) if 1 <= n <= rules.max_rounds]
-    if s.sheriff is not None:
-        yield [s.but(sheriff=seat) for seat in s.living if seat != s.sheriff]
-    if s.intended is not None:
-        yield [s.but(intended=seat) for seat in s.living if seat != s.intended]
-    for seat in (
-        x for x, role in enumerate(s.roles) if s.moment == "night" and role == "Witch" and x in s.living
-    ):
+    for office, holder in (("sheriff", s.sheriff), ("intended", s.intended)):
+        if holder is not None:
+            yield [s.but(**{office: seat}) for seat in s.living if seat != holder]
+    for witch in s.witches:
         for what in ("antidote", "poison"):
-            spent = {*s.spent} ^ {(seat, what)}
-            yield [s.but(spent=tuple(sorted(spent)))]
+            yield [s.but(spent=tuple(sorted({*s.spent} ^ {(witch, what)})))]
     for at, (seat, target) in enumerate(s.shielded):
-        yield [
-            s.but(shielded=(*s.shielded[:at], (seat, other), *s.shielded[at + 1 :]))
-            for other in range(s.players)
-            if other != target
-        ]
-    for at, (kind, who, target_told) in enumerate(s.told):
-        yield [
-            s.but(told=(*s.told[:at], (kind, who, other), *s.told[at + 1 :]))
-            for other in _others(target_told, s)
-        ]
+        yield with_other("shielded", at, [(seat, x) for x in range(s.players) if x != target])
+    for at, (kind, seat, chosen) in enumerate(s.told):
+        yield with_other("told", at, [(kind, seat, other) for other in _others(chosen, s)])
     for at in range(len(s.candidates)):
-        yield [
-            s.but(candidates=(*s.candidates[:at], other, *s.candidates[at + 1 :]))
-            for other in s.living
-            if other not in s.candidates
-        ]
+        yield with_other("candidates", at, [x for x in s.living if x not in s.candidates])
     for at in range(len(s.order) - 1):
-        moved = [*s.order]
-        moved[at : at + 2] = reversed(moved[at : at + 2])
-        yield [s.but(order=tuple(moved))]
+        yield [s.but(order=(*s.order[:at], s.order[at + 1], s.order[at], *s.order[at + 2 :]))]
 
 
 def _others(target: int | str, s: GameSituation) -> list[int | str]:

@@ -34,15 +34,15 @@ Wish = Callable[[Ask], Action | None]
 
 @dataclass(frozen=True)
 class Trial:
-    """What happened in it. asks: each with its reply, in order."""
+    """What was asked and what happened in it, in order, and the state at its end."""
 
-    asks: tuple[tuple[Ask, Action], ...]
+    asks: tuple[Ask, ...]
     events: tuple[Event, ...]
     state: State
 
     def of(self, seat: int, kinds: frozenset[str]) -> list[Ask]:
         """What a seat was asked, of these kinds."""
-        return [ask for ask, _ in self.asks if ask.seat == seat and ask.kind in kinds]
+        return [ask for ask in self.asks if ask.seat == seat and ask.kind in kinds]
 
     def alive(self, seat: int) -> bool:
         """Whether the seat is in the game at the end."""
@@ -55,24 +55,18 @@ def seated(rules: Ruleset) -> tuple[str, ...]:
 
 
 def trial(
-    rules: Ruleset,
-    wish: Wish = lambda ask: None,
-    sheriff: int | None = None,
-    rounds: int = 2,
-    limited: bool = False,
+    rules: Ruleset, wish: Wish = lambda ask: None, sheriff: int | None = None, rounds: int = 2
 ) -> Trial:
-    """Play so many rounds. sheriff: the seat that takes office where there is one (None: the last seat).
-
-    limited: end at the ruleset's limit on rounds; without it, go on.
+    """Play so many rounds, whatever the ruleset's limit. sheriff: the seat that takes office where there is
+    one (None: the last seat).
     """
     office = rules.players - 1 if sheriff is None else sheriff
-    now = begin(rules if limited else _unlimited(rules))
+    now = begin(_unlimited(rules))
     events = list(now.events)
-    asks: list[tuple[Ask, Action]] = []
+    asks: list[Ask] = []
     while now.asks and now.state.round <= rounds:
-        replies = [_reply(ask, now.state, wish, office) for ask in now.asks]
-        asks += zip(now.asks, replies, strict=True)
-        now = step(now.state, replies)
+        asks += now.asks
+        now = step(now.state, [_reply(ask, now.state, wish, office) for ask in now.asks])
         events += now.events
     return Trial(tuple(asks), tuple(events), now.state)
 
@@ -113,8 +107,8 @@ def _unlimited(rules: Ruleset) -> Ruleset:
 
 
 @dataclass(frozen=True)
-class Standing:
-    """Who is left at some point of a game, by role, and how the game ended there (None: it goes on)."""
+class Survivors:
+    """The living at some point of a game, by role, and how the game ended there (None: it goes on)."""
 
     left: Counter[str]
     wolves: int
@@ -127,17 +121,17 @@ class Standing:
 
 
 @lru_cache(64)
-def reachable_standings(rules: Ruleset) -> tuple[Standing, ...]:
-    """Every standing that a game can come to by night kills of others and by votes, played by the engine.
+def reachable_survivors(rules: Ruleset) -> tuple[Survivors, ...]:
+    """All survivors that a game can come to by night kills of others and by votes, played by the engine.
 
     The Sheriff is left out, who changes nothing about who wins, and so is the limit on rounds.
     """
     order = "ascending" if rules.speaking_order == "sheriff_side" else rules.speaking_order
     plain = _unlimited(rules).with_(sheriff="none", sheriff_role=None, never_sheriff=(), speaking_order=order)
     first = _until(begin(plain), "night", None)
-    seen: dict[tuple[tuple[str, ...], str], State] = {}
+    seen: set[tuple[tuple[str, ...], str]] = set()
     ahead = [first.state]
-    found: dict[tuple[str, ...], Standing] = {}
+    found: dict[tuple[str, ...], Survivors] = {}
     while ahead:
         state = ahead.pop()
         left = Counter(state.roles[seat].name for seat in seats_of(state.alive))
@@ -145,9 +139,9 @@ def reachable_standings(rules: Ruleset) -> tuple[Standing, ...]:
         key = (tuple(sorted(left.elements())), "over" if state.outcome else state.phase)
         if key in seen:
             continue
-        seen[key] = state
+        seen.add(key)
         if state.outcome is not None or key[0] not in found:
-            found[key[0]] = Standing(left, wolves, state.outcome)
+            found[key[0]] = Survivors(left, wolves, state.outcome)
         if state.outcome is None:
             ahead += _next(state)
     return tuple(found.values())

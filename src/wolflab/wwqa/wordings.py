@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,44 +46,21 @@ class ItemWording(NamedTuple):
         return ".".join(map(str, self))
 
 
-class Telling(NamedTuple):
-    """One way to tell situations. Frames hold {x} and {y} for players, {n} for a number, {role} for a role.
-
-    name: of a player; "" is the rules' own name. roles, alive, dead: a sentence for all, or for each {x}.
-    """
-
-    name: str
-    time: str
-    role: str
-    roles: str
-    alive: str
-    dead: str
-    sheriff: str
-    late_sheriff: str
-    intended: str
-    candidates: str
-    order: str
-    unused: str
-    used: str
-    shielded: str
-    kill: str
-    shield: str
-    see: str
-    poison: str
-    other: str
-    nothing: str
-    antidote: str
-    no_antidote: str
-    vote: str
-    no_vote: str
-    left: str
-    right: str
-    shoot: str
-    no_shoot: str
-
-
-_TOLD = msgspec.yaml.decode(Path(__file__).with_name("tellings.yaml").read_bytes())
-TELLINGS = tuple(Telling(**sentences) for sentences in _TOLD)
+TELLINGS: list[dict[str, str]] = msgspec.yaml.decode(Path(__file__).with_name("tellings.yaml").read_bytes())
+"""Ways to tell situations: sentences by what they tell."""
+_TOLD_BY = {
+    "kill": "kill",
+    "see": "see",
+    "poison": "poison",
+    "vote": "vote",
+    "elect": "vote",
+    "shoot": "shoot",
+    "yes": "antidote",
+    "no": "no_antidote",
+    "left": "left",
+    "right": "right",
+} | dict.fromkeys(SHIELDS, "shield")
+"""The sentence that tells an action, by its kind or by its word; "other" for any other kind."""
 
 
 def wordings(kind: QuestionKind, held_out: bool) -> list[ItemWording]:
@@ -103,14 +80,15 @@ def wordings(kind: QuestionKind, held_out: bool) -> list[ItemWording]:
 class _Speaker:
     """Tells of a situation in one telling, under one ruleset."""
 
-    def __init__(self, rules: Ruleset, telling: Telling) -> None:
-        self.telling = telling
-        name = telling.name
-        self.names = (
-            [name.format(n=seat + rules.first_player) for seat in range(rules.players)]
-            if name
-            else rules.names
-        )
+    def __init__(self, rules: Ruleset, telling: int) -> None:
+        self.telling = TELLINGS[telling]
+        name = self.telling["name"]
+        numbers = range(rules.first_player, rules.first_player + rules.players)
+        self.names = [name.format(n=number) for number in numbers] if name else rules.names
+
+    def named(self, asked: AskedAbout) -> dict[str, str]:
+        """What is asked about, seats by their names."""
+        return {key: self.names[word] if isinstance(word, int) else word for key, word in asked.items()}
 
     def all(self, frame: str, seats: Sequence[int]) -> list[str]:
         """One sentence for all of them, or one for each."""
@@ -119,19 +97,19 @@ class _Speaker:
         return [frame.format(x=self.names[seat]) for seat in seats]
 
     def roles(self, roles: Sequence[str], rng: random.Random) -> list[str]:
-        frame = self.telling.role
+        frame = self.telling["role"]
         told = [
             frame.format(x=self.names[seat], role=role, a_role=a_role(role))
             for seat, role in enumerate(roles)
         ]
-        if self.telling.roles:
-            return [self.telling.roles.format(list=", ".join(told))]
+        if self.telling["roles"]:
+            return [self.telling["roles"].format(list=", ".join(told))]
         rng.shuffle(told)
         return [" ".join(map(_sentence, told))]
 
     def status(self, s: GameSituation) -> list[str]:
         """Who is alive and who is dead."""
-        alive, dead = self.telling.alive, self.telling.dead
+        alive, dead = self.telling["alive"], self.telling["dead"]
         if "{list}" in alive:
             lines = self.all(alive, s.living) + self.all(dead, s.dead)
         else:
@@ -139,44 +117,34 @@ class _Speaker:
             lines = [frame.format(x=name) for frame, name in zip(frames, self.names, strict=True)]
         return [" ".join(map(_sentence, lines))]
 
-    def standing(self, s: GameSituation) -> list[str]:
+    def office_and_powers(self, s: GameSituation) -> list[str]:
         """Office, potions, last night's shields, the order drawn."""
         t, lines = self.telling, []
         if s.sheriff is not None:
-            lines += self.all(t.late_sheriff if s.sheriff in s.dead else t.sheriff, [s.sheriff])
+            lines += self.all(t["late_sheriff" if s.sheriff in s.dead else "sheriff"], [s.sheriff])
         if s.intended is not None:
-            lines += self.all(t.intended, [s.intended])
+            lines += self.all(t["intended"], [s.intended])
         if s.candidates:
-            lines += self.all(t.candidates, s.candidates)
+            lines += self.all(t["candidates"], s.candidates)
         if s.order:
-            lines += self.all(t.order, s.order)
-        witches = s.holders("Witch") if s.moment == "night" and s.roles else ()
-        for seat in witches:
+            lines += self.all(t["order"], s.order)
+        for seat in s.witches:
             for what in ("antidote", "poison"):
-                frame = t.used if (seat, what) in s.spent else t.unused
+                frame = t["used" if (seat, what) in s.spent else "unused"]
                 lines.append(frame.format(x=self.names[seat], what=what))
         for seat, target in s.shielded:
-            lines.append(t.shielded.format(x=self.names[seat], y=self.names[target]))
+            lines.append(t["shielded"].format(x=self.names[seat], y=self.names[target]))
         return lines
 
     def action(self, told: ToldAction) -> str:
         kind, seat, target = told
-        t = self.telling
-        frames: dict[str, tuple[str, str]] = {
-            "vote": (t.vote, t.no_vote),
-            "elect": (t.vote, t.no_vote),
-            "shoot": (t.shoot, t.no_shoot),
-        }
-        x = self.names[seat]
-        if isinstance(target, str) and target != "pass":
-            words = {"yes": t.antidote, "no": t.no_antidote, "left": t.left, "right": t.right}
-            return words[target].format(x=x)
-        verbs = {"kill": t.kill, "see": t.see, "poison": t.poison} | dict.fromkeys(SHIELDS, t.shield)
-        chosen, none = frames.get(kind, (verbs.get(kind, t.other), t.nothing))
+        x, sentence = self.names[seat], _TOLD_BY.get(kind, "other")
         if target == "pass":
-            return none.format(x=x)
+            return self.telling.get(f"no_{sentence}", self.telling["nothing"]).format(x=x)
+        if isinstance(target, str):
+            return self.telling[_TOLD_BY[target]].format(x=x)
         verb = DUTIES[kind].verb if kind in DUTIES else kind
-        return chosen.format(x=x, y=self.names[int(target)], verb=verb)
+        return self.telling[sentence].format(x=x, y=self.names[target], verb=verb)
 
 
 def _sentence(text: str) -> str:
@@ -188,16 +156,16 @@ def _sentence(text: str) -> str:
 
 def tell(rules: Ruleset, s: GameSituation, telling: int, rng: random.Random) -> str:
     """The situation in words; the order of the facts is drawn."""
-    speaker = _Speaker(rules, TELLINGS[telling])
-    standing = [*speaker.roles(s.roles, rng)] if s.roles else []
-    standing += [*speaker.status(s), *speaker.standing(s)]
-    rng.shuffle(standing)
+    speaker = _Speaker(rules, telling)
+    facts = speaker.roles(s.roles, rng) if s.roles else []
+    facts += [*speaker.status(s), *speaker.office_and_powers(s)]
+    rng.shuffle(facts)
     time = "night" if s.moment == "night" else "day"
     when = f"{'in' if time == 'night' else 'on'} {time} {s.round}"
-    first = speaker.telling.time.format(time=time, n=s.round, when=when)
+    first = speaker.telling["time"].format(time=time, n=s.round, when=when)
     actions = [speaker.action(told) for told in s.told]
     rng.shuffle(actions)
-    return " ".join(map(_sentence, [first, *standing, *actions]))
+    return " ".join(map(_sentence, [first, *facts, *actions]))
 
 
 class Worded(NamedTuple):
@@ -222,29 +190,14 @@ def worded(
     frame = kind.frames[wording.frame]
     if frame.startswith("!"):
         frame, value = frame[1:], not value
-    speaker = _Speaker(rules, TELLINGS[wording.telling])
-    named = {key: speaker.names[word] if isinstance(word, int) else word for key, word in asked.items()}
-    question = _sentence(frame.format(**named))
-    lead = LEADS[wording.lead]
-    text = lead + question
+    text = LEADS[wording.lead] + _sentence(frame.format(**_Speaker(rules, wording.telling).named(asked)))
     if kind.setting is not None:
         text = f"{tell(rules, s, wording.telling, rng)}\n{text}"
-    texts = _options(rules, kind, s, asked, value, wording.telling, rng)
-    choices = tuple(rng.sample(list(texts.values()), len(texts)))
-    answer = texts[str(value)] if texts else disguised(in_words(value, kind, speaker.names), rules)
-    return Worded(disguised(text, rules), answer, choices, value)
+    answer, options = right_answer(rules, kind, s, asked, value, wording.telling, rng)
+    return Worded(disguised(text, rules), answer, tuple(rng.sample(options, len(options))), value)
 
 
 def right_answer(
-    rules: Ruleset, kind: QuestionKind, s: GameSituation, asked: AskedAbout, value: Value, telling: int
-) -> str:
-    """The answer in words, as `worded` gives it; value: turned round already."""
-    texts = _options(rules, kind, s, asked, value, telling, random.Random(0))
-    names = _Speaker(rules, TELLINGS[telling]).names
-    return texts[str(value)] if texts else disguised(in_words(value, kind, names), rules)
-
-
-def _options(
     rules: Ruleset,
     kind: QuestionKind,
     s: GameSituation,
@@ -252,20 +205,26 @@ def _options(
     value: Value,
     telling: int,
     rng: random.Random,
-) -> dict[str, str]:
-    """The options of a choice in words, by value; empty for other forms."""
-    names = _Speaker(rules, TELLINGS[telling]).names
-    named = {key: names[word] if isinstance(word, int) else word for key, word in asked.items()}
-    options = kind.options(rules, s, asked, value, rng)
-    return {key: disguised(_sentence(_named(text, named, names)), rules) for key, text in options.items()}
+) -> tuple[str, list[str]]:
+    """The answer in words, and the options of a choice (empty for other forms).
+
+    value: turned round already, where the frame asks for the opposite.
+    """
+    speaker = _Speaker(rules, telling)
+    named = speaker.named(asked)
+
+    def in_full(option: str) -> str:
+        """An option with the names of {x}, {y} and of seats by number."""
+        text = re.sub(r"\{(\w+)\}", lambda m: named.get(m[1]) or speaker.names[int(m[1])], option)
+        return disguised(_sentence(text), rules)
+
+    options = {key: in_full(text) for key, text in kind.options(rules, s, asked, value, rng).items()}
+    if options:
+        return options[str(value)], list(options.values())
+    return disguised(_in_words(value, kind, speaker.names), rules), []
 
 
-def _named(text: str, named: Mapping[str, object], names: Sequence[str]) -> str:
-    """An option's text with the names of {x}, {y} and of seats by number."""
-    return re.sub(r"\{(\w+)\}", lambda m: str(named.get(m[1]) or names[int(m[1])]), text)
-
-
-def in_words(value: Value, kind: QuestionKind, names: Sequence[str]) -> str:
+def _in_words(value: Value, kind: QuestionKind, names: Sequence[str]) -> str:
     """An answer as a player would write it."""
     if isinstance(value, bool):
         return YES if value else NO

@@ -1,32 +1,38 @@
 """What a model is told that writes, revises and answers questions on the rules, and what its replies say.
 
-The prompts are the text files under `prompts/`. Reading is tolerant and raises on no text; whether to ask
-again is `generating`'s affair.
+The prompts are the text files under `prompts/`. The examples shown in them were written by people (002 §8,
+first phase); none is of the released data, and tests prove them. Reading is tolerant and raises on no text;
+whether to ask again is decided in `generating`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from string import Template
 from typing import Any, TypeVar
 
+import msgspec
+
 from ..models.base import Chat
 from ..rules import Ruleset
+from ..text.asking.disguise import disguised
 from ..text.clean import clean
 from ..text.replies.extract import READ, objects_in
 from ..text.replies.parse import THOUGHTS_ALONE
 from ..text.replies.parsed import Problem, field_of, object_schema, several, text_of, text_schema
 from ..text.replies.thoughts import without_thoughts
 from .asking import rules_in_words
-from .items import NO, YES, Category, Form, Item
+from .items import NO, YES, Category, Form, Item, rules_as_plain, rules_fit
 
 T = TypeVar("T")
 QUESTION, ANSWER = 600, 1000
 """Characters of a question and of an answer; longer ones are cut."""
+POOL = 5
+"""Examples of each pool (002 §8)."""
 _FOLDER = Path(__file__).with_name("prompts")
 _VERDICTS = "keep", "drop"
 _IN_WORDS = re.compile(r"(?:.*[.!?]\s)?(?:what|which|who|whom|whose|how|why)\b[^.!?]*\?", re.IGNORECASE)
@@ -68,6 +74,57 @@ def _instructions() -> frozenset[str]:
 def _runs(text: str) -> Iterator[str]:
     words = re.findall(r"\w+", text.casefold())
     return (" ".join(words[k : k + _RUN]) for k in range(len(words) - _RUN + 1))
+
+
+# -- examples ---------------------------------------------------------------------------------
+
+
+class _Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An entry of `examples.yaml`, which tells what its fields mean."""
+
+    id: str
+    category: Category
+    form: Form
+    question: str
+    answer: str
+    when: dict[str, Any] = {}
+    roles: list[str] = []
+    without: list[str] = []
+
+    def fits(self, ruleset: Ruleset) -> bool:
+        """Whether it is about these rules."""
+        return (
+            rules_fit(ruleset, self.when)
+            and all(ruleset.count(role) >= self.roles.count(role) for role in self.roles)
+            and not any(ruleset.count(role) for role in self.without)
+        )
+
+
+@cache
+def _written() -> tuple[_Written, ...]:
+    data = Path(__file__).with_name("examples.yaml").read_bytes()
+    return msgspec.yaml.decode(data, type=tuple[_Written, ...])
+
+
+def examples_of(ruleset: Ruleset, category: Category, form: Form, most: int = POOL) -> tuple[Item, ...]:
+    """The first examples that fit the rules, in their own names. `kind` is the entry's id."""
+    chosen = [e for e in _written() if (e.category, e.form) == (category, form) and e.fits(ruleset)]
+    names = {f"p{number}": name for number, name in enumerate(ruleset.names, 1)}
+    return tuple(_item(entry, ruleset, names) for entry in chosen[:most])
+
+
+def _item(entry: _Written, ruleset: Ruleset, names: Mapping[str, str]) -> Item:
+    question, answer = (
+        disguised(Template(text).substitute(names), ruleset) for text in (entry.question, entry.answer)
+    )
+    return Item(
+        question=question,
+        answer=answer,
+        form=entry.form,
+        category=entry.category,
+        kind=entry.id,
+        rules=rules_as_plain(ruleset),
+    )
 
 
 # -- asking -----------------------------------------------------------------------------------
@@ -139,9 +196,13 @@ def read_written(text: str, form: Form, most: int, may_drop: bool = False) -> tu
     objects = _objects(text)
     if isinstance(objects, Problem):
         return objects
-    lists = [_listed(reply) for reply in objects]
+    named = [reply.get("questions") for reply in objects]
+    lists = [
+        one if isinstance(one, list) else list(reply.values())
+        for one, reply in zip(named, objects, strict=True)
+    ]
     if any(len(entries) > 1 for entries in lists):  # else there is one for each question
-        return _alone([_questions(entries, form, most, may_drop) for entries in lists])
+        return _agreed([_questions(entries, form, most, may_drop) for entries in lists])
     return _questions([entry for entries in lists for entry in entries], form, most, may_drop)
 
 
@@ -151,17 +212,12 @@ def _objects(text: str) -> list[dict[str, Any]] | Problem:
     return THOUGHTS_ALONE if answer.unfinished else objects_in(answer.text[:READ]) or _NO_OBJECT
 
 
-def _alone(read: Sequence[T | Problem]) -> T | Problem:
+def _agreed(read: Sequence[T | Problem]) -> T | Problem:
     """What the objects of a reply say, if those that can be read say the same."""
     found = [one for one in read if not isinstance(one, Problem)]
     if not found:
         return read[0]
     return found[-1] if all(one == found[-1] for one in found) else several()
-
-
-def _listed(reply: dict[str, Any]) -> list[Any]:
-    listed = reply.get("questions")
-    return listed if isinstance(listed, list) else list(reply.values())
 
 
 def _questions(entries: Sequence[Any], form: Form, most: int, may_drop: bool) -> tuple[str, ...] | Problem:
@@ -189,7 +245,7 @@ def _question(entry: object) -> str:
 def written_answer(text: str, form: Form) -> str | Problem:
     """The answer: Yes or No, or one line of words."""
     objects = _objects(text)
-    return objects if isinstance(objects, Problem) else _alone([_answer(reply, form) for reply in objects])
+    return objects if isinstance(objects, Problem) else _agreed([_answer(reply, form) for reply in objects])
 
 
 def _answer(reply: dict[str, Any], form: Form) -> str | Problem:
@@ -204,12 +260,12 @@ def _answer(reply: dict[str, Any], form: Form) -> str | Problem:
 
 def read_corrected(text: str, form: Form) -> str | Problem:
     """The corrected answer; "" where the question is to be dropped."""
+
+    def corrected(reply: dict[str, Any]) -> str | Problem:
+        verdict = text_of(field_of(reply, ("verdict", "decision"))).casefold()
+        if verdict not in _VERDICTS:
+            return Problem('the "verdict" is neither keep nor drop')
+        return "" if verdict == "drop" else _answer(reply, form)
+
     objects = _objects(text)
-    return objects if isinstance(objects, Problem) else _alone([_corrected(reply, form) for reply in objects])
-
-
-def _corrected(reply: dict[str, Any], form: Form) -> str | Problem:
-    verdict = text_of(field_of(reply, ("verdict", "decision"))).casefold()
-    if verdict not in _VERDICTS:
-        return Problem('the "verdict" is neither keep nor drop')
-    return "" if verdict == "drop" else _answer(reply, form)
+    return objects if isinstance(objects, Problem) else _agreed(list(map(corrected, objects)))

@@ -16,7 +16,7 @@ from ... import __version__
 from ...errors import WolflabError
 from ...lab.plans.overrides import model_given
 from ...rules import preset
-from ...wwqa.adapters import read_adapter, save_merged
+from ...wwqa.adapters import LoraAdapter
 from ...wwqa.parity import (
     AnswerPair,
     Parity,
@@ -28,7 +28,7 @@ from ...wwqa.parity import (
     first_word,
     token_decoder,
 )
-from ...wwqa.sources import read_questions
+from ...wwqa.question_files import read_questions
 from ..terminal.console import console, say
 from ..wording import counted
 from .common import bar, write_numbers
@@ -52,8 +52,8 @@ def merge_adapter(
     out: Annotated[Path, typer.Option("-o", "--out", help="A new folder.", show_default=False)],
 ) -> None:
     """Hand a trained adapter on to servers: merged into its base, as a folder of whole weights."""
-    known = read_adapter(adapter)
-    save_merged(known, out)
+    known = LoraAdapter.read(adapter)
+    known.save_merged(out)
     say(console(), f"whole weights (base {known.base}) written to {out}")
 
 
@@ -84,7 +84,7 @@ def check_parity(
         raise WolflabError(f"--rules-text: got {rules_text!r}; write yes or no")
     if out.is_dir():  # said before anybody is asked, for the answers are on file nowhere else
         raise WolflabError(f"-o {out}: that is a folder; name a file for prompts and answers")
-    read_adapter(adapter)
+    LoraAdapter.read(adapter)
     file = read_questions(questions)
     for sentence in file.troubles():
         say(screen, sentence)

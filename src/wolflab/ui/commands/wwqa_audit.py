@@ -14,9 +14,9 @@ from rich.console import Console
 
 from ...errors import WolflabError
 from ...files import write
-from ...wwqa.audit import Audit, LabelCheck, Spot, audit_questions, category_of, leaning, rules_to_ask
+from ...wwqa.audit import Audit, LabelCheck, Spot, audit_questions, category_of, rules_to_ask
 from ...wwqa.items import NO, YES
-from ...wwqa.sources import read_questions
+from ...wwqa.question_files import read_questions
 from ..report.wwqa_audit import file_notes, files_table, proofs_in_words, render_audit
 from ..terminal.console import console, say
 from ..terminal.tables import print_table
@@ -83,7 +83,7 @@ def audit_as_dict(found: Audit, copies: Sequence[Path]) -> dict[str, Any]:
 
     def told(spot: Spot) -> dict[str, Any]:
         file, item = found.files[spot.file], found.item(spot)
-        place = {"file": file.path.name, "line": file.lines[spot.place]}
+        place = {"file": file.path.name, "line": file.used[spot.place].line}
         return place | {"question": item.question, "answer": item.answer}
 
     def groups(some: Sequence[tuple[Spot, ...]]) -> list[list[dict[str, Any]]]:
@@ -127,7 +127,7 @@ def _file(found: Audit, number: int, copy: Path) -> dict[str, Any]:
         "layout": file.layout,
         "notes": list(file.notes),
         "questions": len(file.items),
-        "unusable": [{"line": row.line, "why": row.why} for row in file.problems],
+        "unusable": [{"line": row.line, "why": row.made} for row in file.unusable],
         "formulas": file.formulas,
         "balance": _balance(found, spots),
         "duplicates": spare(found.exact),
@@ -156,8 +156,8 @@ def _balance(found: Audit, spots: Sequence[Spot]) -> dict[str, dict[str, int]]:
 
 def _answers(found: Audit, test: Spot, train: Sequence[Spot]) -> str:
     """How training answers a test question: "same", "opposite", "both" or "in other words"."""
-    here = leaning(found.item(test))
-    there = {leaning(found.item(spot)) for spot in train} - {None}
+    here = found.item(test).says_yes
+    there = {found.item(spot).says_yes for spot in train} - {None}
     if here is None or not there:
         alike = {found.item(spot).answer for spot in train} == {found.item(test).answer}
         return "same" if alike else "in other words"

@@ -21,11 +21,9 @@ from ...wwqa.evaluating import (
     EvalRow,
     EvalRun,
     EvalSettings,
-    answer_lines,
     evaluate,
     evaluation_batch,
     find_rows,
-    messages_of,
 )
 from ...wwqa.results import EvalResults, results
 from ..report.numbers import number
@@ -109,7 +107,7 @@ def _head(rows: Sequence[EvalRow], settings: EvalSettings, models: int) -> str:
     asked = counted(len({item.id for row in rows for item in row.items}), "question")
     both = ""
     if settings.rules_text == "both":
-        both = f" in {len(set(messages_of(rows, settings).values())):,} messages, with and without the rules"
+        both = f" in {len(set(settings.messages(rows).values())):,} messages, with and without the rules"
     return f"{asked}{both}, to {counted(models, 'model')}"
 
 
@@ -121,7 +119,7 @@ def write_evaluation(
     drawn: Mapping[str, str],
 ) -> None:
     """Write answers, numbers and page into the evaluation's directory. drawn: see `render_evaluation`."""
-    write(run.path / ANSWERS, answer_lines(run))
+    write(run.path / ANSWERS, run.answer_lines())
     write_numbers(run.path / RESULTS, numbers)
     write(run.path / PAGE, render_evaluation(run, found, warnings(run, found), files, drawn).encode())
 

@@ -31,32 +31,27 @@ from ...wwqa.evaluating import (
     evaluation_batch,
     find_rows,
 )
-from ...wwqa.finetuning.base import base_spec, trained_base
 from ...wwqa.finetuning.card import CARD, write_card
 from ...wwqa.finetuning.gains import Gained, gained
-from ...wwqa.finetuning.plan import (
+from ...wwqa.finetuning.lora_training import (
+    FinetuneStep,
+    ResourceUsage,
+    is_trained,
+    losses_of,
+    token_counter,
+    train_adapter,
+)
+from ...wwqa.finetuning.tuning_plan import (
     SETTINGS,
     About,
     FinetunePlan,
     FinetuneSettings,
     Questions,
     TuningCell,
-    begin_plan,
+    base_spec,
     grid,
-    questions_for,
     read_training,
-    training_example,
-    untrained,
-    within_length,
-)
-from ...wwqa.finetuning.training import (
-    FinetuneStep,
-    ResourceUsage,
-    adapter_of,
-    is_trained,
-    losses_of,
-    token_counter,
-    train_adapter,
+    trained_base,
 )
 from ...wwqa.results import results
 from ..report.table import Cell
@@ -113,19 +108,19 @@ def finetune(
     cells = grid(about, n, seed, changed)  # type: ignore[arg-type]  # just checked
     questions = read_training(files)
     for cell in cells:  # what cannot be drawn is told before weights are got
-        questions_for(questions, cell, changed)
+        questions.drawn_for(cell, changed)
     rows = () if no_eval else _rows(screen, files, test, limit, asked, questions)
     home = Path("runs") if out is None else out.parent
     base, made_from = trained_base(model, home / "weights", partial(say, screen))
-    questions = within_length(questions, changed, token_counter(base, changed))
-    drawn = {cell: questions_for(questions, cell, changed) for cell in cells}
+    questions = questions.within_length(changed, token_counter(base, changed))
+    drawn = {cell: questions.drawn_for(cell, changed) for cell in cells}
     path = out or new_directory(Path("runs"), "finetune")
     again = shlex.join(["wolflab", *sys.argv[1:], *([] if out else ["-o", str(path)])])
     goes_on_with(again)
     make_folder(path)
     with held(path):
         plan = FinetunePlan(model, base, questions.files, changed, cells, made_from)
-        begin_plan(path, plan)
+        plan.begin(path)
         for sentence in questions.left_out:
             say(screen, sentence)
         there = counted(len(questions.training), "question")
@@ -134,7 +129,7 @@ def finetune(
             seen, kept = drawn[cell]
             if not is_trained(path / cell.name):
                 _train(screen, path, plan, cell, (seen, kept), f"{at} of {len(cells)}")
-            if not (adapter_of(path / cell.name) / CARD).is_file():
+            if not (path / cell.adapter / CARD).is_file():
                 write_card(path / cell.name, plan, cell, seen, again)
         if not rows:
             _write_report(screen, path, plan, (), None)
@@ -172,7 +167,7 @@ def _rows(
     """
     rows = []
     for row in find_rows([*files, *test], asked, TEST_SPLITS, files, None, partial(say, console)):
-        free = untrained(row.items, questions)
+        free = questions.untrained(row.items)
         if gone := len(free) - sum(free):
             which = "all its questions are" if not any(free) else f"{gone} of its {len(free)} questions are"
             say(console, f"{row.name}: {which} for training, and not asked afterwards")
@@ -207,7 +202,7 @@ def _train(
     items: tuple[Sequence[Any], Sequence[Any]],
     which: str,
 ) -> None:
-    seen, kept = ([training_example(item, plan.settings) for item in some] for some in items)
+    seen, kept = ([plan.settings.example(item) for item in some] for some in items)
     with bar(console) as shown:
         task = shown.add_task(f"{cell.name} ({which})", total=None)
 
@@ -249,8 +244,8 @@ def _evaluated(
 ) -> tuple[tuple[Gained, ...], EvalRun]:
     """Base and tuned models answer, one after another. most: how many questions of each row are asked."""
     base = f"hf/{plan.base}"
-    tuned = {cell: f"hf/{os.path.normpath(adapter_of(path / cell.name))}" for cell in plan.cells}
-    first, why = base_spec(plan.base, plan.settings, adapter_of(path / plan.cells[0].name))
+    tuned = {cell: f"hf/{os.path.normpath(path / cell.adapter)}" for cell in plan.cells}
+    first, why = base_spec(plan.base, plan.settings, path / plan.cells[0].adapter)
     if why:
         say(view.console, why)
     batch = evaluation_batch(path / EVALUATION, [first, *tuned.values()], watcher=view)
@@ -294,4 +289,4 @@ def _write_report(
         picture.save(path / f"{picture.name}.svg")
     say(console, f"page: {path / PAGE}\nits numbers as data: {path / RESULTS}")
     for cell in plan.cells:
-        say(console, f"adapter: {adapter_of(path / cell.name)} (README.md says how it is served)")
+        say(console, f"adapter: {path / cell.adapter} (README.md says how it is served)")

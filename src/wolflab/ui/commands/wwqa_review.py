@@ -17,10 +17,10 @@ from rich.markup import escape
 from ...errors import WolflabError
 from ...files import write
 from ...lab.labels.label_files import write_cells
-from ...wwqa.asking import options, rules_in_words
+from ...wwqa.asking import rules_in_words
 from ...wwqa.items import NO, YES, Item, write_items
+from ...wwqa.question_files import read_questions
 from ...wwqa.reviewing import DECIDED, Review, by_table_id, review
-from ...wwqa.sources import read_questions
 from ..labelling.page import labelling_page
 from ..terminal.console import console, say
 from ..terminal.tables import estimate_cell, noted_cell, print_fitted
@@ -137,7 +137,7 @@ def _given(item: Item, blind: bool) -> str:
 def write_review_table(named: Mapping[str, Item], path: Path, blind: bool = False) -> None:
     """Write the questions as a table with empty columns to fill in."""
     rows = [
-        [name, item.category, "\n".join((item.question, *options(item))), _given(item, blind), "", "", ""]
+        [name, item.category, "\n".join((item.question, *item.options)), _given(item, blind), "", "", ""]
         for name, item in named.items()
     ]
     write_cells(path, [["id", "about", "question", "given", *DECIDED], *rows])

@@ -11,7 +11,6 @@ from pathlib import Path
 from ... import __version__
 from ...metrics.published import published_table
 from ...stats.intervals import Estimate
-from ...wwqa.asking import options
 from ...wwqa.evaluating import EvalAnswer, EvalRun
 from ...wwqa.items import Form
 from ...wwqa.results import SCORES, EvalLine, EvalResults, EvalTable, RowScore, Subset
@@ -341,7 +340,7 @@ def _replies(run: EvalRun) -> PagePart:
 
 def _quotes(answers: Iterator[EvalAnswer], what: str) -> Iterator[str]:
     for one in islice(answers, _SHOWN):
-        question = cut("\n".join((one.item.question, *options(one.item))), _LONG)
+        question = cut("\n".join((one.item.question, *one.item.options)), _LONG)
         yield quotation(f"{what}; right is: {one.item.answer}", cut(one.reply, _LONG), question)
 
 

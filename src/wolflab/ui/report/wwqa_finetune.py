@@ -9,7 +9,7 @@ import msgspec
 
 from ...stats.intervals import Estimate
 from ...wwqa.finetuning.gains import Gained
-from ...wwqa.finetuning.plan import FinetunePlan, TuningCell
+from ...wwqa.finetuning.tuning_plan import FinetunePlan, TuningCell
 from ..wording import counted
 from .blocks import PagePart
 from .figures import Chart, ChartLine, Picture, curves, on_page

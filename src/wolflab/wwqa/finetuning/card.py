@@ -9,12 +9,12 @@ from pathlib import Path
 
 from ... import __version__
 from ...files import write
-from ...models.weights import base_folder, find_weights, weights_digest
-from ..adapters import serving_lines
+from ...models.weights import ADAPTER, base_folder, find_weights, weights_digest
+from ..adapters import LoraAdapter
 from ..exporting import filled
 from ..items import Item
-from .plan import FinetunePlan, TuningCell
-from .training import adapter_of, losses_of
+from .lora_training import losses_of
+from .tuning_plan import FinetunePlan, TuningCell
 
 CARD = "README.md"
 
@@ -25,7 +25,7 @@ def write_card(
     """Write the card into the adapter's folder. folder: of the training. seen: the questions it was trained
     on. command: by which it was made.
     """
-    adapter, settings, made_from = adapter_of(folder), plan.settings, plan.made_from
+    adapter, settings, made_from = folder / ADAPTER, plan.settings, plan.made_from
     looks = [(line["eval_loss"], line["step"]) for line in losses_of(folder) if "eval_loss" in line]
     best = "There were no questions for validation: it is the last step."
     if looks:
@@ -49,8 +49,7 @@ def write_card(
         form="the model's own chat template"
         if settings.form == "chat"
         else "texts alone, without a chat template (002's release)",
-        serving=serving_lines(
-            adapter,
+        serving=LoraAdapter.read(adapter).serving_lines(
             plan.base,
             None if made_from is None else Path(plan.model.removeprefix("hf/")),
             rules_text=settings.rules_text,

@@ -14,7 +14,7 @@ from ...stats.intervals import Estimate, quotient, resampled_estimate
 from ..evaluating import EvalAnswer, EvalPlayer, EvalRow, EvalRun
 from ..items import Form
 from ..scores import UNITS, cluster_numbers, in_clusters
-from .plan import TuningCell
+from .tuning_plan import TuningCell
 
 Which = Form | Literal["all"]
 """Which of a row's questions: those of one form, or all of them."""

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from . import day, night, office, rules
-from .kind import QuestionKind, kinds_of
 
-_ANSWERS = {"rules": rules.ANSWERS, "night": night.ANSWERS, "day": day.ANSWERS, "office": office.ANSWERS}
-KINDS: dict[str, QuestionKind] = {
-    kind.name: kind for name, answers in _ANSWERS.items() for kind in kinds_of(f"{name}.yaml", answers)
-}
+KINDS = {kind.name: kind for module in (rules, night, day, office) for kind in module.KINDS}
 """Every kind by name."""

@@ -8,14 +8,14 @@ from collections.abc import Iterable
 from ...rules import CHANCE, Ruleset, VoteCounted, Voted, pick
 from ..items import NOBODY
 from ..situations import AskedAbout, GameSituation, Impossible, Playout, Query, only_first
-from .kind import DrawnFrom, EngineAnswer, Value, living, seats, two_living
+from .kind import DrawnFrom, EngineAnswer, Value, entries_of, kinds_of, living, seats, two_living
 from .night import may_shoot
 
 VOTE = DrawnFrom("voting", ("voting", "departure"))
 BALLOT = DrawnFrom("voting", ("voting",), roles=False)
 BEFORE_VOTE = DrawnFrom("voting")
-TABLE = DrawnFrom("voting", roles=False)
-FLOOR = DrawnFrom("order", ("order",), roles=False)
+VOTERS = DrawnFrom("voting", roles=False)
+SPEAKERS = DrawnFrom("order", ("order",), roles=False)
 
 
 # -- the order of speech ---------------------------------------------------------------------------------
@@ -163,31 +163,36 @@ def _where_hunters_are(rules: Ruleset, s: GameSituation, rng: random.Random) -> 
     return _voted_for(rules, s, rng) if "Hunter" in s.roles else ()
 
 
-ANSWERS = {
-    "speaks-first": EngineAnswer(lambda q: _speakers(q)[0], setting=FLOOR),
-    "speaks-last": EngineAnswer(lambda q: _speakers(q)[-1], setting=FLOOR),
-    "speaks-next": EngineAnswer(_next, living, FLOOR),
-    "speech-order": EngineAnswer(_speakers, setting=FLOOR),
-    "speech-place": EngineAnswer(lambda q: _place(q, q.x), living, FLOOR),
-    "speaks-before": EngineAnswer(lambda q: _place(q, q.x) < _place(q, q.y), _two_speakers, FLOOR),
-    "speaks-directly-after": EngineAnswer(lambda q: _place(q, q.x) == _place(q, q.y) + 1, _neighbours, FLOOR),
-    "voted-out": EngineAnswer(_voted_out, setting=BALLOT),
-    "out-by-vote": EngineAnswer(lambda q: _voted_out(q) == q.x, _voted_for, BALLOT),
-    "may-go-out": EngineAnswer(_may_go_out, _voted_for, BALLOT),
-    "votes-for": EngineAnswer(_votes_for, _voted_for, BALLOT),
-    "may-vote-for": EngineAnswer(lambda q: pick(q.y) in _open_to(q, q.x), _any_two, TABLE),
-    "may-vote": EngineAnswer(lambda q: bool(_open_to(q, q.x)), seats, TABLE),
-    "ballots": EngineAnswer(
-        lambda q: sum(bool(_open_to(q, seat)) for seat in range(q.rules.players)), setting=TABLE
-    ),
-    "sees-vote": EngineAnswer(_sees_vote, two_living, BALLOT),
-    "over-after-vote": EngineAnswer(lambda q: _winner(q, q.situation) != "goes on", setting=VOTE),
-    "winner-after-vote": EngineAnswer(lambda q: _winner(q, q.situation), setting=VOTE),
-    "over-if-out": EngineAnswer(lambda q: _winner_if_out(q) != "goes on", living, BEFORE_VOTE),
-    "winner-if-out": EngineAnswer(_winner_if_out, living, BEFORE_VOTE),
-    "last-words": EngineAnswer(_last_words, _voted_for, BALLOT),
-    "may-shoot-after-vote": EngineAnswer(
-        lambda q: may_shoot(q, _ballot(q)), _where_hunters_are, DrawnFrom("voting", ("voting",))
-    ),
-}
-"""The engine's answer to each kind of `day.yaml`."""
+KINDS = kinds_of(
+    entries_of("day.yaml"),
+    {
+        "speaks-first": EngineAnswer(lambda q: _speakers(q)[0], setting=SPEAKERS),
+        "speaks-last": EngineAnswer(lambda q: _speakers(q)[-1], setting=SPEAKERS),
+        "speaks-next": EngineAnswer(_next, living, SPEAKERS),
+        "speech-order": EngineAnswer(_speakers, setting=SPEAKERS),
+        "speech-place": EngineAnswer(lambda q: _place(q, q.x), living, SPEAKERS),
+        "speaks-before": EngineAnswer(lambda q: _place(q, q.x) < _place(q, q.y), _two_speakers, SPEAKERS),
+        "speaks-directly-after": EngineAnswer(
+            lambda q: _place(q, q.x) == _place(q, q.y) + 1, _neighbours, SPEAKERS
+        ),
+        "voted-out": EngineAnswer(_voted_out, setting=BALLOT),
+        "out-by-vote": EngineAnswer(lambda q: _voted_out(q) == q.x, _voted_for, BALLOT),
+        "may-go-out": EngineAnswer(_may_go_out, _voted_for, BALLOT),
+        "votes-for": EngineAnswer(_votes_for, _voted_for, BALLOT),
+        "may-vote-for": EngineAnswer(lambda q: pick(q.y) in _open_to(q, q.x), _any_two, VOTERS),
+        "may-vote": EngineAnswer(lambda q: bool(_open_to(q, q.x)), seats, VOTERS),
+        "ballots": EngineAnswer(
+            lambda q: sum(bool(_open_to(q, seat)) for seat in range(q.rules.players)), setting=VOTERS
+        ),
+        "sees-vote": EngineAnswer(_sees_vote, two_living, BALLOT),
+        "over-after-vote": EngineAnswer(lambda q: _winner(q, q.situation) != "goes on", setting=VOTE),
+        "winner-after-vote": EngineAnswer(lambda q: _winner(q, q.situation), setting=VOTE),
+        "over-if-out": EngineAnswer(lambda q: _winner_if_out(q) != "goes on", living, BEFORE_VOTE),
+        "winner-if-out": EngineAnswer(_winner_if_out, living, BEFORE_VOTE),
+        "last-words": EngineAnswer(_last_words, _voted_for, BALLOT),
+        "may-shoot-after-vote": EngineAnswer(
+            lambda q: may_shoot(q, _ballot(q)), _where_hunters_are, DrawnFrom("voting", ("voting",))
+        ),
+    },
+)
+"""The kinds of `day.yaml`, each with the engine's answer."""

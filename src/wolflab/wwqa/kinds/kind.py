@@ -1,8 +1,9 @@
 """What a kind of question is: what is asked, in which frames, and how the rules engine answers.
 
-A new kind is an entry in a table `ANSWERS` of this folder, and one with its sentences in the YAML file beside
-it. Everything else follows: it is built in every ruleset that can answer it in two ways, told in all
-wordings, matched, proved, exported, listed.
+A new kind is an entry with its sentences in a YAML file of this folder, and its answer in the module of the
+same name; of a kind about the rules themselves the YAML file names the answer. Everything else follows: it is
+built in every ruleset that can answer it in two ways, told in all wordings, matched, proved, exported,
+listed.
 """
 
 from __future__ import annotations
@@ -16,8 +17,6 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...rules import Ruleset
-from ...rules.roles import ROLES
-from ...text.asking.sentences import a_role
 from ..items import AnswerType, Form
 from ..situations import AskedAbout, GamePoint, Games, GameSituation, Query, with_choices
 
@@ -56,11 +55,6 @@ class DrawnFrom:
         return told.but(told=actions, roles=told.roles if self.roles else ())
 
 
-def nothing(*_: object) -> Iterable[AskedAbout]:
-    """For kinds that ask about no seat and no word."""
-    yield {}
-
-
 class EngineAnswer(NamedTuple):
     """How the engine answers a kind.
 
@@ -70,7 +64,7 @@ class EngineAnswer(NamedTuple):
     """
 
     value: Callable[[Query], Value]
-    asks: Asks = nothing
+    asks: Asks = lambda rules, situation, rng: ({},)
     setting: DrawnFrom | None = None
     options: Options | None = None
 
@@ -122,21 +116,20 @@ class QuestionKind:
             )
 
 
-def kinds_of(file: str, answers: Mapping[str, EngineAnswer]) -> list[QuestionKind]:
-    """The kinds of a file of this folder, in its order."""
-    data = Path(__file__).with_name(file).read_bytes()
-    entries = msgspec.yaml.decode(data, type=dict[str, dict[str, Any]])
+def entries_of(file: str) -> dict[str, dict[str, Any]]:
+    """The entries of a file of this folder by the kinds' names."""
+    return msgspec.yaml.decode(Path(__file__).with_name(file).read_bytes(), type=dict[str, dict[str, Any]])
+
+
+def kinds_of(
+    entries: Mapping[str, Mapping[str, Any]], answers: Mapping[str, EngineAnswer]
+) -> list[QuestionKind]:
+    """The kinds of these entries, in their order."""
     assert entries.keys() == answers.keys(), entries.keys() ^ answers.keys()
     return [
         QuestionKind(name=name, answer=answers[name], **{**entry, "frames": tuple(entry["frames"])})
         for name, entry in entries.items()
     ]
-
-
-def words_of_role(role: str) -> dict[str, str]:
-    """The words of a role that frames may use."""
-    card = ROLES[role]
-    return {"role": role, "roles": card.plural, "a_role": a_role(role)}
 
 
 def seats(rules: Ruleset, situation: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:

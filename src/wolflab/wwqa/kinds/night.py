@@ -13,8 +13,8 @@ from ...rules.events import NOT_WOLF
 from ...rules.roles import DUTIES, ROLES, SHIELDS
 from ...text.asking.sentences import a_role, listed
 from ..items import NOBODY
-from ..situations import AskedAbout, GameSituation, Impossible, Playout, Query, as_action, only_first
-from .kind import Asks, DrawnFrom, EngineAnswer, Value, living, seats
+from ..situations import AskedAbout, GameSituation, Impossible, Playout, Query, only_first
+from .kind import Asks, DrawnFrom, EngineAnswer, Value, entries_of, kinds_of, living, seats
 
 NIGHT = DrawnFrom("night", ("night", "departure"))
 UNTIL_DAWN = DrawnFrom("night", ("night",))
@@ -22,22 +22,15 @@ BEFORE_CHOICES = DrawnFrom("night")
 _CHOOSERS = frozenset(kind for kind, duty in DUTIES.items() if duty.when == "night") - {"antidote", "poison"}
 
 
-def _night(q: Query, *phases: str) -> Playout:
-    """The night as told, and what is told of later phases; Impossible where something asked is not told."""
+def night(q: Query, *phases: str) -> Playout:
+    """The night as told, and what is told of later phases ("departure": what those who left do at once).
+
+    Impossible where something asked is not told.
+    """
     played = q.playout(q.situation, "night", *phases)
     if any(ask.phase in ("night", *phases) for ask in played.unanswered):
         raise Impossible(f"{played.unanswered[0].id} is asked and not told")
     return played
-
-
-def until_dawn(q: Query) -> Playout:
-    """The night alone; what those who have died may still do comes after it."""
-    return _night(q)
-
-
-def with_departures(q: Query) -> Playout:
-    """The night, and what those who left do at once."""
-    return _night(q, "departure")
 
 
 # -- who dies, and what is announced ------------------------------------------------------------------
@@ -45,12 +38,12 @@ def with_departures(q: Query) -> Playout:
 
 def deaths(q: Query) -> list[int]:
     """Who dies in the night, ascending."""
-    return list(only_first(event.deaths for event in until_dawn(q).events if isinstance(event, DayBroke)))
+    return list(only_first(event.deaths for event in night(q).events if isinstance(event, DayBroke)))
 
 
 def _victim(q: Query) -> Value:
-    until_dawn(q)
-    choices = tuple(as_action(target) for kind, _, target in q.situation.told if kind == "kill")
+    night(q)
+    choices = tuple(action for (kind, _), action in q.situation.actions.items() if kind == "kill")
     victim = table(q.rules).agreed(choices)
     return NOBODY if victim is None else victim
 
@@ -76,7 +69,7 @@ def announcement(value: str) -> str:
 
 
 def _role_shown(q: Query) -> Value:
-    events = with_departures(q).events
+    events = night(q, "departure").events
     if any(isinstance(event, Shot) and q.x in (event.seat, event.target) for event in events):
         raise Impossible("a shot shows a role as well")
     return any(isinstance(event, Revealed) and event.seat == q.x for event in events)
@@ -86,7 +79,7 @@ def _role_shown(q: Query) -> Value:
 
 
 def _learned(q: Query) -> Value:
-    events = (event for event in until_dawn(q).events if isinstance(event, Learned))
+    events = (event for event in night(q).events if isinstance(event, Learned))
     return only_first(event.what for event in events if (event.seat, event.target) == (q.x, q.y))
 
 
@@ -108,7 +101,7 @@ def _what_is_learned(
 
 
 def _victim_shown(q: Query) -> Value:
-    return any(isinstance(event, VictimShown) and event.victim == q.x for event in until_dawn(q).events)
+    return any(isinstance(event, VictimShown) and event.victim == q.x for event in night(q).events)
 
 
 def _where_witches_live(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
@@ -116,7 +109,7 @@ def _where_witches_live(rules: Ruleset, s: GameSituation, rng: random.Random) ->
 
 
 def _hears_choice(q: Query) -> Value:
-    chose = (event for event in until_dawn(q).events if isinstance(event, Chose) and event.seat == q.y)
+    chose = (event for event in night(q).events if isinstance(event, Chose) and event.seat == q.y)
     return bool(only_first(chose).audience >> q.x & 1)
 
 
@@ -213,27 +206,30 @@ def _where_hunters_are(rules: Ruleset, s: GameSituation, rng: random.Random) -> 
             yield {"x": x}
 
 
-ANSWERS = {
-    "dies-tonight": EngineAnswer(lambda q: q.x in deaths(q), living, UNTIL_DAWN),
-    "night-deaths": EngineAnswer(deaths, setting=UNTIL_DAWN),
-    "death-count": EngineAnswer(lambda q: len(deaths(q)), setting=UNTIL_DAWN),
-    "pack-victim": EngineAnswer(_victim, setting=UNTIL_DAWN),
-    "announcement": EngineAnswer(
-        lambda q: ",".join(map(str, deaths(q))), setting=UNTIL_DAWN, options=_announcements
-    ),
-    "role-shown-at-dawn": EngineAnswer(_role_shown, living, NIGHT),
-    "seer-learns": EngineAnswer(_learned, _looks, UNTIL_DAWN, _what_is_learned),
-    "witch-shown": EngineAnswer(_victim_shown, _where_witches_live, UNTIL_DAWN),
-    "hears-choice": EngineAnswer(_hears_choice, _who_hears, UNTIL_DAWN),
-    "may-kill": _may_choose("kill"),
-    "may-shield": _may_choose(*SHIELDS),
-    "may-look": _may_choose("see"),
-    "may-poison": _may_choose("poison", setting=DrawnFrom("night", ("night",), ("poison",))),
-    "targets": EngineAnswer(_targets, _holders_of(_CHOOSERS), BEFORE_CHOICES),
-    "acts-tonight": EngineAnswer(_acts, _no_witches, BEFORE_CHOICES),
-    "may-pass-tonight": EngineAnswer(_may_pass, _holders_of(_CHOOSERS), BEFORE_CHOICES),
-    "may-shoot-at-dawn": EngineAnswer(lambda q: may_shoot(q, until_dawn(q)), _where_hunters_are, UNTIL_DAWN),
-    "over-at-dawn": EngineAnswer(lambda q: with_departures(q).winner != "goes on", setting=NIGHT),
-    "winner-at-dawn": EngineAnswer(lambda q: with_departures(q).winner, setting=NIGHT),
-}
-"""The engine's answer to each kind of `night.yaml`."""
+KINDS = kinds_of(
+    entries_of("night.yaml"),
+    {
+        "dies-tonight": EngineAnswer(lambda q: q.x in deaths(q), living, UNTIL_DAWN),
+        "night-deaths": EngineAnswer(deaths, setting=UNTIL_DAWN),
+        "death-count": EngineAnswer(lambda q: len(deaths(q)), setting=UNTIL_DAWN),
+        "pack-victim": EngineAnswer(_victim, setting=UNTIL_DAWN),
+        "announcement": EngineAnswer(
+            lambda q: ",".join(map(str, deaths(q))), setting=UNTIL_DAWN, options=_announcements
+        ),
+        "role-shown-at-dawn": EngineAnswer(_role_shown, living, NIGHT),
+        "seer-learns": EngineAnswer(_learned, _looks, UNTIL_DAWN, _what_is_learned),
+        "witch-shown": EngineAnswer(_victim_shown, _where_witches_live, UNTIL_DAWN),
+        "hears-choice": EngineAnswer(_hears_choice, _who_hears, UNTIL_DAWN),
+        "may-kill": _may_choose("kill"),
+        "may-shield": _may_choose(*SHIELDS),
+        "may-look": _may_choose("see"),
+        "may-poison": _may_choose("poison", setting=DrawnFrom("night", ("night",), ("poison",))),
+        "targets": EngineAnswer(_targets, _holders_of(_CHOOSERS), BEFORE_CHOICES),
+        "acts-tonight": EngineAnswer(_acts, _no_witches, BEFORE_CHOICES),
+        "may-pass-tonight": EngineAnswer(_may_pass, _holders_of(_CHOOSERS), BEFORE_CHOICES),
+        "may-shoot-at-dawn": EngineAnswer(lambda q: may_shoot(q, night(q)), _where_hunters_are, UNTIL_DAWN),
+        "over-at-dawn": EngineAnswer(lambda q: night(q, "departure").winner != "goes on", setting=NIGHT),
+        "winner-at-dawn": EngineAnswer(lambda q: night(q, "departure").winner, setting=NIGHT),
+    },
+)
+"""The kinds of `night.yaml`, each with the engine's answer."""

@@ -9,8 +9,8 @@ from ...rules import Action, DayBroke, Event, Ruleset, SheriffNamed, facts_of, p
 from ...rules.roles import ROLES
 from ..items import NOBODY
 from ..situations import AskedAbout, GameSituation, Impossible, Query, dealing, only_first
-from .kind import DrawnFrom, EngineAnswer, Value, seats
-from .night import UNTIL_DAWN, until_dawn
+from .kind import DrawnFrom, EngineAnswer, Value, entries_of, kinds_of, seats
+from .night import UNTIL_DAWN, night
 
 ELECTION = DrawnFrom("election", ("election",), roles=False)
 RUNNING = DrawnFrom("election", roles=False)
@@ -67,7 +67,7 @@ def _secret_draw(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterab
 
 def _told_role(q: Query) -> Value:
     events: list[Event] = [e for now in dealing(q.rules, q.situation.roles) for e in now.events]
-    for event in until_dawn(q).events:
+    for event in night(q).events:
         events.append(event)
         if isinstance(event, DayBroke):
             break
@@ -87,13 +87,16 @@ def _lookers_and_packs(rules: Ruleset, s: GameSituation, rng: random.Random) -> 
                 yield {"x": x, "y": y}
 
 
-ANSWERS = {
-    "elected": EngineAnswer(_elected, setting=ELECTION),
-    "is-elected": EngineAnswer(lambda q: _elected(q) == q.x, _running, ELECTION),
-    "may-elect": EngineAnswer(_may_elect, _voters_and_others, RUNNING),
-    "names-next-sheriff": EngineAnswer(lambda q: _succession(q)[0], setting=SUCCESSION),
-    "may-follow-sheriff": EngineAnswer(lambda q: pick(q.x) in _succession(q)[1], seats, SUCCESSION),
-    "may-be-drawn": EngineAnswer(_may_be_drawn, _secret_draw, DEALT),
-    "told-role": EngineAnswer(_told_role, _lookers_and_packs, UNTIL_DAWN),
-}
-"""The engine's answer to each kind of `office.yaml`."""
+KINDS = kinds_of(
+    entries_of("office.yaml"),
+    {
+        "elected": EngineAnswer(_elected, setting=ELECTION),
+        "is-elected": EngineAnswer(lambda q: _elected(q) == q.x, _running, ELECTION),
+        "may-elect": EngineAnswer(_may_elect, _voters_and_others, RUNNING),
+        "names-next-sheriff": EngineAnswer(lambda q: _succession(q)[0], setting=SUCCESSION),
+        "may-follow-sheriff": EngineAnswer(lambda q: pick(q.x) in _succession(q)[1], seats, SUCCESSION),
+        "may-be-drawn": EngineAnswer(_may_be_drawn, _secret_draw, DEALT),
+        "told-role": EngineAnswer(_told_role, _lookers_and_packs, UNTIL_DAWN),
+    },
+)
+"""The kinds of `office.yaml`, each with the engine's answer."""

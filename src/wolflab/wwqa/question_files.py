@@ -14,9 +14,10 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -31,8 +32,8 @@ LARGEST = 64 * 2**20
 LONGEST = 20_000
 """Characters of a question or an answer; a row with longer ones is unusable."""
 
-_ENDINGS = (",", ";", "\t", "|")
-"""What may part the cells of a table."""
+_MARKS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+"""What may part the cells of a table, with its name."""
 _SHOWN = 60
 """Characters of what was found that a sentence quotes."""
 _CONTROL = 0.02
@@ -47,17 +48,10 @@ _BINARY = {
 _FIELDS = frozenset({"id", *Item.__struct_fields__})
 
 
-@dataclass(frozen=True, slots=True)
-class UnusableRow:
-    """A row that gave no item. line: where it begins, from 1. why: what is wrong, and what to do."""
-
-    line: int
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A row of the file. raw: its JSON object or its cells; made: the item, or why there is none."""
+class QuestionRow(NamedTuple):
+    """A row of a file. line: where it begins, from 1. raw: its JSON object or its cells. made: the item, or
+    what is wrong and what to do.
+    """
 
     line: int
     raw: Any
@@ -68,41 +62,40 @@ class _Row:
 class QuestionFile:
     """What a file holds.
 
-    layout: "items", "JSON list", "JSON lines" or "table".
-    problems: the rows that gave no item, in the file's order. lines: where each item begins, from 1.
-    rows: what each item was made of, its JSON object or its cells. notes: what had to be done to read the
-    file, a sentence each. head: a table's first row; mark: what parts its cells. bom: it begins with a mark.
+    layout: "items", "JSON list", "JSON lines" or "table". used: the rows that gave an item; unusable: those
+    that gave none. notes: what had to be done to read the file, a sentence each. head: a table's first row;
+    mark: what parts its cells. bom: it begins with a mark.
     """
 
     path: Path
-    items: tuple[Item, ...]
     layout: str
-    problems: tuple[UnusableRow, ...] = ()
-    lines: tuple[int, ...] = ()
-    rows: tuple[Any, ...] = ()
+    used: tuple[QuestionRow, ...]
+    unusable: tuple[QuestionRow, ...] = ()
     notes: tuple[str, ...] = ()
     head: tuple[str, ...] = ()
     mark: str = ","
     newline: str = "\n"
     bom: bool = False
 
+    @cached_property
+    def items(self) -> tuple[Item, ...]:
+        """The questions, in the file's order."""
+        return tuple(row.made for row in self.used if isinstance(row.made, Item))
+
     def troubles(self) -> tuple[str, ...]:
         """What had to be done to read it, and what could not be used, a sentence each."""
-        if not self.problems:
+        if not self.unusable:
             return self.notes
-        first = "; ".join(f"line {row.line}: {row.why}" for row in self.problems[:3])
-        rest = ", …" if len(self.problems) > 3 else ""
-        count = f"{len(self.problems):,} row{'s' if len(self.problems) > 1 else ''}"
+        first = "; ".join(f"line {row.line}: {row.made}" for row in self.unusable[:3])
+        rest = ", …" if len(self.unusable) > 3 else ""
+        count = f"{len(self.unusable):,} row{'s' if len(self.unusable) > 1 else ''}"
         return (*self.notes, f"{self.path}: {count} could not be used ({first}{rest})")
 
     @property
     def formulas(self) -> int:
         """How many cells of a table a spreadsheet would take for formulas."""
-        return sum(_harmless(cell) != cell for cells in (self.head, *self._tabled) for cell in cells)
-
-    @property
-    def _tabled(self) -> tuple[list[str], ...]:
-        return self.rows if self.layout == "table" else ()
+        rows = [row.raw for row in self.used] if self.layout == "table" else ()
+        return sum(_harmless(cell) != cell for cells in (self.head, *rows) for cell in cells)
 
     def rewritten(self, keep: Iterable[int], answers: Mapping[int, str] | None = None) -> bytes:
         """The file in its own layout with the items of these places alone, in UTF-8.
@@ -123,7 +116,7 @@ class QuestionFile:
         return text.encode("utf-8-sig" if self.bom else "utf-8")
 
     def _row(self, place: int, answer: str | None) -> Any:
-        row = self.rows[place]
+        row = self.used[place].raw
         if answer is None:
             return row
         if self.layout == "table":
@@ -182,29 +175,21 @@ def read_questions(path: Path, unanswered: bool = False) -> QuestionFile:
         layout, (head, mark, start) = "table", _head(path, text)
         rows = list(_table(text, start, head, mark))
         if mark != ",":
-            notes += (f"its cells are parted by {_named(mark)}",)
-    if not unanswered:
-        rows = [_answered(row) for row in rows]
-    used = [row for row in rows if isinstance(row.made, Item)]
-    problems = tuple(UnusableRow(row.line, row.made) for row in rows if isinstance(row.made, str))
+            notes += (f"its cells are parted by {_MARKS[mark]}",)
+    used: list[QuestionRow] = []
+    unusable: list[QuestionRow] = []
+    for row in rows:
+        if isinstance(row.made, Item) and not row.made.answer and not unanswered:
+            row = row._replace(made="its answer is empty; fill it in")
+        (used if isinstance(row.made, Item) else unusable).append(row)
     if not used:
-        first = f" (line {problems[0].line}: {problems[0].why})" if problems else ""
+        first = f" (line {unusable[0].line}: {unusable[0].made})" if unusable else ""
         raise WolflabError(
             f"{path}: no question in it can be used{first}; give each a question and an answer"
         )
-    return QuestionFile(
-        path,
-        tuple(row.made for row in used if isinstance(row.made, Item)),
-        layout,
-        problems,
-        tuple(row.line for row in used),
-        tuple(row.raw for row in used),
-        notes,
-        head,
-        mark,
-        "\r\n" if "\r\n" in text[: text.find("\n") + 1] else "\n",
-        data.startswith(b"\xef\xbb\xbf"),
-    )
+    newline = "\r\n" if "\r\n" in text[: text.find("\n") + 1] else "\n"
+    bom = data.startswith(codecs.BOM_UTF8)
+    return QuestionFile(path, layout, tuple(used), tuple(unusable), notes, head, mark, newline, bom)
 
 
 # -- bytes to text ------------------------------------------------------------------------------------
@@ -228,7 +213,9 @@ def _text(path: Path, data: bytes) -> tuple[str, tuple[str, ...]]:
             raise WolflabError(
                 f"{path}: UTF-16 that breaks off at byte {error.start}; save the file again, in UTF-8"
             ) from None
-    if _control(data) > _CONTROL:
+    first = data[:65536]
+    control = first.translate(None, bytes(range(32, 256)) + b"\t\n\r\f\0")  # what stands in no text
+    if len(control) > _CONTROL * len(first):
         raise WolflabError(f"{path}: binary data and no text; give CSV, JSON or JSON lines")
     try:
         return data.decode("utf-8-sig"), ()
@@ -243,17 +230,10 @@ def _text(path: Path, data: bytes) -> tuple[str, tuple[str, ...]]:
         ) from None
 
 
-def _control(data: bytes) -> float:
-    """The share of bytes at the file's beginning that stand in no text."""
-    first = data[:65536]
-    allowed = bytes(range(32, 256)) + b"\t\n\r\f\0"
-    return len(first.translate(None, allowed)) / max(1, len(first))
-
-
 # -- JSON ---------------------------------------------------------------------------------------------
 
 
-def _json_list(path: Path, text: str) -> Iterator[_Row]:
+def _json_list(path: Path, text: str) -> Iterator[QuestionRow]:
     """The members of a list, decoded one by one, so that each has its line."""
     at = text.index("[") + 1
     space = re.compile(r"[\s,]*")
@@ -277,13 +257,13 @@ def _json_list(path: Path, text: str) -> Iterator[_Row]:
         raise WolflabError(f"{path}, line {line}: something follows the end of the JSON list; take it out")
 
 
-def _json_lines(text: str) -> Iterator[_Row]:
+def _json_lines(text: str) -> Iterator[QuestionRow]:
     for line, part in enumerate(text.split("\n"), 1):
         if part.strip():
             try:
                 value = json.loads(part, object_pairs_hook=_Pairs)
             except (ValueError, RecursionError) as error:
-                yield _Row(line, None, f"no JSON object ({_short(error)}); mend or delete the line")
+                yield QuestionRow(line, None, f"no JSON object ({_short(error)}); mend or delete the line")
             else:
                 yield _from_object(line, value)
 
@@ -300,26 +280,24 @@ class _Pairs(dict[str, Any]):
         self.twice = [name for name, n in Counter(name for name, _ in pairs).items() if n > 1]
 
 
-def _from_object(line: int, value: Any) -> _Row:
+def _from_object(line: int, value: Any) -> QuestionRow:
     if not isinstance(value, _Pairs):
-        return _Row(line, value, f"{_quoted(json.dumps(value))} is no object with a question and an answer")
+        return QuestionRow(
+            line, value, f"{_quoted(json.dumps(value))} is no object with a question and an answer"
+        )
     if value.twice:
-        return _Row(line, value, f"it has {_quoted(value.twice[0])} twice; keep one")
+        return QuestionRow(line, value, f"it has {_quoted(value.twice[0])} twice; keep one")
     names = [name.casefold() for name in value]
     for needed in ("question", "answer"):
         if names.count(needed) != 1:
             trouble = "several entries" if needed in names else "no entry"
-            return _Row(line, value, f"{trouble} {needed!r} among {_quoted(', '.join(value))}; give it one")
+            return QuestionRow(
+                line, value, f"{trouble} {needed!r} among {_quoted(', '.join(value))}; give it one"
+            )
     named = dict(zip(names, value.values(), strict=True))
     if _FIELDS.issuperset(value) and len(value) > 2:
-        return _Row(line, value, _own(value))
-    return _Row(line, value, _made(named["question"], named["answer"]))
-
-
-def _answered(row: _Row) -> _Row:
-    if isinstance(row.made, Item) and not row.made.answer:
-        return replace(row, made="its answer is empty; fill it in")
-    return row
+        return QuestionRow(line, value, _own(value))
+    return QuestionRow(line, value, _made(named["question"], named["answer"]))
 
 
 def _own(value: dict[str, Any]) -> Item | str:
@@ -360,7 +338,7 @@ def _head(path: Path, text: str) -> tuple[tuple[str, ...], str, int]:
     start = 1 if re.fullmatch(r"sep=.\s*", line) else 0  # a line of Excel's own
     line = lines.readline() if start else line
     with cells_of_any_length():
-        tried = [(next(csv.reader([line], delimiter=mark), []), mark) for mark in _ENDINGS]
+        tried = [(next(csv.reader([line], delimiter=mark), []), mark) for mark in _MARKS]
     for cells, mark in tried:
         if len(_columns(cells)) == 2:
             return tuple(cells), mark, start
@@ -382,7 +360,7 @@ def _columns(head: Iterable[str]) -> tuple[int, ...]:
     return tuple(names.index(name) for name in ("question", "answer") if names.count(name) == 1)
 
 
-def _table(text: str, start: int, head: tuple[str, ...], mark: str) -> Iterator[_Row]:
+def _table(text: str, start: int, head: tuple[str, ...], mark: str) -> Iterator[QuestionRow]:
     lines = io.StringIO(text, newline="")
     for _ in range(start):
         lines.readline()
@@ -398,12 +376,12 @@ def _table(text: str, start: int, head: tuple[str, ...], mark: str) -> Iterator[
             except csv.Error as error:
                 last = start + reader.line_num
                 where = "" if last == first else f" (to line {last})"
-                yield _Row(
+                yield QuestionRow(
                     first, None, f"a quotation mark does not close as it should{where}: {error}; mend it"
                 )
                 continue
             if any(cell.strip() for cell in cells):
-                yield _Row(first, cells, _from_cells(cells, head))
+                yield QuestionRow(first, cells, _from_cells(cells, head))
 
 
 def _from_cells(cells: list[str], head: tuple[str, ...]) -> Item | str:
@@ -413,10 +391,6 @@ def _from_cells(cells: list[str], head: tuple[str, ...]) -> Item | str:
     if len(cells) <= max(question, answer):
         return f"{len(cells)} cells under {len(head)} columns; give it a question and an answer"
     return _made(_plain(cells[question]), _plain(cells[answer]))
-
-
-def _named(mark: str) -> str:
-    return {";": "semicolons", "\t": "tabs", "|": "bars"}[mark]
 
 
 # -- items --------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Facts that are found in two ways have to agree, and those that no rules make true are still looked for.
 
-Some facts of `wolflab.wwqa.facts` are found by playing on from a situation, others in a game played from the
-deal. Where both tell of the same rule they are compared here, under every preset and every ruleset that
+Some facts of `wolflab.wwqa.rule_facts` are found by playing on from a situation, others in a game played from
+the deal. Where both tell of the same rule they are compared here, under every preset and every ruleset that
 differs from one in a switch. `test_wwqa_oracle.py` proves the former by other means.
 """
 
@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 from marks import with_slow
-from wolflab.rules import PASS, PRESETS, SHERIFF, Ruleset, preset
-from wolflab.wwqa import facts
+from wolflab.rules import PRESETS, SHERIFF, Ruleset, preset
+from wolflab.wwqa import rule_facts
 from wolflab.wwqa.building import variants
-from wolflab.wwqa.claims import RuleClaim, holds_under
-from wolflab.wwqa.facts import DEEDS, FACTS, quiet_game
+from wolflab.wwqa.rule_claims import RuleClaim
+from wolflab.wwqa.rule_facts import DEEDS, FACTS, quiet_game
 from wolflab.wwqa.situations import GameSituation, Impossible, Query
 from wolflab.wwqa.trials import Trial, trial
 
@@ -72,7 +72,7 @@ PAIRS: dict[str, tuple[Fact, Fact]] = {
         lambda q: FACTS["sheriff_leaves"](q) == "stop",
     ),
     "a Sheriff is elected": (
-        lambda q: any(ask.kind == "elect" for ask, _ in quiet_game(q.rules).asks),
+        lambda q: any(ask.kind == "elect" for ask in quiet_game(q.rules).asks),
         lambda q: FACTS["how_sheriff"](q) == "election",
     ),
 }
@@ -102,7 +102,7 @@ def test_both_ways_find_the_same(name: str) -> None:
 
 def is_quiet(rules: Ruleset) -> bool:
     """Whether nobody has to leave a game of these rules; else a claim decides nothing."""
-    return holds_under(RuleClaim("number_of", ("player",), "=", (rules.players,)), rules) is not None
+    return RuleClaim("number_of", ("player",), "=", (rules.players,)).holds_under(rules) is not None
 
 
 # -- what no kind is about ------------------------------------------------------------------
@@ -123,7 +123,7 @@ def test_how_the_sheriff_comes_into_office(sheriff: Any, true: str | None) -> No
     rules = SHERIFF.with_(sheriff=sheriff, speaking_order=order)
     for how in ("election", "lot", "named", "night"):
         claim = RuleClaim("sheriff_by", (), "=", (how,))
-        assert holds_under(claim, rules) == (None if true is None else how == true)
+        assert claim.holds_under(rules) == (None if true is None else how == true)
 
 
 Games = tuple[list[Trial], list[Callable[[Trial], Trial]]]
@@ -142,7 +142,7 @@ def games(monkeypatch: pytest.MonkeyPatch) -> Games:
         played.append(game)
         return game
 
-    monkeypatch.setattr(facts, "trial", watched)
+    monkeypatch.setattr(rule_facts, "trial", watched)
     return played, changes
 
 
@@ -161,13 +161,13 @@ def test_the_dead_do_what_they_are_asked_for_after_their_death(
     (game,) = played
     (victim,) = {seat for seat in range(rules.players) if not game.alive(seat)}
     assert game.state.round > 2, "there was a day and a night after the death"
-    asked = next(ask for ask, _ in game.asks if ask.kind in DEEDS[deed])
+    asked = next(ask for ask in game.asks if ask.kind in DEEDS[deed])
     late = replace(asked, seat=victim, round=2)
-    changes[:] = [lambda game: replace(game, asks=(*game.asks, (late, PASS)))]
+    changes[:] = [lambda game: replace(game, asks=(*game.asks, late))]
     assert found(lambda q: FACTS["dead_may"](q, deed), rules) is True
     assert found(lambda q: FACTS["dead_may"](q, "kill"), rules) is False, "another deed"
     early = replace(asked, seat=victim, round=1)
-    changes[:] = [lambda game: replace(game, asks=(*game.asks, (early, PASS)))]
+    changes[:] = [lambda game: replace(game, asks=(*game.asks, early))]
     assert found(lambda q: FACTS["dead_may"](q, deed), rules) is (deed != "see"), (
         "a night before the death does not count"
     )

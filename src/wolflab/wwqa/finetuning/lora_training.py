@@ -34,7 +34,7 @@ from ...models.weights import (
     short,
     tokenizer_of,
 )
-from .plan import PLAIN_TEMPLATE, FinetuneSettings, TrainingExample
+from .tuning_plan import PLAIN_TEMPLATE, FinetuneSettings, TrainingExample
 
 LOG, CHECKPOINTS = "log.jsonl", "checkpoints"
 LIBRARIES = ("torch", "transformers", "peft", "trl", "datasets")
@@ -83,14 +83,9 @@ class ResourceUsage:
 FinetuneWatch = Callable[[FinetuneStep | ResourceUsage], None]
 
 
-def adapter_of(folder: Path) -> Path:
-    """Where the adapter of a training lies, in the training's folder."""
-    return folder / ADAPTER
-
-
 def is_trained(folder: Path) -> bool:
     """Whether the training of that folder has come to its end."""
-    return (adapter_of(folder) / ADAPTER_WEIGHTS).is_file()
+    return (folder / ADAPTER / ADAPTER_WEIGHTS).is_file()
 
 
 def train_adapter(
@@ -109,8 +104,10 @@ def train_adapter(
     cannot be trained; StoreError where the folder cannot be used.
     """
     if is_trained(folder):
-        return adapter_of(folder)
+        return folder / ADAPTER
     libraries(*LIBRARIES)
+    import torch
+
     make_folder(folder / CHECKPOINTS)
     with quiet(), _told_in_words(base, folder):
         trainer = make_trainer(folder, base, training, validation, settings, seed)
@@ -119,15 +116,17 @@ def train_adapter(
         kept = [line for line in losses_of(folder) if line["step"] <= _step_of(checkpoint)]
         write(folder / LOG, "".join(json.dumps(line) + "\n" for line in kept).encode())
         _run(trainer, folder, checkpoint, settings, watch)
-        shutil.rmtree(adapter_of(folder), ignore_errors=True)  # no whole one: nothing would be trained
-        with new_folder(adapter_of(folder)) as half:
+        shutil.rmtree(folder / ADAPTER, ignore_errors=True)  # no whole one: nothing would be trained
+        with new_folder(folder / ADAPTER) as half:
             trainer.model.save_pretrained(half)
             trainer.processing_class.save_pretrained(half)
             (half / "README.md").unlink(missing_ok=True)  # peft's, which tells nothing
     del trainer
-    _give_memory_back()
+    gc.collect()  # a trainer and its model know each other
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
     shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
-    return adapter_of(folder)
+    return folder / ADAPTER
 
 
 def _run(
@@ -144,6 +143,7 @@ def _run(
     done = trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
     if done.global_step == first:  # it was cut after its last step
         return
+    memory = getrusage(RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     rows = list(trainer.train_dataset)[first * settings.batch :]
     sizes = [(one.numel(), one.requires_grad) for one in trainer.model.parameters()]
     watch(
@@ -152,31 +152,13 @@ def _run(
             planned=trainer.state.max_steps,
             seconds=done.metrics["train_runtime"] - follower.looked,
             tokens=sum(len(row["input_ids"]) for row in rows),
-            memory=_memory_at_most(device),
+            memory=int(torch.cuda.max_memory_allocated()) if device == "cuda" else memory,
             device=device,
             dtype=arithmetic(settings, device),
             parameters=sum(n for n, _ in sizes),
             trained=sum(n for n, learns in sizes if learns),
         )
     )
-
-
-def _memory_at_most(device: str) -> int:
-    """Bytes held at once, at most: see `ResourceUsage`."""
-    import torch
-
-    if device == "cuda":
-        return int(torch.cuda.max_memory_allocated())
-    return getrusage(RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-
-
-def _give_memory_back() -> None:
-    """A trainer and its model know each other, so that they go when garbage is collected."""
-    import torch
-
-    gc.collect()
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
 
 
 @contextmanager
@@ -287,7 +269,7 @@ def make_trainer(
     seed: int,
 ) -> Any:
     """trl's trainer of that training, which has not begun. No question may have more tokens than
-    `settings.longest` (`plan.within_length`). What is raised: see `train_adapter`.
+    `settings.longest` (`Questions.within_length`). What is raised: see `train_adapter`.
     """
     import torch
     from datasets import Dataset

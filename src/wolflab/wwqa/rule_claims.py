@@ -1,6 +1,6 @@
 """What can be claimed about the rules, and whether it is so: a fact of the rules, compared with what is said.
 
-`facts` has the facts; the engine plays to find them. Rules that leave something open are a family of
+`rule_facts` has the facts; the engine plays to find them. Rules that leave something open are a family of
 rulesets: they say what all of them say.
 """
 
@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..rules import SHERIFF, Ruleset
-from .facts import FACTS, quiet_game
+from .rule_facts import FACTS, quiet_game
 from .situations import GameSituation, Impossible, Query
 
 RELEASED = SHERIFF.with_(name="002, as released", sheriff_death="stop")
@@ -67,12 +67,20 @@ class RuleClaim:
         told = f"{self.fact}({', '.join(map(str, self.about))})"
         return " ".join([told, self.compare, *map(str, self.said)]).rstrip()
 
+    def holds_under(self, rules: Ruleset) -> bool | None:
+        """Whether the claim holds under these rules; None where they have no such thing, or where no game of
+        them is quiet: where somebody has to leave it, small games say too little.
+        """
+        return _holds_under(self, rules)
+
+    def holds(self, family: Iterable[Ruleset]) -> bool | None:
+        """What all rulesets of a family say; None where they differ or say nothing."""
+        answers = {self.holds_under(rules) for rules in family}
+        return answers.pop() if len(answers) == 1 else None
+
 
 @lru_cache(1 << 14)
-def holds_under(claim: RuleClaim, rules: Ruleset) -> bool | None:
-    """Whether the claim holds under these rules; None where they have no such thing, or where no game of them
-    is quiet: where somebody has to leave it, small games say too little.
-    """
+def _holds_under(claim: RuleClaim, rules: Ruleset) -> bool | None:
     quiet = quiet_game(rules)
     if quiet.state.outcome is not None or not all(quiet.alive(seat) for seat in range(rules.players)):
         return None
@@ -81,9 +89,3 @@ def holds_under(claim: RuleClaim, rules: Ruleset) -> bool | None:
         return COMPARISONS[claim.compare](FACTS[claim.fact](query, *claim.about), claim.said)
     except Impossible:
         return None
-
-
-def holds(claim: RuleClaim, family: Iterable[Ruleset]) -> bool | None:
-    """What all rulesets of a family say; None where they differ or say nothing."""
-    answers = {holds_under(claim, rules) for rules in family}
-    return answers.pop() if len(answers) == 1 else None

@@ -1,7 +1,7 @@
 """What the rules say, a fact at a time: each is a function that lets the engine play and returns a value.
 
 Kinds of questions ask for these facts by name (`kinds.rules`), and an audit compares them with what a
-question claims (`claims`). `Impossible`: these rules have no such thing (no Sheriff, no Guard).
+question claims (`rule_claims`). `Impossible`: these rules have no such thing (no Sheriff, no Guard).
 
 A fact is found in one of two ways. Some play on from an example of a situation, and keep what happened in the
 query: questions are built of them. The others look at a game that is played from the deal (`trials`).
@@ -55,7 +55,7 @@ from .situations import (
     steps,
     with_rest,
 )
-from .trials import Standing, Trial, Wish, reachable_standings, seated, trial
+from .trials import Survivors, Trial, Wish, reachable_survivors, seated, trial
 
 T = TypeVar("T")
 
@@ -145,6 +145,19 @@ def _vote(q: Query, s: GameSituation, target: int) -> Playout:
     other = only_first(seat for seat in s.living if seat != target)
     told = [("vote", seat, other if seat == target else target) for seat in s.living]
     return q.playout(with_rest(q.rules, _telling(s, *told), "voting", "departure"), "voting", "departure")
+
+
+def _leaving(q: Query, how: str, role: str = "") -> tuple[int, Playout]:
+    """A holder of the role (or anybody of the village) who leaves by the "vote", by "poison" or else by the
+    Werewolves, and what comes of it.
+    """
+    s = example(q.rules, "voting" if how == "vote" else "night")
+    seat = _of(s, role) if role else only_first(_others(s))
+    if how == "vote":
+        return seat, _vote(q, s, seat)
+    if how == "poison":
+        return seat, _night(q, _telling(s, ("poison", _of(s, "Witch"), seat)))
+    return seat, _night(q, _attacking(s, seat))
 
 
 def _ended(played: Playout) -> GameEnded | None:
@@ -401,7 +414,7 @@ def _dead_return(q: Query) -> bool:
 @_fact
 def _must(q: Query, deed: str) -> bool:
     """Whether nobody may leave it: to vote, to vote for a Sheriff."""
-    asks = [ask for ask, _ in quiet_game(q.rules).asks if ask.kind in DEEDS[deed]]
+    asks = [ask for ask in quiet_game(q.rules).asks if ask.kind in DEEDS[deed]]
     if not asks:
         raise Impossible("nobody is asked")
     return all(PASS not in (ask.options or ()) for ask in asks)
@@ -582,39 +595,25 @@ def _announced(q: Query, what: str) -> bool:
 @_fact
 def _roles_shown(q: Query) -> str:
     """Which roles of those who leave are shown: "never", of the "first night", "always"."""
-    first, voting = example(q.rules), example(q.rules, "voting")
-    victim = only_first(_others(first))
 
-    def shown(played: Playout) -> bool:
-        return any(isinstance(event, Revealed) for event in played.events)
+    def shown(how: str) -> bool:
+        return any(isinstance(event, Revealed) for event in _leaving(q, how)[1].events)
 
-    by_night = shown(_night(q, _attacking(first, victim)))
-    if shown(_vote(q, voting, victim)):
-        return "always"
-    return "first night" if by_night else "never"
+    by_night = shown("kill")
+    return "always" if shown("vote") else "first night" if by_night else "never"
 
 
 @_fact
 def _last_words(q: Query, how: str) -> bool:
     """Whether who leaves by a "vote", or in the "night", says last words."""
-    s = example(q.rules, "voting" if how == "vote" else "night")
-    victim = _others(s)[0]
-    played = _vote(q, s, victim) if how == "vote" else _night(q, _attacking(s, victim))
-    return any(ask.kind == "last-words" for ask, _ in played.asks)
+    return any(ask.kind == "last-words" for ask, _ in _leaving(q, how)[1].asks)
 
 
 @_fact
 def _hunter_shoots(q: Query, how: str) -> bool:
     """Whether the Hunter may shoot after a "vote", a "kill", "poison"."""
-    s = example(q.rules, "voting" if how == "vote" else "night")
-    hunter = _of(s, "Hunter")
-    if how == "vote":
-        asks = _vote(q, s, hunter).asks
-    elif how == "kill":
-        asks = _night(q, _attacking(s, hunter)).asks
-    else:
-        asks = _night(q, _telling(s, ("poison", _of(s, "Witch"), hunter))).asks
-    return any(ask.kind == "shoot" and ask.seat == hunter for ask, _ in asks)
+    hunter, played = _leaving(q, how, "Hunter")
+    return any(ask.kind == "shoot" and ask.seat == hunter for ask, _ in played.asks)
 
 
 # -- the day ----------------------------------------------------------------------------------------
@@ -623,7 +622,7 @@ def _hunter_shoots(q: Query, how: str) -> bool:
 @_fact
 def _phases(q: Query, day: int) -> list[str]:
     """What a day consists of, in order, as the engine goes through it."""
-    asked = (ask.phase for ask, _ in quiet_game(q.rules).asks if ask.round == day)
+    asked = (ask.phase for ask in quiet_game(q.rules).asks if ask.round == day)
     return ["announcement", *dict.fromkeys(p for p in asked if p in ("election", "discussion", "voting"))]
 
 
@@ -647,16 +646,14 @@ def _phase_time(q: Query, phase: str) -> str:
 @_fact
 def _begins_with(q: Query) -> str:
     """Whether the game begins with a "night" or a "day"."""
-    first = next(ask for ask, _ in quiet_game(q.rules).asks if ask.seat != CHANCE)
+    first = next(ask for ask in quiet_game(q.rules).asks if ask.seat != CHANCE)
     return "night" if first.phase == "night" else "day"
 
 
 @_fact
 def _alternates(q: Query) -> bool:
     """Whether a vote is followed by a night, a night by a day."""
-    nights = [
-        ask.phase == "night" for ask, _ in quiet_game(q.rules).asks if ask.phase not in ("deal", "order")
-    ]
+    nights = [ask.phase == "night" for ask in quiet_game(q.rules).asks if ask.phase not in ("deal", "order")]
     turns = [night for night, before in zip(nights, [None, *nights], strict=False) if night != before]
     return turns == [True, False] * 3
 
@@ -697,7 +694,7 @@ def _is_there_discussion(q: Query) -> bool:
 @_fact
 def _speeches(q: Query) -> list[int]:
     """How many times players speak in one day: the numbers that there are, ascending."""
-    asked = (ask for ask, _ in quiet_game(q.rules).asks if ask.round == 2 and ask.kind == "statement")
+    asked = (ask for ask in quiet_game(q.rules).asks if ask.round == 2 and ask.kind == "statement")
     return sorted({*Counter(ask.seat for ask in asked).values()})
 
 
@@ -787,7 +784,7 @@ def _sheriff_by(q: Query) -> str:
 def _elections(q: Query) -> list[int]:
     """The days of three on which a Sheriff is made among living players, other than in succession."""
     _holders(q.rules, "Sheriff")
-    return sorted({ask.round for ask, _ in quiet_game(q.rules).asks if ask.phase == "election"})
+    return sorted({ask.round for ask in quiet_game(q.rules).asks if ask.phase == "election"})
 
 
 @_fact
@@ -802,7 +799,7 @@ def _can_be_sheriff(q: Query, role: str) -> bool:
 @_fact
 def _all_run(q: Query) -> bool:
     """Whether every player is a candidate."""
-    named = [ask for ask, _ in quiet_game(q.rules).asks if ask.kind == "campaign"]
+    named = [ask for ask in quiet_game(q.rules).asks if ask.kind == "campaign"]
     if not named:
         raise Impossible("nobody runs")
     return len(named) == q.rules.players
@@ -853,7 +850,7 @@ def _vote_weight(q: Query, n: int) -> bool:
 def _vote_bound(q: Query) -> bool:
     """Whether who votes after the Sheriff has spoken has no choice left."""
     _holders(q.rules, "Sheriff")
-    asks = [ask for ask, _ in quiet_game(q.rules).asks if ask.kind == "vote"]
+    asks = [ask for ask in quiet_game(q.rules).asks if ask.kind == "vote"]
     return all(len(ask.options or ()) < 2 for ask in asks)
 
 
@@ -876,19 +873,18 @@ def _sheriff_leaves(q: Query) -> str:
 
 
 @_fact
-def _ends_without_sheriff(q: Query, by: str) -> bool:
-    """Whether the game is over when the Sheriff is killed, or voted out."""
+def _won_without_sheriff(q: Query, by: str = "vote") -> str:
+    """Who has won when the Sheriff was killed, or voted out ("vote"); "goes on" where the game does."""
     (office,) = _holders(q.rules, "Sheriff")
     wish = _attack(office, night=2) if by == "kill" else _ballot(office)
-    return trial(q.rules, wish, office, 2 if by == "kill" else 1).state.outcome is not None
+    outcome = trial(q.rules, wish, office, 2 if by == "kill" else 1).state.outcome
+    return "goes on" if outcome is None else outcome.winner.value
 
 
 @_fact
-def _won_without_sheriff(q: Query) -> str:
-    """Who has won when the Sheriff was voted out; "goes on" where the game does."""
-    (office,) = _holders(q.rules, "Sheriff")
-    outcome = trial(q.rules, _ballot(office), office, 1).state.outcome
-    return "goes on" if outcome is None else outcome.winner.value
+def _ends_without_sheriff(q: Query, by: str) -> bool:
+    """Whether the game is over when the Sheriff is killed, or voted out."""
+    return _won_without_sheriff(q, by) != "goes on"
 
 
 # -- the end ----------------------------------------------------------------------------------------
@@ -967,11 +963,11 @@ def _both_gone(q: Query, last: str) -> str:
     return played.winner
 
 
-def _meets(rules: Ruleset, condition: str, about: Sequence[str | int]) -> Callable[[Standing], bool]:
-    """What is true of a standing: of how many are left, out ("out" with roles), or "left" with counts."""
+def _meets(rules: Ruleset, condition: str, about: Sequence[str | int]) -> Callable[[Survivors], bool]:
+    """What is true of survivors: of how many are left, out ("out" with roles), or "left" with counts."""
     full = Counter(seated(rules))
     wolves = sum(n for role, n in full.items() if ROLES[role].wolf)
-    simple: dict[str, Callable[[Standing], bool]] = {
+    simple: dict[str, Callable[[Survivors], bool]] = {
         "parity": lambda one: one.wolves == one.others > 0,
         "outnumber": lambda one: one.wolves > one.others,
         "wolves out": lambda one: one.wolves == 0,
@@ -994,7 +990,7 @@ def _meets(rules: Ruleset, condition: str, about: Sequence[str | int]) -> Callab
 def _winner(q: Query, condition: str, *about: str | int) -> str:
     """Who has won whenever it comes to this; "either" of them, "goes on" where nobody may have yet."""
     meets = _meets(q.rules, condition, about)
-    reached = [one for one in reachable_standings(q.rules) if meets(one)]
+    reached = [one for one in reachable_survivors(q.rules) if meets(one)]
     if not reached or (condition == "out" and not {*about} <= {*seated(q.rules)}):
         raise Impossible("no game comes to this")
     found = {one.outcome.winner.value if one.outcome else "goes on" for one in reached}
@@ -1005,7 +1001,7 @@ def _winner(q: Query, condition: str, *about: str | int) -> str:
 def _needs(q: Query, side: str, condition: str, *about: str | int) -> bool:
     """Whether the side never wins unless it comes to this."""
     meets = _meets(q.rules, condition, about)
-    ends = [one for one in reachable_standings(q.rules) if one.outcome and one.outcome.winner.value == side]
+    ends = [one for one in reachable_survivors(q.rules) if one.outcome and one.outcome.winner.value == side]
     if not ends:
         raise Impossible("that side never wins")
     return all(meets(one) for one in ends)

@@ -19,13 +19,23 @@ from pydantic import Field
 from ... import __version__
 from ...errors import StoreError, WolflabError
 from ...fields import Part
-from ...files import read_file, read_json, write
+from ...files import make_folder, read_file, read_json, write
+from ...lab.storage.run_files import held
+from ...models.catalog import Spec
+from ...models.weights import (
+    ADAPTER,
+    TEMPLATE,
+    base_folder,
+    find_weights,
+    plain_folder,
+    template_of,
+    weights_made_from,
+)
 from ..asking import prompt
 from ..evaluating import TEST_SPLITS, draw_items
-from ..exporting import right_reply
 from ..items import Item
+from ..question_files import read_questions, told_names
 from ..reply_parser import normal_form
-from ..sources import read_questions, told_names
 
 PLAN = "finetune.json"
 About = Literal["both", "rules", "situations"]
@@ -78,6 +88,17 @@ class FinetuneSettings(Part):
     dtype: Literal["auto", "float32", "bfloat16"] = "auto"
     recompute: bool = False
 
+    def example(self, item: Item) -> TrainingExample:
+        """A question as trl's `SFTTrainer` takes it: the message, and the right reply.
+
+        It is what an evaluation puts with the same settings: `prompt` to the byte.
+        """
+        message = prompt(item, self.rules_text and bool(item.rules), told=self.form == "chat")
+        return {
+            "prompt": [{"role": "user", "content": message}],
+            "completion": [{"role": "assistant", "content": item.right_reply}],
+        }
+
 
 SETTINGS: Mapping[str, FinetuneSettings] = {
     "paper": FinetuneSettings(),
@@ -100,6 +121,11 @@ class TuningCell:
     def name(self) -> str:
         """Of its folder, and in tables."""
         return f"{self.about}-{'all' if self.questions is None else self.questions}-seed{self.seed}"
+
+    @property
+    def adapter(self) -> str:
+        """Where its adapter lies, in the run's directory."""
+        return f"{self.name}/{ADAPTER}"
 
 
 @dataclass(frozen=True)
@@ -129,6 +155,30 @@ class FinetunePlan:
             "trainings": [cell.name for cell in self.cells],
         }
 
+    def begin(self, path: Path) -> None:
+        """Keep the plan in a run's directory; StoreError where another one was begun there.
+
+        More trainings may join those of the plan that is there; everything else has to be as it was.
+        """
+        file, wanted = path / PLAN, self.as_plain()
+        if file.is_file():
+            there = read_json(
+                file,
+                _PlanOnFile,
+                "put a whole copy there, or name another directory with -o (adapters that lie here stay)",
+            )
+            decides = [
+                name for name in ("model", "files", "settings") if getattr(there, name) != wanted[name]
+            ]
+            if decides:
+                raise StoreError(
+                    f"{path}: another fine-tuning was begun there (its {' and '.join(decides)} differ: "
+                    f"{file}); go on with the command that it was begun with, or name another directory"
+                )
+            wanted["trainings"] = list(dict.fromkeys((*there.trainings, *wanted["trainings"])))
+            wanted["wolflab"] = there.wolflab
+        write(file, msgspec.json.format(msgspec.json.encode(wanted), indent=1) + b"\n")
+
 
 def grid(
     about: Sequence[About], questions: Sequence[int], seeds: Sequence[int], settings: FinetuneSettings
@@ -143,29 +193,6 @@ def grid(
     )
 
 
-def begin_plan(path: Path, plan: FinetunePlan) -> None:
-    """Keep the plan in a run's directory; StoreError where another one was begun there.
-
-    More trainings may join those of the plan that is there; everything else has to be as it was.
-    """
-    file, wanted = path / PLAN, plan.as_plain()
-    if file.is_file():
-        there = read_json(
-            file,
-            _PlanOnFile,
-            "put a whole copy there, or name another directory with -o (adapters that lie here stay)",
-        )
-        decides = [name for name in ("model", "files", "settings") if getattr(there, name) != wanted[name]]
-        if decides:
-            raise StoreError(
-                f"{path}: another fine-tuning was begun there (its {' and '.join(decides)} differ: {file}); "
-                "go on with the command that it was begun with, or name another directory"
-            )
-        wanted["trainings"] = list(dict.fromkeys((*there.trainings, *wanted["trainings"])))
-        wanted["wolflab"] = there.wolflab
-    write(file, msgspec.json.format(msgspec.json.encode(wanted), indent=1) + b"\n")
-
-
 class _PlanOnFile(msgspec.Struct):
     """What is read of a plan that is there; see `FinetunePlan`."""
 
@@ -174,6 +201,50 @@ class _PlanOnFile(msgspec.Struct):
     settings: dict[str, Any]
     trainings: list[str]
     wolflab: str = __version__
+
+
+# -- weights ----------------------------------------------------------------------------------
+
+
+def trained_base(
+    model: str, weights: Path, tell: Callable[[str], None] = lambda sentence: None
+) -> tuple[str, dict[str, str] | None]:
+    """The folder or hub name of the base, and the GGUF that the folder was made from.
+
+    model: as given ("hf/" in front may be left out). weights: where folders that are made of GGUF files lie,
+    each made once. What lies on the hub is got. WolflabError for an adapter, and for weights that cannot be
+    had.
+    """
+    name = model.removeprefix("hf/")
+    if name.endswith(".gguf"):
+        gguf = Path(name).expanduser()
+        into = weights / gguf.stem
+        if gguf.is_file() and not into.exists():
+            tell(f"{gguf.name} is turned into a plain folder, once: {into}")
+            make_folder(weights)
+            with held(weights):
+                plain_folder(gguf, into)
+        name = str(plain_folder(gguf, into))
+    place = find_weights(name)
+    if place.adapter is not None:
+        raise WolflabError(f"{model}: that is an adapter; name the base that is to be trained")
+    base_folder(place)
+    return place.base, weights_made_from(place.base)
+
+
+def base_spec(base: str, settings: FinetuneSettings, adapter: Path) -> tuple[Spec, str]:
+    """How the base is named to an evaluation, and a sentence where its form is not a matter of course.
+
+    adapter: a folder with the template that training used.
+    """
+    name = f"hf/{base}"
+    if settings.form == "chat":
+        return name, ""
+    place = find_weights(base)
+    if template_of(place, base_folder(place)) is None:
+        spec = {"model": name, "chat_template": str(adapter / TEMPLATE)}
+        return spec, "The base has no chat template; it is asked as the adapters are (form: plain)"
+    return name, "The base is asked in its own chat template, adapters in theirs (form: plain)"
 
 
 # -- questions --------------------------------------------------------------------------------
@@ -187,6 +258,71 @@ class Questions:
     validation: tuple[Item, ...]
     files: Mapping[str, str]
     left_out: tuple[str, ...] = ()
+
+    def within_length(
+        self, settings: FinetuneSettings, tokens: Callable[[TrainingExample], int]
+    ) -> Questions:
+        """Without those of more tokens than `settings.longest`, and without the other question of their pair.
+
+        tokens: of a question with its answer. WolflabError where none is left for training.
+        """
+
+        def fitting(items: Sequence[Item]) -> tuple[Item, ...]:
+            long = [item for item in items if tokens(settings.example(item)) > settings.longest]
+            gone, pairs = {item.id for item in long}, {item.pair for item in long if item.pair}
+            return tuple(item for item in items if item.id not in gone and item.pair not in pairs)
+
+        training, validation = fitting(self.training), fitting(self.validation)
+        if not training:
+            raise WolflabError(
+                f"no training question has {settings.longest:,} tokens or fewer; take --set longest=… higher"
+            )
+        n = len(self.training) + len(self.validation) - len(training) - len(validation)
+        told = f"{n:,} questions are left out: they, or the other one of their pair, have more than "
+        why = (f"{told}{settings.longest:,} tokens (--set longest=…)",) if n else ()
+        return replace(self, training=training, validation=validation, left_out=(*self.left_out, *why))
+
+    def untrained(self, items: Sequence[Item]) -> list[bool]:
+        """Whether each stands neither in training nor in validation, letter by letter. Where one of two does
+        not say which rules it is about, they are the same.
+        """
+        learned = (*self.training, *self.validation)
+        known, texts = {_asked(item) for item in learned}, {normal_form(item.question) for item in learned}
+        loose = {normal_form(item.question) for item in learned if not item.rules}
+        return [
+            _asked(item) not in known and normal_form(item.question) not in (loose if item.rules else texts)
+            for item in items
+        ]
+
+    def drawn_for(self, cell: TuningCell, settings: FinetuneSettings) -> tuple[list[Item], list[Item]]:
+        """What one training learns from, and by what its checkpoint is chosen; WolflabError where that
+        is nothing.
+
+        A pair of questions is drawn together or not at all. Both sets are about the same.
+        """
+        wanted = {"rules": "rule", "situations": "situation"}.get(cell.about, "")
+
+        def fitting(items: Iterable[Item]) -> list[Item]:
+            return [item for item in items if not wanted or item.category == wanted]
+
+        training = fitting(self.training)
+        if not training:
+            raise WolflabError(
+                f"no training question is about {cell.about}: the questions do not say so (`category`); "
+                "leave --about out"
+            )
+        n = len(training) if cell.questions is None else cell.questions
+        if n > len(training):
+            about = "" if cell.about == "both" else f" about {cell.about}"
+            raise WolflabError(
+                f"{n:,} training questions{about} are wanted and there are {len(training):,}; build more "
+                "with `wolflab wwqa build --n …`, or ask for fewer: --n, or --set questions=null for all"
+            )
+        seen = list(draw_items(training, n, cell.seed))
+        if not seen:
+            raise WolflabError(f"--n {n}: no question is drawn, for a Yes is drawn with its No; take more")
+        random.Random(f"{cell.seed}/order").shuffle(seen)
+        return seen, list(draw_items(fitting(self.validation), settings.validation, cell.seed))
 
 
 def read_training(files: Sequence[Path], seed: int = 0) -> Questions:
@@ -231,43 +367,6 @@ def read_training(files: Sequence[Path], seed: int = 0) -> Questions:
     return Questions(tuple(training), tuple(validation), digests, tuple(remarks))
 
 
-def within_length(
-    questions: Questions, settings: FinetuneSettings, tokens: Callable[[TrainingExample], int]
-) -> Questions:
-    """Without those of more tokens than `settings.longest`, and without the other question of their pair.
-
-    tokens: of a question with its answer. WolflabError where none is left for training.
-    """
-
-    def fitting(items: Sequence[Item]) -> tuple[Item, ...]:
-        long = [item for item in items if tokens(training_example(item, settings)) > settings.longest]
-        gone, pairs = {item.id for item in long}, {item.pair for item in long if item.pair}
-        return tuple(item for item in items if item.id not in gone and item.pair not in pairs)
-
-    training, validation = fitting(questions.training), fitting(questions.validation)
-    if not training:
-        raise WolflabError(
-            f"no training question has {settings.longest:,} tokens or fewer; take --set longest=… higher"
-        )
-    n = len(questions.training) + len(questions.validation) - len(training) - len(validation)
-    told = f"{n:,} questions are left out: they, or the other one of their pair, have more than "
-    why = (f"{told}{settings.longest:,} tokens (--set longest=…)",) if n else ()
-    return replace(questions, training=training, validation=validation, left_out=(*questions.left_out, *why))
-
-
-def untrained(items: Sequence[Item], questions: Questions) -> list[bool]:
-    """Whether each stands neither in training nor in validation, letter by letter. Where one of two does not
-    say which rules it is about, they are the same.
-    """
-    learned = (*questions.training, *questions.validation)
-    known, texts = {_asked(item) for item in learned}, {normal_form(item.question) for item in learned}
-    loose = {normal_form(item.question) for item in learned if not item.rules}
-    return [
-        _asked(item) not in known and normal_form(item.question) not in (loose if item.rules else texts)
-        for item in items
-    ]
-
-
 def _asked(item: Item) -> tuple[str, str]:
     """The question in its letters and digits, and the rules that it is about: other rules make another
     one.
@@ -294,48 +393,3 @@ def _clean(
     )
     remarks = [f"{n:,} questions of {what} are left out: they {why}" for n, why in reasons if n]
     return list(kept.values()), remarks
-
-
-def questions_for(
-    questions: Questions, cell: TuningCell, settings: FinetuneSettings
-) -> tuple[list[Item], list[Item]]:
-    """What one training learns from, and by what its checkpoint is chosen; WolflabError where that
-    is nothing.
-
-    A pair of questions is drawn together or not at all. Both sets are about the same.
-    """
-    wanted = {"rules": "rule", "situations": "situation"}.get(cell.about, "")
-
-    def fitting(items: Iterable[Item]) -> list[Item]:
-        return [item for item in items if not wanted or item.category == wanted]
-
-    training = fitting(questions.training)
-    if not training:
-        raise WolflabError(
-            f"no training question is about {cell.about}: the questions do not say so (`category`); leave "
-            "--about out"
-        )
-    n = len(training) if cell.questions is None else cell.questions
-    if n > len(training):
-        about = "" if cell.about == "both" else f" about {cell.about}"
-        raise WolflabError(
-            f"{n:,} training questions{about} are wanted and there are {len(training):,}; build more with "
-            "`wolflab wwqa build --n …`, or ask for fewer: --n, or --set questions=null for all"
-        )
-    seen = list(draw_items(training, n, cell.seed))
-    if not seen:
-        raise WolflabError(f"--n {n}: no question is drawn, for a Yes is drawn with its No; take more")
-    random.Random(f"{cell.seed}/order").shuffle(seen)
-    return seen, list(draw_items(fitting(questions.validation), settings.validation, cell.seed))
-
-
-def training_example(item: Item, settings: FinetuneSettings) -> TrainingExample:
-    """A question as trl's `SFTTrainer` takes it: the message, and the right reply.
-
-    It is what an evaluation puts with the same settings: `prompt` to the byte.
-    """
-    message = prompt(item, settings.rules_text and bool(item.rules), told=settings.form == "chat")
-    return {
-        "prompt": [{"role": "user", "content": message}],
-        "completion": [{"role": "assistant", "content": right_reply(item)}],
-    }

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wolflab.errors import WolflabError
-from wolflab.wwqa import sources
+from wolflab.wwqa import question_files
 from wolflab.wwqa.items import Item, write_items
-from wolflab.wwqa.sources import QuestionFile, read_questions
+from wolflab.wwqa.question_files import QuestionFile, read_questions
 
 CSV = "ID,Question,Answer\n1,Do they vote?,Yes\n2,Who speaks last?,The Sheriff.\n"
 
@@ -66,7 +66,7 @@ def test_layouts_are_told_apart(
     file = read(tmp_path, data)
     found = [(q.casefold(), a.casefold(), form) for q, a, form in asked(file)]
     assert found == [(q.casefold(), a.casefold(), form) for q, a, form in BOTH]
-    assert (file.layout, file.lines, file.problems) == (layout, lines, ())
+    assert (file.layout, tuple(row.line for row in file.used), file.unusable) == (layout, lines, ())
 
 
 def test_chinese_of_windows_is_read_and_told(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_no_file_a_folder_and_too_much(tmp_path: Path, monkeypatch: pytest.Monke
     for path, sentence in ((tmp_path, "it is a folder and no file"), (tmp_path / "none", "there is no file")):
         with pytest.raises(WolflabError, match=sentence):
             read_questions(path)
-    monkeypatch.setattr(sources, "LARGEST", 2**20)
+    monkeypatch.setattr(question_files, "LARGEST", 2**20)
     assert "larger than 1 MiB" in told(tmp_path, "x" * (2**20 + 1))
     assert "larger than 1 MiB" in _told_of(Path("/dev/zero"))
 
@@ -161,8 +161,8 @@ def test_unusable_rows_of_a_table_are_listed(tmp_path: Path) -> None:
     )
     file = read(tmp_path, "\n".join(rows))
     assert asked(file) == [("Two\nlines?", "Yes", "yes_no"), ("?", "No", "yes_no")]
-    assert file.lines == (2, 10)
-    found = [(row.line, row.why) for row in file.problems]
+    assert [row.line for row in file.used] == [2, 10]
+    found = [(row.line, row.made) for row in file.unusable]
     assert [line for line, _ in found] == [4, 5, 6, 7, 8, 11]
     for (_, why), words in zip(
         found,
@@ -214,10 +214,10 @@ def test_unusable_rows_of_json_are_listed(tmp_path: Path) -> None:
     )
     for data, line in (("\n".join(rows), 2), ("[" + ",\n".join(rows[:7]) + "]", 2)):
         file = read(tmp_path, data)
-        assert [row.line for row in file.problems] == list(range(line, line + len(file.problems)))
-        for problem, words in zip(file.problems, expected, strict=False):
-            assert words in problem.why
-        assert len(file.problems) == (12 if data.startswith("{") else 6)
+        assert [row.line for row in file.unusable] == list(range(line, line + len(file.unusable)))
+        for problem, words in zip(file.unusable, expected, strict=False):
+            assert words in str(problem.made)
+        assert len(file.unusable) == (12 if data.startswith("{") else 6)
         assert file.rewritten([0]).decode()  # the other column's half of a character is written as it was
 
 
@@ -241,7 +241,7 @@ def test_a_file_is_written_again_in_its_own_layout(tmp_path: Path) -> None:
     for data in (json.dumps(rows), "\n".join(map(json.dumps, rows))):
         file = read(tmp_path, data)
         again = read(tmp_path, file.rewritten([1, 0], {0: "No"}))
-        assert again.rows == (rows[1], rows[0] | {"Answer": "No"})
+        assert [row.raw for row in again.used] == [rows[1], rows[0] | {"Answer": "No"}]
         assert again.layout == file.layout
 
 
@@ -260,7 +260,7 @@ def test_any_table_survives_reading_and_writing(rows: list[tuple[str, str, str]]
         except WolflabError:
             assert not any(q.strip() and a.strip() for q, a, _ in rows)
             return
-        assert len(file.items) + len(file.problems) == sum(any(c.strip() for c in row) for row in rows)
+        assert len(file.items) + len(file.unusable) == sum(any(c.strip() for c in row) for row in rows)
         again = read_questions(_put(Path(folder), file.rewritten(range(len(file.items)))))
     assert again.items == file.items
 

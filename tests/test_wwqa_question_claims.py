@@ -18,10 +18,9 @@ from hypothesis import given, settings
 
 from rules_helpers import rulesets
 from wolflab.rules import PRESETS, SHERIFF, Ruleset
-from wolflab.wwqa.claims import PUBLISHED, RELEASED, RuleClaim, holds, holds_under
-from wolflab.wwqa.facts import FACTS
-from wolflab.wwqa.mapping import ClaimAsked, claim_asked, patterns, readings, rule_claim
-from wolflab.wwqa.plain_words import plain_words
+from wolflab.wwqa.question_claims import ClaimAsked, claim_asked, patterns, plain_words, readings, rule_claim
+from wolflab.wwqa.rule_claims import PUBLISHED, RELEASED, RuleClaim
+from wolflab.wwqa.rule_facts import FACTS
 
 QUESTIONS = Path(__file__).parent / "wwqa_questions"
 
@@ -35,7 +34,7 @@ def says(question: str, family: Sequence[Ruleset]) -> bool | None:
     """The rules' answer to a question; None where they leave it open."""
     asked = claim_asked(question)
     assert asked is not None, plain_words(question)
-    held = holds(asked.claim, family)
+    held = asked.claim.holds(family)
     return None if held is None else held == asked.positive
 
 
@@ -189,33 +188,38 @@ def test_the_text_and_the_code_are_told_apart(
 @settings(max_examples=15, deadline=None)
 def test_any_ruleset_answers_every_claim(rules: Ruleset) -> None:
     for claim in {asked.claim for asked in CLAIMED}:
-        assert holds_under(claim, rules) in (True, False, None), claim
+        assert claim.holds_under(rules) in (True, False, None), claim
 
 
 @pytest.mark.parametrize("rules", PRESETS.values(), ids=PRESETS)
 def test_every_preset_decides_most_claims(rules: Ruleset) -> None:
     claims = {asked.claim for asked in CLAIMED}
-    assert sum(holds_under(claim, rules) is not None for claim in claims) > len(claims) / 2
+    assert sum(claim.holds_under(rules) is not None for claim in claims) > len(claims) / 2
 
 
 # -- the patterns ---------------------------------------------------------------------------
 
 
 def test_every_claim_of_the_patterns_is_decided() -> None:
-    text = files("wolflab.wwqa").joinpath("mapping.txt").read_text(encoding="utf-8")
+    text = files("wolflab.wwqa").joinpath("question_claims.txt").read_text(encoding="utf-8")
     claims = [line.split() for line in re.findall(r"^(?:yes|no) (.*)$", text, re.MULTILINE)]
     assert len(claims) > 100
     for words in claims:
         assert words[0] in FACTS, words
         if not any(word.startswith("{") for word in words):
-            assert holds_under(rule_claim(words, {}), SHERIFF) is not None, words
+            assert rule_claim(words, {}).holds_under(SHERIFF) is not None, words
 
 
 def test_every_fact_is_asked_for() -> None:
     """By a kind of question, or by a claim."""
     folder = files("wolflab.wwqa")
-    kinds, claims = (folder.joinpath(name).read_text() for name in ("kinds/rules.py", "mapping.txt"))
-    asked = {*re.findall(r'"(\w+)"', kinds), *re.findall(r"^(?:yes|no) (\w+)", claims, re.MULTILINE)}
+    kinds, claims = (
+        folder.joinpath(name).read_text() for name in ("kinds/rules.yaml", "question_claims.txt")
+    )
+    asked = {
+        *re.findall(r"^  fact: (\w+)", kinds, re.MULTILINE),
+        *re.findall(r"^(?:yes|no) (\w+)", claims, re.MULTILINE),
+    }
     assert asked >= FACTS.keys(), FACTS.keys() - asked
 
 
@@ -227,13 +231,13 @@ def test_every_pattern_has_what_its_claim_is_about() -> None:
 
 def test_what_a_pattern_finds_is_named_as_claims_name_it() -> None:
     """Every claim of the sample is decided by 002's rules, but for what no game comes to."""
-    undecided = {asked.claim for asked in CLAIMED if holds_under(asked.claim, SHERIFF) is None}
+    undecided = {asked.claim for asked in CLAIMED if asked.claim.holds_under(SHERIFF) is None}
     assert undecided == {RuleClaim("winner", ("left", "Werewolf", 1, "Villager", 4), "!=", ("goes on",))}
 
 
 def test_the_page_shows_a_fact_and_a_pattern_as_they_are() -> None:
     page = (QUESTIONS.parent.parent / "docs" / "wwqa-audit.md").read_text(encoding="utf-8")
-    shown = {"python": "facts.py", "text": "mapping.txt"}
+    shown = {"python": "rule_facts.py", "text": "question_claims.txt"}
     examples = re.findall(r"^```(\w+)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     found = [(language, text) for language, text in examples if language in shown]
     assert [language for language, _ in found] == ["text", "python"]
