@@ -24,7 +24,7 @@ from wolflab.lab.plans.loading import build
 from wolflab.lab.results.summaries import games, summary
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.replay import verify_game
-from wolflab.lab.runs.retaken_turn import again
+from wolflab.lab.runs.retaken_turn import retake_turn
 from wolflab.lab.storage.store import Place, Store
 from wolflab.metrics.behaviours import trust_tables
 from wolflab.models.embedders import resolve_embedder
@@ -375,17 +375,17 @@ def test_one_games_trust_is_drawn_day_by_day(store: Store) -> None:
 def test_a_turn_is_taken_again_without_a_component(store: Store) -> None:
     row = rows(store, "frozen")[0]
     turn = next(turn.ask for turn in store.record(row.id).turns if turn.kind == "vote")
-    whole = again(store, row, turn)
+    whole = retake_turn(store, row, turn)
     assert whole.notes is None
     assert "vote for the player" in moderator_request(whole.decision.situation, whole.decision.ask)
-    less = again(store, row, turn, ["reflection"])
+    less = retake_turn(store, row, turn, ["reflection"])
     assert less.notes is not None
     kinds = {type(note) for _, note in less.notes}
     assert Answered in kinds
     assert Reflected not in kinds
     assert Suggested not in kinds
     with pytest.raises(ExperimentError, match="without"):
-        again(store, row, turn, ["nonsense"])
+        retake_turn(store, row, turn, ["nonsense"])
 
 
 def test_conduct_is_counted_and_draws_are_told(tmp_path: Path) -> None:
