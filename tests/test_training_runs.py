@@ -894,6 +894,7 @@ def test_the_page_and_the_table(whole: Path) -> None:
     assert "Instrument check" in page
 
 
+@pytest.mark.drawn
 def test_the_curve_is_a_picture_of_its_own(whole: Path) -> None:
     show_training(Console(quiet=True), whole)
     picture = ElementTree.parse(whole / "curve.svg").getroot()

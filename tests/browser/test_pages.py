@@ -23,7 +23,7 @@ from tiny_models import tiny_base
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.browser, pytest.mark.drawn, pytest.mark.filterwarnings("ignore")]
 
 PAGES = {
     "report": ("run quickstart --out run -o deals=3", "run/report.html"),
