@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from marks import examples
 from wolflab.metrics.published import (
     PublishedFigure,
     compare_with_published,
@@ -198,7 +199,7 @@ def test_over_deals_and_draws_the_truth_is_covered_and_over_deals_alone_it_is_no
     draws: int, sizes: tuple[float, float, float], one_way_at_most: float
 ) -> None:
     rng = np.random.default_rng(draws)
-    trials, covered, one_way = 200, 0, 0
+    trials, covered, one_way = 120, 0, 0
     for _ in range(trials):
         values, by = crossing(rng, 40, draws, sizes)
         covered += mean_over(values, by).excludes(0.0) is False
@@ -327,7 +328,7 @@ def test_a_paired_test_counts_draws_as_chance() -> None:
     assert missed / trials <= 0.05
 
 
-@settings(max_examples=60, deadline=None)
+@examples(30)
 @given(
     st.lists(
         st.tuples(
@@ -354,7 +355,7 @@ values = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(30)
 @given(values)
 def test_never_nan_and_always_in_order(pairs: list[tuple[int, float | None]]) -> None:
     found = iv.mean(pairs)

@@ -7,8 +7,9 @@ import pickle
 from dataclasses import FrozenInstanceError, fields
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
+from marks import examples
 from rules_helpers import rulesets
 from wolflab.errors import RulesetError
 from wolflab.fields import Misfit, from_plain
@@ -205,7 +206,7 @@ def test_a_ruleset_cannot_be_changed() -> None:
 
 
 @given(rulesets())
-@settings(max_examples=100, deadline=None)
+@examples(50)
 def test_a_ruleset_survives_dictionaries_copies_and_pickles(rules: Ruleset) -> None:
     for again in (Ruleset(**rules.as_dict()), copy.deepcopy(rules), pickle.loads(pickle.dumps(rules))):  # type: ignore[arg-type]
         assert again == rules
