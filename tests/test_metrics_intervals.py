@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marks import examples
+from marks import examples, slow_except
 from wolflab.metrics.published import (
     PublishedFigure,
     compare_with_published,
@@ -188,18 +188,21 @@ def test_one_draw_is_as_none() -> None:
 
 @pytest.mark.parametrize(
     ("draws", "sizes", "one_way_at_most"),
-    [
-        (5, (1.0, 1.0, 1.0), 0.70),
-        (5, (0.0, 1.0, 0.5), 0.35),
-        (8, (0.3, 0.3, 3.0), 0.95),
-        (20, (1.0, 1.0, 1.0), 0.85),
-    ],
+    slow_except(
+        [(5, (1.0, 1.0, 1.0), 0.70)],
+        [
+            (5, (1.0, 1.0, 1.0), 0.70),
+            (5, (0.0, 1.0, 0.5), 0.35),
+            (8, (0.3, 0.3, 3.0), 0.95),
+            (20, (1.0, 1.0, 1.0), 0.85),
+        ],
+    ),
 )
 def test_over_deals_and_draws_the_truth_is_covered_and_over_deals_alone_it_is_not(
     draws: int, sizes: tuple[float, float, float], one_way_at_most: float
 ) -> None:
     rng = np.random.default_rng(draws)
-    trials, covered, one_way = 120, 0, 0
+    trials, covered, one_way = 200, 0, 0
     for _ in range(trials):
         values, by = crossing(rng, 40, draws, sizes)
         covered += mean_over(values, by).excludes(0.0) is False
