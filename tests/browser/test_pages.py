@@ -56,7 +56,7 @@ PAGES = {
 """Each page: the commands that write it, and where."""
 NEEDED = {"run": PAGES["report"][0], "questions.jsonl": "wwqa build --n 60 -o questions.jsonl"}
 """What commands read: the command that makes it."""
-NAMES = slow_except(["report", "comparison", "evaluation"], PAGES)
+NAMES = slow_except(["report", "evaluation"], PAGES)
 
 
 @pytest.fixture(scope="session")
