@@ -881,6 +881,7 @@ def test_targets_by_name() -> None:
 # -- what is shown ------------------------------------------------------------------------------
 
 
+@pytest.mark.drawn
 def test_the_page_and_the_table(whole: Path) -> None:
     console = Console(record=True, width=120)
     show_training(console, whole)
