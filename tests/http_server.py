@@ -16,9 +16,10 @@ import re
 import threading
 import zlib
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import Any
 
 from aiohttp import web
@@ -29,6 +30,16 @@ SPEECH = (
     "I am a Villager and I have nothing to report, but {name} was very quiet.",
     "Yesterday's votes speak against {name}.",
 )
+
+
+def asynchronous(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
+    """A test that awaits; it has a minute."""
+
+    @wraps(test)
+    def run(**given: Any) -> None:
+        asyncio.run(asyncio.wait_for(test(**given), 60))
+
+    return run
 
 
 @dataclass(frozen=True)

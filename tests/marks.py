@@ -1,11 +1,20 @@
-"""Marks for tests: which of them are slow (docs/testing.md)."""
+"""Marks for tests: which of them are slow, and how many examples they try (docs/testing.md)."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+TIMES = float(os.environ.get("WOLFLAB_EXAMPLES", "1"))
+
+
+def examples(count: int) -> settings:
+    """A property is tried with so many examples, or with as many times more as WOLFLAB_EXAMPLES says."""
+    return settings(max_examples=round(count * TIMES), deadline=None)
 
 
 def with_slow(values: Iterable[Any], slow: Collection[Any]) -> list[Any]:

@@ -12,8 +12,9 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from pathlib import Path
@@ -171,10 +172,11 @@ def room_of(module: str) -> str:
     return module.split(".")[0]
 
 
-def imports_of(path: Path) -> Iterator[Import]:
+@cache
+def imports_of(path: Path) -> Sequence[Import]:
     """All imports of a file, lazy ones too; relative ones resolved, ``wolflab.`` cut off."""
     package = ["wolflab", *path.relative_to(PACKAGE).parts[:-1]]
-    yield from _walk(ast.parse(path.read_text(encoding="utf-8")), package, False, False)
+    return [*_walk(tree_of(path), package, False, False)]
 
 
 def _walk(node: ast.AST, package: list[str], lazy: bool, typing: bool) -> Iterator[Import]:
@@ -195,6 +197,7 @@ def _walk(node: ast.AST, package: list[str], lazy: bool, typing: bool) -> Iterat
             yield from _walk(child, package, lazy or function, typing or checking)
 
 
+@cache
 def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
@@ -344,6 +347,13 @@ def _matches_all(case: ast.match_case) -> bool:
 # -- the package ----------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _no_tree_stays() -> Iterator[None]:
+    """The trees of all files are parsed once; other tests run without them in memory."""
+    yield
+    tree_of.cache_clear()
+
+
 def in_all(check: Callable[[Path], Iterable[object]]) -> dict[str, list[object]]:
     """What a check finds, by file."""
     found = {NAMES[path]: list(check(path)) for path in FILES}
@@ -446,7 +456,7 @@ def test_every_folder_is_a_known_room() -> None:
 def test_no_broad_except_but_where_a_failure_is_recorded() -> None:
     broad = []
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.ExceptHandler):
                 names = {"BaseException"} if node.type is None else set(ast.unparse(node.type).split(", "))
                 last = node.body[-1]

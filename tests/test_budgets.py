@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 from command_line import wolflab
-from http_server import FakeServer, Fault, running, serving
+from http_server import FakeServer, Fault, asynchronous, running, serving
 from test_http_model import Naps, ask, make, play, request
 from test_run import over_http
 from wolflab.errors import BudgetExceeded, ModelError, ModelRefused, ServerError, Stopped, StoreError
@@ -127,25 +127,23 @@ def test_games_at_several_tables_share_the_budget_of_their_run(tmp_path: Path) -
             assert 15_000 < store.spent()[0] <= 20_000
 
 
-def test_a_call_that_may_take_more_than_is_left_waits_for_the_others_and_is_then_refused() -> None:
-    async def go() -> None:
-        budget = Budget(tokens=100)
-        over = asyncio.Event()
+@asynchronous
+async def test_a_call_that_may_take_more_than_is_left_waits_for_the_others_and_is_then_refused() -> None:
+    budget = Budget(tokens=100)
+    over = asyncio.Event()
 
-        async def use(most: int, took: int) -> None:
-            async with budget.hold(lambda: Most(Usage(most))):
-                await over.wait()
-                budget.add(Usage(took))
+    async def use(most: int, took: int) -> None:
+        async with budget.hold(lambda: Most(Usage(most))):
+            await over.wait()
+            budget.add(Usage(took))
 
-        first, second, third = (asyncio.create_task(use(*call)) for call in ((70, 30), (60, 10), (90, 0)))
-        await asyncio.sleep(0.01)
-        assert budget.in_flight == 1
-        over.set()
-        await asyncio.gather(first, second)
-        with pytest.raises(BudgetExceeded, match=r"100 tokens is spent \(40 used, and the next .* take 90"):
-            await third
-
-    play(go())
+    first, second, third = (asyncio.create_task(use(*call)) for call in ((70, 30), (60, 10), (90, 0)))
+    await asyncio.sleep(0.01)
+    assert budget.in_flight == 1
+    over.set()
+    await asyncio.gather(first, second)
+    with pytest.raises(BudgetExceeded, match=r"100 tokens is spent \(40 used, and the next .* take 90"):
+        await third
 
 
 def test_what_a_call_may_take_is_learned() -> None:
@@ -175,22 +173,20 @@ def test_what_a_call_may_take_is_learned() -> None:
         (404, {"error": {"message": "The model `wolf-1` does not exist", "code": "model_not_found"}}),
     ],
 )
-def test_a_refusal_is_heard_once(status: int, body: Any) -> None:
+@asynchronous
+async def test_a_refusal_is_heard_once(status: int, body: Any) -> None:
     """Whoever calls afterwards is refused without a request."""
 
-    async def go() -> None:
-        async with serving(faults=deque([Fault("error", status, body=body)])) as server:
-            model = make(server)
-            with pytest.raises(ModelRefused):
-                await model.generate(request())
-            with pytest.raises(ModelRefused):
-                await model.generate(request())
-            assert server.calls == 1
-            model.endpoint.try_anew()
-            assert (await model.generate(request())).text
-            await model.close()
-
-    play(go())
+    async with serving(faults=deque([Fault("error", status, body=body)])) as server:
+        model = make(server)
+        with pytest.raises(ModelRefused):
+            await model.generate(request())
+        with pytest.raises(ModelRefused):
+            await model.generate(request())
+        assert server.calls == 1
+        model.endpoint.try_anew()
+        assert (await model.generate(request())).text
+        await model.close()
 
 
 def test_games_that_do_not_need_a_refused_model_go_on(tmp_path: Path) -> None:
@@ -210,58 +206,52 @@ def test_games_that_do_not_need_a_refused_model_go_on(tmp_path: Path) -> None:
             assert play_run(store)
 
 
-def test_a_server_that_answers_nobody_is_tried_by_one_call_while_the_others_wait() -> None:
-    async def go() -> None:
-        faults = deque([Fault("status", 503)] * 60)
-        async with serving(faults=faults) as server:
-            naps = Naps()
-            model = make(server, naps, max_in_flight=16, retries=50)
-            told: list[str] = []
-            model.endpoint.tell = told.append
-            replies = await asyncio.gather(*(model.generate(request()) for _ in range(16)))
-            await model.close()
-            assert len(replies) == 16
-            # each of them fails until it is clear that nobody is answered; from then on one tries
-            assert server.calls == 60 + 16
-            assert 16 * 3 <= len(naps.asked) == 60
-            assert "gives no answer" in told[0]
-            assert "answers again" in told[1]
-
-    play(go())
+@asynchronous
+async def test_a_server_that_answers_nobody_is_tried_by_one_call_while_the_others_wait() -> None:
+    faults = deque([Fault("status", 503)] * 60)
+    async with serving(faults=faults) as server:
+        naps = Naps()
+        model = make(server, naps, max_in_flight=16, retries=50)
+        told: list[str] = []
+        model.endpoint.tell = told.append
+        replies = await asyncio.gather(*(model.generate(request()) for _ in range(16)))
+        await model.close()
+        assert len(replies) == 16
+        # each of them fails until it is clear that nobody is answered; from then on one tries
+        assert server.calls == 60 + 16
+        assert 16 * 3 <= len(naps.asked) == 60
+        assert "gives no answer" in told[0]
+        assert "answers again" in told[1]
 
 
-def test_an_outage_that_lasts_too_long_ends_every_call_and_asks_nothing_more() -> None:
-    async def go() -> None:
-        async with serving(faults=deque([Fault("status", 503)] * 500)) as server:
-            model = make(server, max_in_flight=4, retries=100, longest_outage=300.0)
-            calls = [model.generate(request()) for _ in range(4)]
-            outcomes = await asyncio.gather(*calls, return_exceptions=True)
-            assert all(isinstance(one, ServerError) for one in outcomes)
-            before = server.calls
-            with pytest.raises(ServerError, match="has answered nobody for"):
-                await model.generate(request())
-            assert server.calls == before < 60
-            await model.close()
-
-    play(go())
+@asynchronous
+async def test_an_outage_that_lasts_too_long_ends_every_call_and_asks_nothing_more() -> None:
+    async with serving(faults=deque([Fault("status", 503)] * 500)) as server:
+        model = make(server, max_in_flight=4, retries=100, longest_outage=300.0)
+        calls = [model.generate(request()) for _ in range(4)]
+        outcomes = await asyncio.gather(*calls, return_exceptions=True)
+        assert all(isinstance(one, ServerError) for one in outcomes)
+        before = server.calls
+        with pytest.raises(ServerError, match="has answered nobody for"):
+            await model.generate(request())
+        assert server.calls == before < 60
+        await model.close()
 
 
-def test_an_outage_lasts_no_longer_for_many_calls_than_for_one() -> None:
+@asynchronous
+async def test_an_outage_lasts_no_longer_for_many_calls_than_for_one() -> None:
     """Its seconds are those of the clock, not of all who wait."""
 
-    async def go() -> None:
-        async with serving(faults=deque([Fault("status", 503)] * 500)) as server:
-            naps = Naps()
-            model = make(server, naps, max_in_flight=64, retries=6, longest_outage=200.0)
-            calls = [model.generate(request()) for _ in range(64)]
-            outcomes = await asyncio.gather(*calls, return_exceptions=True)
-            assert {type(one) for one in outcomes} == {ServerError}
-            assert model._connection().outage.seconds >= 200.0
-            one_after_another = sorted(naps.asked)[128:]  # the first two retries were everybody's
-            assert sum(one_after_another) >= 190.0
-            await model.close()
-
-    play(go())
+    async with serving(faults=deque([Fault("status", 503)] * 500)) as server:
+        naps = Naps()
+        model = make(server, naps, max_in_flight=64, retries=6, longest_outage=200.0)
+        calls = [model.generate(request()) for _ in range(64)]
+        outcomes = await asyncio.gather(*calls, return_exceptions=True)
+        assert {type(one) for one in outcomes} == {ServerError}
+        assert model._connection().outage.seconds >= 200.0
+        one_after_another = sorted(naps.asked)[128:]  # the first two retries were everybody's
+        assert sum(one_after_another) >= 190.0
+        await model.close()
 
 
 def test_games_that_a_server_broke_off_are_taken_up_once_it_answers(tmp_path: Path) -> None:
@@ -300,26 +290,24 @@ class FlexServer(FakeServer):
         return super()._refusal(body)
 
 
-def test_a_call_in_the_cheaper_tier_costs_half_and_falls_back_after_a_while(tmp_path: Path) -> None:
+@asynchronous
+async def test_a_call_in_the_cheaper_tier_costs_half_and_falls_back_after_a_while(tmp_path: Path) -> None:
     """What the server says it served counts, not what was asked for."""
 
-    async def go() -> None:
-        server = FlexServer(room=lambda n: n < 3)
-        await server.start()
-        naps = Naps()
-        model = make(server, naps, price=Price(10.0, 10.0), tier="flex", tier_wait=100.0, retries=2)
-        cheap = await model.generate(request())
-        assert (cheap.tier, cheap.usage.cost) == ("flex", pytest.approx(cheap.usage.tokens * 5e-6))
-        server.room = lambda n: False
-        dear = await model.generate(request())
-        assert (dear.tier, dear.usage.cost) == ("", pytest.approx(dear.usage.tokens * 1e-5))
-        assert 100 <= sum(naps.asked) < 161
-        assert "service_tier" not in server.bodies[-1]
-        assert "not in flex" in model.adaptations[0]
-        await model.close()
-        await server.stop()
-
-    play(go())
+    server = FlexServer(room=lambda n: n < 3)
+    await server.start()
+    naps = Naps()
+    model = make(server, naps, price=Price(10.0, 10.0), tier="flex", tier_wait=100.0, retries=2)
+    cheap = await model.generate(request())
+    assert (cheap.tier, cheap.usage.cost) == ("flex", pytest.approx(cheap.usage.tokens * 5e-6))
+    server.room = lambda n: False
+    dear = await model.generate(request())
+    assert (dear.tier, dear.usage.cost) == ("", pytest.approx(dear.usage.tokens * 1e-5))
+    assert 100 <= sum(naps.asked) < 161
+    assert "service_tier" not in server.bodies[-1]
+    assert "not in flex" in model.adaptations[0]
+    await model.close()
+    await server.stop()
 
 
 def test_the_tier_that_was_served_stands_with_the_call(tmp_path: Path) -> None:
@@ -341,22 +329,20 @@ def test_a_server_without_tiers_is_asked_without_one() -> None:
 # -- somebody stops it --------------------------------------------------------------------------
 
 
-def test_a_closed_budget_lets_calls_in_flight_end_and_no_other_begin() -> None:
-    async def go() -> None:
-        async with serving(gate=3) as server:
-            budget = Budget()
-            model = make(server, budget=budget, max_in_flight=2)
-            calls = [asyncio.create_task(model.generate(request())) for _ in range(5)]
-            while server.in_flight < 2:
-                await asyncio.sleep(0.01)
-            budget.close("stopped by Ctrl-C")
-            server._full.set()
-            outcomes = await asyncio.gather(*calls, return_exceptions=True)
-            assert sum(isinstance(one, Response) for one in outcomes) == 2
-            assert sum(isinstance(one, Stopped) for one in outcomes) == 3
-            await model.close()
-
-    play(go())
+@asynchronous
+async def test_a_closed_budget_lets_calls_in_flight_end_and_no_other_begin() -> None:
+    async with serving(gate=3) as server:
+        budget = Budget()
+        model = make(server, budget=budget, max_in_flight=2)
+        calls = [asyncio.create_task(model.generate(request())) for _ in range(5)]
+        while server.in_flight < 2:
+            await asyncio.sleep(0.01)
+        budget.close("stopped by Ctrl-C")
+        server._full.set()
+        outcomes = await asyncio.gather(*calls, return_exceptions=True)
+        assert sum(isinstance(one, Response) for one in outcomes) == 2
+        assert sum(isinstance(one, Stopped) for one in outcomes) == 3
+        await model.close()
 
 
 def test_a_closed_budget_wakes_a_call_that_waits_for_its_retry() -> None:

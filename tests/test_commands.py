@@ -4,8 +4,7 @@ A fenced block with `run` in its info string is executed as it stands; one with 
 All other commands run at tiny size: the lines of the other blocks, and what stands in backquotes and is more
 than a command's name. All run in this process, in the order of their page, in one empty folder for each page.
 Shipped files are read with the numbers of `SIZES`, and so are numbers in the words; `world` has what a reader
-would have; a real model is a server on this machine. Figures are composed and not drawn (`test_report*.py`
-draw them), which would take half of the time.
+would have; a real model is a server on this machine.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ import pytest
 import typer
 import uvicorn
 import yaml
-from matplotlib.figure import Figure
 from typer.testing import CliRunner
 
 import command_line
@@ -258,17 +256,10 @@ def patched() -> Iterator[http_server.FakeServer]:
         patch.setattr(sources, "shipped_files", lambda folder="": files[folder])
         patch.setenv("OPENAI_API_KEY", "none")
         patch.setenv("COLUMNS", "160")
-        patch.setattr(Figure, "savefig", lambda self, file, **_: file.write(undrawn(file)))
         for one in ("openai", "ollama"):
             row = replace(PROVIDERS[one], base_url=server.base_url)
             patch.setitem(PROVIDERS, one, row)
         yield server
-
-
-def undrawn(file: io.IOBase) -> str | bytes:
-    """A picture of nothing, as the file takes it."""
-    svg = '<svg viewBox="0 0 1 1"></svg>'
-    return svg if isinstance(file, io.TextIOBase) else svg.encode()
 
 
 def small(text: str) -> str:

@@ -25,7 +25,7 @@ import http_server
 from command_line import wolflab
 from marks import slow_except, with_slow
 from policy_helpers import TINY_LEARNER
-from test_run import cli, experiment, looking, records
+from test_run import experiment, looking, records
 from wolflab import cli as command_line
 from wolflab import fields
 from wolflab.cli import app
@@ -114,7 +114,7 @@ def test_a_damaged_run_is_a_sentence(run: Path, damage: str) -> None:
         case "bad experiment":
             yaml.write_text("name: [")
     for arguments in (("report", str(run)), ("verify", str(run)), ("run", "--resume", str(run))):
-        result = cli(*arguments, cwd=run.parent)
+        result = wolflab(*arguments, cwd=run.parent)
         assert result.returncode == 2, arguments
         assert result.stderr.startswith("wolflab: "), result.stderr
         assert "Traceback" not in result.stderr
@@ -219,7 +219,7 @@ def test_what_is_no_file_is_written_to_and_not_replaced(tmp_path: Path) -> None:
 @pytest.mark.parametrize("out", ["file", "file/under"])
 def test_a_place_that_cannot_be_written_is_a_sentence(out: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    result = cli("run", "quickstart", "--out", out, cwd=tmp_path)
+    result = wolflab("run", "quickstart", "--out", out, cwd=tmp_path)
     assert result.returncode == 2
     assert result.stderr.startswith(f"wolflab: {out}: ")
 
@@ -300,7 +300,7 @@ def test_playing_against_a_failing_server_ends_in_a_sentence(tmp_path: Path) -> 
     with http_server.running() as server:
         server.faults.extend([http_server.Fault("status", 500)] * 50)
         model = f'others.model={{model: wolf-1, base_url: "{server.base_url}", retries: 0}}'
-        result = cli("play", "-o", model, cwd=tmp_path)
+        result = wolflab("play", "-o", model, cwd=tmp_path)
     assert result.returncode == 2
     assert "failed once" in result.stderr
     assert "Traceback" not in result.stderr

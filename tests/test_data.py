@@ -61,8 +61,8 @@ FIELDS: dict[str, Any] = {
     "players": {"others": {"model": MODEL, "recipe": {"name": "deductive", "retries": 0}}},
     "conditions": {"talk": {}, "plain": {"players": {"others": {"recipe": "strategic"}}}},
     "straw_polls": 2,
-    "deals": 6,
-    "seed": 5,
+    "deals": 3,
+    "seed": 13,
 }
 
 
@@ -157,7 +157,7 @@ def test_every_row_has_the_declared_columns_and_kinds(
 def test_every_planned_game_is_there_with_its_state(run: OpenedRun, store: Store) -> None:
     rows = {row["game"]: row for row in run.games.rows()}
     states = Counter(row["state"] for row in rows.values())
-    assert states["done"] >= 7
+    assert states["done"] >= 4
     assert states["void"] > 0
     assert states["failed"] == 1
     for game in store.games():
@@ -679,7 +679,7 @@ def test_a_judges_calls_stand_among_the_calls(run: OpenedRun, tmp_path: Path) ->
         assert row["player"] == f"player_{row['seat'] + 1}"
         assert row["step"] == "judge"
     assert len(list(opened.calls.rows())) == len(judged) + len(list(run.calls.rows()))
-    with Store.create(tmp_path / "r", build(FIELDS | {"seed": 6})) as other:
+    with Store.create(tmp_path / "r", build(FIELDS | {"deals": 4, "seed": 6})) as other:
         assert runner.play_run(other)
     with pytest.raises(StoreError, match=r"not from .*name the run of their sample"):
         list(wolflab.open_run(tmp_path / "r", judges=[labels / "judge-village"]).calls.rows())

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from marks import examples
 from text_helpers import ask, questions
 from wolflab.errors import RulesetError
 from wolflab.lab.plans.specs import ruleset_of
@@ -82,7 +83,7 @@ def without_aliases(text: str) -> str:
 
 
 @EVERY
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(question=questions())
 def test_prompts_come_back(named: Ruleset, question: Question) -> None:
     rules = question.situation.ruleset.with_(role_names=named.role_names)
@@ -134,7 +135,7 @@ FILLER += ["VILLAGE", "Village", "side", "é", "12", "-", "/", "„"]
 
 
 @EVERY
-@settings(max_examples=150, deadline=None)
+@examples(60)
 @given(
     parts=st.lists(st.sampled_from([*WORDS, *FILLER]), max_size=12), glue=st.sampled_from([" ", "  ", "\n"])
 )
@@ -157,7 +158,7 @@ NOUNS = re.findall(
 ROLES_IN_TURN = ("Werewolf", "Villager", "Seer", "Guard", "Witch", "Doctor")
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(st.permutations(NOUNS), st.integers(1, 6), st.sampled_from(sorted(PRESETS)))
 def test_any_names_come_back(nouns: list[str], number: int, preset: str) -> None:
     named = PRESETS[preset].with_(role_names=dict(zip(ROLES_IN_TURN, nouns[:number], strict=False)))
@@ -205,7 +206,7 @@ ODD += [
 
 
 @EVERY
-@settings(max_examples=100, deadline=None)
+@examples(40)
 @given(parts=st.lists(st.sampled_from(ODD), max_size=10))
 def test_odd_text_is_left_alone_and_settles(named: Ruleset, parts: list[str]) -> None:
     """No text raises; what holds no role's word stays; a text that came back once comes back unchanged."""
@@ -220,7 +221,7 @@ def test_odd_text_is_left_alone_and_settles(named: Ruleset, parts: list[str]) ->
 
 
 @HIDING
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(question=questions())
 def test_nothing_of_the_roles_own_words_is_left(named: Ruleset, question: Question) -> None:
     rules = question.situation.ruleset.with_(role_names=named.role_names)

@@ -24,6 +24,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embedding_server import EmbeddingServer, serving, vector_of
+from http_server import asynchronous
 from wolflab.errors import BudgetExceeded, ModelError, ServerError, StoreError
 from wolflab.lab.storage.embedding_cache import CachedEmbedder, EmbeddingCache, text_hash
 from wolflab.match import run_now
@@ -351,20 +352,18 @@ def test_many_texts_go_out_in_batches_side_by_side():
         "total number of texts must be at most 96",
     ],
 )
-def test_a_batch_that_is_too_large_is_halved_and_remembered(words):
+@asynchronous
+async def test_a_batch_that_is_too_large_is_halved_and_remembered(words):
     texts = [f"text {n}" for n in range(20)]
     refused = [(400, {}, {"error": {"message": words}})] * 2
 
-    async def go() -> None:
-        async with serving(faults=deque(refused)) as server:
-            embedder = make(server, batch=64)
-            for _ in range(2):
-                assert await embedder.embed(texts) == pytest.approx(expected(texts, 8), abs=1e-6)
-            sizes = [len(body["input"]) for body in server.bodies]
-            assert sizes == [20, 10, *[5] * 8]
-            await embedder.close()
-
-    play(go())
+    async with serving(faults=deque(refused)) as server:
+        embedder = make(server, batch=64)
+        for _ in range(2):
+            assert await embedder.embed(texts) == pytest.approx(expected(texts, 8), abs=1e-6)
+        sizes = [len(body["input"]) for body in server.bodies]
+        assert sizes == [20, 10, *[5] * 8]
+        await embedder.close()
 
 
 def test_a_batch_holds_a_limited_number_of_tokens():
@@ -408,18 +407,16 @@ def test_a_server_that_keeps_failing_is_a_server_error():
         ask(server={"faults": deque([(429, {"Retry-After": "999"}, {})])})
 
 
-def test_one_failing_batch_stops_the_others():
-    async def go() -> None:
-        async with serving(faults=deque([(404, {}, {"error": {"message": "model e not found"}})])) as server:
-            embedder = make(server, batch=1, max_in_flight=1)
-            with pytest.raises(ModelError, match="has no model 'e'"):
-                await embedder.embed([str(n) for n in range(20)])
-            assert len(server.bodies) < 20
-            left = [task for task in asyncio.all_tasks() if "EndpointEmbedder._one" in repr(task)]
-            assert left == []
-            await embedder.close()
-
-    play(go())
+@asynchronous
+async def test_one_failing_batch_stops_the_others():
+    async with serving(faults=deque([(404, {}, {"error": {"message": "model e not found"}})])) as server:
+        embedder = make(server, batch=1, max_in_flight=1)
+        with pytest.raises(ModelError, match="has no model 'e'"):
+            await embedder.embed([str(n) for n in range(20)])
+        assert len(server.bodies) < 20
+        left = [task for task in asyncio.all_tasks() if "EndpointEmbedder._one" in repr(task)]
+        assert left == []
+        await embedder.close()
 
 
 @pytest.mark.parametrize(
@@ -452,17 +449,15 @@ def test_dimensions_are_asked_for_and_required():
     assert embedder.dimensions == 5
 
 
-def test_a_server_that_changes_its_dimensions_is_noticed():
-    async def go() -> None:
-        async with serving() as server:
-            embedder = make(server)
-            await embedder.embed(["one"])
-            server.dimensions = 9
-            with pytest.raises(ModelError, match="9 dimensions where 8 were expected: is it the model"):
-                await embedder.embed(["two"])
-            await embedder.close()
-
-    play(go())
+@asynchronous
+async def test_a_server_that_changes_its_dimensions_is_noticed():
+    async with serving() as server:
+        embedder = make(server)
+        await embedder.embed(["one"])
+        server.dimensions = 9
+        with pytest.raises(ModelError, match="9 dimensions where 8 were expected: is it the model"):
+            await embedder.embed(["two"])
+        await embedder.close()
 
 
 def test_a_missing_and_a_refused_key_name_the_variable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
@@ -753,54 +748,48 @@ def test_embedders_do_not_see_each_others_vectors(tmp_path: Path):
         )
 
 
-def test_what_several_ask_for_at_once_is_embedded_once(tmp_path: Path):
-    async def go() -> None:
-        with EmbeddingCache.open(tmp_path / "run.sqlite") as cache:
-            inner = Counting(wobble=True)
-            inner.pause = lambda: asyncio.sleep(0.01)
-            embedder = CachedEmbedder(inner, cache)
-            found = await asyncio.gather(*(embedder.embed(["a", f"own {n}"]) for n in range(5)))
-            assert inner.asked.count("a") == 1
-            assert len(inner.asked) == 6
-            assert all((rows[0] == found[0][0]).all() for rows in found)
-
-    play(go())
+@asynchronous
+async def test_what_several_ask_for_at_once_is_embedded_once(tmp_path: Path):
+    with EmbeddingCache.open(tmp_path / "run.sqlite") as cache:
+        inner = Counting(wobble=True)
+        inner.pause = lambda: asyncio.sleep(0.01)
+        embedder = CachedEmbedder(inner, cache)
+        found = await asyncio.gather(*(embedder.embed(["a", f"own {n}"]) for n in range(5)))
+        assert inner.asked.count("a") == 1
+        assert len(inner.asked) == 6
+        assert all((rows[0] == found[0][0]).all() for rows in found)
 
 
-def test_if_the_one_who_asked_fails_the_next_one_asks(tmp_path: Path):
-    async def go() -> None:
-        with EmbeddingCache.open(tmp_path / "run.sqlite") as cache:
-            inner = Counting()
-            inner.pause, inner.failures = (lambda: asyncio.sleep(0.01)), 1
-            embedder = CachedEmbedder(inner, cache)
-            results = await asyncio.gather(*(embedder.embed(["a"]) for _ in range(3)), return_exceptions=True)
-            assert isinstance(results[0], ServerError)
-            assert [rows.shape for rows in results[1:]] == [(1, 6)] * 2  # type: ignore[union-attr]
-            assert inner.asked == ["a", "a"]
-
-    play(go())
+@asynchronous
+async def test_if_the_one_who_asked_fails_the_next_one_asks(tmp_path: Path):
+    with EmbeddingCache.open(tmp_path / "run.sqlite") as cache:
+        inner = Counting()
+        inner.pause, inner.failures = (lambda: asyncio.sleep(0.01)), 1
+        embedder = CachedEmbedder(inner, cache)
+        results = await asyncio.gather(*(embedder.embed(["a"]) for _ in range(3)), return_exceptions=True)
+        assert isinstance(results[0], ServerError)
+        assert [rows.shape for rows in results[1:]] == [(1, 6)] * 2  # type: ignore[union-attr]
+        assert inner.asked == ["a", "a"]
 
 
-def test_the_first_vector_stored_wins_between_processes_too(tmp_path: Path):
+@asynchronous
+async def test_the_first_vector_stored_wins_between_processes_too(tmp_path: Path):
     """While one waits for its server, another stores the same text: both go on with the other's vector."""
 
-    async def go() -> None:
-        path = tmp_path / "run.sqlite"
-        with EmbeddingCache.open(path) as mine, EmbeddingCache.open(path) as theirs:
-            quick, slow = Counting(wobble=True), Counting(wobble=True)
-            slow.asked.append("so that it wobbles otherwise")
+    path = tmp_path / "run.sqlite"
+    with EmbeddingCache.open(path) as mine, EmbeddingCache.open(path) as theirs:
+        quick, slow = Counting(wobble=True), Counting(wobble=True)
+        slow.asked.append("so that it wobbles otherwise")
 
-            async def meanwhile() -> None:
-                await CachedEmbedder(quick, theirs).embed(["a"])
+        async def meanwhile() -> None:
+            await CachedEmbedder(quick, theirs).embed(["a"])
 
-            slow.pause = meanwhile
-            got = await CachedEmbedder(slow, mine).embed(["a"])
-            first = expected(["a1"], 6).astype(np.float32)
-            assert (got == first).all()
-            assert (mine.get("counting", [text_hash("a")])[text_hash("a")] == first[0]).all()
-            assert mine.spent()[:2] == (2, 1.0), "both were paid for"
-
-    play(go())
+        slow.pause = meanwhile
+        got = await CachedEmbedder(slow, mine).embed(["a"])
+        first = expected(["a1"], 6).astype(np.float32)
+        assert (got == first).all()
+        assert (mine.get("counting", [text_hash("a")])[text_hash("a")] == first[0]).all()
+        assert mine.spent()[:2] == (2, 1.0), "both were paid for"
 
 
 def test_readers_see_what_is_stored_and_change_nothing(tmp_path: Path):

@@ -14,7 +14,7 @@ import pytest
 import trustme
 from aiohttp import web
 
-from http_server import FakeServer, Fault, answer, chunks, message_events, serving
+from http_server import FakeServer, Fault, answer, asynchronous, chunks, message_events, serving
 from test_http_model import PROMPT, Naps, ask, make, play, request
 from wolflab.errors import ModelError, ModelRefused, ServerError
 from wolflab.models.budget import Budget
@@ -67,43 +67,39 @@ async def get(url: str, *, method: str = "POST", seconds: float = 10.0, **more: 
 # -- connections ----------------------------------------------------------------------------
 
 
-def test_a_request_on_a_kept_connection_that_was_closed_is_sent_again() -> None:
+@asynchronous
+async def test_a_request_on_a_kept_connection_that_was_closed_is_sent_again() -> None:
     """As a server does that closes idle connections in the moment in which the next request goes out."""
     served: list[int] = []
 
-    async def go() -> None:
-        async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await read_request(reader)
-            served.append(len(served))
-            writer.write(reply(b'{"n": %d}' % len(served)))
-            await writer.drain()
-            await read_request(reader)  # the next one on this connection: gone without a word
+    async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        served.append(len(served))
+        writer.write(reply(b'{"n": %d}' % len(served)))
+        await writer.drain()
+        await read_request(reader)  # the next one on this connection: gone without a word
 
-        async with raw(answering) as at:
-            client = HttpClient(f"http://{at}")
-            asked = HttpRequest("POST", f"http://{at}/x", {}, b"{}")
-            replies = [await client.request(asked, 10.0) for _ in range(3)]
-            await client.close()
-            assert [one.body for one in replies if isinstance(one, HttpReply)] == [
-                b'{"n": 1}',
-                b'{"n": 2}',
-                b'{"n": 3}',
-            ]
-
-    play(go())
+    async with raw(answering) as at:
+        client = HttpClient(f"http://{at}")
+        asked = HttpRequest("POST", f"http://{at}/x", {}, b"{}")
+        replies = [await client.request(asked, 10.0) for _ in range(3)]
+        await client.close()
+        assert [one.body for one in replies if isinstance(one, HttpReply)] == [
+            b'{"n": 1}',
+            b'{"n": 2}',
+            b'{"n": 3}',
+        ]
 
 
-def test_a_fresh_connection_that_breaks_is_no_reply_and_the_request_was_sent() -> None:
-    async def go() -> None:
-        async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await read_request(reader)
+@asynchronous
+async def test_a_fresh_connection_that_breaks_is_no_reply_and_the_request_was_sent() -> None:
+    async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
 
-        async with raw(answering) as at:
-            lost = await get(f"http://{at}/x")
-            assert isinstance(lost, NoReply)
-            assert (lost.lacking, lost.sent) == ("reply", True)
-
-    play(go())
+    async with raw(answering) as at:
+        lost = await get(f"http://{at}/x")
+        assert isinstance(lost, NoReply)
+        assert (lost.lacking, lost.sent) == ("reply", True)
 
 
 def test_a_password_of_netrc_does_not_take_the_place_of_a_key(
@@ -120,61 +116,55 @@ def test_a_password_of_netrc_does_not_take_the_place_of_a_key(
 # -- proxies --------------------------------------------------------------------------------
 
 
-def test_a_proxy_of_the_environment_is_used_for_other_machines_alone(
+@asynchronous
+async def test_a_proxy_of_the_environment_is_used_for_other_machines_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[str] = []
 
-    async def go() -> None:
-        async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            asked.append((await read_request(reader))[0])
-            writer.write(reply())
-            await writer.drain()
+    async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append((await read_request(reader))[0])
+        writer.write(reply())
+        await writer.drain()
 
-        async with raw(answering) as at, serving() as here:
-            monkeypatch.setenv("http_proxy", f"http://{at}")
-            assert isinstance(await get("http://models.example/v1/x"), HttpReply)
-            assert asked == ["POST http://models.example/v1/x HTTP/1.1"]
-            model = make(here)
-            assert (await model.generate(request())).text == answer(PROMPT)
-            await model.close()
-            assert len(asked) == 1, "this machine is asked without the proxy"
-            assert proxy_of("http://models.example/v1") == f"http://{at}"
-            monkeypatch.setenv("no_proxy", "models.example")
-            assert proxy_of("http://models.example/v1") is None
-
-    play(go())
+    async with raw(answering) as at, serving() as here:
+        monkeypatch.setenv("http_proxy", f"http://{at}")
+        assert isinstance(await get("http://models.example/v1/x"), HttpReply)
+        assert asked == ["POST http://models.example/v1/x HTTP/1.1"]
+        model = make(here)
+        assert (await model.generate(request())).text == answer(PROMPT)
+        await model.close()
+        assert len(asked) == 1, "this machine is asked without the proxy"
+        assert proxy_of("http://models.example/v1") == f"http://{at}"
+        monkeypatch.setenv("no_proxy", "models.example")
+        assert proxy_of("http://models.example/v1") is None
 
 
 @pytest.mark.parametrize(
     "answer", [b"HTTP/1.1 407 Who are you?\r\nContent-Length: 0\r\n\r\n", b"banana\r\n\r\n"]
 )
-def test_a_proxys_password_is_in_no_sentence(answer: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def go() -> None:
-        async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await reader.readuntil(b"\r\n\r\n")
-            writer.write(answer)
-            await writer.drain()
+@asynchronous
+async def test_a_proxys_password_is_in_no_sentence(answer: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(answer)
+        await writer.drain()
 
-        async with raw(answering) as at:
-            for where in (at, "127.0.0.1:1"):
-                monkeypatch.setenv("HTTPS_PROXY", f"http://alice:pr0xyPass@{where}")
-                lost = await get("https://models.example/v1")
-                assert isinstance(lost, NoReply)
-                assert lost.words
-                assert "pr0xyPass" not in lost.words
-
-    play(go())
+    async with raw(answering) as at:
+        for where in (at, "127.0.0.1:1"):
+            monkeypatch.setenv("HTTPS_PROXY", f"http://alice:pr0xyPass@{where}")
+            lost = await get("https://models.example/v1")
+            assert isinstance(lost, NoReply)
+            assert lost.words
+            assert "pr0xyPass" not in lost.words
 
 
-def test_a_proxy_that_speaks_no_http_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+@asynchronous
+async def test_a_proxy_that_speaks_no_http_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("all_proxy", "socks5://user:secret@127.0.0.1:1080")
 
-    async def go() -> None:
-        with pytest.raises(ModelError, match=r"proxy socks5://127\.0\.0\.1:1080, and only proxies of HTTP"):
-            HttpClient("https://models.example/v1")
-
-    play(go())
+    with pytest.raises(ModelError, match=r"proxy socks5://127\.0\.0\.1:1080, and only proxies of HTTP"):
+        HttpClient("https://models.example/v1")
 
 
 # -- certificates ---------------------------------------------------------------------------
@@ -191,116 +181,102 @@ async def _hello(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
     await writer.drain()
 
 
-def test_an_untrusted_certificate_is_named_as_that_and_can_be_trusted(
+@asynchronous
+async def test_an_untrusted_certificate_is_named_as_that_and_can_be_trusted(
     authority: trustme.CA, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("127.0.0.1").configure_cert(context)
     authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
 
-    async def go() -> None:
-        async with raw(_hello, context) as at:
-            refused = await get(f"https://{at}/x")
-            assert isinstance(refused, NoReply)
-            assert (refused.lacking, refused.sent) == ("address", False)
-            assert "its certificate is not trusted" in refused.words
-            assert "SSL_CERT_FILE" in refused.words
-            monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
-            assert isinstance(await get(f"https://{at}/x"), HttpReply)
-
-    play(go())
+    async with raw(_hello, context) as at:
+        refused = await get(f"https://{at}/x")
+        assert isinstance(refused, NoReply)
+        assert (refused.lacking, refused.sent) == ("address", False)
+        assert "its certificate is not trusted" in refused.words
+        assert "SSL_CERT_FILE" in refused.words
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
+        assert isinstance(await get(f"https://{at}/x"), HttpReply)
 
 
-def test_an_alert_of_tls_is_a_lost_connection() -> None:
+@asynchronous
+async def test_an_alert_of_tls_is_a_lost_connection() -> None:
     """As an overloaded balancer sends one; the next connection may be all right."""
 
-    async def go() -> None:
-        async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await reader.read(2000)
-            writer.write(bytes.fromhex("15030300020250"))  # internal error
-            await writer.drain()
+    async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(2000)
+        writer.write(bytes.fromhex("15030300020250"))  # internal error
+        await writer.drain()
 
-        async with raw(answering) as at:
-            lost = await get(f"https://{at}/x")
-            assert isinstance(lost, NoReply)
-            assert (lost.lacking, lost.sent) == ("connection", False)
-            assert "http://" not in lost.words
-
-    play(go())
+    async with raw(answering) as at:
+        lost = await get(f"https://{at}/x")
+        assert isinstance(lost, NoReply)
+        assert (lost.lacking, lost.sent) == ("connection", False)
+        assert "http://" not in lost.words
 
 
-def test_tls_at_a_plain_port_and_none_at_one_of_tls_are_told(authority: trustme.CA) -> None:
-    async def go() -> None:
-        async with serving() as server:
-            url = server.base_url.replace("http:", "https:")
-            model = make(server, base_url=url)
-            with pytest.raises(ModelRefused, match=r"not use TLS at this port.*write http:// in place"):
-                await model.generate(request())
-            await model.close()
-        words = b"<html><h1>400 Bad Request</h1>The plain HTTP request was sent to HTTPS port</html>"
+@asynchronous
+async def test_tls_at_a_plain_port_and_none_at_one_of_tls_are_told(authority: trustme.CA) -> None:
+    async with serving() as server:
+        url = server.base_url.replace("http:", "https:")
+        model = make(server, base_url=url)
+        with pytest.raises(ModelRefused, match=r"not use TLS at this port.*write http:// in place"):
+            await model.generate(request())
+        await model.close()
+    words = b"<html><h1>400 Bad Request</h1>The plain HTTP request was sent to HTTPS port</html>"
 
-        async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await read_request(reader)
-            writer.write(reply(words, "400 Bad Request"))
-            await writer.drain()
+    async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(reply(words, "400 Bad Request"))
+        await writer.drain()
 
-        async with raw(answering) as at:
-            model = make(server, base_url=f"http://{at}/v1")
-            with pytest.raises(ModelRefused, match="speaks TLS at this port: write https://"):
-                await model.generate(request())
-            await model.close()
-
-    play(go())
+    async with raw(answering) as at:
+        model = make(server, base_url=f"http://{at}/v1")
+        with pytest.raises(ModelRefused, match="speaks TLS at this port: write https://"):
+            await model.generate(request())
+        await model.close()
 
 
 # -- redirects ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
-def test_a_redirect_elsewhere_is_refused_and_nothing_is_sent_there(status: int) -> None:
-    async def go() -> None:
-        async with serving() as other, serving() as server:
+@asynchronous
+async def test_a_redirect_elsewhere_is_refused_and_nothing_is_sent_there(status: int) -> None:
+    async with serving() as other, serving() as server:
 
-            async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-                line, *_ = await read_request(reader)
-                path = line.split()[1]
-                to = f"{other.base_url}/chat/completions" if path.startswith("/away") else "/v1/there"
-                writer.write(
-                    reply(b"", f"{status} Moved", f"Location: {to}") if "there" not in path else reply()
-                )
-                await writer.drain()
+        async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            line, *_ = await read_request(reader)
+            path = line.split()[1]
+            to = f"{other.base_url}/chat/completions" if path.startswith("/away") else "/v1/there"
+            writer.write(reply(b"", f"{status} Moved", f"Location: {to}") if "there" not in path else reply())
+            await writer.drain()
 
-            async with raw(answering) as at:
-                model = make(server, base_url=f"http://{at}/away")
-                with pytest.raises(
-                    ModelRefused, match=rf"redirects to {other.base_url[:-3]}, and nothing is"
-                ):
-                    await model.generate(request())
-                await model.close()
-                assert other.calls == 0
-                there = await get(f"http://{at}/near")
-                assert isinstance(there, HttpReply)
-                assert (there.status, there.body) == (200, b"{}")
-
-    play(go())
+        async with raw(answering) as at:
+            model = make(server, base_url=f"http://{at}/away")
+            with pytest.raises(ModelRefused, match=rf"redirects to {other.base_url[:-3]}, and nothing is"):
+                await model.generate(request())
+            await model.close()
+            assert other.calls == 0
+            there = await get(f"http://{at}/near")
+            assert isinstance(there, HttpReply)
+            assert (there.status, there.body) == (200, b"{}")
 
 
 @pytest.mark.parametrize(
     "target", ["http://[bad/", "http://127.0.0.1:99999/", "//", "", "http://u:p@127.0.0.1/", "http://a..b/"]
 )
-def test_a_redirect_to_what_is_no_address_is_a_sentence(target: str) -> None:
-    async def go() -> None:
-        async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await read_request(reader)
-            writer.write(reply(b"", "307 Moved", f"Location: {target}"))
-            await writer.drain()
+@asynchronous
+async def test_a_redirect_to_what_is_no_address_is_a_sentence(target: str) -> None:
+    async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(reply(b"", "307 Moved", f"Location: {target}"))
+        await writer.drain()
 
-        async with raw(answering) as at:
-            lost = await get(f"http://{at}/x")
-            assert isinstance(lost, NoReply)
-            assert (lost.lacking, "redirects" in lost.words) == ("address", True)
-
-    play(go())
+    async with raw(answering) as at:
+        lost = await get(f"http://{at}/x")
+        assert isinstance(lost, NoReply)
+        assert (lost.lacking, "redirects" in lost.words) == ("address", True)
 
 
 # -- streams --------------------------------------------------------------------------------
@@ -326,29 +302,27 @@ def as_chunk(data: bytes) -> bytes:
 
 @pytest.mark.parametrize("pause", [0.02, 0.3])
 @pytest.mark.parametrize("last", [b"0\r\n\r\n", b""], ids=["ended", "broken off"])
-def test_a_stream_ends_at_its_mark_and_not_at_words_like_it(pause: float, last: bytes) -> None:
+@asynchronous
+async def test_a_stream_ends_at_its_mark_and_not_at_words_like_it(pause: float, last: bytes) -> None:
     """Where it breaks off after the mark, the reply is whole all the same."""
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
     first = b'data: {"choices":[{"delta":{"content":"I am [DONE] with "}}]}\n\n'
     rest = b'data: {"choices":[{"delta":{"content":"you"},"finish_reason":"stop"}]}\n\n'
 
-    async def go() -> None:
-        async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await read_request(reader)
-            writer.write(head + as_chunk(first))
-            await writer.drain()
-            await asyncio.sleep(pause)
-            writer.write(as_chunk(rest) + as_chunk(b"data: [DONE]\n\n") + last)
-            await writer.drain()
+    async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(head + as_chunk(first))
+        await writer.drain()
+        await asyncio.sleep(pause)
+        writer.write(as_chunk(rest) + as_chunk(b"data: [DONE]\n\n") + last)
+        await writer.drain()
 
-        async with raw(answering) as at:
-            got = await get(f"http://{at}/x", end_mark=CHAT_COMPLETIONS.end_mark)
-            assert isinstance(got, HttpReply)
-            assert CHAT_COMPLETIONS.read(CHAT_COMPLETIONS.joined(events_of(got.body))).text == (
-                "I am [DONE] with you"
-            )
-
-    play(go())
+    async with raw(answering) as at:
+        got = await get(f"http://{at}/x", end_mark=CHAT_COMPLETIONS.end_mark)
+        assert isinstance(got, HttpReply)
+        assert CHAT_COMPLETIONS.read(CHAT_COMPLETIONS.joined(events_of(got.body))).text == (
+            "I am [DONE] with you"
+        )
 
 
 @pytest.mark.parametrize(
@@ -389,23 +363,21 @@ def test_a_server_that_only_streams_is_asked_for_streams() -> None:
     ]
 
 
-def test_a_stream_that_breaks_off_is_asked_for_again_and_may_have_been_paid_for() -> None:
+@asynchronous
+async def test_a_stream_that_breaks_off_is_asked_for_again_and_may_have_been_paid_for() -> None:
     class Broken(FakeServer):
         async def _stream(self, request: web.Request, events: Any) -> web.StreamResponse:
             return await super()._stream(request, events[:4] if self.calls == 1 else events)
 
-    async def go() -> None:
-        server = Broken(streams="always")
-        await server.start()
-        budget = Budget()
-        model = make(server, Naps(), budget=budget)
-        assert (await model.generate(request())).text == answer(PROMPT)
-        assert server.calls == 2
-        assert budget.possibly_tokens > 0
-        await model.close()
-        await server.stop()
-
-    play(go())
+    server = Broken(streams="always")
+    await server.start()
+    budget = Budget()
+    model = make(server, Naps(), budget=budget)
+    assert (await model.generate(request())).text == answer(PROMPT)
+    assert server.calls == 2
+    assert budget.possibly_tokens > 0
+    await model.close()
+    await server.stop()
 
 
 @pytest.mark.parametrize(
@@ -480,20 +452,18 @@ async def serving_apart() -> AsyncIterator[FakeServer]:
         yield server
 
 
-def test_waiting_for_a_persons_answer_is_no_lateness_of_the_machine() -> None:
-    async def go() -> None:
-        watch = LoopWatch()
-        watch.enter()
-        for _ in range(OFTEN):
-            await asyncio.sleep(0.01)
-            time.sleep(1.2)
-            watch.excuse()
-        await asyncio.sleep(0.2)
-        watch.leave()
-        assert watch.late > 3.0, "time limits are longer"
-        assert watch.worst == 0.0
-
-    play(go())
+@asynchronous
+async def test_waiting_for_a_persons_answer_is_no_lateness_of_the_machine() -> None:
+    watch = LoopWatch()
+    watch.enter()
+    for _ in range(OFTEN):
+        await asyncio.sleep(0.01)
+        time.sleep(1.2)
+        watch.excuse()
+    await asyncio.sleep(0.2)
+    watch.leave()
+    assert watch.late > 3.0, "time limits are longer"
+    assert watch.worst == 0.0
 
 
 def test_a_timeout_is_no_reply_and_says_how_long_it_was() -> None:

@@ -16,7 +16,7 @@ from zlib import crc32
 
 import pytest
 
-from http_server import FakeServer, Fault, answer, serving
+from http_server import FakeServer, Fault, answer, asynchronous, serving
 from wolflab.defaults import fields_stated
 from wolflab.errors import BudgetExceeded, ModelError, ModelRefused, ServerError
 from wolflab.lab.plans.experiment import REACHED_BY
@@ -144,20 +144,18 @@ def test_the_same_prompt_gets_the_same_reply():
     assert replies[0].text == replies[1].text == answer(PROMPT)
 
 
-def test_free_text_is_asked_for_without_a_format():
-    async def go() -> None:
-        async with serving() as server:
-            model = make(server)
-            said = [{"role": "user", "content": "Say something about player_4."}]
-            reply = await model.converse(said, Sampling(0.7, 50, 0.9, 11))
-            await model.close()
-            assert "player_4" in reply.text
-            [body] = server.bodies
-            assert "response_format" not in body
-            sent = {name: body[name] for name in ("temperature", "max_tokens", "top_p", "seed")}
-            assert sent == {"temperature": 0.7, "max_tokens": 50, "top_p": 0.9, "seed": 11}
-
-    play(go())
+@asynchronous
+async def test_free_text_is_asked_for_without_a_format():
+    async with serving() as server:
+        model = make(server)
+        said = [{"role": "user", "content": "Say something about player_4."}]
+        reply = await model.converse(said, Sampling(0.7, 50, 0.9, 11))
+        await model.close()
+        assert "player_4" in reply.text
+        [body] = server.bodies
+        assert "response_format" not in body
+        sent = {name: body[name] for name in ("temperature", "max_tokens", "top_p", "seed")}
+        assert sent == {"temperature": 0.7, "max_tokens": 50, "top_p": 0.9, "seed": 11}
 
 
 def test_a_models_own_settings_win_over_the_recipes():
@@ -311,44 +309,40 @@ def questions(ruleset: Any) -> list[Question]:
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_the_server_understands_every_prompt_from_its_text(name):
-    async def go() -> None:
-        async with serving() as server:
-            spec = {"model": "wolf-1", "base_url": server.base_url}
-            model = resolve(spec)
-            for question in questions(PRESETS[name]):
-                asked = Request(question, "g|main|1/vote/0|act|0")
-                reply = await model.generate(asked)
-                found = parse(question, reply.text)
-                match question.task:
-                    case Decide():
-                        assert isinstance(found, Decided), reply.text
-                    case Deduce(targets=targets):
-                        assert isinstance(found, Judged), reply.text
-                        assert tuple(one.target for one in found.judgements) == targets
-                    case Rate(targets=targets):
-                        assert isinstance(found, RatedReply), reply.text
-                        assert set(found.scores) == set(targets)
-            await model.close()
-            system, user = server.bodies[0]["messages"]
-            assert (system["role"], user["role"]) == ("system", "user")
-
-    play(go())
+@asynchronous
+async def test_the_server_understands_every_prompt_from_its_text(name):
+    async with serving() as server:
+        spec = {"model": "wolf-1", "base_url": server.base_url}
+        model = resolve(spec)
+        for question in questions(PRESETS[name]):
+            asked = Request(question, "g|main|1/vote/0|act|0")
+            reply = await model.generate(asked)
+            found = parse(question, reply.text)
+            match question.task:
+                case Decide():
+                    assert isinstance(found, Decided), reply.text
+                case Deduce(targets=targets):
+                    assert isinstance(found, Judged), reply.text
+                    assert tuple(one.target for one in found.judgements) == targets
+                case Rate(targets=targets):
+                    assert isinstance(found, RatedReply), reply.text
+                    assert set(found.scores) == set(targets)
+        await model.close()
+        system, user = server.bodies[0]["messages"]
+        assert (system["role"], user["role"]) == ("system", "user")
 
 
-def test_corrections_are_put_and_change_the_reply():
-    async def go() -> None:
-        async with serving() as server:
-            model = resolve({"model": "wolf-1", "base_url": server.base_url})
-            for question in questions(SHERIFF)[:4]:
-                bad = tuple(('{\n"oops": 1\n}', f"it has no action ({n})") for n in range(3))
-                asked = Request(question, "g|main|1/kill/0|act|1", corrections=bad)
-                assert isinstance(parse(question, (await model.generate(asked)).text), Decided)
-                roles = [message["role"] for message in server.bodies[-1]["messages"]]
-                assert roles == ["system", "user", *["assistant", "user"] * 3]
-            await model.close()
-
-    play(go())
+@asynchronous
+async def test_corrections_are_put_and_change_the_reply():
+    async with serving() as server:
+        model = resolve({"model": "wolf-1", "base_url": server.base_url})
+        for question in questions(SHERIFF)[:4]:
+            bad = tuple(('{\n"oops": 1\n}', f"it has no action ({n})") for n in range(3))
+            asked = Request(question, "g|main|1/kill/0|act|1", corrections=bad)
+            assert isinstance(parse(question, (await model.generate(asked)).text), Decided)
+            roles = [message["role"] for message in server.bodies[-1]["messages"]]
+            assert roles == ["system", "user", *["assistant", "user"] * 3]
+        await model.close()
 
 
 # -- replies that are no use ----------------------------------------------------------------
@@ -562,18 +556,16 @@ def test_a_prompt_beyond_the_window_is_not_sent():
     assert server.calls == 0
 
 
-def test_a_prompt_and_its_reply_have_to_fit_together():
-    async def go() -> None:
-        async with serving() as server:
-            tokens = len(PROMPT) // 4 + 10
-            model = make(server, context=tokens + 50)
-            fits = await model.generate(request(sampling=Sampling(max_tokens=40)))
-            not_ = await model.generate(request(sampling=Sampling(max_tokens=60)))
-            await model.close()
-            assert fits.finish == ANSWERED
-            assert not_._replace(prompt=()) == Response("", finish=no_fit(f"{tokens + 50} tokens"))
-
-    play(go())
+@asynchronous
+async def test_a_prompt_and_its_reply_have_to_fit_together():
+    async with serving() as server:
+        tokens = len(PROMPT) // 4 + 10
+        model = make(server, context=tokens + 50)
+        fits = await model.generate(request(sampling=Sampling(max_tokens=40)))
+        not_ = await model.generate(request(sampling=Sampling(max_tokens=60)))
+        await model.close()
+        assert fits.finish == ANSWERED
+        assert not_._replace(prompt=()) == Response("", finish=no_fit(f"{tokens + 50} tokens"))
 
 
 def test_a_prompt_that_the_server_finds_too_long_is_an_unusable_reply():
@@ -627,17 +619,15 @@ def test_waits_double_up_to_a_minute():
     assert naps.asked == [0.25, 0.5, 1, 2, 4, 8, 16, 30, 30, 30]
 
 
-def test_jitter_spreads_the_waits():
-    async def go() -> None:
-        async with serving(faults=deque([Fault("status", 500), Fault("status", 429, "10")])) as server:
-            naps = Naps()
-            model = make(server, naps)
-            model._jitter = lambda: 0.5
-            await model.generate(request())
-            await model.close()
-            assert naps.asked == [0.375, 10.5]
-
-    play(go())
+@asynchronous
+async def test_jitter_spreads_the_waits():
+    async with serving(faults=deque([Fault("status", 500), Fault("status", 429, "10")])) as server:
+        naps = Naps()
+        model = make(server, naps)
+        model._jitter = lambda: 0.5
+        await model.generate(request())
+        await model.close()
+        assert naps.asked == [0.375, 10.5]
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -662,21 +652,19 @@ def test_used_up_credit_is_not_waited_for():
         ask([Fault("error", 429, body=body)])
 
 
-def test_nobody_there():
-    async def go() -> None:
-        async with serving() as server:
-            url = server.base_url
-        naps = Naps()
-        model = make(server, naps, base_url=url, retries=2)
-        with pytest.raises(ServerError, match="failed 3 times, last with: Cannot connect") as caught:
-            await model.generate(request())
-        assert len(naps.asked) == 2
-        with pytest.raises(ServerError, match=f"nothing answers at {url}; start the server"):
-            await check_model(model)
-        await model.close()
-        assert "can be resumed" in str(caught.value)
-
-    play(go())
+@asynchronous
+async def test_nobody_there():
+    async with serving() as server:
+        url = server.base_url
+    naps = Naps()
+    model = make(server, naps, base_url=url, retries=2)
+    with pytest.raises(ServerError, match="failed 3 times, last with: Cannot connect") as caught:
+        await model.generate(request())
+    assert len(naps.asked) == 2
+    with pytest.raises(ServerError, match=f"nothing answers at {url}; start the server"):
+        await check_model(model)
+    await model.close()
+    assert "can be resumed" in str(caught.value)
 
 
 # -- what cannot be mended --------------------------------------------------------------------
@@ -708,16 +696,14 @@ def test_a_refused_request_is_quoted_after_everything_was_tried():
     assert len(str(caught.value)) < 400
 
 
-def test_a_missing_key_is_a_sentence():
-    async def go() -> None:
-        async with serving() as server:
-            model = make(server, api_key_env="WOLFLAB_TEST_NO_SUCH_KEY")
-            for work in (model.generate(request()), check_model(model)):
-                with pytest.raises(ModelError, match="set WOLFLAB_TEST_NO_SUCH_KEY in the environment or"):
-                    await work
-            assert server.calls == 0
-
-    play(go())
+@asynchronous
+async def test_a_missing_key_is_a_sentence():
+    async with serving() as server:
+        model = make(server, api_key_env="WOLFLAB_TEST_NO_SUCH_KEY")
+        for work in (model.generate(request()), check_model(model)):
+            with pytest.raises(ModelError, match="set WOLFLAB_TEST_NO_SUCH_KEY in the environment or"):
+                await work
+        assert server.calls == 0
 
 
 # -- what endpoints refuse ------------------------------------------------------------------
@@ -745,35 +731,31 @@ def test_schema_steps_down_once_and_is_remembered(refused, seen, terse):
     assert naps.asked == []
 
 
-def test_another_model_object_of_the_endpoint_knows_what_was_learned():
-    async def go() -> None:
-        async with serving(refuses=frozenset({"json_schema"})) as server:
-            first, second, other = make(server), make(server), make(server, model="wolf-2")
-            for model in (first, second, other):
-                await model.generate(request())
-            for model in (first, second, other):
-                await model.close()
-            assert formats(server) == [
-                "json_schema", "json_object", "json_object", "json_schema", "json_object",
-            ]  # fmt: skip
-            assert second.adaptations == first.adaptations
-            assert len(other.adaptations) == 1
-
-    play(go())
-
-
-def test_many_refusals_at_once_are_one_step():
-    async def go() -> None:
-        refused = frozenset({"json_schema", "temperature"})
-        async with serving(refuses=refused, gate=20) as server:
-            model = make(server, max_in_flight=20)
-            replies = await asyncio.gather(*(model.generate(request()) for _ in range(20)))
+@asynchronous
+async def test_another_model_object_of_the_endpoint_knows_what_was_learned():
+    async with serving(refuses=frozenset({"json_schema"})) as server:
+        first, second, other = make(server), make(server), make(server, model="wolf-2")
+        for model in (first, second, other):
+            await model.generate(request())
+        for model in (first, second, other):
             await model.close()
-            assert {reply.text for reply in replies} == {answer(PROMPT)}
-            assert len(model.adaptations) == 2
-            assert model._quirks.formats == ("json_object+schema", "json_object", "text")
+        assert formats(server) == [
+            "json_schema", "json_object", "json_object", "json_schema", "json_object",
+        ]  # fmt: skip
+        assert second.adaptations == first.adaptations
+        assert len(other.adaptations) == 1
 
-    play(go())
+
+@asynchronous
+async def test_many_refusals_at_once_are_one_step():
+    refused = frozenset({"json_schema", "temperature"})
+    async with serving(refuses=refused, gate=20) as server:
+        model = make(server, max_in_flight=20)
+        replies = await asyncio.gather(*(model.generate(request()) for _ in range(20)))
+        await model.close()
+        assert {reply.text for reply in replies} == {answer(PROMPT)}
+        assert len(model.adaptations) == 2
+        assert model._quirks.formats == ("json_object+schema", "json_object", "text")
 
 
 @pytest.mark.parametrize("name", ["temperature", "top_p", "seed"])
@@ -811,18 +793,16 @@ def test_the_cap_is_sent_under_the_name_that_the_server_takes(refused, caps, pro
     assert len(model.adaptations) == len(caps) - 2
 
 
-def test_a_terse_refusal_of_something_that_used_to_work_is_not_about_the_format():
-    async def go() -> None:
-        async with serving() as server:
-            model = make(server)
+@asynchronous
+async def test_a_terse_refusal_of_something_that_used_to_work_is_not_about_the_format():
+    async with serving() as server:
+        model = make(server)
+        await model.generate(request())
+        server.faults.append(Fault("error", 400, body={"detail": "Bad request"}))
+        with pytest.raises(ModelError, match="refuses the request: Bad request"):
             await model.generate(request())
-            server.faults.append(Fault("error", 400, body={"detail": "Bad request"}))
-            with pytest.raises(ModelError, match="refuses the request: Bad request"):
-                await model.generate(request())
-            await model.close()
-            assert model.adaptations == []
-
-    play(go())
+        await model.close()
+        assert model.adaptations == []
 
 
 EVIDENCE = {"type": "array", "items": {"type": "integer", "enum": [1, 2]}, "minItems": 1, "maxItems": 3}
@@ -902,42 +882,38 @@ def test_where_the_format_was_refused_its_keywords_come_back(terse):
 
 
 @pytest.mark.parametrize(("times", "last"), [(1, without_keywords(LISTING, LIST_LENGTHS)), (2, LISTING)])
-def test_a_server_that_took_the_format_may_still_refuse_its_first_list(times, last):
+@asynchronous
+async def test_a_server_that_took_the_format_may_still_refuse_its_first_list(times, last):
     """Twice refused, the list was not the cause: the call has failed, and the next has its list again."""
 
-    async def go() -> None:
-        async with serving() as server:
-            model = make(server)
-            await model.generate(request())
-            server.faults.extend([BARE] * times)
-            listed = Request(Chat((("user", PROMPT),), LISTING), "g|main|x|act|0")
-            if times > 1:
-                with pytest.raises(ModelError, match="refuses the request: Bad request"):
-                    await model.generate(listed)
-            assert (await model.generate(listed)).text == answer(PROMPT)
-            assert formats(server) == ["json_schema"] * (2 + times)
-            assert schemas_sent(server)[-1] == last
-            assert len(model.adaptations) == (2 if times == 1 else 0)
+    async with serving() as server:
+        model = make(server)
+        await model.generate(request())
+        server.faults.extend([BARE] * times)
+        listed = Request(Chat((("user", PROMPT),), LISTING), "g|main|x|act|0")
+        if times > 1:
+            with pytest.raises(ModelError, match="refuses the request: Bad request"):
+                await model.generate(listed)
+        assert (await model.generate(listed)).text == answer(PROMPT)
+        assert formats(server) == ["json_schema"] * (2 + times)
+        assert schemas_sent(server)[-1] == last
+        assert len(model.adaptations) == (2 if times == 1 else 0)
+        await model.close()
+
+
+@asynchronous
+async def test_many_refusals_of_a_keyword_at_once_are_one_step():
+    listing = without_keywords(LISTING, ("minItems",))
+    for terse in (False, True):
+        async with serving(refuses=frozenset({"maxItems"}), gate=20, terse=terse) as server:
+            model = make(server, max_in_flight=20)
+            asked = Request(Chat((("user", PROMPT),), listing), "g|main|x|act|0")
+            replies = await asyncio.gather(*(model.generate(asked) for _ in range(20)))
             await model.close()
-
-    play(go())
-
-
-def test_many_refusals_of_a_keyword_at_once_are_one_step():
-    async def go() -> None:
-        listing = without_keywords(LISTING, ("minItems",))
-        for terse in (False, True):
-            async with serving(refuses=frozenset({"maxItems"}), gate=20, terse=terse) as server:
-                model = make(server, max_in_flight=20)
-                asked = Request(Chat((("user", PROMPT),), listing), "g|main|x|act|0")
-                replies = await asyncio.gather(*(model.generate(asked) for _ in range(20)))
-                await model.close()
-                assert {reply.text for reply in replies} == {answer(PROMPT)}
-                assert model.adaptations == [
-                    "custom/wolf-1: the server refuses maxItems in a schema; it is left out from now on"
-                ]
-
-    play(go())
+            assert {reply.text for reply in replies} == {answer(PROMPT)}
+            assert model.adaptations == [
+                "custom/wolf-1: the server refuses maxItems in a schema; it is left out from now on"
+            ]
 
 
 def test_a_field_with_the_name_of_a_keyword_stays():
@@ -1168,100 +1144,88 @@ def test_a_server_that_says_nothing_of_cached_tokens_is_told_of_once():
 # -- limits ---------------------------------------------------------------------------------
 
 
-def test_calls_in_flight_are_limited_for_all_models_of_an_endpoint():
-    async def go() -> None:
-        async with serving(gate=5) as server:
-            models = [make(server, max_in_flight=5), make(server, model="wolf-2")]
-            await asyncio.gather(*(models[n % 2].generate(request()) for n in range(40)))
-            for model in models:
-                await model.close()
-            assert server.most_in_flight == 5
-            assert server.answered == 40
-
-    play(go())
-
-
-def test_two_hundred_in_flight():
-    async def go() -> None:
-        async with serving(gate=200) as server:
-            model = make(server, max_in_flight=200)
-            replies = await asyncio.gather(*(model.generate(request()) for _ in range(400)))
+@asynchronous
+async def test_calls_in_flight_are_limited_for_all_models_of_an_endpoint():
+    async with serving(gate=5) as server:
+        models = [make(server, max_in_flight=5), make(server, model="wolf-2")]
+        await asyncio.gather(*(models[n % 2].generate(request()) for n in range(40)))
+        for model in models:
             await model.close()
-            assert server.most_in_flight == 200
-            assert len({reply.text for reply in replies}) == 1
-
-    play(go())
+        assert server.most_in_flight == 5
+        assert server.answered == 40
 
 
-def test_a_model_that_leaves_does_not_cut_the_others_off():
-    async def go() -> None:
-        async with serving() as server:
-            first, second = make(server), make(server)
-            await first.generate(request())
-            server.latency = 0.2
-            pending = asyncio.create_task(second.generate(request()))
-            while not server.in_flight:
-                await asyncio.sleep(0.01)
-            await first.close()
-            assert second.endpoint.open
-            assert (await pending).text == answer(PROMPT)
-            assert server.calls == 2  # a call that was cut off would have been made again
-            await second.close()
-            assert not second.endpoint.open
-
-    play(go())
+@asynchronous
+async def test_two_hundred_in_flight():
+    async with serving(gate=200) as server:
+        model = make(server, max_in_flight=200)
+        replies = await asyncio.gather(*(model.generate(request()) for _ in range(400)))
+        await model.close()
+        assert server.most_in_flight == 200
+        assert len({reply.text for reply in replies}) == 1
 
 
-def test_a_cancelled_call_gives_its_place_back():
-    async def go() -> None:
-        async with serving(faults=deque([Fault("hang")])) as server:
-            model = make(server, max_in_flight=1)
-            lost = asyncio.create_task(model.generate(request()))
-            while not server.calls:
-                await asyncio.sleep(0.01)
-            lost.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await lost
-            assert (await model.generate(request())).text
-            await model.close()
+@asynchronous
+async def test_a_model_that_leaves_does_not_cut_the_others_off():
+    async with serving() as server:
+        first, second = make(server), make(server)
+        await first.generate(request())
+        server.latency = 0.2
+        pending = asyncio.create_task(second.generate(request()))
+        while not server.in_flight:
+            await asyncio.sleep(0.01)
+        await first.close()
+        assert second.endpoint.open
+        assert (await pending).text == answer(PROMPT)
+        assert server.calls == 2  # a call that was cut off would have been made again
+        await second.close()
+        assert not second.endpoint.open
 
-    play(go())
+
+@asynchronous
+async def test_a_cancelled_call_gives_its_place_back():
+    async with serving(faults=deque([Fault("hang")])) as server:
+        model = make(server, max_in_flight=1)
+        lost = asyncio.create_task(model.generate(request()))
+        while not server.calls:
+            await asyncio.sleep(0.01)
+        lost.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await lost
+        assert (await model.generate(request())).text
+        await model.close()
 
 
 # -- budgets --------------------------------------------------------------------------------
 
 
-def test_a_spent_budget_refuses_the_next_call_and_lets_the_others_finish():
-    async def go() -> None:
-        async with serving() as server:
-            budget = Budget(tokens=150)
-            model = make(server, budget=budget, max_in_flight=3)
-            tasks = [model.generate(request()) for _ in range(8)]
-            outcomes = await asyncio.gather(*tasks, return_exceptions=True)
-            await model.close()
-            done = [one for one in outcomes if isinstance(one, Response)]
-            assert len(done) == server.calls == 1  # it is made alone, for nothing is known of the model yet
-            assert sum(isinstance(one, BudgetExceeded) for one in outcomes) == 7
-            used = sum(one.usage.prompt_tokens + one.usage.completion_tokens for one in done)
-            assert budget.spent_tokens == used
-
-    play(go())
+@asynchronous
+async def test_a_spent_budget_refuses_the_next_call_and_lets_the_others_finish():
+    async with serving() as server:
+        budget = Budget(tokens=150)
+        model = make(server, budget=budget, max_in_flight=3)
+        tasks = [model.generate(request()) for _ in range(8)]
+        outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+        await model.close()
+        done = [one for one in outcomes if isinstance(one, Response)]
+        assert len(done) == server.calls == 1  # it is made alone, for nothing is known of the model yet
+        assert sum(isinstance(one, BudgetExceeded) for one in outcomes) == 7
+        used = sum(one.usage.prompt_tokens + one.usage.completion_tokens for one in done)
+        assert budget.spent_tokens == used
 
 
-def test_money_is_counted_exactly():
-    async def go() -> None:
-        async with serving(latency=0.2) as server:
-            price = Price(0.1, 0.3)
-            budget = Budget(usd=1.0)
-            model = make(server, budget=budget, price=price, max_in_flight=50)
-            replies = await asyncio.gather(*(model.generate(request()) for _ in range(200)))
-            await model.close()
-            assert server.most_in_flight == 50
-            one = replies[0].usage
-            exact = 200 * (one.prompt_tokens * 1 + one.completion_tokens * 3)
-            assert budget.spent_usd * 10_000_000 == exact
-
-    play(go())
+@asynchronous
+async def test_money_is_counted_exactly():
+    async with serving(latency=0.2) as server:
+        price = Price(0.1, 0.3)
+        budget = Budget(usd=1.0)
+        model = make(server, budget=budget, price=price, max_in_flight=50)
+        replies = await asyncio.gather(*(model.generate(request()) for _ in range(200)))
+        await model.close()
+        assert server.most_in_flight == 50
+        one = replies[0].usage
+        exact = 200 * (one.prompt_tokens * 1 + one.completion_tokens * 3)
+        assert budget.spent_usd * 10_000_000 == exact
 
 
 def test_money_runs_out():
@@ -1328,45 +1292,39 @@ def test_check_makes_one_short_call_where_nothing_is_listed():
         preflight({"lists": False}, model="wolf-9")
 
 
-def test_an_address_without_its_usual_end_is_told_so():
-    async def go() -> None:
-        async with serving() as server:
-            address = server.base_url.removesuffix("/v1")
-            usual = r"or the address is wrong \(base_url usually ends in /v1\)"
-            with pytest.raises(ModelError, match=usual):
-                await check_model(make(server, base_url=address))
-            await check_model(make(server, base_url=f"{address}/v1/chat/completions"))
-            with pytest.raises(ModelError) as caught:
-                await check_model(make(server, model="wolf-3"))
-            assert "usually" not in str(caught.value)
-
-    play(go())
+@asynchronous
+async def test_an_address_without_its_usual_end_is_told_so():
+    async with serving() as server:
+        address = server.base_url.removesuffix("/v1")
+        usual = r"or the address is wrong \(base_url usually ends in /v1\)"
+        with pytest.raises(ModelError, match=usual):
+            await check_model(make(server, base_url=address))
+        await check_model(make(server, base_url=f"{address}/v1/chat/completions"))
+        with pytest.raises(ModelError) as caught:
+            await check_model(make(server, model="wolf-3"))
+        assert "usually" not in str(caught.value)
 
 
-def test_no_such_address_under_status_200_is_told_at_once():
+@asynchronous
+async def test_no_such_address_under_status_200_is_told_at_once():
     """As LM Studio says it."""
     nowhere = Fault("body", body={"error": "Unexpected endpoint or method. (POST /chat/completions)"})
 
-    async def go() -> None:
-        async with serving(faults=deque([nowhere, nowhere])) as server:
-            model = make(server)
-            assert await model.beside("/tokenize", {"content": "a"}) is None
-            with pytest.raises(ModelError, match="or the address is wrong"):
-                await model.generate(request())
-            await model.close()
-            assert server.calls <= 2
-
-    play(go())
+    async with serving(faults=deque([nowhere, nowhere])) as server:
+        model = make(server)
+        assert await model.beside("/tokenize", {"content": "a"}) is None
+        with pytest.raises(ModelError, match="or the address is wrong"):
+            await model.generate(request())
+        await model.close()
+        assert server.calls <= 2
 
 
-def test_check_does_not_trust_an_incomplete_list():
-    async def go() -> None:
-        async with serving(models=("wolf-1:latest",)) as server:
-            server._refusal = lambda body: None  # it takes the short name all the same
-            await check_model(make(server))
-            assert server.calls == 1
-
-    play(go())
+@asynchronous
+async def test_check_does_not_trust_an_incomplete_list():
+    async with serving(models=("wolf-1:latest",)) as server:
+        server._refusal = lambda body: None  # it takes the short name all the same
+        await check_model(make(server))
+        assert server.calls == 1
 
 
 @pytest.mark.parametrize("lists", [True, False])

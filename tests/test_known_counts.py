@@ -154,7 +154,11 @@ def winning_or_tied(votes: tuple[int, ...]) -> int:
         # the Seer looks at any of the four others
         ({"roles": {"Werewolf": 1, "Villager": 3, "Seer": 1}}, 20 * 4 * 4 * 3**4),
         # the Guard shields any of five: one of them is the victim, then five vote
-        ({"roles": {"Werewolf": 1, "Villager": 3, "Guard": 1}}, 20 * 4 * (4 * 3**4 + 4**5)),
+        pytest.param(
+            {"roles": {"Werewolf": 1, "Villager": 3, "Guard": 1}},
+            20 * 4 * (4 * 3**4 + 4**5),
+            marks=pytest.mark.slow,
+        ),
         # chance orders the four survivors
         ({"speaking_order": "random_day"}, 5 * 4 * 24 * 3**4),
     ],
@@ -190,13 +194,14 @@ def test_number_of_leaves_with_random_ties() -> None:
         ),
         ({"max_rounds": 2}, oracle.Spec("WVVVV", 2, wolf_may_hit_pack=False, self_vote=False, abstain=False)),
         ({"wolves_may_target_self": True, "may_vote_self": True}, oracle.Spec("WVVVV", 1, abstain=False)),
-        (
+        pytest.param(
             {"roles": {"Werewolf": 1, "Villager": 3, "Guard": 1}, "guard_may_pass": True},
             oracle.Spec(
                 "WVVVG", 1, wolf_may_hit_pack=False, self_vote=False, abstain=False, shield_may_pass=True
             ),
+            marks=pytest.mark.slow,
         ),
-        (
+        pytest.param(
             {"roles": {"Werewolf": 2, "Villager": 3}, "wolf_agreement": "plurality", "wolves_may_pass": True},
             oracle.Spec(
                 "WWVVV",
@@ -207,6 +212,7 @@ def test_number_of_leaves_with_random_ties() -> None:
                 self_vote=False,
                 abstain=False,
             ),
+            marks=pytest.mark.slow,
         ),
         (
             {"roles": {"Werewolf": 2, "Villager": 3}, "wolf_agreement": "last"},

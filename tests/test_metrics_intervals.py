@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from marks import examples, slow_except
 from wolflab.metrics.published import (
     PublishedFigure,
     compare_with_published,
@@ -187,12 +188,15 @@ def test_one_draw_is_as_none() -> None:
 
 @pytest.mark.parametrize(
     ("draws", "sizes", "one_way_at_most"),
-    [
-        (5, (1.0, 1.0, 1.0), 0.70),
-        (5, (0.0, 1.0, 0.5), 0.35),
-        (8, (0.3, 0.3, 3.0), 0.95),
-        (20, (1.0, 1.0, 1.0), 0.85),
-    ],
+    slow_except(
+        [(5, (1.0, 1.0, 1.0), 0.70)],
+        [
+            (5, (1.0, 1.0, 1.0), 0.70),
+            (5, (0.0, 1.0, 0.5), 0.35),
+            (8, (0.3, 0.3, 3.0), 0.95),
+            (20, (1.0, 1.0, 1.0), 0.85),
+        ],
+    ),
 )
 def test_over_deals_and_draws_the_truth_is_covered_and_over_deals_alone_it_is_not(
     draws: int, sizes: tuple[float, float, float], one_way_at_most: float
@@ -327,7 +331,7 @@ def test_a_paired_test_counts_draws_as_chance() -> None:
     assert missed / trials <= 0.05
 
 
-@settings(max_examples=60, deadline=None)
+@examples(30)
 @given(
     st.lists(
         st.tuples(
@@ -354,7 +358,7 @@ values = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(30)
 @given(values)
 def test_never_nan_and_always_in_order(pairs: list[tuple[int, float | None]]) -> None:
     found = iv.mean(pairs)

@@ -12,10 +12,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import http_server
+from marks import examples
 from test_run import experiment, over_http
 from wolflab.errors import RecordError, StoreError
 from wolflab.lab.plans.loading import build
@@ -84,7 +85,7 @@ def game(
 TURNS = st.lists(st.tuples(CALLS, TEXTS), max_size=5)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100)
 @given(TURNS, TURNS)
 def test_every_line_and_call_comes_back_whatever_it_says(turns: Any, probes: Any) -> None:
     lines, polls, held = game(turns, probes)

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from marks import examples
 from rules_helpers import Game, rulesets, uniform
 from wolflab.agents.memory import remember
 from wolflab.agents.policy.base import Float32s
@@ -195,7 +196,7 @@ def test_votes_for_the_sheriff_are_no_votes() -> None:
 # -- properties -----------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
+@examples(20)
 @given(rulesets(), st.randoms(use_true_random=False))
 def test_going_on_from_a_cache_gives_what_a_fresh_look_gives(rules: Ruleset, rng: Any) -> None:
     game = Game(rules)

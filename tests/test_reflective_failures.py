@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from marks import examples
 from reflective_helpers import OWN, PAPER, STEPS, Thinker, Turned, moment, seated, step_of, turn
 from scripted import number
 from test_match import lines, match
@@ -122,7 +123,7 @@ def test_if_nothing_can_be_used_the_response_still_is_asked_for() -> None:
     assert sum(isinstance(note, Mistake) for note in turned.notes) == 8
 
 
-@settings(max_examples=25, deadline=None)
+@examples(10)
 @given(st.lists(HOSTILE, min_size=1, max_size=8), st.sampled_from(list(PRESETS)), st.data())
 def test_hostile_replies_never_crash_a_game(texts: list[str], name: str, data: st.DataObject) -> None:
     recipe = data.draw(

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from marks import examples
 from reflective_helpers import (
     OWN,
     Counting,
@@ -97,7 +98,7 @@ def test_the_most_telling_come_first_then_the_oldest() -> None:
     assert memory.informative(99, 8) == []
 
 
-@settings(max_examples=40, deadline=None)
+@examples(20)
 @given(rulesets(max_rounds=3), st.integers(0, 999), st.data())
 def test_the_fold_goes_on_where_it_was(rules: Any, seed: int, data: st.DataObject) -> None:
     """Read at any moments, with reflections in between: the same messages as read once at the end."""

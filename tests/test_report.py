@@ -28,6 +28,8 @@ from wolflab.ui.terminal.tables import estimate_cell, print_summary
 from wolflab.ui.wording import counted_units, second_poll_in_words
 from wolflab.usage import CallTotals, Usage
 
+pytestmark = pytest.mark.drawn
+
 
 def total(game: GameResult) -> GameResult:
     calls = {"village": CallTotals(147, Usage(90_000, 4_000, 30_000, 0.0))}

@@ -208,8 +208,9 @@ def test_trust_by_day_says_how_many_games_reached_it(page: str, summary: Summary
     assert part.count("day 3</th>") == 4
 
 
-def test_days_that_few_deals_reached_stand_in_the_tables_alone(page: str) -> None:
-    drawn = re.findall(r"<svg viewBox.*?</svg>", section(page, "trust"), flags=re.S)[0]
+@pytest.mark.drawn
+def test_days_that_few_deals_reached_stand_in_the_tables_alone(summary: Summary) -> None:
+    drawn = re.findall(r"<svg viewBox.*?</svg>", section(render_report(summary), "trust"), flags=re.S)[0]
     ticks = re.findall(r"text-anchor: middle[^>]*>(\d+)</text>", drawn)  # of the days, not of the scales
     assert "1" in ticks
     assert "3" not in ticks  # two deals
@@ -292,18 +293,21 @@ def whiskers(drawn: str) -> int:
     return drawn.count("stroke-width: 1.8")
 
 
+@pytest.mark.drawn
 def test_the_horizontal_axis_is_to_scale() -> None:
     drawn = one_chart((10, est(0.4, 0.3, 0.5)), (20, est(0.5, 0.4, 0.6)), (40, est(0.6, 0.5, 0.7)))
     at = ticks_at(drawn)
     assert at["40"] - at["20"] == pytest.approx(2 * (at["20"] - at["10"]), rel=1e-4)
 
 
+@pytest.mark.drawn
 def test_labels_of_near_values_do_not_run_into_each_other() -> None:
     drawn = one_chart(*((x, est(0.4, 0.3, 0.5)) for x in (1, 2, 3, 100)))
     assert set(ticks_at(drawn)) == {"1", "100"}
     assert whiskers(drawn) == 4
 
 
+@pytest.mark.drawn
 def test_a_baseline_is_dashed_and_an_estimate_without_an_interval_has_no_whisker() -> None:
     points = ((10.0, est(0.4, 0.3, 0.5)), (20.0, est(0.5)), (30.0, est(None, n=0)))
     plain = one_chart(*points)
@@ -316,6 +320,7 @@ def test_a_baseline_is_dashed_and_an_estimate_without_an_interval_has_no_whisker
     assert plain.count("fill: var(--card); stroke: var(--accent)") == 1  # hollow
 
 
+@pytest.mark.drawn
 def test_points_at_one_value_stand_side_by_side_unjoined() -> None:
     apart = one_chart((10, est(0.4, 0.3, 0.5)), (20, est(0.5, 0.4, 0.6)))
     same = one_chart((10, est(0.4, 0.3, 0.5)), (10, est(0.5, 0.4, 0.6)), (20, est(0.5, 0.4, 0.6)))
@@ -325,6 +330,7 @@ def test_points_at_one_value_stand_side_by_side_unjoined() -> None:
     assert len(set(places)) == 3
 
 
+@pytest.mark.drawn
 def test_names_are_drawn_as_they_are() -> None:
     lines = (
         ChartLine("$x_1$ & <b>", ((1.0, est(0.4, 0.3, 0.5)),)),

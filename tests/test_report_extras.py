@@ -289,6 +289,7 @@ def test_nobody_asked_is_told_as_such() -> None:
 # -- learning curves --------------------------------------------------------------------------------
 
 
+@pytest.mark.drawn
 def test_a_growing_pool_has_a_curve_by_deals_learned_from(store: Store, page: str, extra: Extras) -> None:
     (one,) = extra.growth
     assert (one.condition, one.every, one.who, one.beside) == ("growing", 2, ("village",), "none")

@@ -43,6 +43,8 @@ TABLE = ReportTable(
     left=(2,),
 )
 
+pytestmark = pytest.mark.drawn
+
 
 def read(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))

@@ -106,7 +106,7 @@ def numbers(path: Path) -> dict[str, Any]:
 def test_the_row_of_a_game_as_played_is_that_of_its_record(tmp_path: Path, rules: str, recipe: str) -> None:
     player = {"recipe": recipe} if recipe == "random" else {"model": "village", "recipe": recipe}
     asked = EVERYTHING | {"watched": "Player 3" if rules == "witch" else "player_3"}
-    with played(tmp_path / "r", rules=RULES[rules], players={"others": player}, deals=2, **asked) as store:
+    with played(tmp_path / "r", rules=RULES[rules], players={"others": player}, deals=1, **asked) as store:
         for game in store.games():
             kept = store.kept_row(game.id)
             assert kept is not None

@@ -9,9 +9,10 @@ import random
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from marks import examples
 from rules_helpers import Game, rulesets, uniform
 from test_rules_views import knowledge, twins
 from wolflab.rules import (
@@ -65,7 +66,7 @@ def played(rules: Ruleset, seed: int) -> Iterator[tuple[Game, tuple[Departure, .
 
 
 @given(games, seeds)
-@settings(max_examples=100, deadline=None)
+@examples(40)
 def test_the_moderators_facts_are_the_state(rules: Ruleset, seed: int) -> None:
     for game, gone in played(rules, seed):
         state, facts = game.state, game.log.facts
@@ -90,7 +91,7 @@ def offices(game: Game) -> list[int]:
 
 
 @given(rulesets(sheriff="drawn", sheriff_death="succession"), seeds)
-@settings(max_examples=40, deadline=None)
+@examples(20)
 def test_sheriffs_are_in_the_order_in_which_they_took_office(rules: Ruleset, seed: int) -> None:
     for game, _ in played(rules, seed):
         assert list(game.log.facts.sheriffs) == offices(game)
@@ -139,7 +140,7 @@ def expected(game: Game, seat: int, gone: tuple[Departure, ...]) -> tuple[list[s
 
 
 @given(games, seeds)
-@settings(max_examples=60, deadline=None)
+@examples(30)
 def test_a_seat_knows_what_it_may_and_no_more(rules: Ruleset, seed: int) -> None:
     for game, gone in played(rules, seed):
         all_of_it = game.log.facts
@@ -156,7 +157,7 @@ def test_a_seat_knows_what_it_may_and_no_more(rules: Ruleset, seed: int) -> None
 
 
 @given(games, seeds)
-@settings(max_examples=40, deadline=None)
+@examples(20)
 def test_whose_roles_differ_between_twins_are_not_known(rules: Ruleset, seed: int) -> None:
     for first, twin, seat in twins(rules, seed):
         views = [list(game.log.view(seat).events) for game in (first, twin)]
@@ -174,7 +175,7 @@ def test_whose_roles_differ_between_twins_are_not_known(rules: Ruleset, seed: in
 
 
 @given(rulesets(), seeds, st.data())
-@settings(max_examples=40, deadline=None)
+@examples(20)
 def test_reading_on_is_reading_anew(rules: Ruleset, seed: int, data: st.DataObject) -> None:
     """Whenever and through whichever view facts are asked for, they are the fold over that view's events."""
     views: list[View] = []

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from marks import examples
 from rules_helpers import Game, of, rulesets, snapshot, uniform
 from wolflab.errors import IllegalReply
 from wolflab.rules import (
@@ -89,7 +90,7 @@ def check_ask(game: Game, ask: Ask) -> None:
 
 
 @given(rulesets(), seeds)
-@settings(max_examples=150, deadline=None)
+@examples(60)
 def test_random_games_end_properly(rules: Ruleset, seed: int) -> None:
     game = Game(rules)
     choose = uniform(random.Random(seed))
@@ -141,7 +142,7 @@ def check_ending(game: Game, roles: list[str]) -> None:
 
 
 @given(rulesets(), seeds)
-@settings(max_examples=60, deadline=None)
+@examples(30)
 def test_a_step_is_a_function_of_state_and_replies(rules: Ruleset, seed: int) -> None:
     """The same state can be continued twice, in two ways or in the same way."""
     game = Game(rules)
@@ -157,7 +158,7 @@ def test_a_step_is_a_function_of_state_and_replies(rules: Ruleset, seed: int) ->
 
 
 @given(rulesets(), seeds)
-@settings(max_examples=60, deadline=None)
+@examples(30)
 def test_illegal_replies_are_refused_and_change_nothing(rules: Ruleset, seed: int) -> None:
     game = Game(rules)
     rng = random.Random(seed)
@@ -185,7 +186,7 @@ def test_illegal_replies_are_refused_and_change_nothing(rules: Ruleset, seed: in
 
 
 @given(rulesets(), seeds)
-@settings(max_examples=40, deadline=None)
+@examples(20)
 def test_the_replies_alone_replay_a_game(rules: Ruleset, seed: int) -> None:
     game = Game(rules)
     game.play(uniform(random.Random(seed)))
@@ -196,7 +197,7 @@ def test_the_replies_alone_replay_a_game(rules: Ruleset, seed: int) -> None:
 
 
 @given(rulesets(), seeds)
-@settings(max_examples=40, deadline=None)
+@examples(20)
 def test_a_view_is_the_events_of_its_audience_in_order(rules: Ruleset, seed: int) -> None:
     """However often and whenever it is looked at."""
     game = Game(rules)
@@ -210,7 +211,7 @@ def test_a_view_is_the_events_of_its_audience_in_order(rules: Ruleset, seed: int
 
 
 @given(rulesets(), seeds)
-@settings(max_examples=40, deadline=None)
+@examples(20)
 def test_ask_ids_name_only_what_a_seat_knows_of_itself(rules: Ruleset, seed: int) -> None:
     """An id is round/kind/seat, so it can tell a seat nothing about the others (no running count)."""
     game = Game(rules)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from dataclasses import FrozenInstanceError, fields
+from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
+from marks import examples
 from rules_helpers import rulesets
 from wolflab.errors import RulesetError
 from wolflab.fields import Misfit, from_plain
@@ -16,64 +19,23 @@ from wolflab.lab.plans.specs import ruleset_of
 from wolflab.rules import DOCTOR, NINE, PRESETS, ROLES, SHERIFF, TWELVE, WITCH, Ruleset, Side, preset
 from wolflab.rules.duties import Duty
 
-# The presets as a table: field → (002, 003, 004, nine, twelve).
-MATRIX: dict[str, tuple[object, ...]] = {
-    "wolf_agreement": ("unanimous", "plurality", "last", "plurality", "plurality"),
-    "wolves_may_target_self": (True, True, False, True, True),
-    "wolves_may_target_pack": (True, True, False, True, True),
-    "wolves_may_pass": (False, True, False, True, True),
-    "guard_may_shield_self": (True, True, True, True, True),
-    "guard_may_repeat": (True, False, True, True, False),
-    "guard_may_pass": (False, True, False, False, True),
-    "seer_learns": ("role", "is_wolf", "is_wolf", "is_wolf", "is_wolf"),
-    "seer_may_see_self": (True, True, False, False, False),
-    "seer_may_pass": (False, True, False, False, False),
-    "witch_may_save_self": (True, True, True, True, True),
-    "witch_may_use_both": (True, True, True, False, False),
-    "shield_and_antidote": ("not_asked", "not_asked", "not_asked", "not_asked", "kills"),
-    "deaths": ("simultaneous", "simultaneous", "simultaneous", "simultaneous", "simultaneous"),
-    "unusable_night_reply": ("random", "pass", "random", "pass", "pass"),
-    "discussion": (True, True, True, True, True),
-    "speaking_order": ("sheriff_side", "random_game", "ascending", "ascending", "ascending"),
-    "votes": ("secret", "open", "secret", "secret", "secret"),
-    "may_vote_self": (True, True, False, False, False),
-    "may_abstain": (True, True, True, True, True),
-    "pass_competes": (False, True, False, False, False),
-    "tie": ("nobody", "nobody", "random", "nobody", "nobody"),
-    "reveal": ("never", "never", "never", "never", "never"),
-    "last_words": ("none", "voted_out", "none", "voted_out", "voted_out"),
-    "hunter_shoots_when_voted_out": (True, True, True, True, True),
-    "hunter_shoots_when_killed": (True, True, True, True, True),
-    "hunter_shoots_when_poisoned": (False, False, False, False, False),
-    "wolves_win": (
-        "parity",
-        "no_villager",
-        "parity",
-        "no_villager_or_no_ability",
-        "no_villager_or_no_ability",
-    ),
-    "last_wolf_and_villager": ("village", "village", "village", "village", "village"),
-    "max_rounds": (6, 12, 10, 12, 12),
-    "sheriff": ("elected", "none", "none", "none", "none"),
-    "sheriff_role": (None, None, None, None, None),
-    "sheriff_death": ("succession", "succession", "succession", "succession", "succession"),
-    "stops_without": (None, None, None, None, None),
-    "never_sheriff": ((), (), (), (), ()),
-    "tell_stop": (False, False, False, False, False),
-    "candidates": (3, 3, 3, 3, 3),
-    "player_name": ("player_{}", "Player {}", "player_{}", "player_{}", "player_{}"),
-    "first_player": (1, 1, 0, 1, 1),
-}
+PAGE = (Path(__file__).parent.parent / "docs" / "rules.md").read_text(encoding="utf-8")
+SOURCES = {"002": SHERIFF, "003": WITCH, "004": DOCTOR, "nine": NINE, "twelve": TWELVE}
 
 
-def test_the_matrix_names_every_switch() -> None:
-    assert {f.name for f in fields(Ruleset)} == {*MATRIX, "name", "roles", "role_names"}
-
-
-@pytest.mark.parametrize("switch", MATRIX)
-def test_presets_are_the_matrix(switch: str) -> None:
-    got = tuple(getattr(rules, switch) for rules in PRESETS.values())
-    assert got == MATRIX[switch]
+def test_presets_are_what_the_page_says_of_the_papers_and_of_them() -> None:
+    """Its tables name, behind a switch's value, the papers and presets that have it."""
+    told = [
+        (field.name, value, rules)
+        for field in fields(Ruleset)
+        for row in re.findall(rf"^\| `{field.name}` \| ([^|]*) \|", PAGE, re.MULTILINE)
+        for value, named in re.findall(r"`([^`]+)` \(([^)]*)\)", row)
+        for source, rules in SOURCES.items()
+        if named == "all" or source in named.split(", ")
+    ]
+    assert len(told) > 100
+    for switch, value, rules in told:
+        assert str(getattr(rules, switch)).lower() == value.lower(), (rules.name, switch)
 
 
 def test_the_presets_roles_and_names() -> None:
@@ -170,8 +132,8 @@ def test_inconsistent_rulesets_are_refused_with_the_field_named(
         ("no_such_switch", {"no_such_switch": 1}),
         *(
             (switch, {switch: "perhaps"})
-            for switch in MATRIX
-            if switch not in ("player_name", "sheriff_role", "stops_without")
+            for switch in (field.name for field in fields(Ruleset))
+            if switch not in ("name", "role_names", "player_name", "sheriff_role", "stops_without")
         ),
     ],
 )
@@ -205,7 +167,7 @@ def test_a_ruleset_cannot_be_changed() -> None:
 
 
 @given(rulesets())
-@settings(max_examples=100, deadline=None)
+@examples(50)
 def test_a_ruleset_survives_dictionaries_copies_and_pickles(rules: Ruleset) -> None:
     for again in (Ruleset(**rules.as_dict()), copy.deepcopy(rules), pickle.loads(pickle.dumps(rules))):  # type: ignore[arg-type]
         assert again == rules

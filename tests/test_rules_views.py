@@ -12,11 +12,11 @@ import random
 from collections.abc import Iterator, Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import wolflab.rules.shielding as shielding
-from marks import with_slow
+from marks import examples, with_slow
 from rules_helpers import Game, of, rulesets, uniform
 from test_rules_properties import dealt_roles, proper_audience
 from wolflab.rules import (
@@ -198,7 +198,7 @@ def twins(rules: Ruleset, seed: int, limit: int = 3) -> Iterator[tuple[Game, Twi
 
 
 @given(rulesets(max_rounds=2), st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
+@examples(25)
 def test_twins_look_alike_whatever_the_ruleset(rules: Ruleset, seed: int) -> None:
     for first, twin, seat in twins(rules, seed):
         compare(first, twin, seat)
@@ -215,7 +215,7 @@ ASSIGNED = SHERIFF.with_(sheriff="assigned", sheriff_death="stop")
 def test_twins_of_the_presets_look_alike(rules: Ruleset) -> None:
     found = 0
     whole = 0
-    for seed in range(25):
+    for seed in range(12):
         for first, twin, seat in twins(rules, seed):
             compare(first, twin, seat)
             found += 1
@@ -223,8 +223,8 @@ def test_twins_of_the_presets_look_alike(rules: Ruleset) -> None:
             assert twin.roles != twin.first_roles
             assert twin.roles[seat] == twin.first_roles[seat]
     # Enough twins of some length, or the comparison would prove little.
-    assert found >= 15
-    assert whole >= 10
+    assert found >= 8
+    assert whole >= 5
 
 
 def leaks_found(rules: Ruleset) -> int:

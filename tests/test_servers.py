@@ -13,7 +13,7 @@ import pytest
 from aiohttp import web
 
 from command_line import wolflab
-from http_server import FakeServer, Fault, answer, running, serving
+from http_server import FakeServer, Fault, answer, asynchronous, running, serving
 from marks import with_slow
 from test_http_model import KEY, PROMPT, QUESTION, SCHEMA, Naps, ask, make, play, request
 from wolflab.errors import BudgetExceeded, ModelError, ServerError
@@ -60,7 +60,8 @@ ELSEWHERE = {
 
 
 @pytest.mark.parametrize("field", ELSEWHERE)
-def test_a_reply_in_another_field_is_asked_for_in_the_next_form(field: str) -> None:
+@asynchronous
+async def test_a_reply_in_another_field_is_asked_for_in_the_next_form(field: str) -> None:
     """As vLLM puts what it holds to a schema where its parser of thoughts looks."""
 
     class Parser(FakeServer):
@@ -70,21 +71,18 @@ def test_a_reply_in_another_field_is_asked_for_in_the_next_form(field: str) -> N
                 whole["choices"][0]["message"] = ELSEWHERE[field]
             return whole
 
-    async def go() -> None:
-        server = Parser()
-        await server.start()
-        budget = Budget()
-        model = make(server, Naps(), budget=budget)
-        replies = [await model.generate(request()) for _ in range(2)]
-        assert [one.text for one in replies] == [GOOD, GOOD]
-        forms = [one.get("response_format", {}).get("type", "text") for one in server.bodies]
-        assert forms == ["json_schema", "json_object", "json_object", "text", "text"]
-        assert f"into {field}; asked for as text from now on" in model.adaptations[-1]
-        assert budget.spent_tokens == server.billed, "what could not be used was paid for"
-        await model.close()
-        await server.stop()
-
-    play(go())
+    server = Parser()
+    await server.start()
+    budget = Budget()
+    model = make(server, Naps(), budget=budget)
+    replies = [await model.generate(request()) for _ in range(2)]
+    assert [one.text for one in replies] == [GOOD, GOOD]
+    forms = [one.get("response_format", {}).get("type", "text") for one in server.bodies]
+    assert forms == ["json_schema", "json_object", "json_object", "text", "text"]
+    assert f"into {field}; asked for as text from now on" in model.adaptations[-1]
+    assert budget.spent_tokens == server.billed, "what could not be used was paid for"
+    await model.close()
+    await server.stop()
 
 
 @pytest.mark.parametrize("field", ELSEWHERE)
@@ -207,26 +205,25 @@ def test_a_server_without_a_system_role_gets_that_text_before_the_users() -> Non
         {"error": {"message": "System role not supported"}},
     ],
 )
-def test_nothing_is_blamed_that_did_not_mend_the_request(error: Any) -> None:
+@asynchronous
+async def test_nothing_is_blamed_that_did_not_mend_the_request(error: Any) -> None:
     chat = Chat((("system", "The rules."), ("user", PROMPT)), SCHEMA)
 
-    async def go() -> None:
-        async with serving(faults=deque([Fault("error", 400, body=error)] * 20)) as server:
-            model = make(server)
-            with pytest.raises(ModelError, match="refuses the request"):
-                await model.generate(Request(chat, "game|main|x|act|0"))
-            server.faults.clear()
+    async with serving(faults=deque([Fault("error", 400, body=error)] * 20)) as server:
+        model = make(server)
+        with pytest.raises(ModelError, match="refuses the request"):
             await model.generate(Request(chat, "game|main|x|act|0"))
-            assert "system" in {one["role"] for one in server.bodies[-1]["messages"]}
-            assert server.bodies[-1]["response_format"]["type"] == "json_schema"
-            assert model.adaptations == []
-            await model.close()
-
-    play(go())
+        server.faults.clear()
+        await model.generate(Request(chat, "game|main|x|act|0"))
+        assert "system" in {one["role"] for one in server.bodies[-1]["messages"]}
+        assert server.bodies[-1]["response_format"]["type"] == "json_schema"
+        assert model.adaptations == []
+        await model.close()
 
 
 @pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside others"])
-def test_a_prompt_that_is_refused_for_good_changes_nothing_for_others(beside: bool) -> None:
+@asynchronous
+async def test_a_prompt_that_is_refused_for_good_changes_nothing_for_others(beside: bool) -> None:
     poison = f"poison {PROMPT}"
 
     class Picky(FakeServer):
@@ -236,25 +233,22 @@ def test_a_prompt_that_is_refused_for_good_changes_nothing_for_others(beside: bo
                 return self._error(400, "Bad request")
             return await super()._reply(asked)
 
-    async def go() -> None:
-        server = Picky()
-        await server.start()
-        model = make(server)
+    server = Picky()
+    await server.start()
+    model = make(server)
 
-        async def others() -> None:
-            for _ in range(20 if beside else 0):
-                await model.generate(Request(Chat((("user", PROMPT),)), "g|m|x|act|0"))
-                await asyncio.sleep(0.01)
+    async def others() -> None:
+        for _ in range(20 if beside else 0):
+            await model.generate(Request(Chat((("user", PROMPT),)), "g|m|x|act|0"))
+            await asyncio.sleep(0.01)
 
-        refused, _ = await asyncio.gather(model.generate(request(poison)), others(), return_exceptions=True)
-        assert isinstance(refused, ModelError)
-        await model.generate(request())
-        assert server.bodies[-1]["response_format"]["type"] == "json_schema"
-        assert model.adaptations == []
-        await model.close()
-        await server.stop()
-
-    play(go())
+    refused, _ = await asyncio.gather(model.generate(request(poison)), others(), return_exceptions=True)
+    assert isinstance(refused, ModelError)
+    await model.generate(request())
+    assert server.bodies[-1]["response_format"]["type"] == "json_schema"
+    assert model.adaptations == []
+    await model.close()
+    await server.stop()
 
 
 def test_a_code_that_is_no_status_is_tried_again() -> None:
@@ -263,18 +257,16 @@ def test_a_code_that_is_no_status_is_tried_again() -> None:
     assert (reply.text, server.calls) == (GOOD, 2)
 
 
-def test_many_calls_that_are_refused_for_good_come_to_an_end() -> None:
-    async def go() -> None:
-        bare = Fault("error", 400, body={"detail": "Bad request"})
-        async with serving(faults=deque([bare] * 2000)) as server:
-            model = make(server, max_in_flight=20)
-            outcomes = await asyncio.gather(
-                *(model.generate(request()) for _ in range(20)), return_exceptions=True
-            )
-            assert all(isinstance(one, ModelError) for one in outcomes)
-            await model.close()
-
-    play(go())
+@asynchronous
+async def test_many_calls_that_are_refused_for_good_come_to_an_end() -> None:
+    bare = Fault("error", 400, body={"detail": "Bad request"})
+    async with serving(faults=deque([bare] * 2000)) as server:
+        model = make(server, max_in_flight=20)
+        outcomes = await asyncio.gather(
+            *(model.generate(request()) for _ in range(20)), return_exceptions=True
+        )
+        assert all(isinstance(one, ModelError) for one in outcomes)
+        await model.close()
 
 
 # -- attempts without an answer, and what they cost -----------------------------------------
@@ -297,29 +289,27 @@ class Bills(FakeServer):
 
 
 @pytest.mark.parametrize("at_once", with_slow([1, 16], [1]))
-def test_a_budget_holds_although_attempts_are_given_up(at_once: int) -> None:
-    async def go() -> None:
-        server = Bills(says=lambda prompt: "word " * 60)
-        await server.start()
-        budget = Budget(tokens=20_000)
-        model = make(
-            server, Naps(), budget=budget, timeout=0.15, retries=20, max_tokens=120, max_in_flight=at_once
-        )
+@asynchronous
+async def test_a_budget_holds_although_attempts_are_given_up(at_once: int) -> None:
+    server = Bills(says=lambda prompt: "word " * 60)
+    await server.start()
+    budget = Budget(tokens=20_000)
+    model = make(
+        server, Naps(), budget=budget, timeout=0.15, retries=20, max_tokens=120, max_in_flight=at_once
+    )
 
-        async def calls() -> None:
-            while True:
-                await model.generate(request())
+    async def calls() -> None:
+        while True:
+            await model.generate(request())
 
-        outcomes = await asyncio.gather(*(calls() for _ in range(at_once)), return_exceptions=True)
-        assert all(isinstance(one, BudgetExceeded | ServerError) for one in outcomes), outcomes
-        assert any(isinstance(one, BudgetExceeded) for one in outcomes)
-        assert budget.possibly_tokens > 0
-        assert server.billed <= budget.spent_tokens <= 20_000
-        assert "possibly, by attempts without a reply" in budget.short["tokens"]
-        await model.close()
-        await server.stop()
-
-    play(go())
+    outcomes = await asyncio.gather(*(calls() for _ in range(at_once)), return_exceptions=True)
+    assert all(isinstance(one, BudgetExceeded | ServerError) for one in outcomes), outcomes
+    assert any(isinstance(one, BudgetExceeded) for one in outcomes)
+    assert budget.possibly_tokens > 0
+    assert server.billed <= budget.spent_tokens <= 20_000
+    assert "possibly, by attempts without a reply" in budget.short["tokens"]
+    await model.close()
+    await server.stop()
 
 
 def test_what_may_have_been_paid_is_kept_with_the_run_and_counted_when_it_goes_on(tmp_path: Path) -> None:
@@ -422,7 +412,8 @@ def test_a_store_that_fails_tells_every_call_that_waits_for_it(
 
 @pytest.mark.parametrize("provider", ["custom", "anthropic"])
 @pytest.mark.parametrize("told", ["whole", "error"])
-def test_counts_at_the_beginning_of_a_stream_are_not_those_of_a_reply_that_broke_off(
+@asynchronous
+async def test_counts_at_the_beginning_of_a_stream_are_not_those_of_a_reply_that_broke_off(
     provider: str, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-0123456789")
@@ -440,17 +431,14 @@ def test_counts_at_the_beginning_of_a_stream_are_not_those_of_a_reply_that_broke
             failed = 'event: error\ndata: {"type": "error", "error": {"type": "overloaded_error"}}\n\n'
             return await super()._stream(asked, [*counted, *([failed] if told == "error" else [])])
 
-    async def go() -> None:
-        server = Broken(streams="always")
-        await server.start()
-        budget = Budget()
-        model = make(server, Naps(), budget=budget, provider=provider, max_tokens=1000)
-        assert (await model.generate(request())).text == GOOD
-        assert budget.possibly_tokens > 1000
-        await model.close()
-        await server.stop()
-
-    play(go())
+    server = Broken(streams="always")
+    await server.start()
+    budget = Budget()
+    model = make(server, Naps(), budget=budget, provider=provider, max_tokens=1000)
+    assert (await model.generate(request())).text == GOOD
+    assert budget.possibly_tokens > 1000
+    await model.close()
+    await server.stop()
 
 
 def test_a_status_that_its_server_answers_itself_costs_nothing() -> None:
@@ -519,45 +507,41 @@ def loops_without_a_limit(sent: dict[str, Any]) -> bool:
     return "max_tokens" not in sent and sum(text.encode()) % 23 == 0
 
 
-def test_attempts_get_longer_and_then_the_call_is_an_unusable_reply() -> None:
-    async def go() -> None:
-        server = Endless()
-        server.loops = lambda sent: "loop" in sent["messages"][0]["content"]
-        await server.start()
-        model = make(server, Naps(), timeout=0.1)
-        began = asyncio.get_running_loop().time()
-        reply = await model.generate(Request(Chat((("user", f"loop {PROMPT}"),), SCHEMA), "g|m|x|act|0"))
-        assert asyncio.get_running_loop().time() - began >= 0.1 + 0.2 + 0.4
-        assert len([one for one in server.bodies if server.loops(one)]) == 3
-        assert reply.finish == Finish(
-            FinishReason.TIMED_OUT, "the reply did not end within 0.4 s; give a shorter one"
-        )
-        read = parse(QUESTION, reply.text, reply.finish)
-        assert isinstance(read, Problem)
-        assert "did not end within" in read.reason
-        await model.close()
-        await server.stop()
-
-    play(go())
+@asynchronous
+async def test_attempts_get_longer_and_then_the_call_is_an_unusable_reply() -> None:
+    server = Endless()
+    server.loops = lambda sent: "loop" in sent["messages"][0]["content"]
+    await server.start()
+    model = make(server, Naps(), timeout=0.1)
+    began = asyncio.get_running_loop().time()
+    reply = await model.generate(Request(Chat((("user", f"loop {PROMPT}"),), SCHEMA), "g|m|x|act|0"))
+    assert asyncio.get_running_loop().time() - began >= 0.1 + 0.2 + 0.4
+    assert len([one for one in server.bodies if server.loops(one)]) == 3
+    assert reply.finish == Finish(
+        FinishReason.TIMED_OUT, "the reply did not end within 0.4 s; give a shorter one"
+    )
+    read = parse(QUESTION, reply.text, reply.finish)
+    assert isinstance(read, Problem)
+    assert "did not end within" in read.reason
+    await model.close()
+    await server.stop()
 
 
-def test_a_server_that_answers_a_word_is_in_no_outage() -> None:
+@asynchronous
+async def test_a_server_that_answers_a_word_is_in_no_outage() -> None:
     """One call alone that does not end, in what was taken for an outage."""
 
-    async def go() -> None:
-        server = Endless()
-        server.loops = lambda sent: "OK" not in sent["messages"][0]["content"]
-        await server.start()
-        model = make(server, Naps(), timeout=0.1)
-        outage = model._connection().outage
-        outage.begin()
-        reply = await model.generate(request())
-        assert reply.finish.reason is FinishReason.TIMED_OUT
-        assert (outage.on, outage.seconds, model.endpoint.answers) == (False, 0.0, 1)
-        await model.close()
-        await server.stop()
-
-    play(go())
+    server = Endless()
+    server.loops = lambda sent: "OK" not in sent["messages"][0]["content"]
+    await server.start()
+    model = make(server, Naps(), timeout=0.1)
+    outage = model._connection().outage
+    outage.begin()
+    reply = await model.generate(request())
+    assert reply.finish.reason is FinishReason.TIMED_OUT
+    assert (outage.on, outage.seconds, model.endpoint.answers) == (False, 0.0, 1)
+    await model.close()
+    await server.stop()
 
 
 def test_a_limit_after_a_timeout_is_told_of_replies_after_one_alone() -> None:
@@ -572,21 +556,19 @@ def test_a_limit_after_a_timeout_is_told_of_replies_after_one_alone() -> None:
 
 
 @pytest.mark.slow
-def test_a_server_that_answers_nobody_any_more_makes_no_reply_an_endless_one() -> None:
+@asynchronous
+async def test_a_server_that_answers_nobody_any_more_makes_no_reply_an_endless_one() -> None:
     """It answers one of many calls and then hangs: what became of one call is no sign for the next."""
 
-    async def go() -> None:
-        server = Endless()
-        server.loops = lambda sent: server.answered > 0
-        await server.start()
-        model = make(server, Naps(), timeout=0.1, retries=4)
-        calls = (model.generate(request(f"{n} {PROMPT}")) for n in range(6))
-        outcomes = await asyncio.gather(*calls, return_exceptions=True)
-        assert sum(isinstance(one, ServerError) for one in outcomes) == 5
-        await model.close()
-        await server.stop()
-
-    play(go())
+    server = Endless()
+    server.loops = lambda sent: server.answered > 0
+    await server.start()
+    model = make(server, Naps(), timeout=0.1, retries=4)
+    calls = (model.generate(request(f"{n} {PROMPT}")) for n in range(6))
+    outcomes = await asyncio.gather(*calls, return_exceptions=True)
+    assert sum(isinstance(one, ServerError) for one in outcomes) == 5
+    await model.close()
+    await server.stop()
 
 
 def test_a_server_that_answers_nobody_is_no_endless_reply() -> None:
@@ -675,17 +657,15 @@ def test_requests_per_minute_are_kept() -> None:
     assert 1.5 < sum(naps.asked) <= 2
 
 
-def test_a_rate_limit_uses_up_no_retries_while_others_are_answered() -> None:
-    async def go() -> None:
-        async with serving() as server:
-            naps = Naps()
-            model = make(server, naps, retries=2, max_in_flight=4)
-            server.faults.extend([Fault("status", 429), Fault("parts")] * 20)
-            replies = await asyncio.gather(*(model.generate(request()) for _ in range(20)))
-            assert {one.text for one in replies} == {GOOD}
-            await model.close()
-
-    play(go())
+@asynchronous
+async def test_a_rate_limit_uses_up_no_retries_while_others_are_answered() -> None:
+    async with serving() as server:
+        naps = Naps()
+        model = make(server, naps, retries=2, max_in_flight=4)
+        server.faults.extend([Fault("status", 429), Fault("parts")] * 20)
+        replies = await asyncio.gather(*(model.generate(request()) for _ in range(20)))
+        assert {one.text for one in replies} == {GOOD}
+        await model.close()
 
 
 # -- headers, queries, Azure ----------------------------------------------------------------
@@ -750,19 +730,17 @@ def test_a_variable_that_is_not_set_is_a_sentence(monkeypatch: pytest.MonkeyPatc
         "/openai/deployments/wolf-1/chat/completions?api-version=2025-01-01",
     ],
 )
-def test_azures_classic_address(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@asynchronous
+async def test_azures_classic_address(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", KEY)
 
-    async def go() -> None:
-        version = end.partition("=")[2] or "2024-10-21"
-        async with serving(key=KEY, wants=(("api-version", version), ("api-key", KEY))) as server:
-            root = server.base_url.removesuffix("/v1")
-            model = make(server, provider="azure", base_url=root + end)
-            assert (await model.generate(request())).text == GOOD
-            assert "authorization" not in server.headers[0]
-            await model.close()
-
-    play(go())
+    version = end.partition("=")[2] or "2024-10-21"
+    async with serving(key=KEY, wants=(("api-version", version), ("api-key", KEY))) as server:
+        root = server.base_url.removesuffix("/v1")
+        model = make(server, provider="azure", base_url=root + end)
+        assert (await model.generate(request())).text == GOOD
+        assert "authorization" not in server.headers[0]
+        await model.close()
 
 
 # -- keys and where they go -----------------------------------------------------------------
@@ -787,24 +765,20 @@ def nothing_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     ],
     ids=["a key", "a provider's key", "a header", "a query"],
 )
-def test_a_key_goes_to_a_strange_server_after_a_yes_alone(
+@asynchronous
+async def test_a_key_goes_to_a_strange_server_after_a_yes_alone(
     nothing_said: None, settings: dict[str, Any]
 ) -> None:
-    async def go() -> None:
-        async with serving() as server:
-            model = make(server, **settings)
-            with pytest.raises(
-                keys.KeyNotAllowed, match=r"sends the key in .* to 127.0.0.1:.*add --yes"
-            ) as told:
-                await model.generate(request())
-            assert KEY not in str(told.value)
-            assert server.calls == 0
-            keys.ask = lambda wanted: "now"
-            assert (await model.generate(request())).text == GOOD
-            await model.close()
-            assert server.calls == 1
-
-    play(go())
+    async with serving() as server:
+        model = make(server, **settings)
+        with pytest.raises(keys.KeyNotAllowed, match=r"sends the key in .* to 127.0.0.1:.*add --yes") as told:
+            await model.generate(request())
+        assert KEY not in str(told.value)
+        assert server.calls == 0
+        keys.ask = lambda wanted: "now"
+        assert (await model.generate(request())).text == GOOD
+        await model.close()
+        assert server.calls == 1
 
 
 @pytest.mark.parametrize(("said", "kept"), [("now", False), ("always", True)])
@@ -916,7 +890,8 @@ def test_a_key_that_comes_back_is_stored_nowhere(
 
 
 @pytest.mark.parametrize("spelled", [SLASHED, SLASHED.replace("/", "\\/"), "abc%2Fdef%2Bghi%3D%3D"])
-def test_a_key_in_the_words_of_a_refusal_is_shown_nowhere(
+@asynchronous
+async def test_a_key_in_the_words_of_a_refusal_is_shown_nowhere(
     spelled: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MY_KEY", SLASHED)
@@ -926,16 +901,13 @@ def test_a_key_in_the_words_of_a_refusal_is_shown_nowhere(
             text = f'{{"error": {{"message": "no such field for {spelled}"}}}}'
             return web.Response(status=422, text=text, content_type="application/json")
 
-    async def go() -> None:
-        server = Leaks()
-        await server.start()
-        model = make(server, Naps(), api_key_env="MY_KEY")
-        with pytest.raises(ModelError, match="no such field for …"):
-            await model.generate(request())
-        await model.close()
-        await server.stop()
-
-    play(go())
+    server = Leaks()
+    await server.start()
+    model = make(server, Naps(), api_key_env="MY_KEY")
+    with pytest.raises(ModelError, match="no such field for …"):
+        await model.generate(request())
+    await model.close()
+    await server.stop()
 
 
 def test_the_name_of_a_tier_has_a_bound() -> None:

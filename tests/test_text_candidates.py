@@ -8,9 +8,10 @@ from itertools import chain
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from marks import examples
 from rules_helpers import rulesets
 from test_text_prompts import FALSE, NOW, SPEAK, TRUE, VOTE
 from text_helpers import ask, others, situations
@@ -175,7 +176,7 @@ def test_what_a_seer_saw_is_confirmed() -> None:
     assert told == "player_5 is confirmed to be not a Werewolf and is likely to be a Guard."
 
 
-@settings(max_examples=60, deadline=None)
+@examples(30)
 @given(rulesets(), st.integers(0, 99), st.data())
 def test_numbers_and_caches_change_nothing(rules: Any, seed: int, data: st.DataObject) -> None:
     """However lines are numbered, and whatever was told before: the same words, each statement once."""

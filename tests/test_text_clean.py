@@ -6,9 +6,10 @@ import re
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from marks import examples
 from wolflab.text.clean import clean, is_silence, unnumbered
 
 HOSTILE = st.lists(
@@ -45,7 +46,7 @@ HOSTILE = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(150)
 @given(HOSTILE, st.integers(0, 400))
 def test_cleaned_is_one_bounded_harmless_line(text: str, limit: int) -> None:
     cleaned = clean(text, limit)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from marks import examples
 from text_helpers import ask, questions
 from wolflab.rules import (
     DOCTOR,
@@ -197,7 +198,7 @@ def test_players_are_counted_as_the_ruleset_counts() -> None:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(30)
 @given(questions(kinds=(Decide,)))
 def test_every_label_reads_back_as_its_option(question: object) -> None:
     task, rules = question.task, question.situation.ruleset  # type: ignore[attr-defined]
@@ -217,7 +218,7 @@ WORDS = (
 PIECES = st.sampled_from(re.split(" ", WORDS))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(75)
 @given(questions(kinds=(Decide,)), st.one_of(st.text(), st.lists(PIECES, max_size=12).map(" ".join)))
 def test_never_an_illegal_action(question: object, text: str) -> None:
     task, rules = question.task, question.situation.ruleset  # type: ignore[attr-defined]

@@ -11,9 +11,10 @@ from itertools import product
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from marks import examples
 from rules_helpers import rulesets
 from test_golden_prompts import GOLDEN, compare_golden
 from text_helpers import ask, questions, situations
@@ -463,7 +464,7 @@ def test_corrections_are_shown_as_turns() -> None:
     assert "it was empty" in chat[5].content
 
 
-@settings(max_examples=80, deadline=None)
+@examples(40)
 @given(questions())
 def test_any_question_has_a_whole_prompt(question: Question) -> None:
     rules, context, instruction = blocks(question)
@@ -484,7 +485,7 @@ def test_any_question_has_a_whole_prompt(question: Question) -> None:
 HEADINGS = ("The following information is true.", "Living players:", "How matters stand now:", "[1]", "[99]")
 
 
-@settings(max_examples=60, deadline=None)
+@examples(30)
 @given(
     st.lists(
         st.sampled_from([*HEADINGS, "\n", '"', "\r\n", "\u2028", "Moderator: "]), min_size=1, max_size=8
@@ -500,7 +501,7 @@ def test_no_speech_opens_a_section(speech: str) -> None:
         assert sum(a != b for a, b in zip(lines, expected, strict=True)) == 1
 
 
-@settings(max_examples=25, deadline=None)
+@examples(12)
 @given(rulesets(), st.integers(0, 999), st.sampled_from(["paper", "own"]))
 def test_appended_contexts_extend_each_other(rules: Any, seed: int, wording: Any) -> None:
     """In the append layout, what a seat was shown stays where it was in its later prompts."""

@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from marks import examples
 from text_helpers import ask, others, questions
 from wolflab.rules import DOCTOR, LEFT, NO, PASS, RIGHT, SHERIFF, YES, Say, pick
 from wolflab.text.asking.acting import reply_fields
@@ -277,7 +278,7 @@ def example(draw: st.DrawFn, shape: dict[str, Any]) -> Any:
     return "I trust player_2, " + draw(st.text(max_size=20))
 
 
-@settings(max_examples=120, deadline=None)
+@examples(60)
 @given(st.data(), questions((Decide, Deduce, Rate, Judge, Propose, Choose)))
 def test_whatever_fits_the_schema_is_read(data: st.DataObject, question: Question) -> None:
     shape = schema(question)
@@ -473,7 +474,7 @@ HOSTILE = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@examples(150)
 @given(questions(), st.lists(HOSTILE, min_size=1, max_size=8))
 def test_no_reply_breaks_the_parser(question: Question, replies: list[str]) -> None:
     for reply in replies:

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import get_args, get_type_hints
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
+from marks import examples
 from rules_helpers import rulesets
 from wolflab.errors import RulesetError
 from wolflab.rules import DOCTOR, PRESETS, SHERIFF, TWELVE, WITCH, Ruleset
@@ -112,7 +113,7 @@ def test_players_are_told_who_is_never_sheriff_and_the_stop_without_a_player_onl
     )
 
 
-@settings(max_examples=100, deadline=None)
+@examples(50)
 @given(rulesets())
 def test_any_ruleset_is_told_whole(rules: Ruleset) -> None:
     text = rules_text(rules)

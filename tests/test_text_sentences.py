@@ -6,9 +6,10 @@ import random
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from marks import examples
 from rules_helpers import Game, rulesets
 from text_helpers import talkative
 from wolflab.rules import (
@@ -304,7 +305,7 @@ def test_a_raw_statement_stays_inside_its_quotation() -> None:
     assert words.endswith('"')
 
 
-@settings(max_examples=40, deadline=None)
+@examples(20)
 @given(rulesets(), st.integers(0, 999))
 def test_whole_games(rules: Ruleset, seed: int) -> None:
     """One line each; the moderator's transcript never says "you"; equal sentences mean equal events."""

@@ -881,6 +881,7 @@ def test_targets_by_name() -> None:
 # -- what is shown ------------------------------------------------------------------------------
 
 
+@pytest.mark.drawn
 def test_the_page_and_the_table(whole: Path) -> None:
     console = Console(record=True, width=120)
     show_training(console, whole)
@@ -894,6 +895,7 @@ def test_the_page_and_the_table(whole: Path) -> None:
     assert "Instrument check" in page
 
 
+@pytest.mark.drawn
 def test_the_curve_is_a_picture_of_its_own(whole: Path) -> None:
     show_training(Console(quiet=True), whole)
     picture = ElementTree.parse(whole / "curve.svg").getroot()

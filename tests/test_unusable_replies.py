@@ -388,6 +388,7 @@ def names_in(page: ReportPage) -> list[str]:
     return rows + [cell.text for table in tables for cell in table.columns]
 
 
+@pytest.mark.drawn
 def test_a_condition_in_which_a_player_fails_is_marked_wherever_conditions_stand_side_by_side(
     tmp_path: Path,
 ) -> None:

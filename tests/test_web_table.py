@@ -255,7 +255,7 @@ def test_twin_games_send_the_same_frames_at_the_same_times(
 
     async def games(server: TableServer) -> list[Any]:
         found = []
-        for number in range(10):
+        for number in range(6):
             others = random.Random(number).sample(cards, len(cards))
             found.append(await _twin(server, rules, ["Villager", *others], choose, ready))
         return [sent for sent in found if sent is not None]

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
+from marks import examples
 from rules_helpers import rulesets
 from wolflab.rules import PRESETS, SHERIFF, Ruleset
 from wolflab.wwqa.question_claims import ClaimAsked, claim_asked, patterns, plain_words, readings, rule_claim
@@ -185,7 +186,7 @@ def test_the_text_and_the_code_are_told_apart(
 
 
 @given(rulesets())
-@settings(max_examples=15, deadline=None)
+@examples(10)
 def test_any_ruleset_answers_every_claim(rules: Ruleset) -> None:
     for claim in {asked.claim for asked in CLAIMED}:
         assert claim.holds_under(rules) in (True, False, None), claim

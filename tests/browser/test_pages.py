@@ -23,7 +23,7 @@ from tiny_models import tiny_base
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.browser, pytest.mark.drawn, pytest.mark.filterwarnings("ignore")]
 
 PAGES = {
     "report": ("run quickstart --out run -o deals=3", "run/report.html"),
@@ -56,7 +56,7 @@ PAGES = {
 """Each page: the commands that write it, and where."""
 NEEDED = {"run": PAGES["report"][0], "questions.jsonl": "wwqa build --n 60 -o questions.jsonl"}
 """What commands read: the command that makes it."""
-NAMES = slow_except(["report", "comparison", "evaluation"], PAGES)
+NAMES = slow_except(["report", "evaluation"], PAGES)
 
 
 @pytest.fixture(scope="session")

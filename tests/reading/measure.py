@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -43,13 +44,21 @@ LOOKED_AT = ("dev", "train", "train2b", "train3b")
 Score = dict[str, Counter[str]]
 
 
+@cache
+def _labelled(name: str) -> list[dict[str, Any]]:
+    """All utterances of a file, with their labels. libyaml reads it ten times as fast, where there is one."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    entries: list[dict[str, Any]] = yaml.load((HERE / f"{name}.yaml").read_text(encoding="utf-8"), loader)
+    return entries
+
+
 def load(which: str) -> list[dict[str, Any]]:
     """The labelled utterances of one of `SETS`."""
     if (file := which[:-1]) in UNSEEN:
-        entries = yaml.safe_load((HERE / f"{file}.yaml").read_text(encoding="utf-8"))
+        entries = _labelled(file)
         return entries[: UNSEEN[file]] if which.endswith("a") else entries[UNSEEN[file] :]
     name = which if which in ("papers", "train", "fresh") else "blind"
-    entries = yaml.safe_load((HERE / f"{name}.yaml").read_text(encoding="utf-8"))
+    entries = _labelled(name)
     return [entry for entry in entries if name == "papers" or entry["set"] == which]
 
 
