@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wolflab.lab.storage.store import Store
-from wolflab.metrics.behaviours import BEHAVIOURS, sightings
+from wolflab.metrics.behaviours import BEHAVIOURS, detected_behaviours
 from wolflab.record import GameRecord
 from wolflab.stats.intervals import Estimate, share
 from wolflab.text.notes import Thought
@@ -49,7 +49,7 @@ def measure(games: Iterable[tuple[str, int, GameRecord]]) -> list[Found]:
     natural: dict[str, list[tuple[int, float, float]]] = {}
     for condition, deal, record in games:
         seen: dict[str, set[str]] = {}
-        for one in sightings(record):
+        for one in detected_behaviours(record):
             if one.by == "words":
                 seen.setdefault(one.ask, set()).add(one.behaviour)
         for name in BEHAVIOURS:

@@ -23,7 +23,7 @@ from wolflab.agents.recipes import RECIPES, Recipe
 from wolflab.match import Casting, Draws, Player, run_now
 from wolflab.match.io import LiveIO, at_once, one_by_one
 from wolflab.models.base import Model, Request
-from wolflab.models.calls import NoFile
+from wolflab.models.calls import NoCallCache
 from wolflab.models.embedders.base import Embedder, Vectors, embedder_digest
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.rules import Ask, Note, Ruleset, View
@@ -66,7 +66,7 @@ def step_of(request: Request) -> str:
     return request.key.split("|")[-2]
 
 
-class Thinker(Scripted):
+class PosteriorEstimator(Scripted):
     """Takes every step of the reflective player, in both wordings, by draws from the request's key."""
 
     def __init__(
@@ -210,12 +210,12 @@ def turn(
     key: str = "turn",
 ) -> Turned:
     """Play one turn from a fresh memory; concurrent where the model waits."""
-    model = model or Thinker()
+    model = model or PosteriorEstimator()
     embedder = embedder or HashingEmbedder()
     calm = model.instant and embedder.instant
     agent = LanguageAgent(recipe, retriever)
     embedders = {"messages": embedder, "experience": embedder}
-    io = LiveIO(ask, model, NoFile(), Draws(key), one_by_one if calm else at_once, embedders)
+    io = LiveIO(ask, model, NoCallCache(), Draws(key), one_by_one if calm else at_once, embedders)
     fresh = view._replace(cache={})
     reply = (run_now if calm else asyncio.run)(agent.reply(fresh, ask, io))
     return Turned(reply, model.requests)

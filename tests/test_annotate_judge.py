@@ -46,7 +46,7 @@ from wolflab.lab.runs import runner
 from wolflab.lab.runs.batch import BatchWatcher, CallBatch
 from wolflab.lab.storage.call_store import CallStore
 from wolflab.lab.storage.store import Store
-from wolflab.metrics.behaviours import BEHAVIOURS, Sighting
+from wolflab.metrics.behaviours import BEHAVIOURS, DetectedBehaviour
 from wolflab.models.base import Request, Response
 from wolflab.text.asking import templates
 from wolflab.text.asking.prompts import messages
@@ -534,18 +534,20 @@ def test_the_rule_minds_hallucinations_and_failures_that_show(
     plan = dict(zip(("hallucination", "failure", "social", "strategic"), usable, strict=False))
     thought = usable[4]
 
-    def sighted(record: Any) -> tuple[Sighting, ...]:
+    def sighted(record: Any) -> tuple[DetectedBehaviour, ...]:
         game = next(row.id for row in store.games() if store.record(row.id).lines == record.lines)
         shown = [
-            Sighting(by_family[family], 0, 0, row.ask, None, "planted")
+            DetectedBehaviour(by_family[family], 0, 0, row.ask, None, "planted")
             for family, row in plan.items()
             if row.game == game
         ]
         if thought.game == game:
-            shown.append(Sighting(by_family["hallucination"], 0, 0, thought.ask, None, "planted", "thought"))
+            shown.append(
+                DetectedBehaviour(by_family["hallucination"], 0, 0, thought.ask, None, "planted", "thought")
+            )
         return tuple(shown)
 
-    monkeypatch.setattr(judging, "sightings", sighted)
+    monkeypatch.setattr(judging, "detected_behaviours", sighted)
     labels = rule_labels(judging.seen_by_rule(drawn.key, store), found)
     bad = {item for item, reasonable in labels.items() if not reasonable}
     unusable = {row.id for row in drawn.key.rows if found[row.id].turn.invalid is not None}

@@ -17,9 +17,9 @@ from wolflab.metrics import ConditionResult, MeasuringOptions, summarise
 from wolflab.metrics.behaviours import (
     BEHAVIOURS,
     SIDES,
+    DetectedBehaviour,
     DetectorView,
-    Sighting,
-    sightings,
+    detected_behaviours,
     trust_tables,
 )
 from wolflab.metrics.behaviours.signs import ME, NOBODY, signs_of
@@ -111,11 +111,11 @@ def staged(
     return record
 
 
-def seen(record: GameRecord, behaviour: str, player: int = 0, day: int = 0) -> list[Sighting]:
+def seen(record: GameRecord, behaviour: str, player: int = 0, day: int = 0) -> list[DetectedBehaviour]:
     """Sightings of a behaviour, of one player and day where given."""
     return [
         one
-        for one in sightings(record)
+        for one in detected_behaviours(record)
         if one.behaviour == behaviour
         and (not player or one.seat == player - 1)
         and (not day or one.round == day)
@@ -126,7 +126,7 @@ def shown(player: int, day: int, text: str, **changes: object) -> set[str]:
     """What is seen in one statement said in the scene."""
     record = staged(says={(day, player): text}, **changes)  # type: ignore[arg-type]
     ask = f"{day}/statement/{player - 1}"
-    return {one.behaviour for one in sightings(record) if one.ask == ask}
+    return {one.behaviour for one in detected_behaviours(record) if one.ask == ask}
 
 
 # -- examples -------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ BY = {"says": "words", "votes": "vote", "shields": "night"}
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: f"{one.behaviour}: {one.shows[:40]}")
 def test_each_example_shows_and_its_counterpart_does_not(example: Example) -> None:
-    def found(spare: bool) -> list[Sighting]:
+    def found(spare: bool) -> list[DetectedBehaviour]:
         here = seen(staged(example, spare=spare), example.behaviour, example.player, example.day)
         return [one for one in here if one.by == BY[example.act]]
 
@@ -145,7 +145,7 @@ def test_each_example_shows_and_its_counterpart_does_not(example: Example) -> No
 
 
 def test_the_scene_itself_holds_no_error() -> None:
-    found = {one.behaviour for one in sightings(staged())}
+    found = {one.behaviour for one in detected_behaviours(staged())}
     assert not found & (HALLUCINATIONS | {"self_exposure", "contradiction"}), found
 
 
@@ -166,7 +166,7 @@ def test_every_behaviour_has_an_example_and_stands_in_the_docs() -> None:
 
 def test_sightings_point_at_what_was_done() -> None:
     record = staged()
-    for one in sightings(record):
+    for one in detected_behaviours(record):
         event = record.events[one.at]
         who = getattr(event, "seat", getattr(event, "voter", None))
         assert who == one.seat
@@ -365,9 +365,9 @@ def test_a_role_is_lied_about_by_claim_by_denial_and_by_told_nights() -> None:
 def test_silence_of_today_taken_for_yesterdays_is_a_confusion() -> None:
     """002 Table 18: said on day 2 of player_1, who spoke on day 1 and is silent today."""
     record = staged(says={(2, 1): "", (2, 5): "player_1 kept silent yesterday."})
-    assert {one.behaviour for one in sightings(record) if one.ask == "2/statement/4"} & HALLUCINATIONS == {
-        "confusion"
-    }
+    assert {
+        one.behaviour for one in detected_behaviours(record) if one.ask == "2/statement/4"
+    } & HALLUCINATIONS == {"confusion"}
     assert "contradicts_record" in shown(5, 2, "player_2 kept silent yesterday.")
 
 
@@ -381,7 +381,9 @@ def test_abilities_in_private() -> None:
         "2/protect/4": (("act", Mistake("act", 0, "no JSON", "I choose to protect player_1.")),),
         "1/see/2": (("act", Mistake("act", 0, "no JSON", '{"action": "kill player_1"}')),),
     }
-    found = {one.ask for one in sightings(staged(notes=notes)) if one.behaviour == "impossible_ability"}
+    found = {
+        one.ask for one in detected_behaviours(staged(notes=notes)) if one.behaviour == "impossible_ability"
+    }
     assert found == {"1/vote/1", "2/vote/1", "1/protect/4", "1/see/2"}
 
 
@@ -474,9 +476,11 @@ def test_a_packmate_is_sacrificed_only_when_suspected() -> None:
 
 def test_what_the_rules_chose_is_nobodys_behaviour() -> None:
     asks = frozenset({"1/vote/0", "1/kill/0", "1/protect/4", "1/vote/1"})
-    found = {one.ask for one in sightings(staged(unusable=asks))}
+    found = {one.ask for one in detected_behaviours(staged(unusable=asks))}
     assert not found & asks
-    assert {"1/vote/0", "1/kill/0", "1/protect/4", "1/vote/1"} <= {one.ask for one in sightings(staged())}
+    assert {"1/vote/0", "1/kill/0", "1/protect/4", "1/vote/1"} <= {
+        one.ask for one in detected_behaviours(staged())
+    }
 
 
 def test_the_witchs_potions() -> None:
@@ -499,7 +503,9 @@ def test_the_witchs_potions() -> None:
             roles=roles,
             chooses=base | {"1/antidote/5": antidote},
         )
-        return {one.behaviour for one in sightings(record) if one.ask == "1/statement/5"} & HALLUCINATIONS
+        return {
+            one.behaviour for one in detected_behaviours(record) if one.ask == "1/statement/5"
+        } & HALLUCINATIONS
 
     assert told(YES, "I am the Witch, and I used my antidote on player_2.") == set()
     assert told(YES, "I am the Witch, and I saved player_2.") == set()
@@ -574,9 +580,9 @@ def test_trust_over_games() -> None:
 
 def test_a_view_of_a_record_is_seen_as_the_record_is() -> None:
     record = staged(says={(1, 7): "I am a Villager.", (2, 7): "As a Villager, I know nothing."})
-    seen = sightings(record)
+    seen = detected_behaviours(record)
     assert len([one for one in seen if one.behaviour == "camouflage"]) == 2
-    assert sightings(DetectorView.of(record)) == seen
+    assert detected_behaviours(DetectorView.of(record)) == seen
 
 
 def test_one_act_counts_once() -> None:
@@ -608,7 +614,7 @@ def test_a_game_cut_short_is_read_as_far_as_it_goes() -> None:
     record = staged()
     for end in range(0, len(record.events), 3):
         record.events[end:] = []
-        assert isinstance(sightings(record), tuple)
+        assert isinstance(detected_behaviours(record), tuple)
         record = staged()
 
 
@@ -626,7 +632,7 @@ def test_a_player_that_keeps_to_the_record_hallucinates_nothing(rules: str, bank
         match = Match(PRESETS[rules], lambda dealing: [player] * len(dealing.roles), draws, draws, {}, ())
         writer = run_now(play(match)).writer
         assert writer is not None
-        found = sightings(read_record(writer.game.lines, writer.probes.lines))
+        found = detected_behaviours(read_record(writer.game.lines, writer.probes.lines))
         wrong = [one for one in found if one.behaviour in HALLUCINATIONS | {"self_exposure"}]
         assert not wrong
         seen_at_all |= {one.behaviour for one in found}

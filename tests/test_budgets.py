@@ -32,10 +32,10 @@ from wolflab.lab.runs.casting import budget_of
 from wolflab.lab.runs.runner import planned_games, play_run
 from wolflab.lab.runs.tables import play_table
 from wolflab.lab.runs.work import budget_needed
-from wolflab.lab.storage.call_store import CallFile, CallStore
+from wolflab.lab.storage.call_store import CallStore, StoredCallCache
 from wolflab.lab.storage.store import Store
 from wolflab.models.base import Response
-from wolflab.models.budget import Budget, CallSizes, Most, Price
+from wolflab.models.budget import Budget, CallLimit, CallSizes, Price
 from wolflab.models.calls import answer
 from wolflab.usage import Usage
 
@@ -133,7 +133,7 @@ async def test_a_call_that_may_take_more_than_is_left_waits_for_the_others_and_i
     over = asyncio.Event()
 
     async def use(most: int, took: int) -> None:
-        async with budget.hold(lambda: Most(Usage(most))):
+        async with budget.hold(lambda: CallLimit(Usage(most))):
             await over.wait()
             budget.add(Usage(took))
 
@@ -369,7 +369,7 @@ def test_only_what_is_on_its_way_is_noted(tmp_path: Path) -> None:
     async def go(home: CallStore) -> None:
         async with serving(gate=3) as server:
             model = make(server, max_in_flight=2)
-            files = [CallFile(home, f"one/{n}", {}) for n in range(5)]
+            files = [StoredCallCache(home, f"one/{n}", {}) for n in range(5)]
             calls = [asyncio.create_task(answer(file, model, request())) for file in files]
             while server.in_flight < 2:
                 await asyncio.sleep(0.01)
@@ -386,7 +386,7 @@ def test_only_what_is_on_its_way_is_noted(tmp_path: Path) -> None:
 
             patient = make(server, waiting, max_in_flight=2)
             server.faults.append(Fault("status", 500))
-            retried = asyncio.create_task(answer(CallFile(home, "one/8", {}), patient, request()))
+            retried = asyncio.create_task(answer(StoredCallCache(home, "one/8", {}), patient, request()))
             await waits.wait()
             assert not home.left_open()
             retried.cancel()
@@ -394,7 +394,7 @@ def test_only_what_is_on_its_way_is_noted(tmp_path: Path) -> None:
             await patient.close()
             server.faults.extend([Fault("status", 400)] * 9)
             with pytest.raises(ModelError):
-                await answer(CallFile(home, "one/9", {}), model, request())
+                await answer(StoredCallCache(home, "one/9", {}), model, request())
             assert not home.left_open()
             await model.close()
 
@@ -472,7 +472,7 @@ def test_what_the_next_call_needs_is_read_in_the_words_of_a_spent_budget() -> No
 
         async def go(budget: Budget, most: Usage) -> str:
             with pytest.raises(BudgetExceeded) as refused:
-                async with budget.hold(lambda: Most(most)):
+                async with budget.hold(lambda: CallLimit(most)):
                     pass
             return str(refused.value)
 

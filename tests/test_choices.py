@@ -17,7 +17,7 @@ from wolflab.lab.plans.loading import build
 from wolflab.lab.results.extras import Extras
 from wolflab.metrics import summarise
 from wolflab.metrics.choices import STUDIES, Choices, choice_rows, studied_decisions
-from wolflab.metrics.published import Alike, published_table
+from wolflab.metrics.published import MatchedRow, published_table
 from wolflab.record import GameRecord, PastTurn
 from wolflab.rules import PASS, PRESETS, Action, Dealt, Ruleset, Say, pick
 from wolflab.stats.evenness import SeatChosen, evenness, relative_entropy
@@ -61,7 +61,7 @@ def choices(
     for one in games:
         found.setdefault(one.condition, []).append((one.deal, studied_decisions(one.record, study)))
     published = {
-        table: {name: Alike(name) for name in found if name in published_table(table).rows}
+        table: {name: MatchedRow(name) for name in found if name in published_table(table).rows}
         for table in tables
     }
     return choice_rows(study, found, baseline=baseline, published=published)

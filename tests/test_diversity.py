@@ -20,7 +20,7 @@ from wolflab.lab.results.summaries import compared
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
 from wolflab.metrics import summarise
-from wolflab.metrics.diversity import Offer, diversity_rows, least_distance, offers_of
+from wolflab.metrics.diversity import CandidateSet, diversity_rows, least_distance, offers_of
 from wolflab.record import GameRecord, PastTurn
 from wolflab.rules import PRESETS, Say, pick
 from wolflab.text.notes import Candidate, Proposed
@@ -41,8 +41,8 @@ def chord(degrees: float) -> float:
     return 2 * math.sin(math.radians(degrees) / 2)
 
 
-def offer(*texts: str, kind: str = "vote", asked: int = 3) -> Offer:
-    return Offer(kind, asked, tuple(texts), tuple(texts))
+def offer(*texts: str, kind: str = "vote", asked: int = 3) -> CandidateSet:
+    return CandidateSet(kind, asked, tuple(texts), tuple(texts))
 
 
 def test_the_last_is_compared_with_its_nearest() -> None:

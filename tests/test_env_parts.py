@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wolflab.env import SHAPED, VectorLayout, WerewolfAEC, Worth
+from wolflab.env import SHAPED, RewardPoints, VectorLayout, WerewolfAEC
 from wolflab.env.actions import ActionTable
 from wolflab.env.aec import UNSHAPED
 from wolflab.env.vector import PHASES, encode, kinds
@@ -320,7 +320,7 @@ def test_the_dead_are_told_of_but_not_accused() -> None:
 # -- rewards --------------------------------------------------------------------------------
 
 
-def earned(events: Sequence[Event], worth: Worth = SHAPED, rules: Ruleset = DOCTOR) -> list[float]:
+def earned(events: Sequence[Event], worth: RewardPoints = SHAPED, rules: Ruleset = DOCTOR) -> list[float]:
     rewards = Rewards(rules, worth)
     rewards.follow(DEAL)
     found = rewards.follow(events)
@@ -378,7 +378,7 @@ def test_rewards_at_the_end() -> None:
         assert earned(end(Winner.VILLAGE), worth) == sides(-1, 1)
         assert earned(end(Winner.NOBODY), worth) == sides(0, 0)
     assert earned(night(pick(2), pick(2), 2), UNSHAPED) == sides(0, 0)
-    assert earned(night(pick(2), pick(2), 2), Worth(kill=0.5)) == sides(0.5, -0.5)
+    assert earned(night(pick(2), pick(2), 2), RewardPoints(kill=0.5)) == sides(0.5, -0.5)
 
 
 def test_an_environments_rewards_are_those_of_its_events() -> None:

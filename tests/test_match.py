@@ -32,7 +32,7 @@ from wolflab.match import (
 from wolflab.metrics import row_of
 from wolflab.metrics.play import replies_by_player
 from wolflab.models.base import Model, Request, Response
-from wolflab.models.calls import Cassette, File, Filed, NoFile
+from wolflab.models.calls import CallCache, Cassette, NoCallCache, StoredCall
 from wolflab.models.village import Village
 from wolflab.record import read_record, verify
 from wolflab.rules import DUTIES, PRESETS, SHERIFF, WITCH, Pick, Ruleset, Say
@@ -48,19 +48,23 @@ RULES = [*PRESETS.values(), SHERIFF.with_(sheriff="assigned", sheriff_death="sto
 RULE_IDS = [*PRESETS, "assigned"]
 
 
-class Tape(NoFile):
+class Tape(NoCallCache):
     """Keeps every call in memory."""
 
     def __init__(self) -> None:
-        self.filed: dict[str, Filed] = {}
+        self.filed: dict[str, StoredCall] = {}
 
     async def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
         assert request.key not in self.filed, "a call was made twice"
-        self.filed[request.key] = Filed(digest, response)
+        self.filed[request.key] = StoredCall(digest, response)
 
 
 def match(
-    rules: Ruleset, casting: object, seed: int = 0, probes: tuple[Probe, ...] = (), file: File | None = None
+    rules: Ruleset,
+    casting: object,
+    seed: int = 0,
+    probes: tuple[Probe, ...] = (),
+    file: CallCache | None = None,
 ) -> Match:
     return Match(
         rules,
@@ -69,7 +73,7 @@ def match(
         Draws(f"t/{seed}/0"),
         {"version": "test"},
         probes,
-        file or NoFile(),  # type: ignore[arg-type]
+        file or NoCallCache(),  # type: ignore[arg-type]
     )
 
 

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from wolflab.stats.ratings import SWEPT, Duel, firth, openskill, rate_entrants
+from wolflab.stats.ratings import SWEPT, RatedGame, firth, openskill, rate_entrants
 
 VILLAGE = {"a": -0.7, "b": 0.1, "c": 0.6}
 WEREWOLVES = {"a": -0.2, "b": -0.1, "c": 0.3}
@@ -19,7 +19,7 @@ def chance(village: str, werewolves: str) -> float:
     return 1 / (1 + math.exp(-(SIDE + VILLAGE[village] - WEREWOLVES[werewolves])))
 
 
-def season(deals: int, seed: int, shared: float = 0.5) -> list[Duel]:
+def season(deals: int, seed: int, shared: float = 0.5) -> list[RatedGame]:
     """Everybody against everybody; with chance `shared` a game hangs on its deal's luck alone.
 
     Each game's chance is exactly that of the model, and games of a deal are not independent.
@@ -30,7 +30,7 @@ def season(deals: int, seed: int, shared: float = 0.5) -> list[Duel]:
         luck = rng.random()
         for village, werewolves in product(VILLAGE, WEREWOLVES):
             drawn = luck if rng.random() < shared else rng.random()
-            found.append(Duel(deal, village, werewolves, bool(drawn < chance(village, werewolves))))
+            found.append(RatedGame(deal, village, werewolves, bool(drawn < chance(village, werewolves))))
     return found
 
 
@@ -93,7 +93,7 @@ def test_games_of_a_deal_are_no_independent_samples() -> None:
 
 
 def test_a_clean_sweep_stays_finite_and_a_close_call_is_hardly_touched() -> None:
-    swept = [Duel(deal, a, b, a == "x") for deal in range(30) for a, b in product("xy", "xy")]
+    swept = [RatedGame(deal, a, b, a == "x") for deal in range(30) for a, b in product("xy", "xy")]
     fit = rate_entrants(swept)
     values = {row.name: row.village.value for row in fit.rows if row.village is not None}
     assert values["x"] is not None
@@ -109,7 +109,9 @@ def test_what_no_strength_explains_is_left_over() -> None:
     rng = np.random.default_rng(3)
     beats = {("r", "s"), ("s", "p"), ("p", "r")}
     duels = [
-        Duel(deal, a, b, bool(rng.random() < (0.8 if (a, b) in beats else 0.2 if (b, a) in beats else 0.5)))
+        RatedGame(
+            deal, a, b, bool(rng.random() < (0.8 if (a, b) in beats else 0.2 if (b, a) in beats else 0.5))
+        )
         for deal in range(300)
         for a, b in product("rps", "rps")
     ]
@@ -120,12 +122,12 @@ def test_what_no_strength_explains_is_left_over() -> None:
         assert cell.residual.excludes(0.0) is (cell.village != cell.werewolves)
 
 
-def drawn(names: str, deals: int, seed: int) -> list[Duel]:
+def drawn(names: str, deals: int, seed: int) -> list[RatedGame]:
     """Games of entrants whose strengths add up: the first never wins as the village."""
     rng = np.random.default_rng(seed)
     wins = dict(zip("abc", (0.0, 0.5, 0.4), strict=True))
     pairs = list(product(names, names))
-    return [Duel(deal, a, b, bool(rng.random() < wins[a])) for deal in range(deals) for a, b in pairs]
+    return [RatedGame(deal, a, b, bool(rng.random() < wins[a])) for deal in range(deals) for a, b in pairs]
 
 
 def test_a_cell_won_throughout_is_no_finding() -> None:
@@ -142,7 +144,9 @@ def test_two_entrants_leave_nothing_unexplained() -> None:
 
 def test_who_plays_one_side_alone_has_no_overall_strength() -> None:
     rng = np.random.default_rng(5)
-    duels = [Duel(deal, a, b, bool(rng.random() < 0.4)) for deal in range(50) for a in "ab" for b in "bw"]
+    duels = [
+        RatedGame(deal, a, b, bool(rng.random() < 0.4)) for deal in range(50) for a in "ab" for b in "bw"
+    ]
     rows = {row.name: row for row in rate_entrants(duels).rows}
     assert rows["a"].werewolves is None
     assert rows["a"].overall is None
@@ -152,9 +156,9 @@ def test_who_plays_one_side_alone_has_no_overall_strength() -> None:
 
 def test_too_little_is_said_and_not_guessed() -> None:
     assert rate_entrants([]).note == "no game was won"
-    apart = [Duel(deal, a, b, deal % 2 == 0) for deal in range(10) for a, b in (("a", "b"), ("c", "d"))]
+    apart = [RatedGame(deal, a, b, deal % 2 == 0) for deal in range(10) for a, b in (("a", "b"), ("c", "d"))]
     assert "one scale" in rate_entrants(apart).note
-    few = [Duel(deal, a, b, deal % 2 == 0) for deal in range(3) for a, b in product("ab", "ab")]
+    few = [RatedGame(deal, a, b, deal % 2 == 0) for deal in range(3) for a, b in product("ab", "ab")]
     row = rate_entrants(few).rows[0]
     assert row.ranks is None
     assert row.village is not None

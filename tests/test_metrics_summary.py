@@ -17,7 +17,7 @@ from wolflab.metrics import GameResult, summarise
 from wolflab.metrics import deduction as ded
 from wolflab.metrics import play as plays
 from wolflab.metrics.days import days_of
-from wolflab.metrics.published import Alike
+from wolflab.metrics.published import MatchedRow
 from wolflab.rules import PASS, SHERIFF, Action, Ask, View, pick
 from wolflab.text.notes import Belief, Deduced, Mistake
 from wolflab.ui.report.report import render_report
@@ -141,8 +141,10 @@ def test_a_summary_is_reproducible_serialisable_and_without_nan(
     planted_runs: dict[str, list[GameResult]],
 ) -> None:
     games = planted_runs["sometimes"][:8]
-    summary = summarise(games, title="t", published={"002-table-1": {"sometimes": Alike("GLM-4")}})
-    assert summarise(games, title="t", published={"002-table-1": {"sometimes": Alike("GLM-4")}}) == summary
+    summary = summarise(games, title="t", published={"002-table-1": {"sometimes": MatchedRow("GLM-4")}})
+    assert (
+        summarise(games, title="t", published={"002-table-1": {"sometimes": MatchedRow("GLM-4")}}) == summary
+    )
     text = json.dumps(summary.as_dict(), allow_nan=False)
     assert json.loads(text)["conditions"][0]["name"] == "sometimes"
     beside = {(b.row, b.metric): b for b in summary.beside}
@@ -168,7 +170,7 @@ def test_unknown_names_are_refused() -> None:
     with pytest.raises(ExperimentError, match="002-table-1"):
         summarise(games, published={"nonsense": {}})
     with pytest.raises(ExperimentError, match="published: there is no condition 'b'"):
-        summarise(games, published={"002-table-1": {"b": Alike("GLM-4")}})
+        summarise(games, published={"002-table-1": {"b": MatchedRow("GLM-4")}})
 
 
 # -- instrument ------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from wolflab.lab.storage.store import Store
 from wolflab.match import Draws, Match, OpinionProbe, Player, StrawPoll, play
 from wolflab.metrics.days import days_of
 from wolflab.models.base import Request, Response
-from wolflab.models.calls import Filed, NoFile
+from wolflab.models.calls import NoCallCache, StoredCall
 from wolflab.models.person import PersonModel
 from wolflab.record.sealed import ERASED
 from wolflab.rules import PRESETS, SHERIFF, Ask, Ruleset, Said, Say, pick
@@ -399,17 +399,17 @@ class Failing(PersonModel):
         raise ServerError("the model's server is gone")
 
 
-class Kept(NoFile):
+class Kept(NoCallCache):
     """A file that keeps what is put on it."""
 
     def __init__(self) -> None:
-        self.filed: dict[str, Filed] = {}
+        self.filed: dict[str, StoredCall] = {}
 
-    def get(self, request: Request) -> Filed | None:
+    def get(self, request: Request) -> StoredCall | None:
         return self.filed.get(request.key)
 
     async def put(self, request: Request, digest: str, response: Response, model: object) -> None:
-        self.filed[request.key] = Filed(digest, response)
+        self.filed[request.key] = StoredCall(digest, response)
 
 
 def test_a_model_that_fails_loses_nothing_of_what_a_person_is_typing() -> None:

@@ -17,7 +17,7 @@ from metrics_helpers import ROLES_7, done, game, records, run, votes
 from report_helpers import Page
 from wolflab.lab.plans.loading import load_experiment
 from wolflab.metrics import GameResult, Summary, row_of, summarise
-from wolflab.metrics.published import Alike
+from wolflab.metrics.published import MatchedRow
 from wolflab.metrics.registry import MEASURES
 from wolflab.metrics.rows import COLUMNS
 from wolflab.stats.intervals import Estimate, as_share
@@ -51,7 +51,7 @@ def summary() -> Summary:
         title="A test & a <tag>",
         description="Planted.",
         published={
-            "002-table-1": {"free": Alike("GLM-3", "<x> for y")},
+            "002-table-1": {"free": MatchedRow("GLM-3", "<x> for y")},
             "004-tournament": {},
         },
         planted={"setting": "obey", "values": {"free": 0.1, "<led>": 0.7}},

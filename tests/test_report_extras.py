@@ -34,7 +34,7 @@ from wolflab.metrics.interviews import (
     interview_rows,
     interviews_of,
 )
-from wolflab.metrics.published import Alike
+from wolflab.metrics.published import MatchedRow
 from wolflab.stats.comparing import holm
 from wolflab.text.notes import Interviewed
 from wolflab.ui.commands.run import compare, report_run
@@ -139,7 +139,7 @@ def test_sources_are_compared_with_nobody_and_correction_is_over_the_rest() -> N
 
 
 def test_published_rows_know_a_marked_condition_again() -> None:
-    summary = summarise(run("GLM-3", 6, obey=0.3), published={"002-table-1": {"GLM-3": Alike("GLM-3")}})
+    summary = summarise(run("GLM-3", 6, obey=0.3), published={"002-table-1": {"GLM-3": MatchedRow("GLM-3")}})
     part = section(render_report(summary, extras=Extras(sources=("GLM-3",))), "published")
     assert f"here: GLM-3 {SOURCE}" in part
     assert "none of theirs" not in part

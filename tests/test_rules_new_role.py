@@ -237,7 +237,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 import wolflab
 from rules_helpers import Game, of, one
-from wolflab.lab.training.lessons import intent_of
+from wolflab.lab.training.cloning_agent import intent_of
 from wolflab.match.rewards import gains
 from wolflab.metrics.behaviours.truth import HOLDERS
 from wolflab.models.village.choices.choosing_by_strategy import strategies

@@ -19,7 +19,7 @@ from test_http_model import KEY, PROMPT, QUESTION, SCHEMA, Naps, ask, make, play
 from wolflab.errors import BudgetExceeded, ModelError, ServerError
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs.runner import play_run
-from wolflab.lab.storage.call_store import CallFile, CallStore, StoredAttempt
+from wolflab.lab.storage.call_store import CallStore, StoredAttempt, StoredCallCache
 from wolflab.lab.storage.store import Store
 from wolflab.models.base import Chat, Request, Response
 from wolflab.models.budget import Budget, Price
@@ -319,7 +319,7 @@ def test_what_may_have_been_paid_is_kept_with_the_run_and_counted_when_it_goes_o
         async with serving(faults=deque([Fault("hang"), Fault("drop"), Fault("status", 503)])) as server:
             budget = Budget()
             model = make(server, Naps(), budget=budget, timeout=0.3, max_tokens=100, price=price)
-            await answered(CallFile(home, "one/1", {}), model, request())
+            await answered(StoredCallCache(home, "one/1", {}), model, request())
             await model.close()
             kept = [one.lost for one in home.attempts("one/1")]
             assert [(one.reason, one.possibly) for one in kept] == [
@@ -346,7 +346,7 @@ def test_what_was_under_way_at_a_kill_is_counted_as_possibly_paid(tmp_path: Path
     async def go(home: CallStore) -> None:
         async with serving(gate=2) as server:
             model = make(server, max_tokens=100)
-            call = asyncio.create_task(answered(CallFile(home, "one/1", {}), model, request()))
+            call = asyncio.create_task(answered(StoredCallCache(home, "one/1", {}), model, request()))
             while not server.in_flight:
                 await asyncio.sleep(0.01)
             home.close()  # as the kernel does
@@ -380,7 +380,7 @@ def test_half_a_pair_of_letters_in_a_refusal_is_stored_as_what_it_is(tmp_path: P
         odd = body({"content": None, "refusal": "no \ud83d"})
         async with serving(faults=deque([Fault("body", body=odd)])) as server:
             model = make(server)
-            await answered(CallFile(home, "one/1", {}), model, request())
+            await answered(StoredCallCache(home, "one/1", {}), model, request())
             await model.close()
 
     with CallStore.begin(tmp_path / "calls", {}) as home:
@@ -395,7 +395,10 @@ def test_a_store_that_fails_tells_every_call_that_waits_for_it(
 ) -> None:
     async def go(home: CallStore) -> list[Any]:
         model = make(FakeServer(base_url="http://x/v1"))
-        puts = (CallFile(home, who, {}).put(request(), "0", Response(GOOD), model) for who in ("a/1", "a/2"))
+        puts = (
+            StoredCallCache(home, who, {}).put(request(), "0", Response(GOOD), model)
+            for who in ("a/1", "a/2")
+        )
         return await asyncio.wait_for(asyncio.gather(*puts, return_exceptions=True), 20.0)
 
     def broken(self: CallStore, asker: str, calls: object) -> None:
@@ -418,7 +421,7 @@ async def test_counts_at_the_beginning_of_a_stream_are_not_those_of_a_reply_that
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-0123456789")
 
-    class Broken(FakeServer):
+    class NeverUsablePlayer(FakeServer):
         async def _stream(self, asked: web.Request, events: Any) -> web.StreamResponse:
             if self.calls > 1:
                 return await super()._stream(asked, events)
@@ -431,7 +434,7 @@ async def test_counts_at_the_beginning_of_a_stream_are_not_those_of_a_reply_that
             failed = 'event: error\ndata: {"type": "error", "error": {"type": "overloaded_error"}}\n\n'
             return await super()._stream(asked, [*counted, *([failed] if told == "error" else [])])
 
-    server = Broken(streams="always")
+    server = NeverUsablePlayer(streams="always")
     await server.start()
     budget = Budget()
     model = make(server, Naps(), budget=budget, provider=provider, max_tokens=1000)
@@ -878,7 +881,7 @@ def test_a_key_that_comes_back_is_stored_nowhere(
         server = Leaks()
         await server.start()
         model = make(server, api_key_env="MY_KEY")
-        _, reply = await answered(CallFile(home, "one/1", {}), model, request())
+        _, reply = await answered(StoredCallCache(home, "one/1", {}), model, request())
         assert reply.text == "Your key is …."
         assert key not in reply.tier
         await model.close()

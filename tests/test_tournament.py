@@ -43,7 +43,7 @@ from wolflab.lab.storage import call_store
 from wolflab.lab.storage import store as store_module
 from wolflab.lab.storage.call_store import Begun
 from wolflab.lab.storage.store import Store
-from wolflab.metrics.published import Alike
+from wolflab.metrics.published import MatchedRow
 from wolflab.metrics.tournament import CellGame, Standings, standings
 from wolflab.ui.commands.tournament import print_standings
 from wolflab.ui.report.tournament import standings_page
@@ -718,7 +718,7 @@ def width(one: Any) -> float:
 def test_published_figures_stand_beside_the_cells_that_they_are_of() -> None:
     names = {"a": "Ours", "b": "+ded"}
     pairs = product(names, repeat=2)
-    rows = {f"{a} vs {b}": Alike(f"{names[a]} vs {names[b]}") for a, b in pairs}
+    rows = {f"{a} vs {b}": MatchedRow(f"{names[a]} vs {names[b]}") for a, b in pairs}
     found = by_hand(published={"004-components-early": rows})
     beside = {(one.village, one.werewolves): one for one in found.beside}
     assert {pair: one.value for pair, one in beside.items()} == {
@@ -740,7 +740,10 @@ def test_the_page_is_whole_and_marked() -> None:
         for one in results(30, lambda *_: luck.random() < 0.5)
     ]
     pairs = list(product(("<i>a", "b"), repeat=2))
-    alike = {"<i>a vs b": Alike("Vanilla vs +ded", "<x> plays"), "b vs <i>a": Alike("+ded vs Vanilla")}
+    alike = {
+        "<i>a vs b": MatchedRow("Vanilla vs +ded", "<x> plays"),
+        "b vs <i>a": MatchedRow("+ded vs Vanilla"),
+    }
     published = {"004-components-early": alike}
     found = standings(games, pairs, title="A & B", instrument=True, missing=2, published=published)
     page = standings_page(found).html

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wolflab.match.rewards import D2, Worth, gains
+from wolflab.match.rewards import D2, RewardPoints, gains
 from wolflab.policy.rollout import credited
 from wolflab.rules import (
     DOCTOR,
@@ -34,7 +34,7 @@ WOLVES, SEER, DOCTOR_SEAT, VILLAGER, OTHER = (0, 1), 2, 3, 4, 5
 DEALT: list[Event] = [Dealt(seat, role, 1 << seat) for seat, role in enumerate(ROLES)]
 
 
-def points(*events: Event, rules: Ruleset = DOCTOR, worth: Worth = D2) -> list[float]:
+def points(*events: Event, rules: Ruleset = DOCTOR, worth: RewardPoints = D2) -> list[float]:
     """By seat, what these events are worth together."""
     found = gains(rules, [*DEALT, *events], worth)
     return list(np.sum([gain.seats for gain in found], axis=0)) if found else [0.0] * 7
@@ -143,7 +143,7 @@ def test_a_shot_is_worth_nothing_by_itself() -> None:
 
 
 def test_figures_can_be_changed() -> None:
-    worth = Worth(win=1.0, kill=0.0)
+    worth = RewardPoints(win=1.0, kill=0.0)
     assert points(*night(4, 4, deaths=(4,)), ended(Winner.WEREWOLVES), worth=worth) == sides(1, -1)
 
 

@@ -22,7 +22,7 @@ from wolflab.lab.results.extras import extras
 from wolflab.lab.results.summaries import summary
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
-from wolflab.metrics.behaviours import sightings
+from wolflab.metrics.behaviours import detected_behaviours
 from wolflab.metrics.observed import MeasuringOptions
 from wolflab.metrics.registry import MEASURES
 from wolflab.metrics.rows import row_of
@@ -164,11 +164,11 @@ def test_what_a_side_showed_is_missing_where_it_alone_was_not_read(run: Store) -
 def test_nothing_follows_from_what_an_unread_statement_may_have_said(run: Store) -> None:
     """It may have uncovered a role, or said what others cite of it."""
     for row in run.games():
-        seen = sightings(run.record(row.id))
+        seen = detected_behaviours(run.record(row.id))
         by_words = [one for one in seen if one.by == "words" and run.record(row.id).roles[one.seat] == "Seer"]
         if row.condition in ("chinese", "german", "one of many"):
             assert by_words == []
-    assert any(one.behaviour == "concealment" for one in sightings(run.record(1)))
+    assert any(one.behaviour == "concealment" for one in detected_behaviours(run.record(1)))
 
 
 def test_page_and_terminal_say_so_and_call_nothing_absent(run: Store) -> None:

@@ -29,7 +29,7 @@ from wolflab.env import WerewolfAEC
 from wolflab.lab.data.rows import DataSource, data_rows
 from wolflab.lab.storage.store import Store
 from wolflab.lab.transcripts.seats import DecisionAsked, seats_of_condition
-from wolflab.metrics.behaviours.detecting import DetectorView
+from wolflab.metrics.behaviours.detector_view import DetectorView
 from wolflab.metrics.leadership import dc, dc_others, dc_retest, ratio
 from wolflab.metrics.observed import MeasuringOptions, ObservedGame
 from wolflab.metrics.registry import MEASURES, SPLITS

@@ -84,5 +84,5 @@ class CassetteMismatch(WolflabError):
     """A recorded call that no longer fits the request now made under the same key."""
 
 
-class NotFiled(CassetteMismatch):
+class NotStored(CassetteMismatch):
     """A request whose call is not on file, made where calls are only played back."""

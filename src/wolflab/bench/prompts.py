@@ -44,7 +44,7 @@ CHARACTERS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Floor:
+class CachingThreshold:
     """From how many tokens on a vendor caches, and in which steps."""
 
     name: str
@@ -61,10 +61,10 @@ class Floor:
 
 FLOORS = (
     # How many tokens a vendor needs before it caches, and the steps in which it does.
-    Floor("price", 0, 1),
-    Floor("1,024 / 128", 1024, 128),
-    Floor("schema first", 1024, 128, schema=True),
-    Floor("4,096", 4096, 1),
+    CachingThreshold("price", 0, 1),
+    CachingThreshold("1,024 / 128", 1024, 128),
+    CachingThreshold("schema first", 1024, 128, schema=True),
+    CachingThreshold("4,096", 4096, 1),
 )
 
 
@@ -78,7 +78,7 @@ class Sent:
     known: int
     known_with_schema: int
 
-    def price(self, floor: Floor) -> float:
+    def price(self, floor: CachingThreshold) -> float:
         """In characters of full price."""
         known = self.known_with_schema if floor.schema else self.known
         return self.characters - (1 - CACHED_PRICE) * floor.cached(known)
@@ -248,5 +248,5 @@ def prompt_table(games: int | None = None) -> Table:
     return table
 
 
-def _price(prompts: Sequence[Sent], floor: Floor) -> float:
+def _price(prompts: Sequence[Sent], floor: CachingThreshold) -> float:
     return sum(prompt.price(floor) for prompt in prompts)

@@ -12,9 +12,9 @@ if any(find_spec(package) is None for package in ("pettingzoo", "gymnasium")):
         "wolflab.env needs PettingZoo and Gymnasium, and they are not installed: pip install 'wolflab[env]'"
     )
 
-from ..match.rewards import Worth
+from ..match.rewards import RewardPoints
 from .aec import SHAPED, WerewolfAEC, env
 from .seating import player
 from .vector import VectorLayout
 
-__all__ = ["SHAPED", "VectorLayout", "WerewolfAEC", "Worth", "env", "player"]
+__all__ = ["SHAPED", "RewardPoints", "VectorLayout", "WerewolfAEC", "env", "player"]

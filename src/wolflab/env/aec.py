@@ -24,7 +24,7 @@ from pettingzoo.utils import wrappers  # type: ignore[import-untyped]
 
 from ..errors import ExperimentError, IllegalReply
 from ..match import Played
-from ..match.rewards import D2, Worth
+from ..match.rewards import D2, RewardPoints
 from ..models.village.speech.phrases import BANKS
 from ..rules import PASS, Ask, Ruleset, View, preset
 from ..text.asking.options import labels
@@ -40,9 +40,9 @@ SeatObservation = dict[str, Any]
 """``observation``: float32 (layout.size,); ``action_mask``: int8 (n,); ``text``: str, unless left out."""
 
 
-UNSHAPED = Worth(win=1, kill=0, found=0, saved=0, out=0, vote=0)
+UNSHAPED = RewardPoints(win=1, kill=0, found=0, saved=0, out=0, vote=0)
 """A win or a loss, and nothing on the way."""
-SHAPED = Worth(**{name: points / D2.win for name, points in asdict(D2).items()})
+SHAPED = RewardPoints(**{name: points / D2.win for name, points in asdict(D2).items()})
 """004 D.2 in hundredths of its win, so that a win is 1."""
 
 
@@ -77,7 +77,7 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         *,
         learners: Learners = None,
         others: Others = None,
-        shaping: bool | Worth = False,
+        shaping: bool | RewardPoints = False,
         text: Literal["new", "all", "none"] = "new",
         text_limit: int | None = None,
         rounds: int = 3,
@@ -100,7 +100,7 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         )
         self.ruleset = rules if isinstance(rules, Ruleset) else preset(rules)
         learners = checked_seats(learners, others, self.ruleset)
-        typed("shaping", shaping, (bool, Worth), "True, False, or a Worth")
+        typed("shaping", shaping, (bool, RewardPoints), "True, False, or RewardPoints")
         one_of("text", text, ("new", "all", "none"))
         one_of("bank", bank, tuple(BANKS))
         typed("record", record, bool, "True or False")

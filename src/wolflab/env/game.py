@@ -12,9 +12,9 @@ from typing import NamedTuple
 from .. import __version__
 from ..errors import ExperimentError
 from ..match import Dealing, Draws, Match, Played, Player
-from ..match.rewards import Rewards, Worth
+from ..match.rewards import RewardPoints, Rewards
 from ..models.base import Model, Request, Response
-from ..models.calls import NO_FILE, Filed, NoFile
+from ..models.calls import NO_CALL_CACHE, NoCallCache, StoredCall
 from ..models.embedders.base import Embedder
 from ..record import Turn
 from ..rules import Action, Event, Log, Ruleset
@@ -37,19 +37,19 @@ class _Waits(ExperimentError):
         )
 
 
-class _Calls(NoFile):
+class _Calls(NoCallCache):
     """The calls of one game, for a copy of it: players that waited for a reply are not asked again."""
 
-    def __init__(self, filed: Mapping[str, Filed]) -> None:
+    def __init__(self, filed: Mapping[str, StoredCall]) -> None:
         self.filed = dict(filed)
 
-    def get(self, request: Request) -> Filed | None:
+    def get(self, request: Request) -> StoredCall | None:
         """The call, if it was made."""
         return self.filed.get(request.key)
 
     async def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
         """Keep it."""
-        self.filed[request.key] = Filed(digest, response)
+        self.filed[request.key] = StoredCall(digest, response)
 
 
 class GameProgress(NamedTuple):
@@ -62,7 +62,7 @@ class GameProgress(NamedTuple):
     key: str
     answers: tuple[Action, ...]
     earned: tuple[float, ...]
-    calls: Mapping[str, Filed]
+    calls: Mapping[str, StoredCall]
 
 
 class Game:
@@ -73,7 +73,7 @@ class Game:
     """
 
     def __init__(
-        self, ruleset: Ruleset, key: str, worth: Worth, calls: Mapping[str, Filed] | None = None
+        self, ruleset: Ruleset, key: str, worth: RewardPoints, calls: Mapping[str, StoredCall] | None = None
     ) -> None:
         self.calls = _Calls(calls or {})
         self.answers: list[Action] = []
@@ -131,7 +131,7 @@ class GameRunner:
         self._met: dict[int, Model | Embedder] = {}
         """What may hold connections: the models and embedders of those who played, by identity."""
 
-    def begin(self, key: str, worth: Worth, calls: Mapping[str, Filed] | None = None) -> Game:
+    def begin(self, key: str, worth: RewardPoints, calls: Mapping[str, StoredCall] | None = None) -> Game:
         """A new game up to a learner's first question. key: "seed/deal", of its draws. calls: those of it
         that were made already.
         """
@@ -155,7 +155,7 @@ class GameRunner:
         game.come(self._driver.answer(action))
         game.answers.append(action)
 
-    def restore(self, progress: GameProgress, worth: Worth) -> Game:
+    def restore(self, progress: GameProgress, worth: RewardPoints) -> Game:
         """Play a game once more, as far as it had come."""
         game = self.begin(progress.key, worth, progress.calls)
         for action in progress.answers:
@@ -178,7 +178,7 @@ class GameRunner:
             return players
 
         header = {"version": __version__}
-        file = NO_FILE if instant else game.calls
+        file = NO_CALL_CACHE if instant else game.calls
         return Match(
             self._ruleset,
             seat,

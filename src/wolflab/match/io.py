@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from ..agents.own import contain_exits
 from ..errors import ModelError
 from ..models.base import Model, Request, Response, Sampling
-from ..models.calls import File, NoFile, answer, response_digest
+from ..models.calls import CallCache, NoCallCache, answer, response_digest
 from ..models.embedders.base import Embedder, Vectors
 from ..record import Call
 from ..rules import Ask
@@ -41,7 +41,7 @@ async def at_once(awaitables: Iterable[Awaitable[T]]) -> list[T]:
 _NO_SAMPLING = Sampling()
 
 
-UNREAD = NoFile()
+UNREAD = NoCallCache()
 """The file of a game that is not written down either (`Match.write` is False): nothing is kept of its calls,
 and no digest of a request or a response is made. What is decided is the same."""
 
@@ -52,7 +52,7 @@ class LiveIO:
 
     ask: Ask
     _model: Model | None
-    _file: File
+    _file: CallCache
     _draws: Draws
     _together: Together
     _embedders: Mapping[str, Embedder]

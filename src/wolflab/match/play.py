@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from ..agents.base import Agent, Invalid, Reply, is_reply
 from ..agents.own import contain_exits, said_by
 from ..errors import AgentError
-from ..models.calls import NO_FILE, File
+from ..models.calls import NO_CALL_CACHE, CallCache
 from ..record import Turn, Writer
 from ..rules import CHANCE, Action, Ask, Event, Log, Note, Outcome, Ruleset, Say, SheriffNamed
 from ..rules.engine import Step, begin, step
@@ -50,7 +50,7 @@ class Match:
     play: Draws
     header: dict[str, Any]
     probes: tuple[Probe, ...] = ()
-    file: File = NO_FILE
+    file: CallCache = NO_CALL_CACHE
     write: bool = True
     watch: GameWatch | None = None
     together: Together | None = None

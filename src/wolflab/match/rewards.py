@@ -48,7 +48,7 @@ from ..rules.engine import table
 
 
 @dataclass(frozen=True, slots=True)
-class Worth:
+class RewardPoints:
     """What each event is worth, in points; the figures of D.2.
 
     win: the game, to all winners (the losers lose as much). kill: the pack's victim dies. found: the Seer
@@ -64,7 +64,7 @@ class Worth:
     vote: float = 1.0
 
 
-D2 = Worth()
+D2 = RewardPoints()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Gain:
     seats: tuple[float, ...]
 
 
-def gains(ruleset: Ruleset, events: Sequence[Event], worth: Worth = D2) -> list[Gain]:
+def gains(ruleset: Ruleset, events: Sequence[Event], worth: RewardPoints = D2) -> list[Gain]:
     """Every event of a game that is worth something, in order of happening."""
     return Rewards(ruleset, worth).follow(events)
 
@@ -85,7 +85,7 @@ def gains(ruleset: Ruleset, events: Sequence[Event], worth: Worth = D2) -> list[
 class Rewards:
     """Follows one game: `follow` takes what has just happened and says what of it is worth something."""
 
-    def __init__(self, ruleset: Ruleset, worth: Worth = D2) -> None:
+    def __init__(self, ruleset: Ruleset, worth: RewardPoints = D2) -> None:
         self.worth = worth
         self._facts = facts_of(ruleset)
         self._night = _Night(ruleset)
@@ -126,7 +126,7 @@ class _Night:
         return self._table.agreed(tuple(self.named))
 
 
-def _worth(event: Event, facts: Facts, night: _Night, worth: Worth) -> np.ndarray | None:
+def _worth(event: Event, facts: Facts, night: _Night, worth: RewardPoints) -> np.ndarray | None:
     """Points by seat, or None for an event that is worth nothing to anybody."""
     wolf = facts.sides
     match event:
@@ -155,7 +155,7 @@ def _worth(event: Event, facts: Facts, night: _Night, worth: Worth) -> np.ndarra
     return None
 
 
-def _dawn(deaths: Sequence[int], facts: Facts, night: _Night, worth: Worth) -> np.ndarray | None:
+def _dawn(deaths: Sequence[int], facts: Facts, night: _Night, worth: RewardPoints) -> np.ndarray | None:
     victim = night.victim()
     if victim is None or facts.sides[victim]:
         return None  # a Werewolf that its own pack attacks is worth nothing to either side

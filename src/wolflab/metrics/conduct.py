@@ -13,8 +13,8 @@ from ..record import GameRecord
 from ..rules import PASS
 from ..text.advice import ACT, advised
 from ..text.notes import Suggested
-from .behaviours import SIDES, SideName, TrustTable, sightings, trust_tables, unreasonable
-from .behaviours.detecting import DetectorView
+from .behaviours import SIDES, SideName, TrustTable, detected_behaviours, trust_tables, unreasonable
+from .behaviours.detector_view import DetectorView
 
 ADVISED, NOT_ADVISED = ACT, ""
 """What a suggestion may have advised before a vote; the latter where there was none, or none that says."""
@@ -54,7 +54,7 @@ class Conduct:
 def conduct_of(record: GameRecord) -> Conduct:
     """Everything about one finished game."""
     view = DetectorView.of(record)
-    seen = sightings(view)
+    seen = detected_behaviours(view)
     wrong = unreasonable(seen)
     turns = [turn for turn in record.turns if turn.seat >= 0]
     unread = {statement.ask for statement in view.statements if statement.unread}

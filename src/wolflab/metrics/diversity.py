@@ -27,7 +27,7 @@ DIVERSITY_KINDS = ("all", *KINDS)
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class CandidateSet:
     """The candidates of one turn, in the order in which they were proposed. kind: one of `KINDS`; asked: how
     many the recipe asks for. texts: reasoning, then action; actions: in words, alone.
     """
@@ -56,7 +56,7 @@ class Diversity:
     counted: Estimate
 
 
-def offers_of(record: GameRecord, asked_of: Callable[[Mapping[str, Any]], int]) -> tuple[Offer, ...]:
+def offers_of(record: GameRecord, asked_of: Callable[[Mapping[str, Any]], int]) -> tuple[CandidateSet, ...]:
     """Every turn of a game in which a model was asked for two candidates or more.
 
     asked_of: a player as the header describes it → for how many candidates its model is asked.
@@ -71,7 +71,7 @@ def offers_of(record: GameRecord, asked_of: Callable[[Mapping[str, Any]], int]) 
             continue
         actions = tuple(candidate.action for candidate in note.candidates)
         texts = tuple(f"{candidate.reasoning} {candidate.action}".strip() for candidate in note.candidates)
-        offers.append(Offer(kind_of(turn.kind), asked, texts, actions))
+        offers.append(CandidateSet(kind_of(turn.kind), asked, texts, actions))
     return tuple(offers)
 
 
@@ -82,7 +82,7 @@ def least_distance(vectors: OfferVectors) -> float:
 
 
 def diversity_rows(
-    condition: str, offers: Sequence[tuple[int, Offer]], vectors: Mapping[str, OfferVectors]
+    condition: str, offers: Sequence[tuple[int, CandidateSet]], vectors: Mapping[str, OfferVectors]
 ) -> tuple[Diversity, ...]:
     """Rows by N and kind of action, over deals. offers: (deal, offer); vectors: of every text and action."""
 

@@ -77,14 +77,14 @@ class PublishedTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
+class MatchedRow:
     """The published row that a condition is. otherwise: what is not as there, in words; "" for nothing."""
 
     row: str
     otherwise: str = ""
 
 
-AlikeRows = Mapping[str, Mapping[str, Alike]]
+AlikeRows = Mapping[str, Mapping[str, MatchedRow]]
 """Published table → condition → the row that it is."""
 
 

@@ -122,7 +122,7 @@ class Contrast:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class FigureComparison:
     """One published figure with ours beside it, if a condition matches its row.
 
     digits: decimals printed. key: the name of our measure. resolved, verdict: see
@@ -174,7 +174,7 @@ class Summary:
     instrument: bool
     conditions: tuple[ConditionResult, ...]
     contrasts: tuple[Contrast, ...]
-    beside: tuple[Beside, ...]
+    beside: tuple[FigureComparison, ...]
     planted: tuple[PlantedEffect, ...]
     curve: Curve | None = None
     embedded: Usage = field(default_factory=Usage)

@@ -19,8 +19,8 @@ from ..usage import CallTotals
 from .choices import STUDIES
 from .learning import LEARNED, PlayedGame, learning_of
 from .published import (
-    Alike,
     AlikeRows,
+    MatchedRow,
     PublishedFigure,
     PublishedTable,
     compare_with_published,
@@ -28,7 +28,7 @@ from .published import (
 )
 from .registry import unknown_measure
 from .rows import UNFINISHED, GameResult, game_values
-from .shapes import Beside, ConditionResult, Contrast, Counts, Curve, PlantedEffect, Summary
+from .shapes import ConditionResult, Contrast, Counts, Curve, FigureComparison, PlantedEffect, Summary
 from .tally import MeasureTally, compare_tallies
 
 CONTRASTED = ("ratio", "dc", "village_win")
@@ -223,8 +223,8 @@ def _contrasts(
 
 
 def _beside(
-    table_name: str, conditions: Sequence[ConditionResult], rows: Mapping[str, Alike]
-) -> Iterator[Beside]:
+    table_name: str, conditions: Sequence[ConditionResult], rows: Mapping[str, MatchedRow]
+) -> Iterator[FigureComparison]:
     """Each figure of one published table, with ours where a condition is that row."""
     table = published_table(table_name)
     for row, figures in table.rows.items():
@@ -244,7 +244,7 @@ def _beside_figure(
     figure: PublishedFigure,
     condition: ConditionResult | None,
     otherwise: str,
-) -> Beside:
+) -> FigureComparison:
     key = COUNTERPART.get(metric, metric)
     ours = None if condition is None else condition.measures.get(key)
     if ours is None:
@@ -252,7 +252,7 @@ def _beside_figure(
     else:
         comparison = compare_with_published(ours, figure)
         verdict, resolved = comparison.words, comparison.resolved
-    return Beside(
+    return FigureComparison(
         table.name,
         table.title,
         table.source,

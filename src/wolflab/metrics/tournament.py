@@ -16,11 +16,11 @@ from typing import Any, Literal, NamedTuple
 
 from ..stats.comparing import holm, paired
 from ..stats.intervals import NO_DATA, UNIT, Estimate, divide, resampled_estimate, share
-from ..stats.ratings import Duel, Ratings, Skill, openskill, rate_entrants
+from ..stats.ratings import RatedGame, Ratings, Skill, openskill, rate_entrants
 from ..stats.resampling import Floats
 from ..stats.sequential import sequence
 from .behaviours import SideName
-from .published import Alike, AlikeRows, compare_with_published, published_table
+from .published import AlikeRows, MatchedRow, compare_with_published, published_table
 
 SidePart = Literal["village", "werewolves", "both"]
 SIDE_PARTS: tuple[SidePart, ...] = ("both", "village", "werewolves")
@@ -87,8 +87,8 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class BesideCell:
-    """A published figure of one cell beside ours. otherwise: see `published.Alike`."""
+class CellComparison:
+    """A published figure of one cell beside ours. otherwise: see `published.MatchedRow`."""
 
     table: str
     title: str
@@ -131,7 +131,7 @@ class Standings:
     differences: tuple[Difference, ...]
     ratings: Ratings
     skills: tuple[Skill, ...]
-    beside: tuple[BesideCell, ...]
+    beside: tuple[CellComparison, ...]
     decisions: tuple[StopReason, ...]
     level: float | None
     missing: int
@@ -186,7 +186,7 @@ def standings(
     order_of_met = werewolves or (met if len(pairs) == len(village) * len(met) else names)
     order = {pair: place for place, pair in enumerate(pairs)}
     duels = [
-        Duel(game.deal, game.village, game.werewolves, game.winner == "village")
+        RatedGame(game.deal, game.village, game.werewolves, game.winner == "village")
         for game in sorted(results, key=lambda game: (game.deal, game.repeat, order[game.pair]))
         if game.winner is not None
     ]
@@ -392,13 +392,15 @@ def _best_first(score: Score) -> float:
     return 1.0 if score.both is None else -(score.both.value or 0.0)
 
 
-def _beside_cells(name: str, cells: Sequence[CellRow], rows: Mapping[str, Alike]) -> Iterator[BesideCell]:
+def _beside_cells(
+    name: str, cells: Sequence[CellRow], rows: Mapping[str, MatchedRow]
+) -> Iterator[CellComparison]:
     table = published_table(name)
     for cell in cells:
         alike = rows.get(cell.name)
         figure = None if alike is None else table.rows[alike.row].get("village_win")
         if alike is not None and figure is not None:
-            yield BesideCell(
+            yield CellComparison(
                 table.name,
                 table.title,
                 table.source,

@@ -76,7 +76,7 @@ _UNSURE = 1.5
 """How much more than estimated a prompt is taken to have before a server has counted any."""
 
 
-class Most(NamedTuple):
+class CallLimit(NamedTuple):
     """What a call may use at most. of: which model's it is. at_once: so many of that model's calls may be
     made at once, 0 for any number. unlimited: nothing is sure to limit its reply, so that it may use more.
     """
@@ -204,7 +204,7 @@ class Budget:
         if done:
             waited.result()
 
-    def hold(self, most: Callable[[], Most]) -> Hold:
+    def hold(self, most: Callable[[], CallLimit]) -> Hold:
         """Set aside what a call may use at most while it is made; wait until others have given enough back.
 
         most: how much that is, as far as it is known by now. An asynchronous context, which gives it. Raises
@@ -212,13 +212,13 @@ class Budget:
         """
         return Hold(self, most)
 
-    def _set_aside(self, wanted: Most, sign: int = 1) -> None:
+    def _set_aside(self, wanted: CallLimit, sign: int = 1) -> None:
         self.in_flight += sign
         self._held_tokens += sign * wanted.use.tokens
         self._held_usd += sign * _exact(wanted.use.cost)
         self._held_of[wanted.of] += sign
 
-    async def _room_for(self, most: Callable[[], Most]) -> Most:
+    async def _room_for(self, most: Callable[[], CallLimit]) -> CallLimit:
         """What the call may use, once there is room for it."""
         while True:
             if self._closed:
@@ -240,7 +240,7 @@ class Budget:
                 waiting.set_result(None)
         self._waiting.clear()
 
-    def _has_room(self, wanted: Most) -> bool:
+    def _has_room(self, wanted: CallLimit) -> bool:
         """Whether a call may start that may use so much."""
         if 0 < wanted.at_once <= self._held_of[wanted.of]:
             return False
@@ -279,10 +279,10 @@ class Hold:
 
     __slots__ = ("_budget", "_most", "_wanted")
 
-    def __init__(self, budget: Budget, most: Callable[[], Most]) -> None:
+    def __init__(self, budget: Budget, most: Callable[[], CallLimit]) -> None:
         self._budget, self._most = budget, most
 
-    async def __aenter__(self) -> Most:
+    async def __aenter__(self) -> CallLimit:
         self._wanted = await self._budget._room_for(self._most)
         self._budget._set_aside(self._wanted)
         return self._wanted

@@ -1,8 +1,8 @@
 """A call: one request to a model and what came of it, whoever asked. Answered live, or from a file.
 
-A game, a judge and whatever else asks models have a `File` each. It knows a call by the request's key; the
-hash of the request is only a check. A call that is on file is never made again, and a request that no longer
-fits the one on file stops its asker with a sentence.
+A game, a judge and whatever else asks models have a `CallCache` each. It knows a call by the request's key;
+the hash of the request is only a check. A call that is on file is never made again, and a request that no
+longer fits the one on file stops its asker with a sentence.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Protocol
 
-from ..errors import CassetteMismatch, ModelError, NotFiled
+from ..errors import CassetteMismatch, ModelError, NotStored
 from ..text.digest import FORGOTTEN
 from ..text.replies.finish import FinishReason
 from ..usage import Usage
@@ -22,7 +22,7 @@ from .loop import throttle
 
 
 @dataclass(frozen=True, slots=True)
-class Filed:
+class StoredCall:
     """A call on file: hash of the request and the response that came."""
 
     request: str
@@ -43,10 +43,10 @@ class LostAttempt:
     unlimited: bool = False
 
 
-class File(Protocol):
+class CallCache(Protocol):
     """Keeps the calls of one asker. What is awaited returns once it is safe (committed)."""
 
-    def get(self, request: Request) -> Filed | None:
+    def get(self, request: Request) -> StoredCall | None:
         """The call on file under the request's key, if any."""
         ...
 
@@ -69,10 +69,10 @@ class File(Protocol):
         ...
 
 
-class NoFile:
+class NoCallCache:
     """Keeps nothing: for calls that nobody will read again."""
 
-    def get(self, request: Request) -> Filed | None:
+    def get(self, request: Request) -> StoredCall | None:
         """Nothing is ever on file."""
         return None
 
@@ -90,29 +90,29 @@ class NoFile:
         """Forget it."""
 
 
-NO_FILE = NoFile()
+NO_CALL_CACHE = NoCallCache()
 
 
 @dataclass(frozen=True, slots=True)
 class OpenCall:
     """The call that is being made: where a model behind a server tells how its attempts fare."""
 
-    file: File = NO_FILE
+    file: CallCache = NO_CALL_CACHE
     request: Request | None = None
     model: Model | None = None
 
     @property
     def timeouts(self) -> int:
-        """See `File`."""
+        """See `CallCache`."""
         return 0 if self.request is None else self.file.timeouts(self.request)
 
     async def sending(self, lost: LostAttempt) -> None:
-        """See `File`."""
+        """See `CallCache`."""
         if self.request is not None and self.model is not None:
             await self.file.sending(self.request, self.model, lost)
 
     async def failed(self, lost: LostAttempt | None) -> None:
-        """See `File`."""
+        """See `CallCache`."""
         if self.request is not None and self.model is not None:
             await self.file.failed(self.request, self.model, lost)
 
@@ -125,16 +125,16 @@ def open_call() -> OpenCall:
     return _open.get()
 
 
-class Cassette(NoFile):
+class Cassette(NoCallCache):
     """Plays calls back and makes none: what is not on file raises NotFiled."""
 
-    def __init__(self, filed: Mapping[str, Filed]) -> None:
+    def __init__(self, filed: Mapping[str, StoredCall]) -> None:
         self._filed = filed
 
-    def get(self, request: Request) -> Filed:
+    def get(self, request: Request) -> StoredCall:
         """The call on file."""
         if request.key not in self._filed:
-            raise NotFiled(f"call {request.key}: not on file, so it cannot be played back")
+            raise NotStored(f"call {request.key}: not on file, so it cannot be played back")
         return self._filed[request.key]
 
     async def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
@@ -195,7 +195,7 @@ def _storable(response: Response) -> Response:
     return response._replace(text=text, finish=finish._replace(words=words))
 
 
-async def answer(file: File, model: Model | None, request: Request) -> tuple[str, Response]:
+async def answer(file: CallCache, model: Model | None, request: Request) -> tuple[str, Response]:
     """The request's hash, and the response to it: the one on file, or the model's, put on file.
 
     Raises CassetteMismatch when the request differs from the one on file, ModelError without a model, and

@@ -25,7 +25,7 @@ from ..text.replies.finish import ANSWERED, Finish, FinishReason, no_fit
 from ..text.replies.thoughts import TOKENS
 from ..usage import Usage
 from .base import SAMPLED, Request, Response, Sampling, WordSettings, seed_of_call
-from .budget import Budget, Most
+from .budget import Budget, CallLimit
 from .weights import (
     base_folder,
     dtype_name,
@@ -168,7 +168,7 @@ class LocalModel:
         if isinstance(call, Finish):
             return Response("", finish=call, prompt=messages)
         budget = self._budget or Budget()
-        async with budget.hold(lambda: Most(Usage(len(prompt), call.kind.max_tokens))):
+        async with budget.hold(lambda: CallLimit(Usage(len(prompt), call.kind.max_tokens))):
             reply = await self._engine.ask(call)
             usage = Usage(len(prompt), reply.tokens, reply.cached)
             budget.add(usage)

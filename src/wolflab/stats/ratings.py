@@ -45,7 +45,7 @@ FEWEST = 3
 SWEPT = "one side won all games: no interval"
 
 
-class Duel(NamedTuple):
+class RatedGame(NamedTuple):
     """One game that a side won: who played which side, and whether the village won."""
 
     deal: int
@@ -181,7 +181,7 @@ def _centred(levels: int) -> Floats:
     return np.vstack([np.eye(levels - 1), -np.ones((1, levels - 1))])
 
 
-def rate_entrants(duels: Sequence[Duel], seed: int = SEED) -> Ratings:
+def rate_entrants(duels: Sequence[RatedGame], seed: int = SEED) -> Ratings:
     """Fit the model and give every number its interval. duels: of all cells, in any order."""
     cells = list(dict.fromkeys((duel.village, duel.werewolves) for duel in duels))
     if not cells:
@@ -291,7 +291,7 @@ class Skill:
     sigma: float
 
 
-def openskill(duels: Sequence[Duel]) -> tuple[Skill, ...]:
+def openskill(duels: Sequence[RatedGame]) -> tuple[Skill, ...]:
     """Plackett-Luce ratings (Weng and Lin 2011) by the package openskill, game by game in the order given.
 
     An entrant has one rating a side, and a game is one rating against one: five village seats of one entrant

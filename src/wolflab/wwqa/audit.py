@@ -29,7 +29,7 @@ TRAINING = ("train", "validation")
 """The splits of a built file that a model learns from; the others are tests."""
 
 
-class Spot(NamedTuple):
+class ItemPlace(NamedTuple):
     """Where a question stands: the number of the file and of the item, from 0."""
 
     file: int
@@ -40,8 +40,8 @@ class Spot(NamedTuple):
 class Leak:
     """A test question that stands in training. train: where. exact: to the letter, or nearly the same."""
 
-    test: Spot
-    train: tuple[Spot, ...]
+    test: ItemPlace
+    train: tuple[ItemPlace, ...]
     exact: bool
 
 
@@ -52,7 +52,7 @@ class LabelCheck:
     positive: a Yes means that the claim holds. says: name of the rules → the answer; None: left open.
     """
 
-    spot: Spot
+    spot: ItemPlace
     claim: RuleClaim
     positive: bool
     label: bool
@@ -79,29 +79,29 @@ class Audit:
 
     files: tuple[QuestionFile, ...]
     train: frozenset[int]
-    exact: tuple[tuple[Spot, ...], ...] = ()
-    near: tuple[tuple[Spot, ...], ...] = ()
-    contradictions: tuple[tuple[Spot, ...], ...] = ()
+    exact: tuple[tuple[ItemPlace, ...], ...] = ()
+    near: tuple[tuple[ItemPlace, ...], ...] = ()
+    contradictions: tuple[tuple[ItemPlace, ...], ...] = ()
     restated: tuple[tuple[LabelCheck, ...], ...] = ()
     leaks: tuple[Leak, ...] = ()
     checks: tuple[LabelCheck, ...] = ()
-    proofs: Mapping[Spot, bool | None] = field(default_factory=dict)
+    proofs: Mapping[ItemPlace, bool | None] = field(default_factory=dict)
 
     @property
-    def spots(self) -> Iterator[Spot]:
+    def spots(self) -> Iterator[ItemPlace]:
         """Every question, file by file."""
-        return (Spot(f, k) for f, file in enumerate(self.files) for k in range(len(file.items)))
+        return (ItemPlace(f, k) for f, file in enumerate(self.files) for k in range(len(file.items)))
 
-    def item(self, spot: Spot) -> Item:
+    def item(self, spot: ItemPlace) -> Item:
         """The question that stands there."""
         return self.files[spot.file].items[spot.place]
 
-    def is_test(self, spot: Spot) -> bool:
+    def is_test(self, spot: ItemPlace) -> bool:
         """Whether it is a question to test by: in no training file, and in no split for training."""
         return spot.file not in self.train and self.item(spot).split not in TRAINING
 
     @cached_property
-    def left_out(self) -> dict[Spot, str]:
+    def left_out(self) -> dict[ItemPlace, str]:
         """What cleaned copies do without, and why; where several reasons apply, the first one of these."""
         verdicts = {check.spot: check.verdict for check in self.checks}
         unproved = [spot for spot, same in self.proofs.items() if same is False]
@@ -127,7 +127,7 @@ class Audit:
 
     def cleaned(self, file: int) -> bytes:
         """The file in its own layout, without what is left out and without unusable rows."""
-        kept = (k for k in range(len(self.files[file].items)) if Spot(file, k) not in self.left_out)
+        kept = (k for k in range(len(self.files[file].items)) if ItemPlace(file, k) not in self.left_out)
         return self.files[file].rewritten(kept)
 
 
@@ -203,7 +203,9 @@ def _same(items: Sequence[Item]) -> list[tuple[int, int]]:
     return pairs
 
 
-def _grouped(spots: Sequence[Spot], pairs: Sequence[tuple[int, int]]) -> tuple[tuple[Spot, ...], ...]:
+def _grouped(
+    spots: Sequence[ItemPlace], pairs: Sequence[tuple[int, int]]
+) -> tuple[tuple[ItemPlace, ...], ...]:
     """What hangs together by pairs, in the order of the spots."""
     from scipy.sparse import coo_array  # type: ignore[import-untyped]  # heavy, needed here alone
     from scipy.sparse.csgraph import connected_components  # type: ignore[import-untyped]
@@ -211,14 +213,14 @@ def _grouped(spots: Sequence[Spot], pairs: Sequence[tuple[int, int]]) -> tuple[t
     one, other = np.array(pairs, np.int64).reshape(-1, 2).T
     graph = coo_array((np.ones(len(pairs)), (one, other)), (len(spots), len(spots)))
     _, numbers = connected_components(graph, directed=False)
-    groups: dict[int, list[Spot]] = defaultdict(list)
+    groups: dict[int, list[ItemPlace]] = defaultdict(list)
     for spot, number in zip(spots, numbers, strict=True):
         groups[int(number)].append(spot)
     return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
 
 def _leaks(
-    found: Audit, exact: Sequence[tuple[Spot, ...]], alike: Sequence[tuple[Spot, ...]]
+    found: Audit, exact: Sequence[tuple[ItemPlace, ...]], alike: Sequence[tuple[ItemPlace, ...]]
 ) -> Iterator[Leak]:
     same = {spot: group for group in exact for spot in group}
     for group in alike:
@@ -230,7 +232,7 @@ def _leaks(
 
 
 def _checks(
-    spots: Sequence[Spot], items: Sequence[Item], rules: Mapping[str, Sequence[Ruleset]]
+    spots: Sequence[ItemPlace], items: Sequence[Item], rules: Mapping[str, Sequence[Ruleset]]
 ) -> Iterator[LabelCheck]:
     for spot, item in zip(spots, items, strict=True):
         asked = claim_asked(item.question) if item.form == "yes_no" and not item.kind else None
@@ -245,7 +247,7 @@ def _checks(
 
 
 def _restated(
-    found: Audit, checks: Sequence[LabelCheck], alike: Sequence[tuple[Spot, ...]]
+    found: Audit, checks: Sequence[LabelCheck], alike: Sequence[tuple[ItemPlace, ...]]
 ) -> Iterator[tuple[LabelCheck, ...]]:
     """Questions on one claim about equal rules that is held true and false, where no group of equal ones
     tells it already.

@@ -26,7 +26,7 @@ import msgspec
 import numpy as np
 
 from .. import __version__
-from ..errors import CassetteMismatch, ModelError, NotFiled, WolflabError
+from ..errors import CassetteMismatch, ModelError, NotStored, WolflabError
 from ..files import write
 from ..lab.runs.batch import (
     AT_ONCE,
@@ -44,7 +44,7 @@ from ..lab.runs.work import work
 from ..lab.storage.call_store import CallStore
 from ..models.base import Chat, Model, Request, Response, Sampling
 from ..models.budget import Budget
-from ..models.calls import Cassette, File
+from ..models.calls import CallCache, Cassette
 from ..models.catalog import Spec, resolve
 from ..models.embedders.base import Embedder
 from ..models.embedders.catalog import EmbedderSpec, resolve_embedder
@@ -250,7 +250,7 @@ async def _replay(batch: CallBatch, chains: Sequence[_Chain]) -> None:
         while items := [item for chain in chains for item in await chain.next_items()]:
             for item in items:
                 item.stop("unfinished", "")
-                with suppress(NotFiled, CassetteMismatch):  # `_work` tells of the second
+                with suppress(NotStored, CassetteMismatch):  # `_work` tells of the second
                     await item.ask(Cassette({} if home is None else home.filed(item.name)))
                     item.how, item.over = None, True
 
@@ -538,7 +538,7 @@ class _Steps(BatchItem[None]):
         """What the last step gave; None where it gave nothing."""
         return self.said[-1] if len(self.said) == len(self.steps) else None
 
-    async def _ask(self, file: File) -> None:
+    async def _ask(self, file: CallCache) -> None:
         self.said, self.unusable = [], []
         for step in self.steps:
             chat = step.chat(self.said[-1] if self.said else None)

@@ -17,12 +17,12 @@ from typing import Any
 
 import msgspec
 
-from ...errors import NotFiled, StoreError, WolflabError
+from ...errors import NotStored, StoreError, WolflabError
 from ...files import write
 from ...match import run_now
-from ...metrics.behaviours import BEHAVIOURS, UNREASONABLE, sightings
+from ...metrics.behaviours import BEHAVIOURS, UNREASONABLE, detected_behaviours
 from ...models.base import Model, Request, Response, Sampling
-from ...models.calls import Cassette, File, Silent
+from ...models.calls import CallCache, Cassette, Silent
 from ...models.catalog import BUILT_IN, Spec
 from ...rules import Say
 from ...text.asking.options import label
@@ -175,7 +175,7 @@ def _item(
         reply = parse(question, response.text, response.finish)
         return reply if isinstance(reply, Verdict | Problem) else Problem("the reply is no verdict")
 
-    async def ask(file: File) -> JudgedItem:
+    async def ask(file: CallCache) -> JudgedItem:
         verdict, reasons = await ask_until_usable(file, model, request, read, retries)
         if verdict is None:
             return JudgedItem(item, None, "", reasons[-1], len(reasons))
@@ -231,7 +231,7 @@ def read_judge(path: Path, key: AnswerKey, decisions: Mapping[str, RecordedDecis
         verdicts: list[JudgedItem] = []
         for row in key.rows:
             item = _item(row.id, decisions[row.id], silent, asked, retries)
-            with suppress(NotFiled):
+            with suppress(NotStored):
                 verdicts.append(run_now(item.ask(Cassette(home.filed(item.name)))))
         return JudgeFile(
             model=meta["model"],
@@ -253,7 +253,7 @@ def seen_by_rule(key: AnswerKey, store: Store) -> dict[str, frozenset[str]]:
     behaviours: dict[str, frozenset[str]] = {}
     for game, group in groupby(sorted(key.rows, key=lambda row: row.game), key=lambda row: row.game):
         seen: dict[str, set[str]] = {}
-        for sighting in sightings(store.record(game)):
+        for sighting in detected_behaviours(store.record(game)):
             if sighting.by != "thought":
                 seen.setdefault(sighting.ask, set()).add(sighting.behaviour)
         for row in group:

@@ -17,8 +17,8 @@ import msgspec
 from ...errors import ExperimentError
 from ...metrics.choices import STUDIES
 from ...metrics.published import (
-    Alike,
     AlikeRows,
+    MatchedRow,
     PublishedPlayer,
     PublishedRow,
     PublishedTable,
@@ -46,12 +46,12 @@ def alike_rows(experiment: Experiment, tables: Sequence[str]) -> AlikeRows:
     }
 
 
-def row_of_condition(table: PublishedTable, experiment: Experiment, condition: str) -> Alike | None:
+def row_of_condition(table: PublishedTable, experiment: Experiment, condition: str) -> MatchedRow | None:
     """The row of a table that a condition is; None for none."""
     for row, who in table.who.items():
         if _is_row(who, experiment, condition):
             said = (*_others(table.among, who, experiment, condition), *_rules(table, experiment, condition))
-            return Alike(row, "; ".join(said))
+            return MatchedRow(row, "; ".join(said))
     return None
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...agents.recipes import Recipe
 from ...metrics.choices import Choices, StudiedDecision, choice_rows
-from ...metrics.diversity import Diversity, Offer, diversity_rows, offers_of
+from ...metrics.diversity import CandidateSet, Diversity, diversity_rows, offers_of
 from ...models.embedders import Embedder
 from ...models.embedders.base import Vectors
 from ..plans.matching import alike_rows
@@ -39,7 +39,7 @@ def studied(store: Store) -> tuple[tuple[Choices, ...], tuple[Diversity, ...]]:
             assert row is not None
             for study in experiment.choices:
                 decided[study].setdefault(game.condition, []).append((game.deal, row.choices[study]))
-    offered: dict[str, list[tuple[int, Offer]]] = {}
+    offered: dict[str, list[tuple[int, CandidateSet]]] = {}
     if experiment.diversity:  # read from records: what players offered stands in no row
         for game in games:
             offers = offers_of(store.record(game.id), candidates_of)
@@ -67,7 +67,7 @@ def _in_order(store: Store) -> list[GameRow]:
     return sorted(rows, key=lambda row: (place[row.condition], row.deal, row.repeat))
 
 
-async def _diverse(store: Store, offered: dict[str, list[tuple[int, Offer]]]) -> tuple[Diversity, ...]:
+async def _diverse(store: Store, offered: dict[str, list[tuple[int, CandidateSet]]]) -> tuple[Diversity, ...]:
     builder = PlayerBuilder(store.experiment, store.path)
     rows: list[Diversity] = []
     try:

@@ -19,7 +19,7 @@ from ...errors import CassetteMismatch, WolflabError
 from ...match import Casting, Dealing, Player, play, run_now
 from ...metrics.play import PlayerLabel, label_of, may_fail, mistakes_in, player_label
 from ...models.base import Model, Request, Response
-from ...models.calls import Filed, NoFile
+from ...models.calls import NoCallCache, StoredCall
 from ...models.embedders.base import Vectors
 from ...record import GameRecord, Turn
 from ...rules import Ask, Event, Log, View
@@ -188,10 +188,10 @@ class _EndOfCalls(Exception):
     """What is asked for is not on file: here the game stopped."""
 
 
-class _StoredCalls(NoFile):
-    """`models.calls.File` over the calls of a game that stopped: reads each as it is asked for."""
+class _StoredCalls(NoCallCache):
+    """`models.calls.CallCache` over the calls of a game that stopped: reads each as it is asked for."""
 
-    def __init__(self, filed: Mapping[str, Filed]) -> None:
+    def __init__(self, filed: Mapping[str, StoredCall]) -> None:
         self._filed = filed
         self._labels: list[PlayerLabel] = []
         self._read: dict[str, tuple[PlayerLabel, Unusable | None]] = {}
@@ -199,7 +199,7 @@ class _StoredCalls(NoFile):
         self.ended = False
         """Whether anybody asked for a call that is not on file."""
 
-    def get(self, request: Request) -> Filed:
+    def get(self, request: Request) -> StoredCall:
         """The call on file, judged; `_EndOfCalls` where there is none."""
         filed = self._filed.get(request.key)
         if filed is None:

@@ -17,10 +17,10 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from ...errors import BudgetExceeded, CassetteMismatch, NotFiled, StoreError, WolflabError
+from ...errors import BudgetExceeded, CassetteMismatch, NotStored, StoreError, WolflabError
 from ...models.base import Model, Request, Response
 from ...models.budget import Budget
-from ...models.calls import Cassette, File, Filed, answer
+from ...models.calls import CallCache, Cassette, StoredCall, answer
 from ...models.catalog import Spec, name_and_settings, resolve
 from ...models.estimates import estimate_texts
 from ...models.servers.chat import ServerModel
@@ -29,7 +29,7 @@ from ...models.servers.providers import host_of
 from ...text.replies.parsed import Problem
 from ...usage import CallTotals, Usage
 from ..plans.served import is_elsewhere
-from ..storage.call_store import CallFile, CallStore
+from ..storage.call_store import CallStore, StoredCallCache
 from ..storage.run_files import new_directory
 from .work import How, check_models, work
 
@@ -51,7 +51,7 @@ class BatchItem(Generic[T]):
     """
 
     def __init__(
-        self, name: str, model: Model, ask: Callable[[File], Coroutine[Any, Any, T]], retries: int = 0
+        self, name: str, model: Model, ask: Callable[[CallCache], Coroutine[Any, Any, T]], retries: int = 0
     ) -> None:
         self.name, self.model, self.ask, self.retries = name, model, ask, retries
         self.begun = self.over = False
@@ -62,7 +62,7 @@ class BatchItem(Generic[T]):
     def attach(self, home: CallStore) -> None:
         """Take up the calls on file."""
         filed, self.how = home.filed(self.name), None
-        self.file, self.begun = CallFile(home, self.name, filed), bool(filed)
+        self.file, self.begun = StoredCallCache(home, self.name, filed), bool(filed)
 
     async def go(self) -> None:
         """Ask what is not on file, and put the calls away."""
@@ -74,10 +74,10 @@ class BatchItem(Generic[T]):
         """Keep why it is not over."""
         self.how, self.why = how, why
 
-    async def next_request(self, filed: Mapping[str, Filed]) -> Request | None:
+    async def next_request(self, filed: Mapping[str, StoredCall]) -> Request | None:
         """The first request that is not on file; None where all are, or one was made in other words."""
         file = _NextRequest(filed)
-        with suppress(NotFiled, CassetteMismatch):  # `go` tells of the second
+        with suppress(NotStored, CassetteMismatch):  # `go` tells of the second
             await self.ask(file)
         return file.request
 
@@ -87,11 +87,11 @@ class _NextRequest(Cassette):
 
     request: Request | None = None
 
-    def get(self, request: Request) -> Filed:
+    def get(self, request: Request) -> StoredCall:
         """See `Cassette`."""
         try:
             return super().get(request)
-        except NotFiled:
+        except NotStored:
             self.request = request
             raise
 
@@ -99,14 +99,14 @@ class _NextRequest(Cassette):
 def single_call(name: str, model: Model, request: Request) -> BatchItem[Response]:
     """An item of one request, whose answer is the response. name: of the request, within the model's."""
 
-    async def ask(file: File) -> Response:
+    async def ask(file: CallCache) -> Response:
         return (await answer(file, model, request))[1]
 
     return BatchItem(f"{model.name}/{name}", model, ask)
 
 
 async def ask_until_usable(
-    file: File, model: Model, request: Request, read: Callable[[Response], T | Problem], retries: int
+    file: CallCache, model: Model, request: Request, read: Callable[[Response], T | Problem], retries: int
 ) -> tuple[T | None, list[str]]:
     """What a model says, and why replies before it could not be used; None where no try helped.
 

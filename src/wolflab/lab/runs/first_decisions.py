@@ -20,7 +20,7 @@ FIRST = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class NeverUsablePlayer:
     """A player (model and recipe) whose first `FIRST` decisions were all stand-ins. often: how many times
     `reason`, the most frequent one.
     """
@@ -43,7 +43,7 @@ class FirstDecisions:
     """
 
     def __init__(self, keep_going: bool = False) -> None:
-        self.broken: Broken | None = None
+        self.broken: NeverUsablePlayer | None = None
         self._keep_going = keep_going
         self._reasons: dict[PlayerLabel, Counter[str]] = {}
         self._proved: set[PlayerLabel] = set()
@@ -52,7 +52,7 @@ class FirstDecisions:
         """Whether a further game may begin."""
         return self.broken is None
 
-    def listener(self, filed: Iterable[str], tell: Callable[[Broken], None]) -> TurnWatch:
+    def listener(self, filed: Iterable[str], tell: Callable[[NeverUsablePlayer], None]) -> TurnWatch:
         """What counts a game's decisions (`match.Match.answered`). filed: keys of its calls on file before.
         tell: told of the first player found to be broken.
         """
@@ -65,7 +65,7 @@ class FirstDecisions:
 
         return answered
 
-    def _counted(self, player: Player, turn: Turn) -> Broken | None:
+    def _counted(self, player: Player, turn: Turn) -> NeverUsablePlayer | None:
         """Count a decision. Returns the player that this one shows to be broken, if it does."""
         if self._keep_going or self.broken is not None:
             return None
@@ -78,8 +78,8 @@ class FirstDecisions:
         reasons = self._reasons.setdefault(label, Counter())
         reasons[turn.invalid] += 1
         if reasons.total() == FIRST:
-            self.broken = Broken(str(label), *reasons.most_common(1)[0])
+            self.broken = NeverUsablePlayer(str(label), *reasons.most_common(1)[0])
         return self.broken
 
 
-__all__ = ["FIRST", "Broken", "FirstDecisions"]
+__all__ = ["FIRST", "FirstDecisions", "NeverUsablePlayer"]

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from ... import __version__
 from ...match import Draws, InterviewProbe, Match, OpinionProbe, Probe, StrawPoll
-from ...models.calls import File
+from ...models.calls import CallCache
 from ...record import GameRecord
 from ...rules import Ruleset, Said
 from ...text.probes import PROBES
@@ -69,7 +69,7 @@ class StoredGame:
         return rules_of(self.store.experiment, Place.of(self.row)).names
 
 
-def prepare(builder: PlayerBuilder, place: Place, file: File) -> Match:
+def prepare(builder: PlayerBuilder, place: Place, file: CallCache) -> Match:
     """The match for one place."""
     experiment = builder.experiment
     deal, play = keys(experiment, place)

@@ -15,7 +15,7 @@ from ...fields import first_difference
 from ...match import Casting, Dealing, InterviewProbe, Played, Player, Probe, play, run_now
 from ...match.probes import dealing_of, polls_due
 from ...models.base import Model, Request, Response
-from ...models.calls import Cassette, File, Filed, NoFile, Silent
+from ...models.calls import CallCache, Cassette, NoCallCache, Silent, StoredCall
 from ...models.embedders import Embedder
 from ...models.embedders.base import Vectors
 from ...models.servers.chat_completions import CHAT_COMPLETIONS
@@ -30,7 +30,7 @@ from ..storage.store import GameRow, Place, Store
 from .casting import PlayerBuilder
 from .counting import check_row
 from .game import keys, prepare, probes_of, rules_of
-from .rereading import KeptAlone, PastTurns
+from .rereading import PastTurns, StoredVectors
 from .work import agent_errors
 
 
@@ -49,14 +49,14 @@ class _Kept(WrappedEmbedder):
         return await self.inner.embed(texts)
 
 
-class _Listening(NoFile):
+class _Listening(NoCallCache):
     """A cassette that keeps the requests it is asked."""
 
-    def __init__(self, filed: dict[str, Filed]) -> None:
+    def __init__(self, filed: dict[str, StoredCall]) -> None:
         self._cassette = Cassette(filed)
         self.requests: list[Request] = []
 
-    def get(self, request: Request) -> Filed:
+    def get(self, request: Request) -> StoredCall:
         self.requests.append(request)
         return self._cassette.get(request)
 
@@ -74,7 +74,7 @@ def silenced(player: Player, kept: Callable[[Embedder], Embedder]) -> Player:
 def replay(
     store: Store,
     row: GameRow,
-    file: File | None = None,
+    file: CallCache | None = None,
     version: str = __version__,
     seated: Callable[[Player], Player] = lambda player: silenced(player, _Kept),
 ) -> Played:
@@ -123,7 +123,7 @@ def requests(store: Store, row: GameRow) -> list[Request]:
         replay(store, row, listening)
         return listening.requests
     past = PastTurns(store.record(row.id), filed, f"{store.path.name}, game {row.id}")
-    replay(store, row, listening, seated=lambda player: past.seated(silenced(player, KeptAlone)))
+    replay(store, row, listening, seated=lambda player: past.seated(silenced(player, StoredVectors)))
     made = [(request, filed.get(request.key)) for request in listening.requests]
     return [
         request
@@ -270,7 +270,9 @@ def _read_otherwise(store: Store, row: GameRow, record: GameRecord, where: str) 
     """
     past = PastTurns(record, store.calls(row.id), where)
     version = record.header.get("version", __version__)
-    writer = replay(store, row, None, version, lambda player: past.seated(silenced(player, KeptAlone))).writer
+    writer = replay(
+        store, row, None, version, lambda player: past.seated(silenced(player, StoredVectors))
+    ).writer
     assert writer is not None
     past.compare_rest(writer)
     return past.otherwise

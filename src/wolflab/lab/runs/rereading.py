@@ -16,11 +16,11 @@ from typing import Any
 import msgspec
 
 from ...agents.base import IO, Agent, Invalid, Reply
-from ...errors import CassetteMismatch, NotFiled, RecordError
+from ...errors import CassetteMismatch, NotStored, RecordError
 from ...fields import first_difference
 from ...match import LiveIO, Player
 from ...match.play import as_applied
-from ...models.calls import Filed, response_digest
+from ...models.calls import StoredCall, response_digest
 from ...models.embedders.base import Vectors
 from ...record import GameRecord, PastTurn, Writer
 from ...rules import Ask, View
@@ -41,7 +41,7 @@ def _without_calls(lines: Sequence[bytes]) -> list[dict[str, Any]]:
 class PastTurns:
     """The turns of a record and its calls, and how many turns come out otherwise now."""
 
-    def __init__(self, record: GameRecord, filed: Mapping[str, Filed], where: str) -> None:
+    def __init__(self, record: GameRecord, filed: Mapping[str, StoredCall], where: str) -> None:
         self._turns = {turn.ask: turn for turn in (*record.turns, *record.probes) if turn.seat >= 0}
         self._record, self._filed, self._where = record, filed, where
         self.otherwise = 0
@@ -94,7 +94,7 @@ class PastTurns:
             raise difference
         self.otherwise += 1
 
-    def _filed_of(self, turn: PastTurn, step: str, attempt: int) -> Filed:
+    def _filed_of(self, turn: PastTurn, step: str, attempt: int) -> StoredCall:
         filed = self._filed.get(f"{self._record.header['play']}|{turn.ask}|{step}|{attempt}")
         if filed is None:
             raise RecordError(
@@ -150,7 +150,7 @@ def _recorded(turn: PastTurn) -> Reply:
     return Reply(action, tuple(turn.notes))
 
 
-class KeptAlone(WrappedEmbedder):
+class StoredVectors(WrappedEmbedder):
     """Stands where an embedder stood. Where the run has not kept a vector, the turn comes out otherwise."""
 
     instant = True
@@ -158,5 +158,5 @@ class KeptAlone(WrappedEmbedder):
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """See `models.embedders.Embedder`."""
         if isinstance(self.inner, CachedEmbedder) and not self.inner.keeps(texts):
-            raise NotFiled("the vector of a text is not on file, so the turn cannot be played back")
+            raise NotStored("the vector of a text is not on file, so the turn cannot be played back")
         return await self.inner.embed(texts)

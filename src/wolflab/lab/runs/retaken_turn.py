@@ -14,7 +14,7 @@ from ...agents.base import Invalid, Reply
 from ...agents.language import LanguageAgent
 from ...errors import ModelRefused, RecordError, ServerError
 from ...match import Dealing, Draws, LiveIO, Player, at_once
-from ...models.calls import NO_FILE
+from ...models.calls import NO_CALL_CACHE
 from ...models.catalog import check_model
 from ...record import GameRecord
 from ...rules import Action, facts_of
@@ -107,7 +107,7 @@ async def _retaken(
         io = LiveIO(
             decision.ask,
             player.model,
-            NO_FILE,
+            NO_CALL_CACHE,
             Draws(record.header["play"]),
             at_once,
             player.embedders,

@@ -25,11 +25,11 @@ from ...models.loop import watch as watch_of_loop
 from ..experience.run_pools import provide
 from ..plans.experiment import Experiment
 from ..plans.numbering import numbering
-from ..storage.call_store import LATENESS, CallFile
+from ..storage.call_store import LATENESS, StoredCallCache
 from ..storage.store import GameRow, Place, Store, asker
 from .casting import PlayerBuilder
 from .counting import Finished, finished
-from .first_decisions import Broken, FirstDecisions
+from .first_decisions import FirstDecisions, NeverUsablePlayer
 from .game import prepare
 from .processes import processes, rare_collection
 from .work import How, check_models, error_sentence, stoppable, work
@@ -250,7 +250,7 @@ class _Playing:
         store, row = self._store, self._row
         self._builder.check_refused(row.condition)
         filed = store.calls(row.id)
-        file = CallFile(store, asker(row.id), filed)
+        file = StoredCallCache(store, asker(row.id), filed)
         match = replace(
             prepare(self._builder, Place.of(row), file), answered=self._first.listener(filed, self._found)
         )
@@ -264,7 +264,7 @@ class _Playing:
         store.keep(row.id, *result, time.perf_counter() - start)
         self._over()
 
-    def _found(self, broken: Broken) -> None:
+    def _found(self, broken: NeverUsablePlayer) -> None:
         begun = f"{broken.sentence[0].upper()}{broken.sentence[1:]}"
         self._tell(f"{begun}. No further game begins; those under way are played to their end.")
 
@@ -343,7 +343,7 @@ def _results(builder: PlayerBuilder, home: Path, rows: list[GameRow]) -> Generat
 
 
 def _play_one(builder: PlayerBuilder, row: GameRow) -> _Result:
-    file = CallFile(None, asker(row.id), {})
+    file = StoredCallCache(None, asker(row.id), {})
     start = time.perf_counter()
     try:
         played = run_now(play(prepare(builder, Place.of(row), file)))

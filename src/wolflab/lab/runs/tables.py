@@ -16,7 +16,7 @@ from ...models.budget import Budget
 from ...models.person import PeopleTable
 from ...rules import Ask
 from ..plans.experiment import Experiment
-from ..storage.call_store import CallFile
+from ..storage.call_store import StoredCallCache
 from ..storage.store import Place, Store, asker
 from .casting import PlayerBuilder, budget_of
 from .counting import finished
@@ -73,7 +73,7 @@ async def play_table(
     place = only_place(experiment) if store is None else Place.of(store.game(game))
     try:
         await preflight(builder)
-        file = CallFile(store, asker(game), {} if store is None else store.calls(game))
+        file = StoredCallCache(store, asker(game), {} if store is None else store.calls(game))
         match = replace(prepare(builder, place, file), watch=watch, asked=asked)
         start = time.perf_counter()
         with agent_errors():

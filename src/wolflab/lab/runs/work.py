@@ -43,7 +43,7 @@ class Asker(Protocol):
     """One piece of work."""
 
     async def go(self) -> None:
-        """Ask what is not on file yet, and put the result away (and the calls: `CallFile.keep`)."""
+        """Ask what is not on file yet, and put the result away (and the calls: `StoredCallCache.keep`)."""
         ...
 
     def stop(self, how: How, why: str) -> None:

@@ -34,7 +34,7 @@ from ...errors import NotNow, StoreError
 from ...files import decompressed, make_folder
 from ...metrics.play import ToldCalls, told_calls
 from ...models.base import Model, Request, Response
-from ...models.calls import Filed, LostAttempt
+from ...models.calls import LostAttempt, StoredCall
 from ...models.estimates import UNCOUNTED
 from ...models.person import PersonModel
 from ...text.digest import FORGOTTEN
@@ -286,12 +286,14 @@ class CallStore:
 
     # -- calls ----------------------------------------------------------------------------
 
-    def filed(self, asker: str) -> dict[str, Filed]:
+    def filed(self, asker: str) -> dict[str, StoredCall]:
         """The committed calls of an asker by key."""
         rows = self._db.execute("SELECT key, request, text, finish FROM calls WHERE asker = ?", (asker,))
         tokens = self._likeliest(asker)
         return {
-            key: Filed(request, Response(text, finish=Finish.read(finish), likeliest=tokens.get(key, ())))
+            key: StoredCall(
+                request, Response(text, finish=Finish.read(finish), likeliest=tokens.get(key, ()))
+            )
             for key, request, text, finish in rows
         }
 
@@ -747,41 +749,41 @@ def _row(attempt: StoredAttempt) -> tuple[Any, ...]:
     return asker, key, model, str(lost.reason), lost.possibly, lost.unlimited, *used
 
 
-class CallFile:
-    """`models.calls.File` of one asker: calls of waiting models are committed at once, others held back.
+class StoredCallCache:
+    """`models.calls.CallCache` of one asker: calls of waiting models are committed at once, others held back.
 
     store: None where nothing is committed. held: calls that whoever asks puts away when it is done: by
     `keep`, or with its result, as games do. What is not put away is asked again.
     """
 
-    def __init__(self, store: CallStore | None, asker: str, filed: Mapping[str, Filed]) -> None:
+    def __init__(self, store: CallStore | None, asker: str, filed: Mapping[str, StoredCall]) -> None:
         self._store, self._asker, self._filed = store, asker, filed
         self._timeouts: dict[str, int] | None = None
         self.held: list[CallRow] = []
 
-    def get(self, request: Request) -> Filed | None:
-        """See `models.calls.File`."""
+    def get(self, request: Request) -> StoredCall | None:
+        """See `models.calls.CallCache`."""
         return self._filed.get(request.key)
 
     def timeouts(self, request: Request) -> int:
-        """See `models.calls.File`."""
+        """See `models.calls.CallCache`."""
         if self._timeouts is None:
             self._timeouts = {} if self._store is None else self._store.timeouts(self._asker)
         return self._timeouts.get(request.key, 0)
 
     async def sending(self, request: Request, model: Model, lost: LostAttempt) -> None:
-        """See `models.calls.File`."""
+        """See `models.calls.CallCache`."""
         if self._store is not None:
             attempt = StoredAttempt(self._asker, request.key, model.name, lost)
             await self._store.note_sending(attempt)
 
     async def failed(self, request: Request, model: Model, lost: LostAttempt | None) -> None:
-        """See `models.calls.File`."""
+        """See `models.calls.CallCache`."""
         if self._store is not None:
             await self._store.note_failed(self._asker, request.key, model.name, lost)
 
     async def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
-        """See `models.calls.File`."""
+        """See `models.calls.CallCache`."""
         call = CallRow(request.key, digest, model.name, response)
         if model.instant or self._store is None:
             self.held.append(call)

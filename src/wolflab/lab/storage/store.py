@@ -24,7 +24,7 @@ from ...errors import StoreError
 from ...fields import LARGEST_TEXT, read_yaml
 from ...files import make_folder, write
 from ...metrics.rows import Status
-from ...models.calls import Filed
+from ...models.calls import StoredCall
 from ...record import GameRecord, read_record
 from ...record.sealed import NO_WORDS, SealedWords, WordsBySeal
 from ...text.digest import FORGOTTEN
@@ -510,11 +510,11 @@ class Store(CallStore):
 
     # -- calls ----------------------------------------------------------------------------
 
-    def calls(self, game: int) -> dict[str, Filed]:
+    def calls(self, game: int) -> dict[str, StoredCall]:
         """Committed calls of one game by key."""
         unpacked = self._unpacked(game)
         held = unpacked.calls().values() if unpacked else ()
-        return {call.key: Filed(call.request, call.response) for call in held} | self.filed(asker(game))
+        return {call.key: StoredCall(call.request, call.response) for call in held} | self.filed(asker(game))
 
     def whole_calls(self, game: int) -> Iterator[dict[str, Any]]:
         """Every call of a game with its prompt (where kept), usage and latency."""

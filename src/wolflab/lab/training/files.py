@@ -215,7 +215,7 @@ def available() -> bool:
     return find_spec("tensorboard") is not None
 
 
-class Board:
+class TensorBoardLog:
     """Writes one seed's numbers; does nothing where the package is not there.
 
     after: the last update that is kept; what an earlier process wrote beyond it is not shown.

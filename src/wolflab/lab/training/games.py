@@ -29,8 +29,8 @@ from ..plans.specs import PlayerSpec
 from ..runs.casting import Players
 from ..runs.processes import processes, rare_collection
 from ..storage.embedding_cache import WrappedEmbedder
+from .cloning_agent import CloningAgent
 from .files import frozen
-from .lessons import Lesson
 from .plan import TrainingSpec
 
 POPULATION = "policies"
@@ -125,7 +125,7 @@ class TrainingPlayers(Players):
         assert isinstance(agent, LanguageAgent)
         assert agent.recipe.propose is not None
         taught = self._cloning and agent.recipe.propose.source == "intents"
-        kind = Lesson if taught else LanguageAgent
+        kind = CloningAgent if taught else LanguageAgent
         return replace(self._learner, agent=kind(agent.recipe, policy=policy))
 
     def fixed(self, member: Member) -> Player:
@@ -286,7 +286,7 @@ def _do(job: Job) -> Done:
     return _players.do(job)
 
 
-class Crew:
+class RolloutWorkers:
     """Processes that play jobs; with one, they are played in this process."""
 
     def __init__(self, experiment: TrainingSpec, pool: ProcessPoolExecutor | None) -> None:
@@ -308,12 +308,12 @@ def cores() -> int:
 
 
 @contextmanager
-def crew(experiment: TrainingSpec) -> Iterator[Crew]:
+def crew(experiment: TrainingSpec) -> Iterator[RolloutWorkers]:
     """The processes of a training, for as long as it runs."""
     count = experiment.workers or cores()
     if count == 1:
-        yield Crew(experiment, None)
+        yield RolloutWorkers(experiment, None)
         return
     data = experiment.model_dump(mode="json", exclude_unset=True)
     with processes(count, _start, data) as pool:
-        yield Crew(experiment, pool)
+        yield RolloutWorkers(experiment, pool)

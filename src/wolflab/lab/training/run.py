@@ -41,7 +41,7 @@ from ...stats.comparing import paired
 from ..plans.policies import policy_digest, require_policy
 from ..storage.run_files import TRAINING, held, must_be_new, new_directory
 from . import files
-from .games import LEARNERS, POPULATION, TARGET, Crew, Job, TrainingPlayers, crew, grouped
+from .games import LEARNERS, POPULATION, TARGET, Job, RolloutWorkers, TrainingPlayers, crew, grouped
 from .plan import APART, TrainingSpec, load_training
 
 FILE = TRAINING
@@ -117,7 +117,7 @@ class _Run:
     """One seed."""
 
     def __init__(
-        self, experiment: TrainingSpec, folder: Path, seed: int, crew: Crew, watch: TrainingWatch
+        self, experiment: TrainingSpec, folder: Path, seed: int, crew: RolloutWorkers, watch: TrainingWatch
     ) -> None:
         self.experiment, self.settings = experiment, experiment.training
         self.folder, self.seed, self.crew, self.watch = folder, seed, crew, watch
@@ -131,7 +131,7 @@ class _Run:
         """Of the policy, and of its copies in the population, by name."""
         self.written = -1
         self.update = self._restore()
-        self.board = files.Board(folder, self.update)
+        self.board = files.TensorBoardLog(folder, self.update)
 
     def go(self) -> None:
         """All that is still to be done."""

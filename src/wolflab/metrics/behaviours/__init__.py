@@ -4,8 +4,8 @@ Rule-based detectors on the record and on what `text.reading` reads; no model. E
 source, its definition and its limits (`BEHAVIOURS`). Counts are of what can be seen, never of what was meant.
 """
 
-from .detecting import SIDES, Behaviour, DetectorView, SideName
-from .sightings import BEHAVIOURS, UNREASONABLE, Sighting, sightings, unreasonable
+from .detection import BEHAVIOURS, UNREASONABLE, DetectedBehaviour, detected_behaviours, unreasonable
+from .detector_view import SIDES, Behaviour, DetectorView, SideName
 from .trust import TrustTable, trust_tables
 
 __all__ = [
@@ -13,11 +13,11 @@ __all__ = [
     "SIDES",
     "UNREASONABLE",
     "Behaviour",
+    "DetectedBehaviour",
     "DetectorView",
     "SideName",
-    "Sighting",
     "TrustTable",
-    "sightings",
+    "detected_behaviours",
     "trust_tables",
     "unreasonable",
 ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ...rules import ROLES
 from ...text.reading import WEREWOLF
-from .detecting import Behaviour, DetectorView, Evidence, Statement
+from .detector_view import Behaviour, DetectorView, Evidence, Statement
 
 # -- self-exposure --------------------------------------------------------------------------------
 

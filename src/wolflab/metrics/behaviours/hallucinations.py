@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from ...rules import DUTIES, ROLES, SHIELDS
 from ...text.reading import read
-from .detecting import Behaviour, DetectorView, Evidence, Musing, Statement
+from .detector_view import Behaviour, DetectorView, Evidence, PrivateText, Statement
 from .truth import HOLDERS, falsehoods, is_deliberate, round_meant, seats_cited
 
 # -- time and persons -----------------------------------------------------------------------------
@@ -134,7 +134,7 @@ _ACTED = re.compile(r"check|verif|inspect|investigat|protect|guarded|saved|poiso
 _SCHEMES = re.compile(r"\b(?:claim|pretend|pose|lie|bluff|say that|tell them|convince)", re.IGNORECASE)
 
 
-def _thinks(view: DetectorView, musing: Musing) -> str:
+def _thinks(view: DetectorView, musing: PrivateText) -> str:
     """A village player that in private tells of a night action that its own role does not have.
 
     In private there is nobody to deceive; but a Werewolf's plans speak as the role that it will play.
@@ -162,7 +162,7 @@ _CHOICE = re.compile(
 )
 
 
-def _wrong_verb(musing: Musing) -> str:
+def _wrong_verb(musing: PrivateText) -> str:
     """A reply to a night question that chooses another role's action (003 A.4, second example)."""
     asked = "protect" if musing.ask_kind in SHIELDS else musing.ask_kind
     if asked not in _VERBS or asked not in DUTIES:

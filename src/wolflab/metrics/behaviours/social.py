@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...text.reading import WEREWOLF, Accusation, Agreement, Defence, Report, Suggestion, read
-from .detecting import SAVES, SPECIAL, Behaviour, Deed, DetectorView, Evidence, Musing, Statement
+from .detector_view import (
+    SAVES,
+    SPECIAL,
+    Behaviour,
+    DetectorView,
+    Evidence,
+    NightAction,
+    PrivateText,
+    Statement,
+)
 from .truth import HOLDERS, falsehoods, is_deliberate
 
 TRUSTING = 2
@@ -44,7 +53,7 @@ def _with_substance(view: DetectorView, statement: Statement, whom: int) -> bool
     return False
 
 
-def trust_in_thought(view: DetectorView, musing: Musing) -> dict[int, str]:
+def trust_in_thought(view: DetectorView, musing: PrivateText) -> dict[int, str]:
     """Whom a reflection exhibits trust in. A Werewolf who knows that others are none does not trust them."""
     trusted: dict[int, str] = {}
     for act in read(musing.text, view.names, musing.seat):
@@ -72,7 +81,7 @@ def find_trust(view: DetectorView) -> Iterator[Evidence]:
             yield Evidence(deed, f"shields {view.name(deed.target)}", deed.target)
 
 
-def shields_trusted(view: DetectorView, deed: Deed) -> bool:
+def shields_trusted(view: DetectorView, deed: NightAction) -> bool:
     """Whether a shield went to another who had claimed a special role, or for whom the shielder vouched."""
     if deed.target == deed.seat:
         return False
@@ -111,7 +120,7 @@ def find_confrontation(view: DetectorView) -> Iterator[Evidence]:
             yield Evidence(deed, f"defends {name} ({deed.kind})", deed.target)
 
 
-def _under_attack(view: DetectorView, deed: Deed) -> bool:
+def _under_attack(view: DetectorView, deed: NightAction) -> bool:
     """Whether a shield answers an attack: on oneself, on tonight's victim, or on somebody accused or voted
     against by day."""
     if deed.target == deed.seat or deed.kind == "antidote":

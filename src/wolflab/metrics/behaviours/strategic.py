@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ...rules import ROLES
 from ...text.reading import Defence
-from .detecting import SAVES, SPECIAL, Ballot, Behaviour, DetectorView, Evidence, Statement
+from .detector_view import SAVES, SPECIAL, Ballot, Behaviour, DetectorView, Evidence, Statement
 from .social import TRUSTING, shields_trusted
 from .truth import HOLDERS
 

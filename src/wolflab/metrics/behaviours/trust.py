@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from ...record import GameRecord
-from .detecting import DetectorView
+from .detector_view import DetectorView
 from .social import trust_in_thought, trust_in_words
 
 SeatPair = tuple[int, int]

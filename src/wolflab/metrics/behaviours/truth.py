@@ -12,7 +12,7 @@ from typing import assert_never
 
 from ...rules import ROLES, LeftBy
 from ...text.reading import NAMED, WEREWOLF, Accusation, Act, Agreement, Claim, Defence, Report, Suggestion
-from .detecting import SAVES, DetectorView, Statement
+from .detector_view import SAVES, DetectorView, Statement
 from .signs import NOBODY, Sign, seats_mentioned
 
 HOLDERS = {

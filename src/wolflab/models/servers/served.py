@@ -24,7 +24,7 @@ from ...errors import ModelError, ModelRefused, ServerError
 from ...fields import Amount
 from ...text.replies.finish import FinishReason
 from ...usage import Usage
-from ..budget import Budget, CallSizes, Hold, Most, Price
+from ..budget import Budget, CallLimit, CallSizes, Hold, Price
 from ..calls import LostAttempt, OpenCall, open_call
 from .dialect import NOT_JSON, Dialect, TokenCounts, decoded, events_of, looks_like_stream
 from .endpoints import Connection, Endpoint, EndpointAccess, Outage, Turns, endpoint, is_own
@@ -287,14 +287,14 @@ class Served(Generic[Settings]):
     def _holding(self, size: CallSize) -> Hold:
         return (self._budget or _UNBOUND).hold(lambda: self._most(size))
 
-    def _most(self, size: CallSize) -> Most:
+    def _most(self, size: CallSize) -> CallLimit:
         """What a call of that size may use at most, as far as it is known by now."""
         if size.estimated == 0:
-            return Most()
+            return CallLimit()
         prompt, reply = self._sizes.most(*size)
         cost = (self.settings.price or Price()).cost(prompt, reply or 0, written=prompt)
         at_once = self._sizes.at_once(size.limit)
-        return Most(Usage(prompt, reply or 0, 0, cost), self._which, at_once, at_once > 0)
+        return CallLimit(Usage(prompt, reply or 0, 0, cost), self._which, at_once, at_once > 0)
 
     def check_refused(self) -> None:
         """Raise ModelRefused where a call would be refused, as an earlier one was. Nothing is asked."""

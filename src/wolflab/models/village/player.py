@@ -40,7 +40,7 @@ from ...text.replies.reflective import is_free
 from ..base import Chat, Request, Response, settings_of
 from .beliefs.guesses import guessed_roles, rated_reliability
 from .beliefs.outlook import outlook_on, widened
-from .beliefs.posterior import Posterior, Thinker
+from .beliefs.posterior import Posterior, PosteriorEstimator
 from .choices.candidates import candidate_taken, option_candidates, own_key, statement_candidate
 from .choices.choosing_by_habit import (
     ChosenOption,
@@ -103,7 +103,7 @@ class Village:
         changed = self.settings.changed()
         self.name = "village" + (f"({', '.join(changed)})" if changed else "")
         skill = round(1000 * self.settings.skill)
-        self._thinker = Thinker(self.parameters, skill, self.settings.heed_sheriff)
+        self._thinker = PosteriorEstimator(self.parameters, skill, self.settings.heed_sheriff)
         self._turn_scene: tuple[Question, str, TableScene] | None = None
         """The scene of the last turn that put several questions; the question and key it was made for."""
 

@@ -32,7 +32,7 @@ from .beliefs.likelihood import (
     with_claims,
 )
 from .beliefs.outlook import stronger, suspicion_at_start
-from .beliefs.posterior import Survey
+from .beliefs.posterior import SituationSummary
 from .beliefs.worlds import SEER, role_class
 from .draws import KeyedDraws
 from .parameters import Parameters
@@ -59,7 +59,7 @@ class TableScene:
     """
 
     situation: Situation
-    survey: Survey
+    survey: SituationSummary
     node: Node
     me: int
     wolf: bool
@@ -224,7 +224,7 @@ class TableScene:
         return suggested[-1] if suggested else None
 
 
-def table_scene(question: Question, survey: Survey, parameters: Parameters, key: str) -> TableScene:
+def table_scene(question: Question, survey: SituationSummary, parameters: Parameters, key: str) -> TableScene:
     """Look around. `key`: the request's."""
     situation = question.situation
     me, node, rules = situation.seat, survey.node, situation.ruleset

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from ...errors import WolflabError
 from ...files import write
-from ...wwqa.audit import Audit, LabelCheck, Spot, audit_questions, category_of, rules_to_ask
+from ...wwqa.audit import Audit, ItemPlace, LabelCheck, audit_questions, category_of, rules_to_ask
 from ...wwqa.items import NO, YES
 from ...wwqa.question_files import read_questions
 from ..report.wwqa_audit import file_notes, files_table, proofs_in_words, render_audit
@@ -81,12 +81,12 @@ def _copies(found: Audit, out: Path) -> list[Path]:
 def audit_as_dict(found: Audit, copies: Sequence[Path]) -> dict[str, Any]:
     """All that was found as plain values. copies: where the cleaned copy of each file is."""
 
-    def told(spot: Spot) -> dict[str, Any]:
+    def told(spot: ItemPlace) -> dict[str, Any]:
         file, item = found.files[spot.file], found.item(spot)
         place = {"file": file.path.name, "line": file.used[spot.place].line}
         return place | {"question": item.question, "answer": item.answer}
 
-    def groups(some: Sequence[tuple[Spot, ...]]) -> list[list[dict[str, Any]]]:
+    def groups(some: Sequence[tuple[ItemPlace, ...]]) -> list[list[dict[str, Any]]]:
         return [[told(spot) for spot in group] for group in some]
 
     return {
@@ -115,7 +115,7 @@ def _file(found: Audit, number: int, copy: Path) -> dict[str, Any]:
     verdicts = Counter(check.verdict for check in found.checks if check.spot.file == number)
     proofs = Counter(same for spot, same in found.proofs.items() if spot.file == number)
 
-    def spare(groups: Sequence[tuple[Spot, ...]], near: bool = False) -> int:
+    def spare(groups: Sequence[tuple[ItemPlace, ...]], near: bool = False) -> int:
         """Questions of this file beyond the first one of each group; near: equal ones count once."""
         here = [[spot for spot in group if spot.file == number] for group in groups]
         return sum(max(0, len({first.get(s, s) for s in group} if near else group) - 1) for group in here)
@@ -141,7 +141,7 @@ def _file(found: Audit, number: int, copy: Path) -> dict[str, Any]:
     }
 
 
-def _balance(found: Audit, spots: Sequence[Spot]) -> dict[str, dict[str, int]]:
+def _balance(found: Audit, spots: Sequence[ItemPlace]) -> dict[str, dict[str, int]]:
     """Category → how many questions there are, and how many Yes and No."""
     counts: dict[str, Counter[str]] = {}
     for spot in spots:
@@ -154,7 +154,7 @@ def _balance(found: Audit, spots: Sequence[Spot]) -> dict[str, dict[str, int]]:
     }
 
 
-def _answers(found: Audit, test: Spot, train: Sequence[Spot]) -> str:
+def _answers(found: Audit, test: ItemPlace, train: Sequence[ItemPlace]) -> str:
     """How training answers a test question: "same", "opposite", "both" or "in other words"."""
     here = found.item(test).says_yes
     there = {found.item(spot).says_yes for spot in train} - {None}

@@ -15,7 +15,7 @@ from typing import Any, assert_never
 import msgspec
 
 from ...lab.runs.prompts import PromptShown
-from ...metrics.behaviours import BEHAVIOURS, sightings
+from ...metrics.behaviours import BEHAVIOURS, detected_behaviours
 from ...metrics.play import seat_labels
 from ...record import GameRecord, PastTurn
 from ...rules import (
@@ -258,7 +258,10 @@ def _signs(record: GameRecord, seen: _Seen) -> list[list[Any]]:
     """What the detectors of behaviours saw: [line, seat, behaviour, why, in what it showed]."""
     if record.outcome is None:
         return []
-    return [[seen.line_at(one.at), one.seat, one.behaviour, one.why, one.by] for one in sightings(record)]
+    return [
+        [seen.line_at(one.at), one.seat, one.behaviour, one.why, one.by]
+        for one in detected_behaviours(record)
+    ]
 
 
 # -- prompts ----------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from html import escape
 
 from ...lab.results.extras import Extras
 from ...metrics.registry import MEASURES
-from ...metrics.shapes import Beside, ConditionResult, Summary
+from ...metrics.shapes import ConditionResult, FigureComparison, Summary
 from ...stats.resampling import SEED
 from ..wording import trouble_marks, unmarked
 from . import prose
@@ -199,7 +199,7 @@ def beside(summary: Summary) -> PagePart:
     return prose.BESIDE + joined(parts) if parts else ""
 
 
-def _beside(figure: Beside) -> list[Cell | str]:
+def _beside(figure: FigureComparison) -> list[Cell | str]:
     counted = "n not stated" if figure.n is None else f"n {figure.n}"
     mark = "yes" if figure.resolved else "no"
     verdict = Cell(figure.verdict, look=mark) if figure.condition else ""

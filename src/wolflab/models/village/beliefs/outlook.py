@@ -19,7 +19,7 @@ from ....text.questions import Line, Situation
 from .claims import claim_of
 from .graded_words import grade_word, views_of
 from .guesses import STANDS_OUT, confidence
-from .posterior import Posterior, Survey, Thinker
+from .posterior import Posterior, PosteriorEstimator, SituationSummary
 from .worlds import role_class
 
 KEPT = 0.5
@@ -61,13 +61,13 @@ class Outlook:
         return [seat for seat, role in claims if seat in self.others() and role_class(ROLES[role]) == kind]
 
 
-def outlook_on(thinker: Thinker, situation: Situation) -> Outlook:
+def outlook_on(thinker: PosteriorEstimator, situation: Situation) -> Outlook:
     """The outlook on what stands before the player, its latest reflection among it."""
     survey = thinker.survey(situation, recalled=True)
     return _with_reflection(situation, thinker.of(situation, survey))
 
 
-def widened(thinker: Thinker, situation: Situation, messages: Sequence[Line]) -> Outlook:
+def widened(thinker: PosteriorEstimator, situation: Situation, messages: Sequence[Line]) -> Outlook:
     """… and on the messages retrieved for a question, so far as they are not before it anyway."""
     before = {line.position for line in situation.lines}
     fresh = [line for line in messages if line.position not in before]
@@ -77,7 +77,9 @@ def widened(thinker: Thinker, situation: Situation, messages: Sequence[Line]) ->
     return _pooled(outlook, reflections, FADED)
 
 
-def _further(thinker: Thinker, survey: Survey, lines: Sequence[Line]) -> Survey:
+def _further(
+    thinker: PosteriorEstimator, survey: SituationSummary, lines: Sequence[Line]
+) -> SituationSummary:
     """The survey with what older events tell beyond how things stand now, which the situation knows."""
     fold = thinker.fold(survey.rules)
     further = replace(survey, learned=dict(survey.learned))

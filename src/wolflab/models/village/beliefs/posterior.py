@@ -49,7 +49,7 @@ _KEPT = 64
 
 
 @dataclass
-class Survey:
+class SituationSummary:
     """One pass over a situation's lines.
 
     learned: target → what its check showed. harmless: mask of seats that night actions prove to be no
@@ -121,7 +121,7 @@ class Survey:
 class Posterior:
     """roles: the cast's. marginals: chances, (seats, roles). wolf: P(Werewolf) by seat."""
 
-    survey: Survey
+    survey: SituationSummary
     roles: tuple[str, ...]
     marginals: list[list[float]]
     wolf: list[float]
@@ -131,19 +131,19 @@ Chances = tuple[tuple[str, ...], list[list[float]], list[float]]
 """`Posterior`'s roles, marginals and wolf."""
 
 
-class Thinker:
+class PosteriorEstimator:
     """Computes posteriors; holds nothing but caches. `skill`: thousandths of the evidence that count."""
 
     def __init__(self, parameters: Parameters, skill: int = 1000, heed_sheriff: bool = True) -> None:
         self.parameters, self.skill, self.heed_sheriff = parameters, skill, heed_sheriff
         self._folds: dict[Ruleset, Fold] = {}
-        self._surveys: OrderedDict[tuple[int, bool], tuple[Situation, Survey]] = OrderedDict()
-        self._lines: tuple[tuple[object, ...], tuple[Line, ...], Survey] | None = None
+        self._surveys: OrderedDict[tuple[int, bool], tuple[Situation, SituationSummary]] = OrderedDict()
+        self._lines: tuple[tuple[object, ...], tuple[Line, ...], SituationSummary] | None = None
         """The lines read last, by what their reading rests on: when and by whom, event and position of each
         (they are kept, so that identities stay their own)."""
         self._chances = lru_cache(_KEPT)(self._compute)
 
-    def survey(self, situation: Situation, recalled: bool = False) -> Survey:
+    def survey(self, situation: Situation, recalled: bool = False) -> SituationSummary:
         """Read the lines (remembered for the situation object).
 
         recalled: the lines are those that a reflective player has before it, with gaps (see `_read`).
@@ -172,10 +172,10 @@ class Thinker:
             fold = self._folds[ruleset] = Fold(ruleset, self.parameters, self.heed_sheriff)
         return fold
 
-    def _read(self, situation: Situation, lines: Sequence[Line], recalled: bool) -> Survey:
+    def _read(self, situation: Situation, lines: Sequence[Line], recalled: bool) -> SituationSummary:
         fold = self.fold(situation.ruleset)
         fold.trim()
-        survey, node = Survey(situation.ruleset, fold.root), fold.root
+        survey, node = SituationSummary(situation.ruleset, fold.root), fold.root
         if recalled:
             node = fold.bereft(node, _unseen_deaths(situation, lines))
         for line in lines:
@@ -208,7 +208,7 @@ class Thinker:
         """The posterior of `situation`'s seat."""
         return self.of(situation, self.survey(situation, recalled))
 
-    def of(self, situation: Situation, survey: Survey) -> Posterior:
+    def of(self, situation: Situation, survey: SituationSummary) -> Posterior:
         """What a survey tells the seat of `situation` (the numbers are remembered by content)."""
         rules, learned = situation.ruleset, tuple(survey.learned.items())
         own = situation.seat, situation.role, situation.pack

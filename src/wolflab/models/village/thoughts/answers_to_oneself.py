@@ -26,7 +26,7 @@ ABLE = (SEER, SHIELD, OTHER)
 """Classes of roles with an ability."""
 
 
-class Mind:
+class AnswerContext:
     """An outlook put into words, for one answer. named: the others whom the question names."""
 
     def __init__(self, outlook: Outlook, ask: Ask, question: str = "") -> None:
@@ -109,31 +109,31 @@ def _seats_in(question: str, names: tuple[str, ...]) -> tuple[int, ...]:
 
 def answer_to_oneself(ask: Ask, question: str, outlook: Outlook) -> str:
     """One or two sentences, as "I"."""
-    mind = Mind(outlook, ask, question)
+    mind = AnswerContext(outlook, ask, question)
     topic = topic_of(question)
     about_players = topic not in _WHOLE and mind.named
     sentences = (_general if about_players else _ANSWERS.get(topic, _general))(mind)
     return " ".join(sentences) if sentences else "I have nothing to go by yet."
 
 
-def _when(mind: Mind) -> str:
+def _when(mind: AnswerContext) -> str:
     return f"It is {'night' if mind.now.phase == 'night' else 'day'} {mind.now.round}, and I am"
 
 
-def _phase(mind: Mind) -> list[str]:
+def _phase(mind: AnswerContext) -> list[str]:
     duty = DUTIES.get(mind.ask.kind)
     do = f"choose whom to {duty.verb}" if duty else "vote" if mind.ask.kind == "vote" else "speak"
     return [f"{_when(mind)} asked to {do}."]
 
 
-def _identity(mind: Mind) -> list[str]:
+def _identity(mind: AnswerContext) -> list[str]:
     aim = "find the Werewolves and vote them out"
     if mind.wolf:
         aim = "see the village fall without being found out"
     return [f"I am {mind.names[mind.me]}, {mind.the(mind.now.role)}, and I want to {aim}."]
 
 
-def _consequences(mind: Mind) -> list[str]:
+def _consequences(mind: AnswerContext) -> list[str]:
     if mind.wolf:
         return ["If they knew what I am, I would be voted out at once."]
     if mind.role == PLAIN:
@@ -141,7 +141,7 @@ def _consequences(mind: Mind) -> list[str]:
     return ["The Werewolves would want me dead the next night, but the village might follow me today."]
 
 
-def _known(mind: Mind) -> list[str]:
+def _known(mind: AnswerContext) -> list[str]:
     role = mind.outlook.claims.get(mind.me)
     if role is None:
         return ["I have not told my role, and nobody can know it for sure."]
@@ -149,19 +149,19 @@ def _known(mind: Mind) -> list[str]:
     return [f"I have told everybody that I am {mind.the(role)}{lie}."]
 
 
-def _claims(mind: Mind) -> list[str]:
+def _claims(mind: AnswerContext) -> list[str]:
     claims = mind.claims(2) or ["Nobody has clearly told a role so far."]
     return claims if mind.wolf else [*claims, *mind.suspicions(1)]
 
 
-def _roles(mind: Mind) -> list[str]:
+def _roles(mind: AnswerContext) -> list[str]:
     if mind.wolf:
         return mind.roles(*ABLE, PLAIN) or ["I cannot tell yet who has which ability."]
     sentences = [*mind.roles(*ABLE, most=2), *mind.suspicions(2)]
     return sentences or ["I cannot tell the others' roles apart yet."]
 
 
-def _packs_choice(mind: Mind) -> list[str]:
+def _packs_choice(mind: AnswerContext) -> list[str]:
     if not mind.wolf:
         return ["I have no teammates that I know of."]
     target = mind.survey.named_by_mates(mind.me)
@@ -170,7 +170,7 @@ def _packs_choice(mind: Mind) -> list[str]:
     return [f"My teammate chose {mind.names[target]}."]
 
 
-def _pack(mind: Mind) -> list[str]:
+def _pack(mind: AnswerContext) -> list[str]:
     mates = [seat for seat in mind.now.pack if seat != mind.me]
     if not mates:
         return ["I know of no teammates.", *mind.suspicions(1)]
@@ -181,7 +181,7 @@ def _pack(mind: Mind) -> list[str]:
     return [*sentences, f"{mind.list_of(hunters)} spoke against us."] if hunters else sentences
 
 
-def _seer(mind: Mind) -> list[str]:
+def _seer(mind: AnswerContext) -> list[str]:
     if mind.role == SEER:
         return ["I am the Seer myself."]
     seers = mind.outlook.claimants(SEER)[:2]
@@ -191,7 +191,7 @@ def _seer(mind: Mind) -> list[str]:
     return sentences if mind.wolf else [*sentences, *map(mind.about, seers)]
 
 
-def _seer_believed(mind: Mind) -> list[str]:
+def _seer_believed(mind: AnswerContext) -> list[str]:
     seers = mind.outlook.claimants(SEER)[:2]
     if not seers:
         return ["Nobody who lives claims to be the Seer.", *([] if mind.wolf else mind.suspicions(1))]
@@ -202,18 +202,18 @@ def _seer_believed(mind: Mind) -> list[str]:
     ]
 
 
-def _abilities(mind: Mind) -> list[str]:
+def _abilities(mind: AnswerContext) -> list[str]:
     return mind.roles(*ABLE) or ["I have no clue yet to who holds a special role."]
 
 
-def _look(mind: Mind) -> list[str]:
+def _look(mind: AnswerContext) -> list[str]:
     unknown = [seat for seat in mind.outlook.ranked() if seat not in mind.survey.learned]
     if not unknown:
         return ["There is nobody left whom I do not know."]
     return [f"{mind.names[unknown[0]]} is the one to look at.", mind.about(unknown[0])]
 
 
-def _found(mind: Mind) -> list[str]:
+def _found(mind: AnswerContext) -> list[str]:
     learned = {seat: result for seat, result in mind.survey.learned.items() if seat != mind.me}
     if not learned:
         return ["I have looked at nobody yet.", *mind.suspicions(1)]
@@ -223,7 +223,7 @@ def _found(mind: Mind) -> list[str]:
     return [mind.graded(word, seats) for word, seats in sides if seats]
 
 
-def _tell_now(mind: Mind) -> list[str]:
+def _tell_now(mind: AnswerContext) -> list[str]:
     if mind.wolf:
         return ["No, nobody may learn what I am."]
     learned = mind.survey.learned.items()
@@ -235,11 +235,11 @@ def _tell_now(mind: Mind) -> list[str]:
     return ["No, I can do more unseen."]
 
 
-def _potions(mind: Mind) -> list[str]:
+def _potions(mind: AnswerContext) -> list[str]:
     return ["The antidote saves a life for certain, the poison only helps if I am sure.", *mind.suspicions(1)]
 
 
-def _attack(mind: Mind) -> list[str]:
+def _attack(mind: AnswerContext) -> list[str]:
     if mind.wolf:
         return mind.roles(*ABLE, most=2) or ["Whoever speaks up most is a danger to us."]
     claimants = mind.outlook.claimants(SEER) or mind.outlook.claimants(SHIELD)
@@ -249,19 +249,19 @@ def _attack(mind: Mind) -> list[str]:
     return [f"They will want to kill {mind.names[targets[0]]}.", *mind.roles(SEER, most=1)]
 
 
-def _draws_eyes(mind: Mind) -> list[str]:
+def _draws_eyes(mind: AnswerContext) -> list[str]:
     against = mind.accusers([mind.me])
     if not against:
         return ["Nobody has spoken against me today."]
     return [f"{mind.list_of(against)} spoke against me today.", mind.about(against[0])]
 
 
-def _rivals(mind: Mind) -> list[str]:
+def _rivals(mind: AnswerContext) -> list[str]:
     rivals = mind.named or mind.outlook.claimants(SEER)
     return [mind.about(seat) for seat in sorted(rivals, key=lambda seat: -mind.outlook.wolf[seat])[:2]]
 
 
-def _trust(mind: Mind) -> list[str]:
+def _trust(mind: AnswerContext) -> list[str]:
     if mind.wolf and len(mind.now.pack) > 1:
         return ["I can rely on my own pack alone."]
     trusted = mind.outlook.ranked()[-1:]
@@ -269,13 +269,13 @@ def _trust(mind: Mind) -> list[str]:
     return [mind.about(seat) for seat in (*trusted, *named)]
 
 
-def _suspect(mind: Mind) -> list[str]:
+def _suspect(mind: AnswerContext) -> list[str]:
     if mind.wolf:
         return _pack(mind)
     return mind.suspicions(2, floor=380) or ["Nobody stands out as a Werewolf yet.", *mind.suspicions(1)]
 
 
-def _general(mind: Mind) -> list[str]:
+def _general(mind: AnswerContext) -> list[str]:
     if any(seat in mind.now.pack for seat in mind.named):
         return _pack(mind)
     if not mind.named:
@@ -292,7 +292,7 @@ def _general(mind: Mind) -> list[str]:
 _WHOLE = ("rivals", "draws eyes", "trust", "found", "pack's choice", "consequences")
 """Topics that are answered as they are though a player may be named."""
 
-_ANSWERS: dict[str, Callable[[Mind], list[str]]] = {
+_ANSWERS: dict[str, Callable[[AnswerContext], list[str]]] = {
     "phase": _phase,
     "identity": _identity,
     "consequences": _consequences,
@@ -321,7 +321,7 @@ _ANSWERS: dict[str, Callable[[Mind], list[str]]] = {
 
 def reflection(ask: Ask, answers: Pairs, outlook: Outlook, draws: KeyedDraws) -> str:
     """What the player makes of it all, for itself: claims, sides, roles, and what it wants."""
-    mind = Mind(outlook_with_texts(outlook, [text for _, text in answers]), ask)
+    mind = AnswerContext(outlook_with_texts(outlook, [text for _, text in answers]), ask)
     mates = [seat for seat in mind.now.pack if seat != mind.me]
     sentences = [f"{_when(mind)} {mind.the(mind.now.role)}."]
     sentences += [mind.graded("certainly", mates)] if mates else []
@@ -333,7 +333,7 @@ def reflection(ask: Ask, answers: Pairs, outlook: Outlook, draws: KeyedDraws) ->
     return " ".join([*sentences, draws.one("aim", _aims(mind))])
 
 
-def _aims(mind: Mind) -> tuple[str, ...]:
+def _aims(mind: AnswerContext) -> tuple[str, ...]:
     """What follows for what it wants to reach, in one wording or another."""
     if mind.wolf:
         return (

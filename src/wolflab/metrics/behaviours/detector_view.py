@@ -129,7 +129,7 @@ class Ballot:
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class NightAction:
     """One night choice. kind: the ask's. target: for the antidote, whom it saved. meant: not a stand-in's."""
 
     at: int
@@ -142,7 +142,7 @@ class Deed:
 
 
 @dataclass(frozen=True, slots=True)
-class Musing:
+class PrivateText:
     """A private text: a reflection, a thought, or the beginning of a reply that could not be used.
 
     kind: "reflection", "thought" or "mistake". ask_kind: of the ask at which it was written.
@@ -163,7 +163,7 @@ class Evidence(NamedTuple):
     why: what was seen, in one sentence. target: whom it concerns, if it concerns one.
     """
 
-    act: Statement | Ballot | Deed | Musing
+    act: Statement | Ballot | NightAction | PrivateText
     why: str
     target: int | None = None
 
@@ -178,14 +178,14 @@ class DetectorView:
     wolves: frozenset[int]
     statements: list[Statement] = field(default_factory=list)
     ballots: list[Ballot] = field(default_factory=list)
-    deeds: list[Deed] = field(default_factory=list)
+    deeds: list[NightAction] = field(default_factory=list)
     checks: list[tuple[int, Learned]] = field(default_factory=list)
     """(round, what was learned)."""
     debates: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """Round → who lived when its discussion began."""
     silences: set[tuple[int, int, str]] = field(default_factory=set)
     """(round, seat, where) of those who were asked to speak and said nothing."""
-    musings: list[Musing] = field(default_factory=list)
+    musings: list[PrivateText] = field(default_factory=list)
 
     @classmethod
     def of(cls, record: GameRecord | DetectorView) -> DetectorView:
@@ -320,7 +320,7 @@ class _Walk:
             target = self.victims.get(event.seat)
         if target is not None:
             meant = ask not in self.stand_ins
-            self.view.deeds.append(Deed(at, ask, round, event.seat, event.kind, target, meant))
+            self.view.deeds.append(NightAction(at, ask, round, event.seat, event.kind, target, meant))
 
     def _said(self, at: int, event: Said) -> None:
         view, seat, round, living = self.view, event.seat, self.public.round, self.public.living
@@ -360,7 +360,7 @@ class _Walk:
                         kind = "reflection"
                     case _:
                         continue
-                musing = Musing(at, turn.ask, turn.round, turn.seat, kind, turn.kind, text)
+                musing = PrivateText(at, turn.ask, turn.round, turn.seat, kind, turn.kind, text)
                 self.view.musings.append(musing)
 
 
@@ -393,7 +393,7 @@ class Behaviour:
 
     family: "social" (003 §5), "strategic" (004 App. G), "failure" (004 H.3), "hallucination" (002 Table
     18, 003 A.4). definition: what counts, in one sentence. limits: what the detector cannot see. find:
-    a game to what shows it; the same act may be seen twice, `sightings` keeps the first.
+    a game to what shows it; the same act may be seen twice, `detected_behaviours` keeps the first.
     """
 
     name: str

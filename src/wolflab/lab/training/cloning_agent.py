@@ -27,7 +27,7 @@ from ...text.notes import Candidate, Proposed
 from ...text.reading import Accusation, Claim, Report, Suggestion, read
 
 
-class Lesson(LanguageAgent):
+class CloningAgent(LanguageAgent):
     """A learning seat that plays as the deduction-only agent and keeps what it would have had to choose."""
 
     def __init__(self, recipe: Recipe, policy: Policy) -> None:

@@ -13,8 +13,8 @@ from wolflab.agents.policy.base import Policy
 from wolflab.agents.policy.checkpoint import NumpyPolicy
 from wolflab.agents.policy.network import small
 from wolflab.agents.recipes import recipe
+from wolflab.lab.training.cloning_agent import CloningAgent, intent_of
 from wolflab.lab.training.games import EmbedInStep
-from wolflab.lab.training.lessons import Lesson, intent_of
 from wolflab.match import Draws, Match, Player, play, run_now
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.models.village import Village
@@ -36,7 +36,7 @@ class Class:
         self.model, self.embedder = Village(), EmbedInStep(HashingEmbedder(DIMENSIONS))
 
     def learner(self, policy: Policy) -> Player:
-        return Player(Lesson(recipe("atomic"), policy), self.model, {"policy": self.embedder})
+        return Player(CloningAgent(recipe("atomic"), policy), self.model, {"policy": self.embedder})
 
     def fixed(self, member: Member) -> Player:
         raise AssertionError(member)

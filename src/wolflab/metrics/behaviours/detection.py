@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ...record import GameRecord
-from .detecting import Ballot, Behaviour, Deed, DetectorView, Musing, Statement
+from .detector_view import Ballot, Behaviour, DetectorView, NightAction, PrivateText, Statement
 from .failures import CONTRADICTION, SELF_EXPOSURE
 from .hallucinations import (
     CONFUSION,
@@ -44,11 +44,11 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
 
 By = Literal["words", "vote", "night", "thought"]
 """In what a behaviour showed: a statement, a ballot, a night's choice, or a private note."""
-_BY: Mapping[type, By] = {Statement: "words", Ballot: "vote", Deed: "night", Musing: "thought"}
+_BY: Mapping[type, By] = {Statement: "words", Ballot: "vote", NightAction: "night", PrivateText: "thought"}
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class DetectedBehaviour:
     """`seat` showed `behaviour` once.
 
     at: index in `record.events` of what it did (of a private note: of what the turn led to). ask: the id
@@ -69,17 +69,17 @@ class Sighting:
         return int(self.ask.split("/", 1)[0])
 
 
-def sightings(record: GameRecord | DetectorView) -> tuple[Sighting, ...]:
+def detected_behaviours(record: GameRecord | DetectorView) -> tuple[DetectedBehaviour, ...]:
     """Everything seen in one game, in the order in which it happened.
 
     One behaviour, seat, act and target is one sighting.
     """
     view = DetectorView.of(record)
-    first: dict[tuple[object, ...], Sighting] = {}
+    first: dict[tuple[object, ...], DetectedBehaviour] = {}
     for name, behaviour in BEHAVIOURS.items():
         for act, why, target in behaviour.find(view):
             by = _BY[type(act)]
-            sighting = Sighting(name, act.seat, act.at, act.ask, target, why, by)
+            sighting = DetectedBehaviour(name, act.seat, act.at, act.ask, target, why, by)
             first.setdefault((name, act.seat, act.at, by, target), sighting)
     order = list(BEHAVIOURS)
     return tuple(sorted(first.values(), key=lambda seen: (seen.at, seen.seat, order.index(seen.behaviour))))
@@ -91,7 +91,7 @@ UNREASONABLE = frozenset(
 """What makes a reply unreasonable by rule (003 §4.4.2)."""
 
 
-def unreasonable(seen: Iterable[Sighting]) -> frozenset[str]:
+def unreasonable(seen: Iterable[DetectedBehaviour]) -> frozenset[str]:
     """The ids of the asks whose replies showed a failure or a hallucination.
 
     What only shows in a player's private notes is left out, for nobody else is shown these.
