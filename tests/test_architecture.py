@@ -1,7 +1,7 @@
 """The packages of Wolflab and what each may import, read from the source itself.
 
-A package may import what its row in `PACKAGES` names, and nothing else of Wolflab, and so may a package inside a package;
-nothing imports itself by way of others; heavy libraries stay inside the functions that need them; functions
+A package may import what its row in `PACKAGES` names, and nothing else of Wolflab; the same holds inside a
+package (`INNER`); nothing imports itself by way of others; heavy libraries stay inside the functions that need them; functions
 stay short; every module says what it is for.
 """
 
@@ -102,7 +102,7 @@ INNER: dict[str, set[str]] = {
         "ui/browse",
     },
 }
-"""Packages inside packages, and what they may import of their own package; "text" is what stands on top in text."""
+"""Packages inside packages, and what they may import of their own package; "text": the modules of text itself."""
 EXCEPTIONS: dict[tuple[str, str], str] = {
     (
         "record",
@@ -223,7 +223,7 @@ def ours(found: Import) -> str | None:
 
 
 def inner_package(module: str) -> str:
-    """The package inside a package in which a module stands: "text/reading"; "text" for what stands on top."""
+    """The innermost package of a module: "text/reading"; "text" for the modules of text itself."""
     parts = module.split(".")
     inside = ("/".join(parts[:depth]) for depth in (3, 2))
     return next((package for package in inside if package in INNER), parts[0])
