@@ -1,8 +1,8 @@
 """The packages of Wolflab and what each may import, read from the source itself.
 
 A package may import what its row in `PACKAGES` names, and nothing else of Wolflab; the same holds inside a
-package (`INNER`); nothing imports itself by way of others; heavy libraries stay inside the functions that need them; functions
-stay short; every module says what it is for.
+package (`INNER`); nothing imports itself by way of others; heavy libraries stay inside the functions that
+need them; functions stay short; every module says what it is for.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ INNER: dict[str, set[str]] = {
         "ui/browse",
     },
 }
-"""Packages inside packages, and what they may import of their own package; "text": the modules of text itself."""
+"""Packages inside packages, and what they may import of their own; "text": the modules of text itself."""
 EXCEPTIONS: dict[tuple[str, str], str] = {
     (
         "record",
