@@ -8,10 +8,11 @@ few deals and small pools, and exported. With --over-http every player is a mode
 machine, whose replies follow from the prompts (`tests/http_server.py`). Then it is compared, line by line,
 what the records hold: events, replies, notes and probes. Left out are headers, hashes of requests and the
 chain, which a version may word otherwise. Of `report.json` or `tournament.json` every value with its n and
-missing is compared, and what became of games and what their calls came to; intervals and p are not, for they
-are resampled. Names that changed between the versions are in `RENAMED`, what is counted otherwise on purpose
-in `CHANGED`. A file that the version before refuses is passed over, and named. How many records are the same
-byte for byte, headers and hashes included, is told too. The exit code is 1 where anything else differs.
+missing is compared, and what became of games and what their calls came to; intervals and p are not, for
+they are resampled. A version that refuses the names of now (`wolflab.renamed`) gets the file with those of
+before. A file that the version before refuses all the same is passed over, and named. How many records are
+the same byte for byte, headers and hashes included, is told too. The exit code is 1 where anything else
+differs.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 import yaml
 
 import http_server
+from wolflab import renamed
 
 SHIPPED = Path(__file__).parent.parent / "experiments"
 POOL, DRAWS = 2, 2
@@ -74,6 +76,24 @@ def _parts(value: Any) -> Iterator[dict[str, Any]]:
         yield value
     for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         yield from _parts(inner)
+
+
+def with_old_names(experiment: dict[str, Any]) -> dict[str, Any]:
+    """The same experiment, as a version before the names of now reads it."""
+    fields = {new: old for old, new in renamed.FIELDS.items()}
+
+    def old(name: str) -> str:
+        return re.sub(r"(_village|_werewolves)_games$", r"\1_seen", OLD.get(name, name))
+
+    data = dict(experiment)
+    if "contrasts" in data:
+        data["contrasts"] = [old(name) for name in data["contrasts"]]
+    if data.get("curve"):
+        data["curve"] = {**data["curve"], "measures": [old(name) for name in data["curve"]["measures"]]}
+    if data.get("planted"):
+        planted = {fields.get(field, field): value for field, value in data["planted"].items()}
+        data["planted"] = {**planted, "measure": old(planted.get("measure", "persuasion"))}
+    return data
 
 
 REFUSED = 2
@@ -140,32 +160,19 @@ def same_files(before: Path, after: Path) -> list[str]:
 
 # -- numbers ----------------------------------------------------------------------------------
 
-_IN = r"^(/conditions/[^/]*)"
-RENAMED: tuple[tuple[str, str], ...] = (
-    (_IN + r"/(days|invalid)$", r"\1/measures/\2"),
-    (_IN + r"/(?:leadership|play|usage)/(\w+)$", r"\1/measures/\2"),
-    (_IN + r"/deduction/(\w+)$", r"\1/measures/\2"),
-    (_IN + r"/deduction/calibration/(\d+)/right$", r"\1/splits/calibration/\2"),
-    (_IN + r"/persuasion/all$", r"\1/measures/persuasion"),
-    (_IN + r"/persuasion/(\w+)$", r"\1/measures/persuasion_\2"),
-    (_IN + r"/survival/(\w+)$", r"\1/splits/survival/\2"),
-    (_IN + r"/roles/(\w+),\d+/(ratio|dc|dc_retest)$", r"\1/splits/\3_by_role/\2"),
-    (_IN + r"/roles/(\w+),\d+/standing_others$", r"\1/splits/peer_ratio_by_role/\2"),
-    (_IN + r"/roles/(\w+),\d+/over_null$", r"\1/splits/ratio_over_peers_by_role/\2"),
-    (_IN + r"/matrix/(\d+,\w+,\w+)/mean$", r"\1/splits/reliability/\2"),
-    (_IN + r"/replies/(.+),\d+,\d+/(fallback|invalid)$", r"\1/splits/\3_by_player/\2"),
-    (_IN + r"/conduct/(\w+)$", r"\1/measures/\2"),
-    (_IN + r"/conduct/behaviours/(\w+),\w+,(\w+)/per_game$", r"\1/measures/\2_\3"),
-    (_IN + r"/conduct/behaviours/(\w+),\w+,(\w+)/share$", r"\1/measures/\2_\3_games"),
-    (_IN + r"/conduct/trust/None/(\w+)$", r"\1/measures/trust_\2"),
-    (_IN + r"/conduct/trust/(\d+)/(\w+)$", r"\1/splits/trust_\3_by_day/\2"),
+
+def _current(found: re.Match[str]) -> str:
+    return found[1] + renamed.current_measure(found[2])
+
+
+OLD = {new: old for old, new in renamed.MEASURES.items()}
+"""What measures were called before."""
+RENAMED = (
+    (rf"(/measures/|/splits/|/contrasts/)({'|'.join(renamed.MEASURES)})(?=[/,]|$)", _current),
+    (rf"(/planted/[^,]*,)({'|'.join(renamed.MEASURES)})(?=,)", _current),
+    (r"(/measures/|/contrasts/)(\w+_(?:village|werewolves)_seen)(?=[/,]|$)", _current),
 )
 """(pattern of a name before, what it is called after)."""
-NEW = (r"/splits/(days_led_by_role|stated)/", r"/measures/last_taken$")
-"""Patterns of names that were not there before, or were no estimates."""
-CHANGED = (r"^/contrasts/passed,",)
-"""Patterns of names whose values 0.2.0 makes otherwise on purpose (see CHANGELOG.md): of these, n and missing
-alone are compared with what an older version says."""
 _OF_ESTIMATES = {"value", "low", "high", "n", "missing", "units", "deals", "note", "draws"}
 
 
@@ -213,17 +220,14 @@ def told(file: Path, before: bool) -> dict[str, tuple[Any, ...]]:
 def numbers_differ(before: Path, after: Path) -> list[str]:
     """A sentence for each number that is not the same, or only in one report."""
     pair = told(before, True), told(after, False)
-    older = pair[0].keys() != told(before, False).keys()
     sentences = []
     for name in sorted(pair[0].keys() | pair[1].keys()):
         a, b = (each.get(name) for each in pair)
         if a is None or b is None:
-            if (a or b) == (None, 0, 0) or (a is None and any(re.search(one, name) for one in NEW)):
+            if (a or b) == (None, 0, 0):
                 continue
             sentences.append(f"{name}: only {'after' if a is None else 'before'}")
             continue
-        if older and any(re.search(one, name) for one in CHANGED):
-            a, b = a[1:], b[1:]
         if not all(_same(x, y) for x, y in zip(a, b, strict=True)):
             sentences.append(f"{name}: before {a}, after {b}")
     return sentences
@@ -263,7 +267,11 @@ def main() -> None:
             refused = []
             for when, command in (("before", given.before), ("after", given.after)):
                 where[when] = home / when / shipped.stem
-                if not (where[when] / "out").is_dir() and not play(command, file, where[when], kind):
+                if (where[when] / "out").is_dir() or play(command, file, where[when], kind):
+                    continue
+                older = file.with_suffix(".old.yaml")
+                older.write_text(yaml.safe_dump(with_old_names(data), sort_keys=False), encoding="utf-8")
+                if when == "after" or not play(command, older, where[when], kind):
                     refused.append(when)
             if refused:
                 print(f"{shipped.stem}: refused by the version {' and '.join(refused)}", flush=True)
