@@ -82,7 +82,7 @@ def _counted(s, events, seat, tied):
     s.remember(seat, "spared", True)
     events.append(vote_counted(None, ()))
     events += [Revealed(seat, "Idiot", EVERYONE), s.set_votes(seat, 0)]
-    s.doomed, s.tied = None, ()
+    s.voted_out, s.tied = None, ()
     _voted_out(s, events)
 
 

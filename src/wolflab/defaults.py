@@ -22,13 +22,14 @@ def _defaults(kind: type) -> tuple[tuple[str, Any], ...]:
     return tuple(defaults)
 
 
-def fields_said(value: Any) -> list[tuple[str, Any]]:
+def non_default_fields(value: Any) -> list[tuple[str, Any]]:
     """The fields of a dataclass that differ from their defaults, or have none: (name, value) in order."""
     return [(n, v) for n, default in _defaults(value.__class__) if (v := getattr(value, n)) != default]
 
 
-def fields_stated(value: Any) -> dict[str, Any]:
+def non_default_values(value: Any) -> dict[str, Any]:
     """The same as a mapping, and of its parts likewise."""
     return {
-        name: fields_stated(given) if is_dataclass(given) else given for name, given in fields_said(value)
+        name: non_default_values(given) if is_dataclass(given) else given
+        for name, given in non_default_fields(value)
     }

@@ -41,7 +41,7 @@ class StoreError(WolflabError):
     """A run's directory or file that cannot be used, is in use, or belongs to another experiment."""
 
 
-class NotNow(StoreError):
+class Unavailable(StoreError):
     """A file or directory that cannot be used now: it is in use, the disk is full, or access is denied."""
 
 

@@ -57,7 +57,7 @@ def _quoted(dumper: _Dumper, text: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _quoted)
 
 
-class Misfit(ValueError):
+class FieldError(ValueError):
     """Plain values that are no settings of that kind. place: the field ("deduce.alpha"); words: what is wrong
     with it, and what to do.
     """
@@ -74,12 +74,12 @@ def from_plain(kind: type[T], values: Mapping[str, Any]) -> T:
     the dataclass itself refuses it refuses in its own words.
     """
     for place, known in _misnamed(kind, values):
-        raise Misfit(place, f"there is no such field; {nearest(place, known)}")
+        raise FieldError(place, f"there is no such field; {nearest(place, known)}")
     try:
         adapter: TypeAdapter[T] = _adapter(kind)  # type: ignore[arg-type]  # a class is hashable
         return adapter.validate_json(json.dumps(values, default=_plain), strict=True)
     except ValidationError as error:
-        raise misfit(error, kind) from None
+        raise field_error(error, kind) from None
 
 
 def _plain(value: object) -> object:
@@ -226,7 +226,7 @@ _USE = {
 """How the type of an error begins, and what to use instead."""
 
 
-def misfit(error: ValidationError, kind: type, page: str = "") -> Misfit:
+def field_error(error: ValidationError, kind: type, page: str = "") -> FieldError:
     """The first thing that is wrong. page: where the fields are explained."""
     # An unknown field comes first: the field that it was meant for is then only missing.
     first = min(error.errors(), key=lambda detail: detail["type"] != "extra_forbidden")
@@ -234,9 +234,9 @@ def misfit(error: ValidationError, kind: type, page: str = "") -> Misfit:
     while place and isinstance(place[-1], int):
         place.pop()
     own = first.get("ctx", {}).get("error")
-    if isinstance(own, Misfit):
-        return Misfit(".".join(map(str, (*place, own.place))), own.words)
-    return Misfit(".".join(map(str, place)), _words(first, place, kind, page))
+    if isinstance(own, FieldError):
+        return FieldError(".".join(map(str, (*place, own.place))), own.words)
+    return FieldError(".".join(map(str, place)), _words(first, place, kind, page))
 
 
 def _words(error: Any, place: Sequence[str | int], kind: type, page: str) -> str:

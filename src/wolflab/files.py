@@ -26,17 +26,17 @@ from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
-from .errors import NotNow, StoreError
+from .errors import StoreError, Unavailable
 
 T = TypeVar("T")
 
-MEND_DISK = "if the disk is full or read-only, mend that, then resume or try again"
+DISK_ADVICE = "if the disk is full or read-only, mend that, then resume or try again"
 LARGEST = 1 << 28
 """Bytes of a file that is read at once."""
 _RUN = ("run.sqlite", "run.lock")
 """By which of its files a folder is a run's, a training's or a study's. Anybody may have a training.yaml."""
 _PART = re.compile(r"\.(.+)\.[0-9a-f]{16}\.part", re.DOTALL)
-"""The name of a file that is not whole yet (`_beside`)."""
+"""The name of a file that is not whole yet (`_temporary_name`)."""
 _SYSTEM = ("/dev", "/proc")
 """Where the system keeps devices and pipes that can be named: /dev/stdout, /dev/fd/63 of a shell."""
 _USUAL_SIGN = re.compile(rb"[\xa1-\xa3\xb0-\xd7][\xa1-\xfe]")
@@ -57,11 +57,11 @@ _KINDS = {
 
 def write(path: Path, data: bytes) -> None:
     """A file, in a directory that is made where it is not there yet. It is on the disk when this returns."""
-    with aside(path) as half:
-        half.write_bytes(data)
-        if half == path:  # of the system, or a pipe
+    with atomic_write(path) as part:
+        part.write_bytes(data)
+        if part == path:  # of the system, or a pipe
             return
-        on_disk(half)
+        on_disk(part)
     with suppress(OSError):  # some file systems cannot do it for a folder
         on_disk(path.parent)
 
@@ -75,14 +75,14 @@ def on_disk(path: Path) -> None:
         os.close(there)
 
 
-def copied(source: str | Path, path: Path) -> None:
+def copy_file(source: str | Path, path: Path) -> None:
     """A copy of that file, in a directory that is made where it is not there yet."""
-    with opened_file(Path(source)) as whole, aside(path) as half, half.open("wb") as out:
+    with opened_file(Path(source)) as whole, atomic_write(path) as part, part.open("wb") as out:
         shutil.copyfileobj(whole, out)
 
 
 @contextmanager
-def aside(path: Path) -> Iterator[Path]:
+def atomic_write(path: Path) -> Iterator[Path]:
     """Where to write a file that takes its name once it is whole; what is broken off leaves nothing. A link
     of that name is replaced, and not followed.
     """
@@ -95,13 +95,13 @@ def aside(path: Path) -> Iterator[Path]:
                 yield path
             return
         _make_folder(path.parent)
-        half = _beside(path)
-        os.close(os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+        part = _temporary_name(path)
+        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
         try:
-            yield half
-            half.replace(path)
+            yield part
+            part.replace(path)
         except BaseException:
-            half.unlink(missing_ok=True)
+            part.unlink(missing_ok=True)
             raise
 
 
@@ -127,7 +127,7 @@ def append_json(path: Path, value: object) -> None:
     returns.
     """
     with writing(path):
-        through_no_link(path)
+        _refuse_links(path)
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK
         with _checked(os.open(path, flags, 0o666), path, "ab") as file:
             file.write(f"{json.dumps(value)}\n".encode())
@@ -147,13 +147,13 @@ def new_folder(path: Path) -> Iterator[Path]:
         for part in path.parent.glob(".*.part"):
             if target_name(part) == path.name[:50]:
                 _remove(part)
-        half = _beside(path)
-        half.mkdir()
+        part = _temporary_name(path)
+        part.mkdir()
         try:
-            yield half
-            half.replace(path)
+            yield part
+            part.replace(path)
         except BaseException:
-            shutil.rmtree(half, ignore_errors=True)
+            shutil.rmtree(part, ignore_errors=True)
             raise
 
 
@@ -177,11 +177,11 @@ def make_folder(path: Path) -> None:
 
 
 def _make_folder(path: Path) -> None:
-    through_no_link(path)
+    _refuse_links(path)
     path.mkdir(parents=True, exist_ok=True)
 
 
-def _beside(path: Path) -> Path:
+def _temporary_name(path: Path) -> Path:
     """A name in the same folder that nobody can have taken. It says which file was to be written, for whoever
     finds it after the process was killed.
     """
@@ -253,7 +253,7 @@ def opened_file(path: Path) -> Iterator[BinaryIO]:
             with path.open("rb") as file:
                 yield file
             return
-        through_no_link(path)
+        _refuse_links(path)
         with _checked(os.open(path, os.O_RDONLY | os.O_NONBLOCK), path, "rb") as file:
             yield file
 
@@ -311,7 +311,7 @@ def read_json(path: Path, kind: type[T], mend: str) -> T:
 # -- what stands there ------------------------------------------------------------------------------
 
 
-def through_no_link(path: Path) -> None:
+def _refuse_links(path: Path) -> None:
     """StoreError where a link stands on the way to that file within a run, or in its place there."""
     for place in (*reversed(path.absolute().parents), path.absolute()):
         if place.is_symlink() and _in_run(place):
@@ -333,10 +333,10 @@ def _in_run(path: Path) -> bool:
     )
 
 
-def only_files(*paths: Path) -> None:
+def check_files(*paths: Path) -> None:
     """StoreError where something else than a file stands in one of these places, and within a run a link."""
     for path in paths:
-        through_no_link(path)
+        _refuse_links(path)
         if kind := _kind(path, follow=True):
             raise _no_file(path, kind)
 
@@ -363,7 +363,7 @@ def _of_system(path: Path) -> bool:
 
 def reading_file(path: Path) -> AbstractContextManager[None]:
     """Turns the system's errors while that file is read into the sentence."""
-    return _told(
+    return _os_errors(
         path,
         "it cannot be read ({}); name, or put there, a file that can",
         f"there is no file {path}; check its name and its folder",
@@ -372,17 +372,17 @@ def reading_file(path: Path) -> AbstractContextManager[None]:
 
 def writing(path: Path) -> AbstractContextManager[None]:
     """Turns the system's errors while that file is written into the sentence."""
-    return _told(path, f"{{}}; {MEND_DISK}")
+    return _os_errors(path, f"{{}}; {DISK_ADVICE}")
 
 
 @contextmanager
-def _told(path: Path, sentence: str, missing: str = "") -> Iterator[None]:
+def _os_errors(path: Path, sentence: str, missing: str = "") -> Iterator[None]:
     """missing: the sentence for a file that is not there; else `sentence`."""
     try:
         yield
     except OSError as error:
         if missing and isinstance(error, FileNotFoundError) and Path(error.filename or "") == path:
-            raise NotNow(missing) from None
+            raise Unavailable(missing) from None
         if isinstance(error, NotADirectoryError | FileExistsError) and (file := _no_folder(path)) is not None:
             raise StoreError(
                 f"{path}: {file} is no folder, so nothing can lie in it; name another place, or move it away"
@@ -390,7 +390,7 @@ def _told(path: Path, sentence: str, missing: str = "") -> Iterator[None]:
         why = error.strerror or str(error)
         if error.filename is not None and Path(error.filename) == path.parent:
             why += f": {path.parent}"
-        raise NotNow(f"{path}: {sentence.format(why)}") from None
+        raise Unavailable(f"{path}: {sentence.format(why)}") from None
 
 
 def _no_folder(path: Path) -> Path | None:

@@ -20,7 +20,7 @@ from ..text.replies.parse import CUT, CUT_THINKING, THOUGHTS_ALONE, parse
 from ..text.replies.parsed import Decided, Parsed, Problem, Proposals
 from ..text.replies.thoughts import without_thoughts
 from .base import IO, Invalid, Reply
-from .dialogue import exchanged, history_of, lasts
+from .dialogue import exchange_note, extends_dialogue, history_of
 from .experience import Retriever
 from .memory import Memory, remember
 from .policy.base import Policy
@@ -109,8 +109,8 @@ class Deliberation:
             if problem.usable is None or problem.several:
                 last = problem.several and attempt == taken
                 notes.append((step, Mistake(step, attempt, problem.reason, text[:_SHOWN], last)))
-        if lasts(question) and not isinstance(answer, Problem):
-            notes.append((step, exchanged(question, without_thoughts(replied).text)))
+        if extends_dialogue(question) and not isinstance(answer, Problem):
+            notes.append((step, exchange_note(question, without_thoughts(replied).text)))
         return answer
 
     def _question(self, now: Situation, task: Task, beliefs: tuple[Belief, ...] = ()) -> Question:
@@ -133,7 +133,7 @@ class Deliberation:
         question = self._question(findings.now, Decide(self.ask), findings.beliefs)
         form = "statement" if self.ask.options is None else "action"
         reply = json.dumps({"reasoning": candidate.reasoning, form: candidate.action}, ensure_ascii=False)
-        return exchanged(question, disguised(reply, findings.now.ruleset))
+        return exchange_note(question, disguised(reply, findings.now.ruleset))
 
     async def respond(self, findings: Findings, task: Decide | None = None) -> Reply:
         """The last step of most recipes: the model's action or statement."""

@@ -15,14 +15,14 @@ from ..text.notes import Content, Exchanged
 from ..text.questions import Choose, Exchange, Interview, Propose, Question, Rate, Situation
 
 
-def lasts(question: Question) -> bool:
+def extends_dialogue(question: Question) -> bool:
     """Whether a dialogue goes on with this request: not with candidates nor with probes."""
     return question.layout == "dialogue" and not isinstance(
         question.task, Propose | Choose | Rate | Interview
     )
 
 
-def exchanged(question: Question, reply: str) -> Exchanged:
+def exchange_note(question: Question, reply: str) -> Exchanged:
     """The note of a request and the reply that was taken."""
     return Exchanged(lasting_request(question), reply.strip())
 

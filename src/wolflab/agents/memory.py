@@ -64,7 +64,7 @@ class _Fold:
     def _events(self, view: View, end: int) -> None:
         if end <= self.events:
             return
-        for position, (event, now) in enumerate(view.told(self.events, end), self.events):
+        for position, (event, now) in enumerate(view.with_facts(self.events, end), self.events):
             if isinstance(event, NightFell):
                 continue  # its lines say when they happened
             self.lines += 1

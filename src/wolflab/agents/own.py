@@ -25,7 +25,7 @@ from typing import Any
 import msgspec
 
 from ..errors import AgentError, ExperimentError, Interrupted
-from ..fields import Misfit, from_plain, nearest
+from ..fields import FieldError, from_plain, nearest
 from ..rules import Ask, View
 from .base import IO, Reply
 
@@ -84,9 +84,9 @@ def own_agent(name: str, settings: Mapping[str, Any]) -> OwnAgent:
             f"{kind.__qualname__} a dataclass with a field of that name"
         )
     try:
-        with _telling(name, kind.__module__):
+        with _agent_errors(name, kind.__module__):
             return from_plain(kind, settings) if known else kind()
-    except Misfit as wrong:
+    except FieldError as wrong:
         field = f", field {wrong.place}" if wrong.place else ""
         raise ExperimentError(f"recipe {name}{field}: {wrong.words}") from None
 
@@ -94,12 +94,12 @@ def own_agent(name: str, settings: Mapping[str, Any]) -> OwnAgent:
 def _class(name: str) -> type[OwnAgent]:
     if not re.fullmatch(r"\w+(\.\w+)*:\w+(\.\w+)*", name):
         raise ExperimentError(f"recipe {name!r}: write it as module:Class, such as my_player:Gossip")
-    home, _, attribute = name.partition(":")
+    module, _, attribute = name.partition(":")
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     try:
-        with _telling(name, home):
-            reached: Any = import_module(home)
+        with _agent_errors(name, module):
+            reached: Any = import_module(module)
     except ModuleNotFoundError as error:
         raise ExperimentError(
             f"recipe {name}: there is no module {error.name!r}, neither in {os.getcwd()} nor installed; go "
@@ -127,18 +127,18 @@ def _is_own(value: object) -> bool:
 
 
 @contextmanager
-def _telling(name: str, home: str) -> Iterator[None]:
+def _agent_errors(name: str, module: str) -> Iterator[None]:
     """What the code of an agent raises while it is made, as one sentence with its place."""
     try:
         yield
-    except Misfit:
+    except FieldError:
         raise
     except ModuleNotFoundError as error:
-        if home == error.name or home.startswith(f"{error.name}."):
+        if module == error.name or module.startswith(f"{error.name}."):
             raise
-        raise ExperimentError(f"recipe {name}: {_told(error, home)}") from None
+        raise ExperimentError(f"recipe {name}: {_error_sentence(error, module)}") from None
     except (Exception, SystemExit, CancelledError) as error:  # noqa: BLE001 (it may raise anything)
-        raise ExperimentError(f"recipe {name}: {_told(error, home)}") from None
+        raise ExperimentError(f"recipe {name}: {_error_sentence(error, module)}") from None
 
 
 @contextmanager
@@ -149,10 +149,10 @@ def contain_exits() -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        place = place_of(error)
+        place = error_place(error)
         if isinstance(error, Exception | GeneratorExit) or not place or _ended_by_others(error):
             raise
-        words = said_by(error)
+        words = printed_form(error)
         kind, said = type(error).__name__, f" ({words})" if words else ""
         raise AgentError(
             f"{place}: {kind}{said}, which would end more than its game; raise another error, or return a "
@@ -174,14 +174,14 @@ def _ended_by_others(error: BaseException) -> bool:
     return False
 
 
-def _told(error: BaseException, home: str) -> str:
-    at, said = place_of(error, home.partition(".")[0]), said_by(error).partition("\n")[0]
+def _error_sentence(error: BaseException, module: str) -> str:
+    at, said = error_place(error, module.partition(".")[0]), printed_form(error).partition("\n")[0]
     if isinstance(error, SyntaxError):
-        at, said = f"{os.path.basename(error.filename or home)}, line {error.lineno}", error.msg
+        at, said = f"{os.path.basename(error.filename or module)}, line {error.lineno}", error.msg
     return f"{at + ': ' if at else ''}{type(error).__name__}: {said}"
 
 
-def said_by(thing: object, written: Callable[[object], str] = str) -> str:
+def printed_form(thing: object, written: Callable[[object], str] = str) -> str:
     """What somebody else's error or value says of itself, of no more than a page; it may be unable to."""
     try:
         said = written(thing)
@@ -190,22 +190,22 @@ def said_by(thing: object, written: Callable[[object], str] = str) -> str:
     return said if len(said) <= _PAGE else f"{said[:_PAGE]}…"
 
 
-def place_of(error: BaseException, home: str = "") -> str:
+def error_place(error: BaseException, module: str = "") -> str:
     """Where in the code of an own agent an error was raised: "my_player.py, line 12, in Gossip.reply".
 
     "" where no such code was at work. home: a package whose agents are not made yet.
     """
-    homes = {kind.__module__.partition(".")[0] for kind in _kinds(OwnAgent)} | ({home} - {""})
-    places = list(places_in(error, homes))
+    packages = {kind.__module__.partition(".")[0] for kind in _kinds(OwnAgent)} | ({module} - {""})
+    places = list(error_places(error, packages))
     function = next((name for _, name in places if name), "")
     return f"{places[-1][0]}{', in ' if function else ''}{function}" if places else ""
 
 
-def places_in(error: BaseException, homes: Collection[str]) -> Iterator[tuple[str, str]]:
+def error_places(error: BaseException, packages: Collection[str]) -> Iterator[tuple[str, str]]:
     """(file and line, function) where an error came through code of these packages, the innermost last."""
     for frame, line in walk_tb(error.__traceback__):
         module = frame.f_globals.get("__name__", "")
-        if module.partition(".")[0] in homes:
+        if module.partition(".")[0] in packages:
             place = f"{module.replace('.', '/')}.py, line {line}"
             yield place, frame.f_code.co_qualname.removesuffix("<module>")
 

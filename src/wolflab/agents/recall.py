@@ -43,7 +43,7 @@ class Messages:
         self._until(view, len(view.events))
 
     def _until(self, view: View, end: int) -> None:
-        for event, now in view.told(self._events, end):
+        for event, now in view.with_facts(self._events, end):
             self._now = now
             if not isinstance(event, NightFell):  # its lines say when they happened
                 self._add(view, event)

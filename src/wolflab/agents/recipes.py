@@ -15,9 +15,9 @@ from typing import Annotated, Any, Literal, NoReturn, get_args
 
 from annotated_types import Ge, Interval
 
-from ..defaults import fields_stated
+from ..defaults import non_default_values
 from ..errors import ExperimentError
-from ..fields import Amount, Misfit, from_plain, nearest
+from ..fields import Amount, FieldError, from_plain, nearest
 from ..text.asking.prompts import STYLES
 from ..text.kinds import KINDS, Kind
 from ..text.questions import FORMS_FIRST, Layout, ReplyForm, Wording
@@ -235,7 +235,7 @@ class Recipe:
             values[name] = {**(values[name] or {}), **value} if stage else value
         try:
             return from_plain(Recipe, values)
-        except Misfit as wrong:
+        except FieldError as wrong:
             raise ExperimentError(f"recipe {self.name!r}, field {wrong}") from None
 
     def as_dict(self) -> dict[str, Any]:
@@ -244,11 +244,11 @@ class Recipe:
 
     def stated(self) -> dict[str, Any]:
         """The fields that are not at their defaults, for headers and hashes (see `wolflab.defaults`)."""
-        return fields_stated(self)
+        return non_default_values(self)
 
     @classmethod
     def of(cls, stated: Mapping[str, Any]) -> Recipe:
-        """The recipe that `fields_stated` tells of."""
+        """The recipe that `non_default_values` tells of."""
         bare = cls(stated["name"])
         return bare.with_(**{name: value for name, value in stated.items() if name != "name"})
 

@@ -30,10 +30,10 @@ from ..rules import PASS, Ask, Ruleset, View, preset
 from ..text.asking.options import labels
 from ..text.replies.chosen_action import read_action
 from .actions import WORDS, ActionTable, Mask
-from .checks import checked_number, one_of, typed
+from .checks import check_choice, check_type, checked_number
 from .game import Game, GameProgress, GameRunner
 from .seating import Learners, Others, agents_of, checked_seats
-from .told import ALPHABET, text_length, told_to_seat
+from .text_observation import ALPHABET, text_length, text_observation
 from .vector import Vector, VectorLayout, encode
 
 SeatObservation = dict[str, Any]
@@ -100,11 +100,11 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         )
         self.ruleset = rules if isinstance(rules, Ruleset) else preset(rules)
         learners = checked_seats(learners, others, self.ruleset)
-        typed("shaping", shaping, (bool, RewardPoints), "True, False, or RewardPoints")
-        one_of("text", text, ("new", "all", "none"))
-        one_of("bank", bank, tuple(BANKS))
-        typed("record", record, bool, "True or False")
-        one_of("render_mode", render_mode, (None, "human", "ansi"))
+        check_type("shaping", shaping, (bool, RewardPoints), "True, False, or RewardPoints")
+        check_choice("text", text, ("new", "all", "none"))
+        check_choice("bank", bank, tuple(BANKS))
+        check_type("record", record, bool, "True or False")
+        check_choice("render_mode", render_mode, (None, "human", "ansi"))
         rounds = checked_number("rounds", rounds, 1, 256)
         self._text, self._text_limit, self._bank = text, text_length(text_limit, text, self.ruleset), bank
         self.render_mode = render_mode
@@ -196,7 +196,7 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         else:  # drawn now, so that copies of an environment that was never reset differ
             first, deal = randbits(63) if self._seed is None else self._seed, self._number + 1
         if options is not None:
-            typed("reset: options", options, Mapping, "a mapping such as {'deal': 3}")
+            check_type("reset: options", options, Mapping, "a mapping such as {'deal': 3}")
             if unknown := set(options) - {"deal", _PROBE}:
                 raise ExperimentError(
                     f"reset: options: got {min(unknown, key=str)!r}; use 'deal', the only one"
@@ -214,7 +214,7 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         self.truncations = dict.fromkeys(self.agents, False)
         self._skip_agent_selection = None
         self.agent_selection = self.agents[0]
-        self._arrive()
+        self._set_turn()
 
     def step(self, action: int | str | None) -> None:
         """Answer for `agent_selection`, and play up to the next learner's turn or the end.
@@ -230,19 +230,19 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         chosen = self._legal(self.answer(action) if isinstance(action, str) else action)
         self._clear_rewards()
         self._cumulative_rewards[agent] = 0.0
-        if self._game.moment is None:
+        if self._game.turn is None:
             self._finish()  # the one idle turn of learners who were never asked
-            self._tell()
+            self._set_infos()
         else:
-            view, ask = self._game.moment
+            view, ask = self._game.turn
             self._seen[view.seat] = len(view.events)
             meant = self.table.meant(chosen, ask, self._words, self._bank, self._game.draws)
             self._words = self._shown = None
             agents, self.agents = self.agents, []  # no game is left if this fails
             self._runner.answer(self._game, meant)
             self.agents = agents
-            self._arrive()
-        self._hand_out()
+            self._set_turn()
+        self._set_rewards()
         self._accumulate_rewards()
         if self.render_mode == "human":
             self.render()
@@ -258,7 +258,7 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         seen: SeatObservation = {"observation": vector, "action_mask": mask}
         if self._text != "none":
             since = 0 if self._text == "all" else self._seen[seat]
-            seen["text"] = told_to_seat(view, self._asked(seat), since, self._text_limit)
+            seen["text"] = text_observation(view, self._asked(seat), since, self._text_limit)
         return seen
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -323,7 +323,7 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
 
     def question(self) -> Ask | None:
         """What `agent_selection` is asked, as a language agent gets it; None at the end."""
-        return None if self._game.moment is None else self._game.moment.ask
+        return None if self._game.turn is None else self._game.turn.ask
 
     def view(self, agent: str) -> View:
         """All that the agent may know, as a language agent gets it."""
@@ -331,16 +331,16 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
 
     # -- where the game has come ----------------------------------------------------------
 
-    def _arrive(self) -> None:
+    def _set_turn(self) -> None:
         """The game has come to a learner's question, or to its end."""
-        moment = self._game.moment
-        if moment is not None:
-            self.agent_selection = self.possible_agents[moment.ask.seat]
+        turn = self._game.turn
+        if turn is not None:
+            self.agent_selection = self.possible_agents[turn.ask.seat]
         elif self._game.asked:
             self._finish()
-        self._tell()
+        self._set_infos()
 
-    def _hand_out(self) -> None:
+    def _set_rewards(self) -> None:
         """Rewards since the last step; what was earned before the first one comes with it."""
         earned = self._game.earnings()
         self.rewards = {agent: earned[self._seat(agent)] for agent in self.agents}
@@ -350,7 +350,7 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         self.terminations = dict.fromkeys(self.agents, True)
         self.agent_selection = self.agents[0]
 
-    def _tell(self) -> None:
+    def _set_infos(self) -> None:
         """`infos`: what the agent is called and asked, the options in words; roles and result at the end."""
         played = self._game.played
         self.infos = {}
@@ -382,13 +382,13 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         return seat
 
     def _question(self, seat: int) -> Ask | None:
-        moment = self._game.moment
-        return moment.ask if moment is not None and moment.ask.seat == seat else None
+        turn = self._game.turn
+        return turn.ask if turn is not None and turn.ask.seat == seat else None
 
     def _asked(self, seat: int) -> Ask | None:
         """What the agent in `seat` has to answer: the game's question, or the idle turn's, of no kind."""
         agent = self.possible_agents[seat]
-        idle = self._game.moment is None and agent == self.agent_selection and not self.terminations[agent]
+        idle = self._game.turn is None and agent == self.agent_selection and not self.terminations[agent]
         return Ask("", seat, "", "", 0, (PASS,)) if idle else self._question(seat)
 
     def _vector(self, seat: int) -> tuple[Vector, View]:

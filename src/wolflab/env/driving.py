@@ -49,16 +49,16 @@ class LearnerSeat:
 
 
 class _Pause:
-    def __init__(self, moment: LearnerTurn) -> None:
-        self.moment = moment
+    def __init__(self, turn: LearnerTurn) -> None:
+        self.turn = turn
 
     def __await__(self) -> Generator[LearnerTurn, Action, Action]:
-        return (yield self.moment)
+        return (yield self.turn)
 
 
-async def pause(moment: LearnerTurn) -> Action:
+async def pause(turn: LearnerTurn) -> Action:
     """`Put` for `Stepwise`: hands the question out of the coroutine."""
-    return await _Pause(moment)
+    return await _Pause(turn)
 
 
 class Stepwise:
@@ -81,14 +81,14 @@ class Stepwise:
 
     def _send(self, action: Action | None) -> LearnerTurn | Played:
         try:
-            moment: object = self._game.send(action)
+            turn: object = self._game.send(action)
         except StopIteration as done:
             played: Played = done.value
             return played
-        if not isinstance(moment, LearnerTurn):
+        if not isinstance(turn, LearnerTurn):
             self._game.close()
             raise RuntimeError("a player that calls itself instant has waited")
-        return moment
+        return turn
 
 
 class Background:
@@ -105,10 +105,10 @@ class Background:
         self._game: Future[Played] | None = None
         self._waiting: asyncio.Future[Action] | None = None
 
-    async def put(self, moment: LearnerTurn) -> Action:
+    async def put(self, turn: LearnerTurn) -> Action:
         """`Put` for games on this loop."""
         waiting: asyncio.Future[Action] = self.loop.create_future()
-        self._queue.put((moment, waiting))
+        self._queue.put((turn, waiting))
         return await waiting
 
     def start(self, match: Match) -> LearnerTurn | Played:
@@ -121,7 +121,7 @@ class Background:
     def answer(self, action: Action) -> LearnerTurn | Played:
         """Answer the question that came last, and play on. Questions asked with it come first."""
         assert self._waiting is not None
-        self.loop.call_soon_threadsafe(_hand, self._waiting, action)
+        self.loop.call_soon_threadsafe(_set_answer, self._waiting, action)
         return self._next()
 
     def _next(self) -> LearnerTurn | Played:
@@ -131,8 +131,8 @@ class Background:
                 return came.result()
             except BaseExceptionGroup as group:  # several players were asked at once
                 raise _first(group) from group
-        moment, self._waiting = came
-        return moment
+        turn, self._waiting = came
+        return turn
 
     def stop(self) -> None:
         """Leave the game unfinished."""
@@ -155,7 +155,7 @@ class Background:
         self.loop.close()
 
 
-def _hand(waiting: asyncio.Future[Action], action: Action) -> None:
+def _set_answer(waiting: asyncio.Future[Action], action: Action) -> None:
     """The answer, unless the game has failed since the question was put."""
     if not waiting.done():
         waiting.set_result(action)

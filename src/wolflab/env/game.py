@@ -20,7 +20,7 @@ from ..record import Turn
 from ..rules import Action, Event, Log, Ruleset
 from ..text.asking.sentences import capitalised, sentence
 from .driving import Background, LearnerSeat, LearnerTurn, Put, Stepwise, pause
-from .seating import Others, Seats, casting, the_rest
+from .seating import Others, Seats, casting, other_players
 
 
 class _Waits(ExperimentError):
@@ -66,7 +66,7 @@ class GameProgress(NamedTuple):
 
 
 class Game:
-    """See the module. `come` and `answer` move it on.
+    """See the module. `update` and `answer` move it on.
 
     learners: the seats that learn, ascending, once the cards are dealt. moment: the question that a
     learner is asked; None at the end, when `played` is set. asked: whether any learner was asked yet.
@@ -82,7 +82,7 @@ class Game:
         self.rewards = Rewards(ruleset, worth)
         self.transcript: list[str] = []
         self.learners: tuple[int, ...] = ()
-        self.moment: LearnerTurn | None = None
+        self.turn: LearnerTurn | None = None
         self.played: Played | None = None
         self.asked = False
         self._earned = [0.0] * ruleset.players
@@ -96,12 +96,12 @@ class Game:
         for event in log.events[len(self.transcript) :]:
             self.transcript.append(capitalised(sentence(event, None, self.ruleset), self.ruleset))
 
-    def come(self, came: LearnerTurn | Played) -> None:
+    def update(self, came: LearnerTurn | Played) -> None:
         """It has come to a learner's question, or to its end."""
         if isinstance(came, LearnerTurn):
-            self.moment, self.asked = came, True
+            self.turn, self.asked = came, True
         else:
-            self.moment, self.played = None, came
+            self.turn, self.played = None, came
 
     @property
     def progress(self) -> GameProgress:
@@ -125,10 +125,10 @@ class GameRunner:
 
     def __init__(self, ruleset: Ruleset, learners: Seats, others: Others, record: bool) -> None:
         self._ruleset, self._learners, self._record = ruleset, learners, record
-        self._rest = the_rest(others, ruleset)
+        self._rest = other_players(others, ruleset)
         self._background: Background | None = None
         self._driver: Stepwise | Background | None = None
-        self._met: dict[int, Model | Embedder] = {}
+        self._services: dict[int, Model | Embedder] = {}
         """What may hold connections: the models and embedders of those who played, by identity."""
 
     def begin(self, key: str, worth: RewardPoints, calls: Mapping[str, StoredCall] | None = None) -> Game:
@@ -140,19 +140,19 @@ class GameRunner:
             game = Game(self._ruleset, key, worth)
             self._driver = stepwise = Stepwise(self._match(game, pause, True))
             try:
-                game.come(stepwise.start())
+                game.update(stepwise.start())
                 return game
             except _Waits:
                 self._background = Background()
         game = Game(self._ruleset, key, worth, calls)
         self._driver = self._background
-        game.come(self._background.start(self._match(game, self._background.put, False)))
+        game.update(self._background.start(self._match(game, self._background.put, False)))
         return game
 
     def answer(self, game: Game, action: Action) -> None:
         """Answer the question of `game`, and play up to the next."""
         assert self._driver is not None
-        game.come(self._driver.answer(action))
+        game.update(self._driver.answer(action))
         game.answers.append(action)
 
     def restore(self, progress: GameProgress, worth: RewardPoints) -> Game:
@@ -173,7 +173,7 @@ class GameRunner:
                 raise _Waits
             for player in players:
                 used = [player.model, *player.embedders.values()]
-                self._met |= {id(service): service for service in used if service is not None}
+                self._services |= {id(service): service for service in used if service is not None}
             game.learners = tuple(number for number, player in enumerate(players) if player is me)
             return players
 
@@ -185,7 +185,7 @@ class GameRunner:
             game.deal,
             game.draws,
             header,
-            file=file,
+            call_cache=file,
             write=self._record,
             watch=game.watch,
         )
@@ -200,8 +200,8 @@ class GameRunner:
         """Stop, and give back the connections of the models that played."""
         self.stop()
         if self._background is not None:
-            for service in self._met.values():
+            for service in self._services.values():
                 self._background.run(service.close())
             self._background.close()
             self._background = None
-        self._met = {}
+        self._services = {}

@@ -20,7 +20,7 @@ from ..match import Casting, Dealing, Draws, Player
 from ..models.catalog import Spec, resolve
 from ..models.embedders import resolve_embedder
 from ..rules import ROLES, Ruleset
-from .checks import typed, whole
+from .checks import as_integer, check_type
 
 Learners = int | str | Collection[int | str] | None
 """Which seats the environment's agents hold: all (None), so many drawn anew each game, these (seats or
@@ -35,7 +35,7 @@ own (``module:Class``), a `match.Player`, either by place ("werewolves", "villag
 or a casting, which is asked for every seat. A recipe that chooses by a policy takes the one that ships for
 it; `player` makes one with another."""
 
-Rest = Callable[[Dealing], Callable[[int], Player]]
+OtherPlayers = Callable[[Dealing], Callable[[int], Player]]
 """Of a dealing, who holds a seat."""
 
 _SIDES = ("village", "werewolves")
@@ -73,7 +73,7 @@ def player(
     return Player(LanguageAgent(made, policy=weigher), resolve(model), embedders)
 
 
-def learning(learners: Seats, dealing: Dealing) -> frozenset[int]:
+def learner_seats(learners: Seats, dealing: Dealing) -> frozenset[int]:
     """The seats that learn in this game."""
     seats = range(len(dealing.roles))
     match learners:
@@ -94,7 +94,7 @@ def checked_seats(learners: Learners, others: Others, ruleset: Ruleset) -> Seats
     """The learners, in plain numbers. ExperimentError for learners or others that this game cannot seat."""
     if not callable(others):
         kinds = (str, Player, Mapping, type(None))
-        typed(
+        check_type(
             "others", others, kinds, "a recipe's name, a Player, a mapping of places to these, or a casting"
         )
     if learners is None:
@@ -120,20 +120,20 @@ def _meant(learners: Any, agents: Sequence[str], places: Collection[str]) -> Sea
     """None for what means nothing."""
     if isinstance(learners, str):
         return learners if learners in places else None
-    if (count := whole(learners)) is not None:
+    if (count := as_integer(learners)) is not None:
         return count if 1 <= count <= len(agents) else None
     if not isinstance(learners, Collection):
         return None
-    named = (agents.index(learner) if learner in agents else whole(learner) for learner in learners)
+    named = (agents.index(learner) if learner in agents else as_integer(learner) for learner in learners)
     seats = [seat for seat in named if seat is not None and 0 <= seat < len(agents)]
     return seats if seats and len(seats) == len(learners) else None
 
 
-def casting(learners: Seats, rest: Rest, me: Player) -> Casting:
+def casting(learners: Seats, rest: OtherPlayers, me: Player) -> Casting:
     """The casting with `me` in the learners' seats and `rest` in the others."""
 
     def seat(dealing: Dealing) -> list[Player]:
-        mine = learning(learners, dealing)
+        mine = learner_seats(learners, dealing)
         seats = range(len(dealing.roles))
         if len(mine) == len(seats):
             return [me] * len(seats)
@@ -143,7 +143,7 @@ def casting(learners: Seats, rest: Rest, me: Player) -> Casting:
     return seat
 
 
-def the_rest(others: Others, ruleset: Ruleset) -> Rest:
+def other_players(others: Others, ruleset: Ruleset) -> OtherPlayers:
     """Of a dealing, who holds a seat that does not learn. The players are made once, for all games.
 
     Raises ExperimentError for a recipe or place that is not known.
@@ -185,7 +185,7 @@ def _cast(others: Casting, dealing: Dealing) -> Callable[[int], Player]:
 
 def _player(who: str | Player, ruleset: Ruleset) -> Player:
     if not isinstance(who, Player):
-        typed("others", who, str, "a recipe's name or a Player")
+        check_type("others", who, str, "a recipe's name or a Player")
         if who != "random" and who not in RECIPES and class_named(who) is None:
             raise ExperimentError(
                 f"others: there is no recipe {who!r}; known are random, {', '.join(RECIPES)}, and an agent "

@@ -168,7 +168,7 @@ class _Fold:
         self.reports = np.zeros((seats, seats), np.float32)
         self.recent: deque[_Round] = deque([_Round(seats)], maxlen=rounds)
 
-    def go_on(self, view: View) -> None:
+    def update(self, view: View) -> None:
         """Read what is new."""
         for event in view.events[self.read :]:
             self._event(event)
@@ -232,7 +232,7 @@ def encode(view: View, ask: Ask | None, layout: VectorLayout) -> Vector:
     fold: _Fold | None = view.cache.get(name)
     if fold is None or fold.read > len(view.events):
         fold = view.cache[name] = _Fold(view, layout.rounds)
-    fold.go_on(view)
+    fold.update(view)
     seats, rules, facts = layout.ruleset.players, layout.ruleset, view.facts
     asked = kinds(rules).index(ask.kind) if ask is not None else None
     phase = phases(rules).index(ask.phase) if ask is not None else None

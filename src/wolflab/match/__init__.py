@@ -1,7 +1,7 @@
 """Plays one game. There is one loop, `play`; everything that plays goes through it."""
 
 from .draws import DealtCards, Draws, dealt, dealt_roles
-from .io import LiveIO, at_once
+from .io import LiveIO, concurrently
 from .play import GameWatch, Match, Played, TurnWatch, everybody, play, run_now
 from .player import Casting, Dealing, Player
 from .probes import InterviewProbe, OpinionProbe, Probe, StrawPoll
@@ -21,7 +21,7 @@ __all__ = [
     "Probe",
     "StrawPoll",
     "TurnWatch",
-    "at_once",
+    "concurrently",
     "dealt",
     "dealt_roles",
     "everybody",

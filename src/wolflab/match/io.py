@@ -19,15 +19,15 @@ from .draws import Draws
 
 T = TypeVar("T")
 
-Together = Callable[[Iterable[Awaitable[Any]]], Awaitable[list[Any]]]
+Gather = Callable[[Iterable[Awaitable[Any]]], Awaitable[list[Any]]]
 
 
-async def one_by_one(awaitables: Iterable[Awaitable[T]]) -> list[T]:
+async def sequentially(awaitables: Iterable[Awaitable[T]]) -> list[T]:
     """Await in order. For players that never wait, where tasks would only cost time."""
     return [await awaitable for awaitable in awaitables]
 
 
-async def at_once(awaitables: Iterable[Awaitable[T]]) -> list[T]:
+async def concurrently(awaitables: Iterable[Awaitable[T]]) -> list[T]:
     """Await all together, and all to their end before the first error is raised: a call that is under way
     when another fails is paid for, and what a person is typing is not lost.
     """
@@ -41,7 +41,7 @@ async def at_once(awaitables: Iterable[Awaitable[T]]) -> list[T]:
 _NO_SAMPLING = Sampling()
 
 
-UNREAD = NoCallCache()
+NOT_RECORDED = NoCallCache()
 """The file of a game that is not written down either (`Match.write` is False): nothing is kept of its calls,
 and no digest of a request or a response is made. What is decided is the same."""
 
@@ -52,9 +52,9 @@ class LiveIO:
 
     ask: Ask
     _model: Model | None
-    _file: CallCache
+    _call_cache: CallCache
     _draws: Draws
-    _together: Together
+    _gather: Gather
     _embedders: Mapping[str, Embedder]
     calls: list[Call] = field(default_factory=list, init=False)
 
@@ -69,9 +69,9 @@ class LiveIO:
         """See `agents.base.IO.generate`."""
         key = f"{self._draws.key}|{self.ask.id}|{step}|{attempt}"
         request = Request(question, key, sampling, corrections)
-        if self._file is UNREAD and self._model is not None:
+        if self._call_cache is NOT_RECORDED and self._model is not None:
             return await self._model.generate(request)
-        digest, response = await answer(self._file, self._model, request)
+        digest, response = await answer(self._call_cache, self._model, request)
         self.calls.append(Call(step, attempt, digest, response_digest(response)))
         return response
 
@@ -87,7 +87,7 @@ class LiveIO:
 
     async def gather(self, calls: Iterable[Awaitable[T]]) -> list[T]:
         """See `agents.base.IO.gather`."""
-        results: list[T] = await self._together(_contained(call) for call in calls)
+        results: list[T] = await self._gather(_contained(call) for call in calls)
         return results
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..agents.base import Agent, Invalid, Reply, is_reply
-from ..agents.own import contain_exits, said_by
+from ..agents.own import contain_exits, printed_form
 from ..errors import AgentError
 from ..models.calls import NO_CALL_CACHE, CallCache
 from ..record import Turn, Writer
@@ -22,9 +22,9 @@ from ..rules.fallback import fallback
 from ..rules.state import State
 from ..text.clean import clean
 from .draws import Draws, draw_option
-from .io import LiveIO, Together, at_once, one_by_one
+from .io import Gather, LiveIO, concurrently, sequentially
 from .player import Casting, Dealing, Player
-from .probes import BY_NOTE, PollsOfGame, Probe, occasion_of
+from .probes import BY_NOTE, GamePolls, Probe, probe_context
 
 T = TypeVar("T")
 GameWatch = Callable[[Sequence[Event], Log, Sequence[Turn]], None]
@@ -50,10 +50,10 @@ class Match:
     play: Draws
     header: dict[str, Any]
     probes: tuple[Probe, ...] = ()
-    file: CallCache = NO_CALL_CACHE
+    call_cache: CallCache = NO_CALL_CACHE
     write: bool = True
     watch: GameWatch | None = None
-    together: Together | None = None
+    gather: Gather | None = None
     asked: Callable[[Sequence[Ask]], None] | None = None
     answered: TurnWatch | None = None
 
@@ -91,8 +91,8 @@ class _Game:
         self.writer = Writer() if match.write else None
         self.roles: tuple[str, ...] = ()
         self.players: Sequence[Player] = ()
-        self.polls = PollsOfGame(match.probes)
-        self.together: Together = at_once
+        self.polls = GamePolls(match.probes)
+        self.gather: Gather = concurrently
 
     def happened(self, events: Sequence[Event], turns: Sequence[Turn]) -> None:
         self.log.extend(events)
@@ -115,12 +115,14 @@ class _Game:
             self._seat(now.state)
         if self.match.asked is not None:
             self.match.asked(asks)
-        polls = self.polls.due(occasion_of(self.match.ruleset, now, self.roles)) if self.match.probes else []
+        polls = (
+            self.polls.due(probe_context(self.match.ruleset, now, self.roles)) if self.match.probes else []
+        )
         if len(asks) == 1 and not polls:
             turns = [await self._ask(asks[0])]
         else:
             extra = [ask for _, ballot in polls for ask in ballot]
-            answers = await self.together(self._ask(ask) for ask in (*asks, *extra))
+            answers = await self.gather(self._ask(ask) for ask in (*asks, *extra))
             turns = answers[: len(asks)]
             rest = iter(answers[len(asks) :])
             for name, ballot in polls:
@@ -147,13 +149,13 @@ class _Game:
         """One seat's reply. Illegal or missing actions come back as invalid, with SILENCE in place."""
         player = self.players[ask.seat]
         match = self.match
-        io = LiveIO(ask, player.model, match.file, match.play, self.together, player.embedders)
+        io = LiveIO(ask, player.model, match.call_cache, match.play, self.gather, player.embedders)
         with contain_exits():
             reply = await player.agent.reply(self.log.view(ask.seat), ask, io)
         if not is_reply(reply):
             raise AgentError(
-                f"{type(player.agent).__qualname__}.reply gave {said_by(reply, repr)} at {ask.id}; return "
-                "Reply(action), or Reply(action, notes), the notes a tuple of (step, a note of "
+                f"{type(player.agent).__qualname__}.reply gave {printed_form(reply, repr)} at {ask.id}; "
+                "return Reply(action), or Reply(action, notes), the notes a tuple of (step, a note of "
                 "wolflab.text.notes)"
             )
         action, invalid = as_applied(ask, reply)
@@ -183,7 +185,7 @@ class _Game:
             Dealing(self.roles, sheriff, self.match.deal.key, self.match.play.key)
         )
         instant = all(player.instant for player in self.players)
-        self.together = self.match.together or (one_by_one if instant else at_once)
+        self.gather = self.match.gather or (sequentially if instant else concurrently)
 
     def _take_over(self, sheriff: int) -> None:
         """Cast once more now that a Sheriff came into office by vote or lot, and write down who changed.

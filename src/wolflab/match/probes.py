@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from ..rules import CHANCE, Ask, Event, Ruleset, Said, seats_of
-from ..rules.engine import Step, table
+from ..rules.engine import Step, rules_cache
 from .player import Dealing
 
 
 @dataclass(frozen=True, slots=True)
-class Occasion:
+class ProbeContext:
     """What a probe may look at: what the moderator is about to ask, who lives, and who has a vote.
 
     alive, voters: bit masks over seats. waiting: who is still to speak in the discussion, or to vote in an
@@ -34,16 +34,16 @@ class Occasion:
     roles: tuple[str, ...] = ()
 
 
-def occasion_of(ruleset: Ruleset, now: Step, roles: tuple[str, ...]) -> Occasion:
+def probe_context(ruleset: Ruleset, now: Step, roles: tuple[str, ...]) -> ProbeContext:
     """What probes may look at before the asks of a step are answered. roles: by seat."""
     state = now.state
     waiting = state.queue if state.phase in ("discussion", "voting") else ()
-    return Occasion(
+    return ProbeContext(
         ruleset, state.alive, state.voters, waiting, state.round, now.asks, tuple(now.events), roles
     )
 
 
-class PollsOfGame:
+class GamePolls:
     """The polls of one game, moment by moment. Who speaks twice in a round may be asked the same twice; the
     id of the second ask ends in "/2".
     """
@@ -52,9 +52,9 @@ class PollsOfGame:
         self.probes = probes
         self._asked: Counter[str] = Counter()
 
-    def due(self, occasion: Occasion) -> list[tuple[str, tuple[Ask, ...]]]:
+    def due(self, context: ProbeContext) -> list[tuple[str, tuple[Ask, ...]]]:
         """Those of the next moment: (the probe's name, its asks)."""
-        polls = [(probe.name, probe.asks(occasion)) for probe in self.probes]
+        polls = [(probe.name, probe.asks(context)) for probe in self.probes]
         return [(name, tuple(map(self._numbered, ballot))) for name, ballot in polls if ballot]
 
     def _numbered(self, ask: Ask) -> Ask:
@@ -65,10 +65,10 @@ class PollsOfGame:
 
 def polls_due(probes: Sequence[Probe], steps: Sequence[Step], ruleset: Ruleset) -> list[tuple[str, str]]:
     """(probe, ask's id) of every poll that is due in a game, from its steps."""
-    due, polls = [], PollsOfGame(probes)
+    due, polls = [], GamePolls(probes)
     for step in steps:
         if step.asks and step.asks[0].seat != CHANCE:
-            moment = occasion_of(ruleset, step, tuple(role.name for role in step.state.roles))
+            moment = probe_context(ruleset, step, tuple(role.name for role in step.state.roles))
             due += [(name, ask.id) for name, ballot in polls.due(moment) for ask in ballot]
     return due
 
@@ -87,7 +87,7 @@ class Probe(Protocol):
         """What the record calls it."""
         ...
 
-    def asks(self, occasion: Occasion) -> tuple[Ask, ...]:
+    def asks(self, context: ProbeContext) -> tuple[Ask, ...]:
         """Whom to ask what at this moment; empty for not now."""
         ...
 
@@ -103,13 +103,13 @@ class StrawPoll:
     times: int = 1
     name: str = "straw"
 
-    def asks(self, occasion: Occasion) -> tuple[Ask, ...]:
+    def asks(self, context: ProbeContext) -> tuple[Ask, ...]:
         """A ballot of all but the one about to speak last."""
-        speaker = _last_speaker(occasion)
+        speaker = _last_speaker(context)
         if speaker is None:
             return ()
-        ballot = table(occasion.ruleset).vote_asks(
-            "vote", "voting", occasion.round, occasion.voters & ~(1 << speaker), occasion.alive
+        ballot = rules_cache(context.ruleset).vote_asks(
+            "vote", "voting", context.round, context.voters & ~(1 << speaker), context.alive
         )
         return tuple(
             Ask(
@@ -125,31 +125,31 @@ class StrawPoll:
         )
 
 
-def _speaking(occasion: Occasion) -> tuple[int, ...]:
+def _speaking(context: ProbeContext) -> tuple[int, ...]:
     """Who is about to speak in the discussion."""
-    return tuple(ask.seat for ask in occasion.asks if (ask.kind, ask.phase) == ("statement", "discussion"))
+    return tuple(ask.seat for ask in context.asks if (ask.kind, ask.phase) == ("statement", "discussion"))
 
 
-def _last_speaker(occasion: Occasion) -> int | None:
+def _last_speaker(context: ProbeContext) -> int | None:
     """Who is about to make the discussion's last statement."""
-    speakers = _speaking(occasion)
-    return speakers[0] if speakers and occasion.waiting == speakers else None
+    speakers = _speaking(context)
+    return speakers[0] if speakers and context.waiting == speakers else None
 
 
-def _before_last(occasion: Occasion) -> tuple[int, ...]:
+def _before_last(context: ProbeContext) -> tuple[int, ...]:
     """Everybody but the one about to speak last: the Sheriff, where there is one."""
-    speaker = _last_speaker(occasion)
-    return () if speaker is None else seats_of(occasion.alive & ~(1 << speaker))
+    speaker = _last_speaker(context)
+    return () if speaker is None else seats_of(context.alive & ~(1 << speaker))
 
 
-def _voting(occasion: Occasion) -> tuple[int, ...]:
+def _voting(context: ProbeContext) -> tuple[int, ...]:
     """Who is about to vote; with the first ballot also the living who have no vote."""
-    voters = tuple(ask.seat for ask in occasion.asks if ask.kind == "vote")
-    first = len(occasion.waiting) in (0, occasion.voters.bit_count())
-    return (*voters, *seats_of(occasion.alive & ~occasion.voters)) if voters and first else voters
+    voters = tuple(ask.seat for ask in context.asks if ask.kind == "vote")
+    first = len(context.waiting) in (0, context.voters.bit_count())
+    return (*voters, *seats_of(context.alive & ~context.voters)) if voters and first else voters
 
 
-MOMENTS: Mapping[str, Callable[[Occasion], tuple[int, ...]]] = {
+MOMENTS: Mapping[str, Callable[[ProbeContext], tuple[int, ...]]] = {
     "speaking": _speaking,
     "sheriff": _before_last,
     "vote": _voting,
@@ -169,12 +169,12 @@ class OpinionProbe:
     kind: str = "rate"
     moment: str = "vote"
 
-    def asks(self, occasion: Occasion) -> tuple[Ask, ...]:
+    def asks(self, context: ProbeContext) -> tuple[Ask, ...]:
         """One ask a seat; it is answered by a note (`text.probes.Opinion`)."""
         phase = "voting" if self.moment == "vote" else "discussion"
         return tuple(
-            Ask(f"{occasion.round}/{self.name}/{seat}", seat, self.kind, phase, occasion.round, None)
-            for seat in MOMENTS[self.moment](occasion)
+            Ask(f"{context.round}/{self.name}/{seat}", seat, self.kind, phase, context.round, None)
+            for seat in MOMENTS[self.moment](context)
         )
 
 
@@ -189,20 +189,20 @@ class InterviewProbe:
     camouflaged: Callable[[Said, str, Ruleset], bool]
     name: str = "interview"
 
-    def asks(self, occasion: Occasion) -> tuple[Ask, ...]:
+    def asks(self, context: ProbeContext) -> tuple[Ask, ...]:
         """One ask to each living speaker in the discussion since the last asks."""
         return tuple(
             Ask(
-                f"{occasion.round}/interview/{event.seat}",
+                f"{context.round}/interview/{event.seat}",
                 event.seat,
                 "interview",
                 "discussion",
-                occasion.round,
+                context.round,
                 None,
             )
-            for event in occasion.news
+            for event in context.news
             if isinstance(event, Said)
             and event.where == "discussion"
-            and occasion.alive >> event.seat & 1
-            and self.camouflaged(event, occasion.roles[event.seat], occasion.ruleset)
+            and context.alive >> event.seat & 1
+            and self.camouflaged(event, context.roles[event.seat], context.ruleset)
         )

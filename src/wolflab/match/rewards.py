@@ -44,7 +44,7 @@ from ..rules import (
     Winner,
     facts_of,
 )
-from ..rules.engine import table
+from ..rules.engine import rules_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +107,10 @@ class _Night:
     """What the current night has seen so far: whom the pack named, and who shielded whom."""
 
     def __init__(self, ruleset: Ruleset) -> None:
-        self._table = table(ruleset)
-        self.fall()
+        self._cache = rules_cache(ruleset)
+        self.clear()
 
-    def fall(self) -> None:
+    def clear(self) -> None:
         self.named: list[Action] = []
         self.shields: dict[int, int] = {}
 
@@ -123,7 +123,7 @@ class _Night:
 
     def victim(self) -> int | None:
         """Whom the pack agreed on."""
-        return self._table.agreed(tuple(self.named))
+        return self._cache.agreed(tuple(self.named))
 
 
 def _worth(event: Event, facts: Facts, night: _Night, worth: RewardPoints) -> np.ndarray | None:
@@ -134,7 +134,7 @@ def _worth(event: Event, facts: Facts, night: _Night, worth: RewardPoints) -> np
             if purpose == "eliminate" and target is not None and not wolf[voter]:
                 return _alone(facts, voter, worth.vote if wolf[target] else -worth.vote)
         case NightFell():
-            night.fall()
+            night.clear()
         case Chose():
             night.chosen(event)
         case Learned(seat, target):

@@ -47,7 +47,7 @@ def _all(requests: tuple[ServiceRequest, ...]) -> Generator[tuple[ServiceRequest
 
 
 async def in_step(awaitables: Iterable[Awaitable[T]]) -> list[T]:
-    """Await all together; results in order: `match.Together` for games that `drive` runs.
+    """Await all together; results in order: `match.Gather` for games that `drive` runs.
 
     The first error ends the others and is raised.
     """

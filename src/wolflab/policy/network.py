@@ -35,7 +35,7 @@ def from_arrays(config: NetworkConfig, arrays: Mapping[str, Float32s]) -> nn.Mod
     import torch
 
     check_arrays(config, arrays)
-    network: nn.Module = _twin()(config)
+    network: nn.Module = _network_class()(config)
     network.load_state_dict(
         {name: torch.from_numpy(np.array(arrays[name], np.float32)) for name in shapes(config)}
     )
@@ -50,7 +50,7 @@ def to_arrays(network: nn.Module) -> dict[str, Float32s]:
 
 @cache
 def _attention() -> Any:
-    """The class of one layer; like `_twin`'s it is made once, when torch is first needed."""
+    """The class of one layer; like `_network_class`'s it is made once, when torch is first needed."""
     import torch
     from torch import nn
 
@@ -82,14 +82,14 @@ def _attention() -> Any:
 
 
 @cache
-def _twin() -> Any:
+def _network_class() -> Any:
     """The class of the network."""
     import torch
     from torch import nn
 
     layer_of = _attention()
 
-    class Twin(nn.Module):
+    class PolicyNetwork(nn.Module):
         """See the module."""
 
         value_mean: Tensor
@@ -132,4 +132,4 @@ def _twin() -> Any:
             value = self.critic[1](self.critic[0](state).relu())[:, 0]
             return dots.masked_fill(~mask, -torch.inf), value
 
-    return Twin
+    return PolicyNetwork

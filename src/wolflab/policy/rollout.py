@@ -23,7 +23,7 @@ from ..agents.policy.base import Float32s, Observation, Policy, Weights
 from ..agents.policy.checkpoint import NumpyPolicy
 from ..agents.policy.features import Batch
 from ..match import Casting, Dealing, Draws, Match, Player, play
-from ..match.io import UNREAD
+from ..match.io import NOT_RECORDED
 from ..match.rewards import D2, Gain, gains
 from ..record import Turn
 from ..rules import ROLES, Event, Log, Ruleset, Side
@@ -33,7 +33,7 @@ from .lockstep import ServiceRequest, drive, in_step
 from .settings import STYLES, Population
 
 SIDES = (Side.VILLAGE, Side.WEREWOLVES)
-"""The sides, as `Ended` counts them."""
+"""The sides, as `EpisodeResult` counts them."""
 
 
 # -- who plays with the learner ---------------------------------------------------------------------
@@ -125,7 +125,7 @@ class Decisions(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EpisodeResult:
     """How an episode ended. village: whether the village won; None for nobody. learners: seats that learned,
     by side. others: names of the members at the table, with their sides.
     """
@@ -147,7 +147,7 @@ class Roster(Protocol):
         ...
 
 
-class InStep:
+class BatchedPolicy:
     """A policy for games in step: all that they wait for is weighed in one batch."""
 
     instant = False
@@ -170,7 +170,7 @@ class InStep:
         return self._policy.describe()
 
 
-class First:
+class FirstCandidate:
     """The policy that behaviour cloning copies: it takes the first candidate, a player's own idea."""
 
     instant = True
@@ -188,7 +188,7 @@ class First:
 
 
 @dataclass
-class Seat:
+class LearningSeat:
     """What is kept of one learning seat: a `Policy` that remembers what it was asked."""
 
     policy: Policy
@@ -218,15 +218,15 @@ class Seat:
 
 
 @dataclass
-class _Taken:
+class _Episode:
     """One episode as it was played."""
 
-    ended: Ended
-    seats: list[tuple[Seat, Float32s]]
+    ended: EpisodeResult
+    seats: list[tuple[LearningSeat, Float32s]]
     """(what was kept, rewards) of each learning seat that decided anything."""
 
 
-def unread_match(ruleset: Ruleset, casting: Casting, key: str, watch: Any = None) -> Match:
+def unrecorded_match(ruleset: Ruleset, casting: Casting, key: str, watch: Any = None) -> Match:
     """A game that nobody reads, for `drive`: nothing is written down, no prompt is rendered."""
     return Match(
         ruleset,
@@ -234,23 +234,23 @@ def unread_match(ruleset: Ruleset, casting: Casting, key: str, watch: Any = None
         Draws(key),
         Draws(f"{key}/0"),
         {},
-        file=UNREAD,
+        call_cache=NOT_RECORDED,
         write=False,
         watch=watch,
-        together=in_step,
+        gather=in_step,
     )
 
 
-async def play_episode(
+async def _play_episode(
     ruleset: Ruleset,
     roster: Roster,
     policy: Policy,
     population: Population,
     pool: Sequence[Member],
     key: str,
-) -> _Taken:
+) -> _Episode:
     """Play one episode; see the module."""
-    learning: dict[int, Seat] = {}
+    learning: dict[int, LearningSeat] = {}
     others: list[tuple[str, int]] = []
     sides: list[int] = []
 
@@ -262,7 +262,7 @@ async def play_episode(
             sides[:] = [SIDES.index(ROLES[role].side) for role in dealing.roles]
             for seat, member in enumerate(seat_holders(population, pool, dealing)):
                 if member is None:
-                    learning[seat] = Seat(policy)
+                    learning[seat] = LearningSeat(policy)
                     table.append(roster.learner(learning[seat]))
                 else:
                     others.append((member.name, sides[seat]))
@@ -275,7 +275,7 @@ async def play_episode(
             if turn.ask.seat in learning:
                 _keep(learning[turn.ask.seat], turn, before)
 
-    played = await play(unread_match(ruleset, cast, key, watch))
+    played = await play(unrecorded_match(ruleset, cast, key, watch))
     gained = gains(ruleset, played.log.events, D2)
     kept = [
         (seat, credited(gained, number, seat.decided))
@@ -283,7 +283,7 @@ async def play_episode(
         if seat.decided
     ]
     counts = [sum(sides[number] == side for number in learning) for side in range(len(SIDES))]
-    return _Taken(Ended(played.outcome.village_won, (counts[0], counts[1]), tuple(others)), kept)
+    return _Episode(EpisodeResult(played.outcome.village_won, (counts[0], counts[1]), tuple(others)), kept)
 
 
 def credited(gained: Sequence[Gain], seat: int, decided: Sequence[int]) -> NDArray[np.float32]:
@@ -299,7 +299,7 @@ def credited(gained: Sequence[Gain], seat: int, decided: Sequence[int]) -> NDArr
     return earned
 
 
-def _keep(seat: Seat, turn: Turn, before: int) -> None:
+def _keep(seat: LearningSeat, turn: Turn, before: int) -> None:
     """Note which candidate the seat took."""
     for _, content in turn.notes:
         if isinstance(content, Chosen):
@@ -316,13 +316,13 @@ def play_episodes(
     population: Population,
     pool: Sequence[Member],
     keys: Sequence[str],
-) -> tuple[Decisions | None, list[Ended]]:
+) -> tuple[Decisions | None, list[EpisodeResult]]:
     """Play a group of episodes in step and return their decisions as arrays, in the order of `keys`.
 
     The decisions are None where no learning seat lived to make one. policy: the learner's. lay_out: puts
     observations into its network's layout.
     """
-    games = (play_episode(ruleset, roster, policy, population, pool, key) for key in keys)
+    games = (_play_episode(ruleset, roster, policy, population, pool, key) for key in keys)
     taken = list(drive(games, len(keys)))
     kept = [seat for taken_episode in taken for seat in taken_episode.seats]
     return decisions_of_seats(kept, lay_out) if kept else None, [
@@ -331,7 +331,7 @@ def play_episodes(
 
 
 def decisions_of_seats(
-    kept: Sequence[tuple[Seat, Float32s]], lay_out: Callable[[Sequence[Observation]], Batch]
+    kept: Sequence[tuple[LearningSeat, Float32s]], lay_out: Callable[[Sequence[Observation]], Batch]
 ) -> Decisions:
     """What was kept of learning seats, as arrays."""
     batch = lay_out([observation for seat, _ in kept for observation in seat.observations])

@@ -189,7 +189,7 @@ class Learner:
         means |= self._entropies(samples, decisions.kind)
         return means | {
             "ppo/epochs": float(epochs),
-            "value/explained": explained(decisions.value, returns),
+            "value/explained": explained_variance(decisions.value, returns),
             "value/mean": float(returns.mean()),
             "decisions": float(count),
         }
@@ -369,7 +369,7 @@ def entropies(log_p: Tensor) -> Tensor:
     return -(log_p.exp() * log_p.masked_fill(log_p.isinf(), 0.0)).sum(1)
 
 
-def explained(value: Float32s, returns: NDArray[np.float32]) -> float:
+def explained_variance(value: Float32s, returns: NDArray[np.float32]) -> float:
     """See value/explained above; 0 where all returns are alike."""
     spread = float(returns.var())
     return 1 - float((returns - value).var()) / spread if spread else 0.0

@@ -66,7 +66,7 @@ class GameRecord:
 
     @property
     def facts(self) -> Facts:
-        """What all its events say together (see `rules.facts`); on the way to there, `rules.told`."""
+        """What all its events say together (see `rules.facts`); on the way to there, `rules.with_facts`."""
         if self._end is None or self._end[0] != len(self.events):
             self._end = len(self.events), facts_of(self.ruleset, self.events)
         return self._end[1]

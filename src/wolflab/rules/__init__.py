@@ -57,7 +57,7 @@ from .events import (
     only,
     seats_of,
 )
-from .facts import Departure, Facts, LeftBy, facts_of, told
+from .facts import Departure, Facts, LeftBy, facts_of, with_facts
 from .outcome import Outcome, Reason, Side, Winner
 from .roles import DUTIES, ROLES, SHIELDS
 from .ruleset import DOCTOR, NINE, PRESETS, SHERIFF, TWELVE, WITCH, Ruleset, preset
@@ -135,5 +135,5 @@ __all__ = [
     "pick",
     "preset",
     "seats_of",
-    "told",
+    "with_facts",
 ]

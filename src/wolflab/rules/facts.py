@@ -167,11 +167,13 @@ def _put(values: tuple[T, ...], seat: int, value: T) -> tuple[T, ...]:
     return (*values[:seat], value, *values[seat + 1 :])
 
 
-Told = tuple[Event, Facts]
+EventWithFacts = tuple[Event, Facts]
 """An event, and the facts once it has happened."""
 
 
-def told(ruleset: Ruleset, events: Sequence[Event], known: list[Told] | None = None) -> list[Told]:
+def with_facts(
+    ruleset: Ruleset, events: Sequence[Event], known: list[EventWithFacts] | None = None
+) -> list[EventWithFacts]:
     """Every event with the facts once it has happened. known: those of the first events, to which the rest is
     added.
     """

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from types import MappingProxyType
 
-from ..defaults import fields_stated
+from ..defaults import non_default_values
 from ..errors import RulesetError
 from .duties import Role, When
 from .naming import check_role_names
@@ -184,7 +184,7 @@ class Ruleset(Switches):
         `Ruleset(**d)` gives the same ruleset back.
         """
         plain = self.as_dict()
-        return {name: plain[name] for name in fields_stated(self)}
+        return {name: plain[name] for name in non_default_values(self)}
 
     @cached_property
     def _key(self) -> tuple[object, ...]:

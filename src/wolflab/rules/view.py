@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from .events import Event
-from .facts import Facts, Told, facts_of, told
+from .facts import EventWithFacts, Facts, facts_of, with_facts
 from .ruleset import Ruleset
 
 
@@ -45,19 +45,19 @@ class View(NamedTuple):
     @property
     def facts(self) -> Facts:
         """What this seat's events say (see `rules.facts`)."""
-        last = self.told(len(self.events) - 1) if self.events else ()
+        last = self.with_facts(len(self.events) - 1) if self.events else ()
         return last[0][1] if last else facts_of(self.ruleset)
 
-    def told(self, start: int = 0, end: int | None = None) -> Sequence[Told]:
+    def with_facts(self, start: int = 0, end: int | None = None) -> Sequence[EventWithFacts]:
         """Its events from `start` up to `end`, each with the facts once this seat had learned of it."""
-        known: list[Told] = self.cache.setdefault(_TOLD, [])
+        known: list[EventWithFacts] = self.cache.setdefault(_WITH_FACTS, [])
         size = len(self.events)
         if len(known) < size:
-            told(self.ruleset, self.events, known)
+            with_facts(self.ruleset, self.events, known)
         return known[start : size if end is None else min(end, size)]
 
 
-_TOLD = "told"
+_WITH_FACTS = "told"
 
 
 class Log:
@@ -73,16 +73,16 @@ class Log:
         self._read = [0] * ruleset.players
         self._notes: list[list[Note]] = [[] for _ in range(ruleset.players)]
         self._caches: list[dict[str, Any]] = [{} for _ in range(ruleset.players)]
-        self._told: list[Told] = []
+        self._with_facts: list[EventWithFacts] = []
 
     @property
     def facts(self) -> Facts:
         """What all events say: the moderator's facts."""
-        return self.told(len(self.events) - 1)[0][1] if self.events else facts_of(self.ruleset)
+        return self.with_facts(len(self.events) - 1)[0][1] if self.events else facts_of(self.ruleset)
 
-    def told(self, start: int = 0) -> Sequence[Told]:
+    def with_facts(self, start: int = 0) -> Sequence[EventWithFacts]:
         """All events from `start` on, each with the moderator's facts once it had happened."""
-        return told(self.ruleset, self.events, self._told)[start:]
+        return with_facts(self.ruleset, self.events, self._with_facts)[start:]
 
     def extend(self, events: Sequence[Event]) -> None:
         """Append events that have happened."""

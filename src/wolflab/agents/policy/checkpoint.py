@@ -49,7 +49,7 @@ _APART = 256
 """Up to this width each decision of a batch is computed by itself; a wider network would take far longer."""
 
 
-class _Told(msgspec.Struct, forbid_unknown_fields=True):
+class _Metadata(msgspec.Struct, forbid_unknown_fields=True):
     """The JSON of a file."""
 
     format: int
@@ -106,9 +106,9 @@ class Checkpoint:
     @cached_property
     def digest(self) -> str:
         """16 hex digits of everything but the name: numbers, shape, embedder, training."""
-        return _digest(self._told(), self.arrays)
+        return _digest(self._metadata_text(), self.arrays)
 
-    def _told(self) -> str:
+    def _metadata_text(self) -> str:
         stated = {
             "format": FORMAT,
             "network": asdict(self.network),
@@ -192,7 +192,7 @@ def save(checkpoint: Checkpoint, path: Path, half: bool = False) -> Checkpoint:
 
     stored = {name: _stored(name, array, half) for name, array in sorted(checkpoint.arrays.items())}
     kept = replace(checkpoint, arrays={name: array.astype(np.float32) for name, array in stored.items()})
-    data = packed(stored, metadata={_KEY: kept._told(), _DIGEST: kept.digest})
+    data = packed(stored, metadata={_KEY: kept._metadata_text(), _DIGEST: kept.digest})
     write(path, data)
     return kept
 
@@ -294,7 +294,7 @@ def _digest(stated: str, arrays: Mapping[str, Float32s]) -> str:
     return digest.hexdigest()
 
 
-def _metadata(path: Path, metadata: Mapping[str, str]) -> _Told:
+def _metadata(path: Path, metadata: Mapping[str, str]) -> _Metadata:
     if _KEY not in metadata:
         _refuse(path, "it is a safetensors file of somebody else's: it does not say what it is")
     try:
@@ -304,7 +304,7 @@ def _metadata(path: Path, metadata: Mapping[str, str]) -> _Told:
     if stated.get("format") != FORMAT:
         _refuse(path, f"its format is {stated.get('format')!r}, and this version reads format {FORMAT}")
     try:
-        typed = msgspec.convert(stated, _Told)
+        typed = msgspec.convert(stated, _Metadata)
     except (msgspec.ValidationError, ModelError) as error:
         _refuse(path, f"what it says of itself is wrong: {error}")
     strange = sorted(stated["network"].keys() - asdict(typed.network))
@@ -387,16 +387,16 @@ class NumpyPolicy:
 def check_policy(agent: Agent, embedders: Mapping[str, Embedder], ruleset: Ruleset) -> None:
     """Raise ModelError where a player's policy cannot serve it at such a table."""
     if isinstance(agent, LanguageAgent) and isinstance(agent.policy, NumpyPolicy):
-        fits(agent.policy.checkpoint, agent.recipe, embedders["policy"], ruleset)
+        check_fits(agent.policy.checkpoint, agent.recipe, embedders["policy"], ruleset)
 
 
-def fits(policy: Checkpoint, recipe: Recipe, embedder: Embedder, ruleset: Ruleset) -> None:
+def check_fits(policy: Checkpoint, recipe: Recipe, embedder: Embedder, ruleset: Ruleset) -> None:
     """Raise ModelError where a policy cannot serve such a player at such a table."""
     stage = recipe.propose
     assert stage is not None
-    policy.require(embedder, most(stage, ruleset), stage.source, ruleset.players)
+    policy.require(embedder, most_candidates(stage, ruleset), stage.source, ruleset.players)
 
 
-def most(stage: Proposal, ruleset: Ruleset) -> int:
+def most_candidates(stage: Proposal, ruleset: Ruleset) -> int:
     """How many candidates may come before a policy at such a table."""
     return stage.candidates if stage.source == "model" else len(intents(ruleset))

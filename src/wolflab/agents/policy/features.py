@@ -141,13 +141,13 @@ class _Fold:
         self.read = self.round = 0
         self.blocks: dict[int, Float32s] = {}
         self.victim: int | None = None
-        self.go_on(view)
+        self.update(view)
 
-    def go_on(self, view: View) -> None:
+    def update(self, view: View) -> None:
         """Read on to the view's end."""
         now = view.facts
         self.alive, self.known = _alive(now.alive, self.players), _known(now.roles, now.sides)
-        for event, now in view.told(self.read):
+        for event, now in view.with_facts(self.read):
             self.round = now.round
             match event:
                 case Said():
@@ -193,7 +193,7 @@ def _folded(view: View) -> _Fold:
     if fold is None or fold.read > len(view.events):
         fold = view.cache[_KEY] = _Fold(view)
     elif fold.read < len(view.events):
-        fold.go_on(view)
+        fold.update(view)
     return fold
 
 

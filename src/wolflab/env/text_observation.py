@@ -2,7 +2,7 @@
 
 Sentences, requests and the labels of options are those of language agents (`text`). A `Text` space has a
 fixed alphabet and length, so rarer characters become "?", and where the length is not enough the oldest lines
-that everybody was told go. What the seat alone was told, and the question, always stay: `least` says what
+that everybody was told go. What the seat alone was told, and the question, always stay: `min_limit` says what
 length that takes. `WerewolfAEC.view` has everything.
 """
 
@@ -49,25 +49,25 @@ LEFT_OUT = "[Older lines that everybody was told are left out here: {}.]"
 IDLE = "Nothing is asked of you, for the game ended before your first turn: pass."
 
 
-def told_to_seat(view: View, ask: Ask | None, since: int, limit: int) -> str:
+def text_observation(view: View, ask: Ask | None, since: int, limit: int) -> str:
     """The view's events from number `since` on, a line each, then the question, in `limit` characters.
 
-    Raises ExperimentError where what must stay takes more: a role that tells its holders more than `least`
-    expects of it.
+    Raises ExperimentError where the lines that must stay are longer, because a role tells its holders more
+    than `min_limit` expects.
     """
     lines = [
         (sentence(event, view.seat, view.ruleset, now.round, now.phase), event.audience == EVERYONE)
-        for event, now in view.told(since)
+        for event, now in view.with_facts(since)
         if not isinstance(event, NightFell)  # the lines say when they happened
     ]
     if ask is not None:
         asked = situation(view, remember(view, prune=False), ask, "append")
-        lines.append((request(asked, ask) if ask.kind else IDLE, False))
+        lines.append((_request(asked, ask) if ask.kind else IDLE, False))
     text = _fitted(lines, limit)
     return text if _KNOWN.issuperset(text) else "".join(c if c in _KNOWN else "?" for c in text)
 
 
-def request(now: Situation, ask: Ask) -> str:
+def _request(now: Situation, ask: Ask) -> str:
     """Who and when one is, and what is asked, with the labels of the options."""
     who = f"You are {now.ruleset.names[now.seat]}, {a_role(now.role)}."
     return f"It is {time_of(now)}. {who} The moderator asks you to {moderator_request(now, ask)}."
@@ -75,11 +75,11 @@ def request(now: Situation, ask: Ask) -> str:
 
 def _fitted(lines: Sequence[tuple[str, bool]], limit: int) -> str:
     """lines: (text, whether it may be left out), in order. The oldest go first, as many as need be."""
-    whole = "\n".join(line for line, _ in lines)
-    if len(whole) <= limit:
-        return whole
+    joined = "\n".join(line for line, _ in lines)
+    if len(joined) <= limit:
+        return joined
     may_go = [len(line) + 1 for line, public in lines if public]
-    size, gone = len(whole) + len(LEFT_OUT.format(len(may_go))) + 1, 0
+    size, gone = len(joined) + len(LEFT_OUT.format(len(may_go))) + 1, 0
     while size > limit:
         if gone == len(may_go):
             raise ExperimentError(
@@ -101,7 +101,7 @@ def _fitted(lines: Sequence[tuple[str, bool]], limit: int) -> str:
 
 def text_length(limit: int | None, text: str, ruleset: Ruleset) -> int:
     """Characters of a text under these settings. ExperimentError for a limit that is too small."""
-    needed = least(ruleset) if text != "none" else 1
+    needed = min_limit(ruleset) if text != "none" else 1
     if limit is None:
         return max(4096, needed)
     given = checked_number("text_limit", limit, 1)
@@ -114,15 +114,15 @@ def text_length(limit: int | None, text: str, ruleset: Ruleset) -> int:
 
 
 @lru_cache(64)
-def least(ruleset: Ruleset) -> int:
+def min_limit(ruleset: Ruleset) -> int:
     """Characters that hold what no text may leave out, however the game goes: all that a seat alone was
     told by its last round, the longest question, and how many lines were left out.
     """
-    alone = max(_told_alone(role, ruleset) for role in ruleset.cast)
+    alone = max(_private_length(role, ruleset) for role in ruleset.cast)
     return alone + _longest_question(ruleset) + 1 + len(LEFT_OUT.format(10**5))
 
 
-def _told_alone(role: Role, ruleset: Ruleset) -> int:
+def _private_length(role: Role, ruleset: Ruleset) -> int:
     """Characters told to a holder of `role` alone, or to it and its pack, in a game of all its rounds.
 
     A duty is a line a round for each holder whose choice is told, one more where it learns something, and
@@ -157,5 +157,5 @@ def _longest_question(ruleset: Ruleset) -> int:
     sizes = [len(IDLE)]
     for kind, phase, seat in product(kinds(ruleset), phases(ruleset), seats):
         now = Situation(ruleset, seat, role, (), ruleset.max_rounds, phase, seats, None, (victim,))
-        sizes.append(len(request(now, Ask("", seat, kind, phase, 1, (*map(pick, seats), PASS)))))
+        sizes.append(len(_request(now, Ask("", seat, kind, phase, 1, (*map(pick, seats), PASS)))))
     return max(sizes)

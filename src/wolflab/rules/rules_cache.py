@@ -1,6 +1,6 @@
 """What the rules compute again and again for one ruleset, remembered: options, asks, agreement.
 
-A `Table` holds no game. It makes equal questions share one object, which is what lets pure Python
+A `RulesCache` holds no game. It makes equal questions share one object, which is what lets pure Python
 make hundreds of thousands of decisions a second.
 """
 
@@ -22,7 +22,7 @@ _CACHE = 1 << 16
 """Entries kept per kind: far more than a 7-seat game needs, bounded for odd rulesets."""
 
 
-class Table:
+class RulesCache:
     """Caches for one ruleset; see the module."""
 
     def __init__(self, ruleset: Ruleset) -> None:
