@@ -64,7 +64,7 @@ def match(
     casting: object,
     seed: int = 0,
     probes: tuple[Probe, ...] = (),
-    file: CallCache | None = None,
+    call_cache: CallCache | None = None,
 ) -> Match:
     return Match(
         rules,
@@ -73,7 +73,7 @@ def match(
         Draws(f"t/{seed}/0"),
         {"version": "test"},
         probes,
-        file or NoCallCache(),  # type: ignore[arg-type]
+        call_cache or NoCallCache(),  # type: ignore[arg-type]
     )
 
 

@@ -668,15 +668,15 @@ def environment(rules: Ruleset) -> Iterator[str]:
             if over or cut:
                 env.step(None)
                 continue
-            moment = env._game.moment
-            if moment is not None:
+            turn = env._game.turn
+            if turn is not None:
                 living = env.layout.part(seen["observation"], "alive") if _has(env, "alive") else None
-                facts = moment.view.facts
+                facts = turn.view.facts
                 if living is not None and [int(n) for n in living.nonzero()[0]] != list(facts.living):
                     yield f"seed {seed}: the vector has {living}"
                 today = [
                     e
-                    for e, now in moment.view.with_facts()
+                    for e, now in turn.view.with_facts()
                     if isinstance(e, Voted) and now.round == facts.round
                 ]
                 cast = {(e.voter, e.target) for e in today if e.what == "eliminate" and e.target is not None}

@@ -1,7 +1,7 @@
-"""One game behind the environment: who learns in it, what has happened, what it has earned each seat.
+"""One game behind the environment: its learners, its events, the rewards of each seat.
 
-`GameRunner` plays games, one after another; `Game` is one of them, stopped at a learner's question
-or over. What an agent observes is made elsewhere, from the views that `Game.log` cuts.
+`GameRunner` plays games one after another. `Game` is one of them, paused at a learner's turn or over. Other
+modules make the observations from the views of `Game.log`.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from .seating import Others, Seats, casting, other_players
 
 
 class _Waits(ExperimentError):
-    """A player of this game waits for something: it needs an event loop.
+    """A player of this game waits for something, so the game needs an event loop.
 
-    Seen at the deal, the game is dealt again with one. A casting may also bring such a player in later (a
-    Sheriff's seat taken over), when the game cannot move any more; then this error is the user's.
+    At the deal, the runner catches this and deals again with a loop. A casting may also seat such a player
+    later (a takeover by the Sheriff). Then the game cannot move to a loop, and the user sees the error.
     """
 
     def __init__(self) -> None:
@@ -38,25 +38,25 @@ class _Waits(ExperimentError):
 
 
 class _Calls(NoCallCache):
-    """The calls of one game, for a copy of it: players that waited for a reply are not asked again."""
+    """The calls of one game, so that a copy of the game does not make them again."""
 
     def __init__(self, filed: Mapping[str, StoredCall]) -> None:
         self.filed = dict(filed)
 
     def get(self, request: Request) -> StoredCall | None:
-        """The call, if it was made."""
+        """The stored call, or None."""
         return self.filed.get(request.key)
 
     async def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
-        """Keep it."""
+        """Store the call."""
         self.filed[request.key] = StoredCall(digest, response)
 
 
 class GameProgress(NamedTuple):
-    """What of a game has to be known to play it again as far as it has come.
+    """All that is needed to play a game again up to its present turn.
 
-    key: "seed/deal"; "" where none was begun. answers: of the learners, in their order. earned: by seat, and
-    not handed out yet. calls: to models, where players wait for them.
+    key: "seed/deal"; "" if no game was begun. answers: of the learners, in order. earned: rewards by seat,
+    not taken yet. calls: to models, if players wait for them.
     """
 
     key: str
@@ -66,10 +66,10 @@ class GameProgress(NamedTuple):
 
 
 class Game:
-    """See the module. `update` and `answer` move it on.
+    """See the module.
 
-    learners: the seats that learn, ascending, once the cards are dealt. moment: the question that a
-    learner is asked; None at the end, when `played` is set. asked: whether any learner was asked yet.
+    learners: the seats that learn, ascending, after the deal. turn: the present turn of a learner; None at
+    the end, when `played` is set. asked: whether a learner was asked anything yet.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Game:
         self._earned = [0.0] * ruleset.players
 
     def watch(self, events: Sequence[Event], log: Log, turns: Sequence[Turn]) -> None:
-        """`match.Match.watch`: keep the log, count rewards, write the transcript."""
+        """`match.Match.watch`: keep the log, add up rewards, write the transcript."""
         self.log = log
         for gain in self.rewards.follow(events):
             for seat, points in enumerate(gain.seats):
@@ -97,7 +97,7 @@ class Game:
             self.transcript.append(capitalised(sentence(event, None, self.ruleset), self.ruleset))
 
     def update(self, came: LearnerTurn | Played) -> None:
-        """It has come to a learner's question, or to its end."""
+        """Set the present turn, or the end of the game."""
         if isinstance(came, LearnerTurn):
             self.turn, self.asked = came, True
         else:
@@ -105,7 +105,7 @@ class Game:
 
     @property
     def progress(self) -> GameProgress:
-        """For `GameRunner.restore`."""
+        """The input of `GameRunner.restore`."""
         return GameProgress(self.deal.key, tuple(self.answers), tuple(self._earned), dict(self.calls.filed))
 
     def set_earnings(self, earned: Sequence[float]) -> None:
@@ -119,8 +119,8 @@ class Game:
 
 
 class GameRunner:
-    """Plays games one at a time: step by step in the caller's thread, or, once a player turns out to wait
-    for something, on an event loop in a thread of its own.
+    """Plays games one at a time in the caller's thread, or, as soon as a player waits for something, on an
+    event loop in another thread.
     """
 
     def __init__(self, ruleset: Ruleset, learners: Seats, others: Others, record: bool) -> None:
@@ -129,11 +129,11 @@ class GameRunner:
         self._background: Background | None = None
         self._driver: Stepwise | Background | None = None
         self._services: dict[int, Model | Embedder] = {}
-        """What may hold connections: the models and embedders of those who played, by identity."""
+        """Models and embedders of the players so far, by identity; they may hold connections."""
 
     def begin(self, key: str, worth: RewardPoints, calls: Mapping[str, StoredCall] | None = None) -> Game:
-        """A new game up to a learner's first question. key: "seed/deal", of its draws. calls: those of it
-        that were made already.
+        """Begin a game and play up to the first learner's turn. key: "seed/deal". calls: earlier calls of
+        the game.
         """
         self.stop()
         if self._background is None:
@@ -150,13 +150,13 @@ class GameRunner:
         return game
 
     def answer(self, game: Game, action: Action) -> None:
-        """Answer the question of `game`, and play up to the next."""
+        """Answer the present turn of `game`, and play up to the next."""
         assert self._driver is not None
         game.update(self._driver.answer(action))
         game.answers.append(action)
 
     def restore(self, progress: GameProgress, worth: RewardPoints) -> Game:
-        """Play a game once more, as far as it had come."""
+        """Play a game again up to the turn of `progress`."""
         game = self.begin(progress.key, worth, progress.calls)
         for action in progress.answers:
             self.answer(game, action)
@@ -191,13 +191,13 @@ class GameRunner:
         )
 
     def stop(self) -> None:
-        """Leave the game that is being played, if any."""
+        """Stop the running game, if there is one."""
         if self._driver is not None:
             self._driver.stop()
             self._driver = None
 
     def close(self) -> None:
-        """Stop, and give back the connections of the models that played."""
+        """Stop the game, and close the connections of all models."""
         self.stop()
         if self._background is not None:
             for service in self._services.values():

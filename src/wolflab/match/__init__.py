@@ -1,4 +1,4 @@
-"""Plays one game. There is one loop, `play`; everything that plays goes through it."""
+"""Plays one game. `play` is the only game loop."""
 
 from .draws import DealtCards, Draws, dealt, dealt_roles
 from .io import LiveIO, concurrently

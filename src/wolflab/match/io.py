@@ -1,4 +1,4 @@
-"""The live `io` of one ask: the agent's calls, draws and gathers, with their keys completed."""
+"""The live `io` of one ask: the agent's calls, draws and gathers, with complete keys."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ Gather = Callable[[Iterable[Awaitable[Any]]], Awaitable[list[Any]]]
 
 
 async def sequentially(awaitables: Iterable[Awaitable[T]]) -> list[T]:
-    """Await in order. For players that never wait, where tasks would only cost time."""
+    """Await one after another. For players that never wait, tasks would only cost time."""
     return [await awaitable for awaitable in awaitables]
 
 
 async def concurrently(awaitables: Iterable[Awaitable[T]]) -> list[T]:
-    """Await all together, and all to their end before the first error is raised: a call that is under way
-    when another fails is paid for, and what a person is typing is not lost.
+    """Await all together. The first error is raised only when all have ended: calls under way are paid for,
+    and a person may be typing.
     """
     done = await asyncio.gather(*awaitables, return_exceptions=True)
     for result in done:
@@ -42,13 +42,13 @@ _NO_SAMPLING = Sampling()
 
 
 NOT_RECORDED = NoCallCache()
-"""The file of a game that is not written down either (`Match.write` is False): nothing is kept of its calls,
-and no digest of a request or a response is made. What is decided is the same."""
+"""For games without a record (`Match.write` is False): calls are not kept, and no digests are computed. The
+decisions are the same."""
 
 
 @dataclass(slots=True, eq=False)
 class LiveIO:
-    """`agents.base.IO` for one ask of one game; `calls` is what the record keeps of it."""
+    """`agents.base.IO` for one ask of one game. `calls` are its calls as the record keeps them."""
 
     ask: Ask
     _model: Model | None
@@ -76,7 +76,7 @@ class LiveIO:
         return response
 
     async def embed(self, what: str, texts: Sequence[str]) -> Vectors:
-        """See `agents.base.IO.embed`. Vectors are no part of the record: what they decide is noted."""
+        """See `agents.base.IO.embed`. Vectors are not recorded; notes have what follows from them."""
         if what not in self._embedders:
             raise ModelError(f"this seat's agent embeds {what}, but was given no embedder for it")
         return await self._embedders[what].embed(texts)
@@ -92,5 +92,5 @@ class LiveIO:
 
 
 async def _contained(call: Awaitable[T]) -> T:
-    with contain_exits():  # here, for each may be a task, and what ends a program passes by whoever waits
+    with contain_exits():  # here, since each call may be a task, and an exit in a task ends the program
         return await call

@@ -1,8 +1,8 @@
 """The only game loop: it asks, waits for the replies, applies them, and writes everything down.
 
-The runner, the trainer, the screens, the environment and the tests all play through `play`. Replies to
-simultaneous asks are awaited together and applied in seat order, so that concurrency changes nothing.
-This module alone decides what happens to a reply that cannot be used.
+The runner, the trainer, the screens, the environment and the tests play through `play`. Replies to
+simultaneous asks are awaited together and applied in seat order, so that concurrency changes nothing. Only
+this module applies stand-ins for replies that cannot be used.
 """
 
 from __future__ import annotations
@@ -28,20 +28,21 @@ from .probes import BY_NOTE, GamePolls, Probe, probe_context
 
 T = TypeVar("T")
 GameWatch = Callable[[Sequence[Event], Log, Sequence[Turn]], None]
-"""Called with each batch of events as it happens, all that happened so far, and the turns before it."""
+"""Called with each new batch of events, the log so far, and the turns that led to the events."""
 TurnWatch = Callable[[Player, Turn], None]
-"""Called with each seat's turn once it is taken, probes among them, and who took it."""
+"""Called with each turn of a seat, answers to probes included, and its player."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """How one game is to be played.
+    """The settings of one game.
 
-    deal: draws for the cards, the Sheriff and a fixed order of speech; play: all other draws. Keys are apart
-    so that one deal can be played several times (002 §9.1). header: what else the record's header says.
-    watch, asked: for live screens; asked is called with each batch of the players' asks before they are
-    answered. answered: for whoever counts replies while a game goes on. together: how independent replies are
-    awaited; None is one by one where nobody ever waits, and at once elsewhere.
+    deal: draws for the cards, the Sheriff and a fixed order of speech; play: all other draws. Their keys
+    differ, so that one deal can be played several times (002 §9.1). header: further fields of the record's
+    header. call_cache: earlier calls. write: whether to make a record. watch, asked: for live screens; asked
+    is called with each batch of the players' asks before they are answered. answered: called with each
+    turn. gather: how independent replies are awaited; by default sequentially if no player ever waits, else
+    concurrently.
     """
 
     ruleset: Ruleset
@@ -60,7 +61,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A finished game: how it ended, everything that happened, and the two chains of the record."""
+    """A finished game: its outcome, its log, and the writer with both chains of the record."""
 
     outcome: Outcome
     log: Log
@@ -68,10 +69,10 @@ class Played:
 
 
 async def play(match: Match) -> Played:
-    """Play one game to its end.
+    """Play one game.
 
-    Errors of models (`ServerError`, `BudgetExceeded`) and of replay (`CassetteMismatch`) pass through:
-    the game is then unfinished and, its calls being on file, can be resumed.
+    Errors of models (`ServerError`, `BudgetExceeded`) and of replay (`CassetteMismatch`) pass through: the
+    game is then unfinished, and it can be resumed from its stored calls.
     """
     game = _Game(match)
     now = begin(match.ruleset)
@@ -106,7 +107,7 @@ class _Game:
             self.match.watch(events, self.log, turns)
 
     async def answer(self, now: Step) -> Sequence[Turn]:
-        """One batch of simultaneous asks, with the probes that go with it."""
+        """Answer one batch of simultaneous asks and the probes that are due with it."""
         asks = now.asks
         if asks[0].seat == CHANCE:
             draws = self.match.deal if asks[0].phase == "deal" else self.match.play
@@ -131,7 +132,7 @@ class _Game:
         return self._keep(turns)
 
     def _keep(self, turns: list[Turn]) -> Sequence[Turn]:
-        """Notes into memory; a stand-in for each reply that cannot be used."""
+        """Put notes into the log, and a stand-in in the place of each unusable reply."""
         applied: list[Turn] = []
         for turn in turns:
             ask = turn.ask
@@ -146,7 +147,7 @@ class _Game:
         return applied
 
     async def _ask(self, ask: Ask) -> Turn:
-        """One seat's reply. Illegal or missing actions come back as invalid, with SILENCE in place."""
+        """One seat's reply. An illegal or missing action is returned as invalid."""
         player = self.players[ask.seat]
         match = self.match
         io = LiveIO(ask, player.model, match.call_cache, match.play, self.gather, player.embedders)
@@ -165,7 +166,7 @@ class _Game:
         return turn
 
     def _seat(self, state: State) -> None:
-        """The cards are dealt: decide who sits where, and write the header."""
+        """Seat the players after the deal, and write the header."""
         self.roles = tuple(role.name for role in state.roles)
         self._cast(state.intended)
         if self.writer is not None:
@@ -180,7 +181,7 @@ class _Game:
             )
 
     def _cast(self, sheriff: int | None) -> None:
-        """Decide who sits where."""
+        """Seat the players."""
         self.players = self.match.casting(
             Dealing(self.roles, sheriff, self.match.deal.key, self.match.play.key)
         )
@@ -188,7 +189,7 @@ class _Game:
         self.gather = self.match.gather or (sequentially if instant else concurrently)
 
     def _take_over(self, sheriff: int) -> None:
-        """Cast once more now that a Sheriff came into office by vote or lot, and write down who changed.
+        """Seat the players again after an election or a draw of the Sheriff, and record the changes.
 
         So a tested model can take over the elected Sheriff's seat (setting 6 of 002's released code).
         """
@@ -201,7 +202,7 @@ class _Game:
 
 
 def as_applied(ask: Ask, reply: Reply) -> tuple[Action, str | None]:
-    """A reply's action as it is applied, and why it cannot be, or None."""
+    """(action, reason): a reply's action as it is applied, and why it is invalid, or None."""
     action = reply.action
     if isinstance(action, Invalid):
         return Say(""), action.reason
@@ -211,9 +212,9 @@ def as_applied(ask: Ask, reply: Reply) -> tuple[Action, str | None]:
 
 
 def run_now(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Drive a coroutine that never waits to its end, without an event loop.
+    """Run a coroutine that never waits, without an event loop, and return its result.
 
-    For games of instant players only; waiting is a bug and raises AgentError.
+    It is for games of instant players. Raises AgentError if the coroutine waits.
     """
     try:
         coroutine.send(None)
@@ -228,5 +229,5 @@ def run_now(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 def everybody(agent: Agent) -> Casting:
-    """The casting that seats `agent` everywhere, without a model."""
+    """The casting with `agent` in every seat, without a model."""
     return lambda dealing: [Player(agent)] * len(dealing.roles)

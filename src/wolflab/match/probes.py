@@ -1,7 +1,7 @@
-"""Probes: questions put to players outside the game, answered from the view as it stands.
+"""Probes: questions to players outside the game, answered from their present view.
 
-Nothing of a probe enters the game: its notes are left out of the players' memory, its draws have their
-own keys, its answers go to the record's second chain. So playing with and without probes is the same.
+Nothing of a probe enters the game: its notes do not enter the players' memory, its draws have their own keys,
+and its answers go to the record's second chain. So a game is the same with and without probes.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from .player import Dealing
 
 @dataclass(frozen=True, slots=True)
 class ProbeContext:
-    """What a probe may look at: what the moderator is about to ask, who lives, and who has a vote.
+    """The input of a probe, before the asks of a step are answered.
 
-    alive, voters: bit masks over seats. waiting: who is still to speak in the discussion, or to vote in an
-    open vote, in order; first whoever is asked now. news: what happened since the last asks. roles: by seat.
+    alive, voters: bit masks over seats. waiting: the seats that have still to speak in the discussion or to
+    vote in an open vote, in order, the one asked now first. news: the events since the last asks. roles: by
+    seat.
     """
 
     ruleset: Ruleset
@@ -35,7 +36,7 @@ class ProbeContext:
 
 
 def probe_context(ruleset: Ruleset, now: Step, roles: tuple[str, ...]) -> ProbeContext:
-    """What probes may look at before the asks of a step are answered. roles: by seat."""
+    """The input of probes at a step. roles: by seat."""
     state = now.state
     waiting = state.queue if state.phase in ("discussion", "voting") else ()
     return ProbeContext(
@@ -44,8 +45,8 @@ def probe_context(ruleset: Ruleset, now: Step, roles: tuple[str, ...]) -> ProbeC
 
 
 class GamePolls:
-    """The polls of one game, moment by moment. Who speaks twice in a round may be asked the same twice; the
-    id of the second ask ends in "/2".
+    """The polls of one game. A seat that speaks twice in a round may be asked the same twice; the id of the
+    second ask ends in "/2".
     """
 
     def __init__(self, probes: Sequence[Probe]) -> None:
@@ -53,7 +54,7 @@ class GamePolls:
         self._asked: Counter[str] = Counter()
 
     def due(self, context: ProbeContext) -> list[tuple[str, tuple[Ask, ...]]]:
-        """Those of the next moment: (the probe's name, its asks)."""
+        """The polls that are due now: (the probe's name, its asks)."""
         polls = [(probe.name, probe.asks(context)) for probe in self.probes]
         return [(name, tuple(map(self._numbered, ballot))) for name, ballot in polls if ballot]
 
@@ -64,47 +65,47 @@ class GamePolls:
 
 
 def polls_due(probes: Sequence[Probe], steps: Sequence[Step], ruleset: Ruleset) -> list[tuple[str, str]]:
-    """(probe, ask's id) of every poll that is due in a game, from its steps."""
+    """(probe, ask's id) of every ask of a probe that is due in a game. steps: of the game, in order."""
     due, polls = [], GamePolls(probes)
     for step in steps:
         if step.asks and step.asks[0].seat != CHANCE:
-            moment = probe_context(ruleset, step, tuple(role.name for role in step.state.roles))
-            due += [(name, ask.id) for name, ballot in polls.due(moment) for ask in ballot]
+            context = probe_context(ruleset, step, tuple(role.name for role in step.state.roles))
+            due += [(name, ask.id) for name, ballot in polls.due(context) for ask in ballot]
     return due
 
 
 def dealing_of(steps: Sequence[Step], deal: str, play: str) -> Dealing:
-    """What seating depended on in a game, from its steps. deal, play: the keys of its draws."""
+    """The input of the casting in a game, from its steps. deal, play: the keys of its draws."""
     dealt = next(step.state for step in steps if step.asks and step.asks[0].seat != CHANCE)
     return Dealing(tuple(role.name for role in dealt.roles), dealt.intended, deal, play)
 
 
 class Probe(Protocol):
-    """`name` stands in the record; `asks` says whom to ask what, together with the moment's asks."""
+    """A kind of question outside the game."""
 
     @property
     def name(self) -> str:
-        """What the record calls it."""
+        """Its name in the record."""
         ...
 
     def asks(self, context: ProbeContext) -> tuple[Ask, ...]:
-        """Whom to ask what at this moment; empty for not now."""
+        """The asks to put to players together with those of the game; empty if none is due."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class StrawPoll:
-    """The pseudo-vote of 002 §3.2: before the Sheriff speaks, everybody else who has a vote votes.
+    """The pseudo-vote of 002 §3.2: before the Sheriff speaks, all other players who have a vote are polled.
 
-    The Sheriff speaks last; without one, the poll is taken before whoever does. `times` > 1 polls again
-    at the same moment with other draws (test–retest).
+    The Sheriff speaks last; without a Sheriff the poll comes before the last speaker. `times` > 1 repeats the
+    poll with other draws (test–retest).
     """
 
     times: int = 1
     name: str = "straw"
 
     def asks(self, context: ProbeContext) -> tuple[Ask, ...]:
-        """A ballot of all but the one about to speak last."""
+        """A ballot of all voters but the last speaker, who is about to speak."""
         speaker = _last_speaker(context)
         if speaker is None:
             return ()
@@ -126,24 +127,24 @@ class StrawPoll:
 
 
 def _speaking(context: ProbeContext) -> tuple[int, ...]:
-    """Who is about to speak in the discussion."""
+    """The seats that are about to speak in the discussion."""
     return tuple(ask.seat for ask in context.asks if (ask.kind, ask.phase) == ("statement", "discussion"))
 
 
 def _last_speaker(context: ProbeContext) -> int | None:
-    """Who is about to make the discussion's last statement."""
+    """The seat that is about to make the last statement of the discussion."""
     speakers = _speaking(context)
     return speakers[0] if speakers and context.waiting == speakers else None
 
 
 def _before_last(context: ProbeContext) -> tuple[int, ...]:
-    """Everybody but the one about to speak last: the Sheriff, where there is one."""
+    """All living seats but the last speaker (the Sheriff, if there is one), who is about to speak."""
     speaker = _last_speaker(context)
     return () if speaker is None else seats_of(context.alive & ~(1 << speaker))
 
 
 def _voting(context: ProbeContext) -> tuple[int, ...]:
-    """Who is about to vote; with the first ballot also the living who have no vote."""
+    """The seats that are about to vote; with the first ballot also the living without a vote."""
     voters = tuple(ask.seat for ask in context.asks if ask.kind == "vote")
     first = len(context.waiting) in (0, context.voters.bit_count())
     return (*voters, *seats_of(context.alive & ~context.voters)) if voters and first else voters
@@ -154,15 +155,15 @@ MOMENTS: Mapping[str, Callable[[ProbeContext], tuple[int, ...]]] = {
     "sheriff": _before_last,
     "vote": _voting,
 }
-"""Moment of `text.probes` → who is asked then; nobody for not now."""
+"""`ProbeMoment` of `text.probes` → the seats that are asked now; empty at other times."""
 BY_NOTE = frozenset(("rate", "guess"))
-"""Kinds of asks that are answered by a note, and by no action."""
+"""Kinds of asks that are answered by a note instead of an action."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpinionProbe:
-    """What players think of each of the others. The three are an entry of `text.probes.PROBES`; by default,
-    how far each of them is believed (1–10), just before the vote.
+    """A question about each of the other players. name, kind, moment: an entry of `text.probes.PROBES`; by
+    default, how far each of them is believed (1–10), just before the vote.
     """
 
     name: str = "rate"
@@ -170,7 +171,7 @@ class OpinionProbe:
     moment: str = "vote"
 
     def asks(self, context: ProbeContext) -> tuple[Ask, ...]:
-        """One ask a seat; it is answered by a note (`text.probes.Opinion`)."""
+        """One ask for each seat; it is answered by a note (`text.probes.Opinion`)."""
         phase = "voting" if self.moment == "vote" else "discussion"
         return tuple(
             Ask(f"{context.round}/{self.name}/{seat}", seat, self.kind, phase, context.round, None)
@@ -180,17 +181,17 @@ class OpinionProbe:
 
 @dataclass(frozen=True, slots=True)
 class InterviewProbe:
-    """Whoever has just spoken as if it had another role says why (003 A.4).
+    """Players who have just claimed another role are asked why (003 A.4).
 
-    camouflaged: whether a statement claims a role that its speaker, whose role is given, does not hold.
-    The answer is free text, with a note (`text.notes.Interviewed`).
+    camouflaged: (statement, the speaker's role, ruleset) → whether it claims another role. The answer is free
+    text, with a note (`text.notes.Interviewed`).
     """
 
     camouflaged: Callable[[Said, str, Ruleset], bool]
     name: str = "interview"
 
     def asks(self, context: ProbeContext) -> tuple[Ask, ...]:
-        """One ask to each living speaker in the discussion since the last asks."""
+        """One ask for each living speaker of the discussion since the last asks."""
         return tuple(
             Ask(
                 f"{context.round}/interview/{event.seat}",

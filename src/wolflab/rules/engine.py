@@ -1,32 +1,32 @@
 """The order of play.
 
-`begin(ruleset)` and `step(state, replies)` are the whole interface: both return a `Step` of the new
-state, the events that happened, and the asks that the game now waits for. No I/O, no clock, no random
-number: whatever is random is an ask to chance, answered like any other.
+The interface is `begin(ruleset)` and `step(state, replies)`. Both return a `Step`: the new state, the events
+that happened, and the asks that the game now waits for. There is no I/O, no clock and no random number. A
+random choice is an ask to chance, answered like any other.
 
-A game is a walk over phases. `PHASES` below is the table: each phase has a function that opens it
-(posing asks, or passing on) and one that takes the replies to those asks. A function does its own
-phase's work and names the phase that follows; the loop in `step` goes on until somebody is asked.
+A game goes through phases. `PHASES` below lists them: each phase has a function that opens it (it poses asks
+or goes on) and one that takes the replies to those asks. A function does the work of its own phase and names
+the next phase; the loop goes on until a seat or chance is asked.
 
     deal → nightfall → night → dawn ⇢ morning → (election | succession) → order → discussion
               ↑                                                                       │
               └── dusk ⇠ voting ←─ (action ⇢ action) ←────────────────────────────────┘
 
-Where somebody leaves the game (⇢) there may be a *departure* in between, which goes on where it was sent.
+When a player leaves the game (⇢), a *departure* may come in between; then the named phase follows.
 
 - *deal*: chance deals seat by seat, then draws the assigned Sheriff and a fixed order of speech.
 - *night*: duties are asked as soon as what they depend on is done (`Duty.after`); the pack one by one.
 - *dawn*: attack, shields and strikes are settled; deaths are announced.
-- *departure*: whoever has just left is asked for what its role may do then, seat by seat; whoever is shot by
-  it comes next. Nobody being left to ask: the win test, then `sheriff_death: stop`, then `stops_without`.
+- *departure*: the players who have just left are asked, seat by seat, for what their roles may do then. A
+  player whom they shoot comes next. Then come the win test, `sheriff_death: stop` and `stops_without`.
 - *morning*: void, *election* (round 1) or *succession* (the Sheriff has left): who is Sheriff now.
 - *order*, *discussion*: one statement each, the Sheriff last where there is one.
-- *action*: the day's duties, where there are any, asked as those of the night; whoever is shot leaves at
-  once.
-- *voting*: a ballot of those who have a vote, its tie, the last words; *dusk*: the round limit.
+- *action*: the duties of the day, if there are any, asked like those of the night. A player who is shot
+  leaves at once.
+- *voting*: a ballot of all who have a vote, the tie, the last words; *dusk*: the round limit.
 
-The Sheriff's morning (002): a Sheriff who left since the last one names the successor after dawn, among
-those still alive; under `sheriff_death: stop` the game ends when the Sheriff leaves instead.
+Succession (002): a Sheriff who has left since the last morning names a successor after dawn, among the
+living. Under `sheriff_death: stop` the game ends when the Sheriff leaves.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ from .state import State
 
 
 class Step(NamedTuple):
-    """What one move of the game gives: the state after it, what happened, who is asked next."""
+    """One move of the game: the state after it, what happened, who is asked next."""
 
     state: State
     events: tuple[Event, ...]
@@ -76,7 +76,7 @@ def rules_cache(ruleset: Ruleset) -> RulesCache:
 
 
 def begin(ruleset: Ruleset) -> Step:
-    """A new game: nothing is dealt yet, chance is asked for the first card."""
+    """A new game. Nothing is dealt yet; chance is asked for the first card."""
     state = State()
     state.cache = rules_cache(ruleset)
     state.phase, state.round = "deal", 0
@@ -111,12 +111,12 @@ def step(state: State, replies: Sequence[Action]) -> Step:
 
 
 def advance(state: State) -> Step:
-    """The game from a state that somebody set up in some phase, on to the next ask or the end."""
+    """Play from a state that was set up by hand, to the next ask or the end."""
     return _advance(state.copy(), [])
 
 
-def outcome_of(state: State) -> Outcome | None:
-    """How the game is over by who is alive in a state that somebody set up; None where it goes on."""
+def outcome_of_state(state: State) -> Outcome | None:
+    """The outcome that a state set up by hand already has by who is alive; None if the game goes on."""
     new = state.copy()
     _end_if_decided(new, [])
     return new.outcome
@@ -165,12 +165,12 @@ def _take_deal(s: State, events: list[Event], replies: Sequence[Action], asks: t
 
 
 def _chance(s: State, kind: str, options: tuple[Action, ...], about: str = "-") -> Ask:
-    """Chance is asked to pick one of `options`, each as likely."""
+    """An ask to chance for one of `options`, each equally likely."""
     return s.cache.ask(kind, s.phase, s.round, CHANCE, options, (1,) * len(options), about)
 
 
 def _draw_speakers(s: State, events: list[Event], mask: int) -> bool:
-    """Ask chance for the next speaker among `mask`; False once all are drawn and `order` stands."""
+    """Ask chance for the next speaker among `mask`. Once all are drawn, set `order` and return False."""
     left = mask & ~only(*s.drawn)
     if left:
         s.asks = (_chance(s, "speaker", s.cache.picks(left, False), str(len(s.drawn))),)
@@ -245,7 +245,7 @@ def _open_dawn(s: State, events: list[Event]) -> None:
 
 
 def _remove(s: State, events: list[Event], gone: int, next_phase: str, first_night: bool = False) -> None:
-    """Those of the mask are out of the game. next_phase: what goes on once their last duties are done."""
+    """Take the seats of the mask out of the game. next_phase: the phase after their last duties."""
     s.phase = s.next_phase = next_phase
     if not gone:
         return
@@ -262,7 +262,7 @@ def _remove(s: State, events: list[Event], gone: int, next_phase: str, first_nig
 
 
 def _open_departure(s: State, events: list[Event]) -> None:
-    """Ask for the next last duty of those who have left; the game goes on when all are done."""
+    """Ask for the next duty of the players who have left; go on when all duties are done."""
     while s.leaving:
         (kind, seat), s.leaving = s.leaving[0], s.leaving[1:]
         duty = DUTIES[kind]
@@ -277,14 +277,14 @@ def _open_departure(s: State, events: list[Event]) -> None:
 
 
 def _take_departure(s: State, events: list[Event], replies: Sequence[Action], asks: tuple[Ask, ...]) -> None:
-    """No other duty depends on it, so it is none of the choices that are kept."""
+    """No other duty depends on this choice, so it is not kept among the choices."""
     (ask,), (reply,) = asks, replies
     events.extend(DUTIES[ask.kind].act(s, ask.seat, reply))
     _shots_hit(s, events, s.next_phase)
 
 
 def _shots_hit(s: State, events: list[Event], next_phase: str) -> None:
-    """Whoever was shot just now leaves; of several shots at one player the first one counts."""
+    """Players who were just shot leave. Of several shots at one player the first counts."""
     hit: dict[int, int] = {}
     for seat, target in s.shots:
         if s.alive >> target & 1:
@@ -318,7 +318,7 @@ def _open_morning(s: State, events: list[Event]) -> None:
 def _open_election(s: State, events: list[Event]) -> None:
     """Candidates are drawn one by one, speak in that order, then everybody votes (002 §9.1).
 
-    Without a vote (`drawn`) the first one drawn is the Sheriff.
+    Without a vote (`drawn`) the first player drawn is the Sheriff.
     """
     if s.cache.ruleset.sheriff == "drawn":
         s.asks = (_chance(s, "drawn", s.cache.picks(_eligible(s), False)),)
@@ -331,7 +331,7 @@ def _open_election(s: State, events: list[Event]) -> None:
 
 
 def _next_candidate(s: State) -> Ask:
-    """Chance draws the next to run; a seat meant to stand does, in each place with equal chance."""
+    """Chance draws the next candidate. The intended seat always runs, in each place with equal chance."""
     left = s.cache.seats(_eligible(s) & ~only(*s.candidates))
     weights = [1] * len(left)
     if s.intended in left:
@@ -348,7 +348,7 @@ def _wanted(s: State) -> int:
 
 
 def _eligible(s: State) -> int:
-    """Who of the living may be Sheriff; never nobody, which `Ruleset` sees to."""
+    """Mask of the living who may be Sheriff. `Ruleset` makes sure that it is never empty."""
     return s.alive & s.cache.ruleset.eligible
 
 
@@ -375,7 +375,7 @@ def _take_election(s: State, events: list[Event], replies: Sequence[Action], ask
 
 
 def _take_office(s: State, events: list[Event], seat: int, how: str) -> None:
-    """`seat` is Sheriff from now on; a contested office lost to somebody else voids the game."""
+    """Make `seat` the Sheriff. A contested office that another seat wins voids the game."""
     s.sheriff = seat
     events.append(SheriffNamed(seat, how, EVERYONE))
     s.phase = "order"
@@ -431,7 +431,7 @@ def _take_order(s: State, events: list[Event], replies: Sequence[Action], asks: 
 
 
 def side_order(alive: tuple[int, ...], sheriff: int, left: bool) -> tuple[int, ...]:
-    """The order of speech from the Sheriff's neighbour round to the Sheriff, who comes last.
+    """The order of speech from the Sheriff's neighbour around to the Sheriff, who comes last.
 
     Left is the next lower living number and goes down, right the next higher and goes up.
     """
@@ -508,16 +508,16 @@ def _announce_votes(
 
 
 def _weighted(s: State, voters: Iterable[int], replies: Sequence[Action]) -> Sequence[Action]:
-    """Each voter's reply as often as it counts."""
+    """Each voter's reply, repeated as often as it counts."""
     if not s.votes:
         return replies
     return [reply for seat, reply in zip(voters, replies, strict=True) for _ in range(s.votes[seat])]
 
 
 def _leaders(replies: Sequence[Action], pass_competes: bool) -> tuple[int, ...]:
-    """The seats with most votes, ascending; empty when nobody was voted for.
+    """The seats with most votes, ascending; empty if nobody got a vote.
 
-    Where pass competes, it also empties the lead by coming first or sharing the first place.
+    If pass competes, the result is also empty when pass has as many votes or more.
     """
     counts: dict[int, int] = {}
     passes = 0
@@ -542,7 +542,7 @@ def _close_vote(s: State, events: list[Event], seat: int | None, tied: tuple[int
 
 
 def _remove_voted_out(s: State, events: list[Event]) -> None:
-    """The player voted out goes, if there is one."""
+    """The player who was voted out leaves, if there is one."""
     gone = 0 if s.voted_out is None else 1 << s.voted_out
     s.voted_out = None
     _remove(s, events, gone, "dusk")
@@ -559,8 +559,8 @@ def _open_dusk(s: State, events: list[Event]) -> None:
 
 
 def _end_if_decided(s: State, events: list[Event]) -> None:
-    """After a departure: end the game if a side has won (002 §6.1, 003 §2, 004 App. B), else if it stops with
-    the Sheriff, or with the player named for it.
+    """After a departure: end the game if a side has won (002 §6.1, 003 §2, 004 App. B), or if the rules stop
+    it without its Sheriff or without a named player.
     """
     rules = s.cache.ruleset
     wolves, others, plain = s.cache.census(s.roles, s.alive)

@@ -1,8 +1,8 @@
 """The full state of a game: everything that the moderator knows.
 
-`engine.step` copies a state, lets the phase's handler work on the copy and returns it; a state that
-has been returned is never touched again. Fields hold immutable values, so the copy is shallow and
-cheap. Players, agents and screens never see a state: they get a `View`.
+`engine.step` copies a state, lets the phase's handler change the copy, and returns it. A returned state never
+changes again. Fields hold immutable values, so a shallow copy is enough. Players, agents and screens never
+see a state: they get a `View`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .ruleset import Ruleset
 
 
 class State:
-    """See the module. Masks are bit masks over seats. Duties see it as a `DutyState`."""
+    """See the module. Masks are bit masks over seats. Duties see the state as a `DutyState`."""
 
     cache: RulesCache
     phase: str
@@ -29,7 +29,7 @@ class State:
     asks: tuple[Ask, ...]
     outcome: Outcome | None
     sheriff: int | None
-    """Who is Sheriff; None before anybody is."""
+    """The present or latest Sheriff; None before there is one."""
     intended: int | None
     """The seat drawn in secret with the deal to become Sheriff (assigned, contested)."""
     order: tuple[int, ...]
@@ -37,34 +37,34 @@ class State:
     drawn: tuple[int, ...]
     """Speakers drawn so far, while chance draws an order."""
     queue: tuple[Any, ...]
-    """What the phase still has to do: duties, or speakers."""
+    """Duties, speakers or voters whose turn is still to come in this phase."""
     memory: dict[tuple[int, str], object]
-    """What a role's duty must remember of a seat: (seat, word) → value. Replaced, never changed."""
+    """Values kept for duties: (seat, word) → value. The mapping is replaced, never changed."""
     choices: tuple[tuple[str, int, Action], ...]
     """Tonight's choices so far, or today's: (duty kind, seat, action)."""
     shielded: int
     struck: int
     voted_out: int | None
-    """The player voted out, before the last words."""
+    """The player who was voted out, until the last words are over."""
     candidates: tuple[int, ...]
-    """Who runs for Sheriff."""
+    """The candidates for Sheriff."""
     tied: tuple[int, ...]
-    """Who shares the most votes, while chance breaks the tie."""
+    """The seats that share the most votes, while chance breaks the tie."""
 
-    # What few games use begins here and not in `engine.begin`: what is not set need not be copied.
+    # Fields that few games use have defaults here: a field that is not set is not copied.
     votes: tuple[int, ...] = ()
-    """By seat, how often its vote counts; empty while everybody's counts once."""
+    """By seat, how often its vote counts; empty while every vote counts once."""
     cured: int = 0
     struck_last_night: int = 0
-    """Who was struck in the last night."""
+    """Mask of the seats that were struck in the last night."""
     shots: tuple[tuple[int, int], ...] = ()
-    """(who shot, at whom) of what is being done now."""
+    """(seat, target) of the shots that have not been applied yet."""
     shot_dead: int = 0
-    """Who was shot, in all of the game."""
+    """Mask of the seats that were shot in this game."""
     leaving: tuple[Any, ...] = ()
-    """The last duties of those who have just left, in the order in which they are due."""
+    """The departure duties that are still to be asked, in order."""
     next_phase: str = ""
-    """The phase that goes on after a departure."""
+    """The phase that follows a departure."""
 
     def copy(self) -> State:
         """A shallow copy, for `engine.step` to work on."""
@@ -74,7 +74,7 @@ class State:
 
     @property
     def voters(self) -> int:
-        """Mask of those who have a vote: not all of the living need have one."""
+        """Mask of the living seats that have a vote."""
         return self.alive & self.cache.voting(self.votes) if self.votes else self.alive
 
     # -- as duties see it (`DutyState`) -----------------------------------------------------

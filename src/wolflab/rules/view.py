@@ -1,7 +1,7 @@
 """What one seat may know: the events with that seat in the audience, plus that seat's own notes.
 
-Agents, the policy and the screens get views, never a state. `Log` is the moderator's list of events
-from which views are cut; a view numbers its events for its own seat, so that a gap tells nothing.
+Agents, the policy and the screens get views, never a state. `Log` is the moderator's list of events, from
+which views are made. A view numbers its events for its own seat, so that a gap tells nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .ruleset import Ruleset
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something an agent wrote down for itself while answering `ask` (its memory and its reasons).
+    """Something that an agent wrote down for itself while it answered `ask` (its memory and its reasons).
 
     `at` is the number of events that its seat had seen; `step` is the pipeline's step path
     ("deduce/3"); `content` is one of the typed notes of `wolflab.text.notes`.
@@ -30,10 +30,10 @@ class Note:
 
 
 class View(NamedTuple):
-    """See the module. `events` and `notes` are in the order in which the seat met them.
+    """See the module. `events` and `notes` are in the order in which the seat got them.
 
-    cache: room for folds over this seat's views to go on from where they were. Whatever is in it can be
-    computed again from the view, and nothing may depend on its being there.
+    cache: holds the state of folds over this seat's views, so that they need not start again. Its content can
+    always be computed from the view.
     """
 
     seat: int
@@ -44,12 +44,12 @@ class View(NamedTuple):
 
     @property
     def facts(self) -> Facts:
-        """What this seat's events say (see `rules.facts`)."""
+        """The facts that follow from this seat's events (see `rules.facts`)."""
         last = self.with_facts(len(self.events) - 1) if self.events else ()
         return last[0][1] if last else facts_of(self.ruleset)
 
     def with_facts(self, start: int = 0, end: int | None = None) -> Sequence[EventWithFacts]:
-        """Its events from `start` up to `end`, each with the facts once this seat had learned of it."""
+        """The events from `start` up to `end`, each with this seat's facts after it."""
         known: list[EventWithFacts] = self.cache.setdefault(_WITH_FACTS, [])
         size = len(self.events)
         if len(known) < size:
@@ -63,7 +63,7 @@ _WITH_FACTS = "told"
 class Log:
     """All events of a game in order, and each seat's share of them.
 
-    `view(seat)` costs what the seat has newly learned since it last looked.
+    The cost of `view(seat)` depends on the number of events since the last call for that seat.
     """
 
     def __init__(self, ruleset: Ruleset) -> None:
@@ -77,11 +77,11 @@ class Log:
 
     @property
     def facts(self) -> Facts:
-        """What all events say: the moderator's facts."""
+        """The moderator's facts, from all events."""
         return self.with_facts(len(self.events) - 1)[0][1] if self.events else facts_of(self.ruleset)
 
     def with_facts(self, start: int = 0) -> Sequence[EventWithFacts]:
-        """All events from `start` on, each with the moderator's facts once it had happened."""
+        """All events from `start` on, each with the moderator's facts after it."""
         return with_facts(self.ruleset, self.events, self._with_facts)[start:]
 
     def extend(self, events: Sequence[Event]) -> None:

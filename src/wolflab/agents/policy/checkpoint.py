@@ -1,9 +1,8 @@
 """A trained policy as a file, and as a player's `Policy`.
 
-A file is safetensors: numbers, and one JSON text that says what they are (never a pickle, so opening a
-stranger's file runs nothing). It holds the network's shape, the embedder that it reads with, the number and
-the source of candidates, the ruleset, and how it was trained. What does not fit a player or its table is
-refused with a sentence.
+A file is in the safetensors format: arrays, and one JSON text that describes them. It is no pickle, so
+opening it runs no code. It has the network's shape, the embedder, the number and the source of candidates,
+the ruleset, and the settings of the training. A policy that does not fit a player or its table is refused.
 """
 
 from __future__ import annotations
@@ -33,20 +32,20 @@ from .features import INPUTS, Batch, stack
 from .network import Network, NetworkConfig, check_arrays, probabilities
 
 FORMAT = 1
-"""Raise it with any change after which older files would be read wrongly."""
+"""The version of the file format. Raise it if older files would be read wrongly."""
 SUFFIX = ".safetensors"
 ELSEWHERE = "the folder policies of Wolflab's repository"
-"""Where further seeds of the shipped trainings lie; the package does not hold them."""
+"""The place of further seeds of the shipped trainings, which the package does not have."""
 Source = Literal["model", "intents"]
 RECIPE_FOR: Mapping[Source, str] = {"model": "strategic", "intents": "atomic"}
-"""The recipe that a policy plays in, by who proposes its candidates."""
+"""Source of candidates → the recipe of its policies."""
 BY_DEFAULT: Mapping[Source, str] = {"model": "small", "intents": "small-atomic"}
-"""The shipped policy that a recipe takes, by who proposes its candidates."""
+"""Source of candidates → the shipped policy that a recipe takes."""
 
 _KEY, _DIGEST = "wolflab", "digest"
-"""Under which the JSON and the digest stand in the file's metadata."""
+"""The keys of the JSON and of the digest in the file's metadata."""
 _APART = 256
-"""Up to this width each decision of a batch is computed by itself; a wider network would take far longer."""
+"""Up to this width each decision of a batch is computed separately; wider networks would be far slower."""
 
 
 class _Metadata(msgspec.Struct, forbid_unknown_fields=True):
@@ -64,12 +63,12 @@ class _Metadata(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """A policy at rest.
+    """A stored policy.
 
-    network: its shape. embedder: `Embedder.describe()` of the one that it reads with. candidates: N, the most
-    that it was trained to weigh. source: who proposes them ("model", or "intents" of the Atomic agent).
-    rules: the name of the ruleset that it was trained in. arrays: float32, by `network.shapes`. training:
-    seed, update and settings, as plain values; part of the digest, and no player looks at it.
+    network: its shape. embedder: `Embedder.describe()` of its embedder. candidates: N, the largest number of
+    candidates in training. source: of the candidates ("model", or "intents" of the Atomic agent). rules: the
+    name of the training's ruleset. arrays: float32, by `network.shapes`. training: seed, update and settings
+    as plain values; they are part of the digest, and players do not use them.
     """
 
     name: str
@@ -98,14 +97,14 @@ class Checkpoint:
 
     @property
     def reads(self) -> dict[str, Any]:
-        """The embedder that it reads with, as an experiment writes it."""
+        """Its embedder, as an experiment writes it."""
         embedder = self.embedder
         settings = {name: embedder[name] for name in ("dimensions", "extra") if name in embedder}
         return {"embedder": str(embedder.get("name", "")), **settings}
 
     @cached_property
     def digest(self) -> str:
-        """16 hex digits of everything but the name: numbers, shape, embedder, training."""
+        """16 hex digits of everything but the name: arrays, shape, embedder, training."""
         return _digest(self._metadata_text(), self.arrays)
 
     def _metadata_text(self) -> str:
@@ -130,7 +129,7 @@ class Checkpoint:
             ) from None
 
     def describe(self) -> dict[str, Any]:
-        """For a record's header: which policy it is, and what it was trained with."""
+        """For a record's header: the policy's identity and its training."""
         return {
             "name": self.name,
             "digest": self.digest,
@@ -143,10 +142,10 @@ class Checkpoint:
         }
 
     def require(self, embedder: Embedder, candidates: int, source: Source, players: int) -> None:
-        """Raise ModelError unless the policy can serve such a player.
+        """Raise ModelError unless the policy can play for such a player.
 
-        embedder: the player's. candidates: the most that its recipe puts before the policy. source: who
-        proposes them. players: at the table.
+        embedder: the player's. candidates: the largest number in its recipe. source: of the candidates.
+        players: at the table.
         """
         named = f"policy {self.name!r}"
         if self.inputs != INPUTS:
@@ -183,10 +182,10 @@ class Checkpoint:
 
 
 def save(checkpoint: Checkpoint, path: Path, half: bool = False) -> Checkpoint:
-    """Write a file and return what will be read from it.
+    """Write a file and return the checkpoint as it will be read.
 
-    half: numbers as float16: half the size, rounded to 3 digits. Raises StoreError where the file cannot be
-    written, ModelError where a number is too large for float16.
+    half: store float16, which has half the size and about 3 digits. Raises StoreError if the file cannot be
+    written, ModelError if a number is too large for float16.
     """
     from safetensors.numpy import save as packed
 
@@ -198,12 +197,12 @@ def save(checkpoint: Checkpoint, path: Path, half: bool = False) -> Checkpoint:
 
 
 def _stored(name: str, array: Float32s, half: bool) -> np.ndarray:
-    """An array as a file has it. Single numbers stay whole: they scale the critic's values."""
-    whole = np.asarray(array, np.float32, order="C")
-    if not half or not whole.ndim:
-        return whole
+    """An array as it is stored. Scalars stay float32, since they scale the critic's values."""
+    exact = np.asarray(array, np.float32, order="C")
+    if not half or not exact.ndim:
+        return exact
     with np.errstate(over="ignore"):
-        short = whole.astype(np.float16)
+        short = exact.astype(np.float16)
     if not np.isfinite(short).all():
         raise ModelError(f"{name!r} has numbers too large for float16; save the policy as float32")
     return short
@@ -222,14 +221,14 @@ def _folder() -> Path:
 def load_policy(name_or_path: str | Path) -> Checkpoint:
     """The policy of that name (`shipped_policies`), or in that file.
 
-    Raises ModelError for an unknown name, and for a file that is none of Wolflab's, damaged, or of another
-    version. Nothing in a file is executed.
+    Raises ModelError for an unknown name, and for a file that is damaged, of another version or of another
+    program. Nothing in a file is executed.
     """
     return _read(located(name_or_path))
 
 
 def located(name_or_path: str | Path) -> Path:
-    """The file of the policy of that name, or that path itself; ModelError for an unknown name."""
+    """The path of the policy of that name, or the given path; ModelError for an unknown name."""
     text = str(name_or_path)
     if text in shipped_policies():
         return _folder() / (text + SUFFIX)
@@ -318,7 +317,7 @@ def _refuse(path: Path, why: str) -> NoReturn:
 
 
 class NumpyPolicy:
-    """A checkpoint at work: a `Policy` that never waits. Two of the same digest are one player."""
+    """A `Policy` that computes a checkpoint's network and never waits. Equal digests are the same player."""
 
     instant = True
 
@@ -342,10 +341,10 @@ class NumpyPolicy:
         return self.weigh_many((observation,))[0]
 
     def weigh_many(self, observations: Sequence[Observation]) -> list[Weights]:
-        """π and the value of each observation, of any tables and numbers of candidates.
+        """π and the value of each observation, for any sizes of tables and numbers of candidates.
 
-        Up to a width of 256 each has the bits that it has alone; beyond, the same up to rounding. Raises
-        ModelError for a table, a choice or vectors that the network has no place for.
+        Up to a width of 256 each result is the same to the bit as alone; for wider networks, up to rounding.
+        Raises ModelError if the network is too small for a table, a choice or vectors.
         """
         if not observations:
             return []
@@ -368,9 +367,9 @@ class NumpyPolicy:
         return stack(observations, self.checkpoint.network.capacity, self.checkpoint.candidates)
 
     def weigh_batch(self, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
-        """π, float64 (B, N), 0 where there is no candidate, and values in units of reward, float64 (B,)."""
+        """π, float64 (B, N), 0 for padding, and values in units of reward, float64 (B,)."""
         network = self.network
-        with np.errstate(over="ignore", invalid="ignore"):  # told below
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
             logits, value = network.forward(batch, apart=self.checkpoint.network.width <= _APART)
             shares = probabilities(logits)
         values = value.astype(np.float64) * network.value_scale + network.value_mean
@@ -385,18 +384,18 @@ class NumpyPolicy:
 
 
 def check_policy(agent: Agent, embedders: Mapping[str, Embedder], ruleset: Ruleset) -> None:
-    """Raise ModelError where a player's policy cannot serve it at such a table."""
+    """Raise ModelError if a player's policy cannot play for it under these rules."""
     if isinstance(agent, LanguageAgent) and isinstance(agent.policy, NumpyPolicy):
-        check_fits(agent.policy.checkpoint, agent.recipe, embedders["policy"], ruleset)
+        check_policy_fits(agent.policy.checkpoint, agent.recipe, embedders["policy"], ruleset)
 
 
-def check_fits(policy: Checkpoint, recipe: Recipe, embedder: Embedder, ruleset: Ruleset) -> None:
-    """Raise ModelError where a policy cannot serve such a player at such a table."""
+def check_policy_fits(policy: Checkpoint, recipe: Recipe, embedder: Embedder, ruleset: Ruleset) -> None:
+    """Raise ModelError if a policy cannot play for such a player under these rules."""
     stage = recipe.propose
     assert stage is not None
     policy.require(embedder, most_candidates(stage, ruleset), stage.source, ruleset.players)
 
 
 def most_candidates(stage: Proposal, ruleset: Ruleset) -> int:
-    """How many candidates may come before a policy at such a table."""
+    """The largest number of candidates of a decision under these rules."""
     return stage.candidates if stage.source == "model" else len(intents(ruleset))

@@ -16,7 +16,7 @@ from typing import Any
 
 from ...agents.language import LanguageAgent
 from ...agents.policy.base import Policy
-from ...agents.policy.checkpoint import SUFFIX, NumpyPolicy, check_fits, load_policy
+from ...agents.policy.checkpoint import SUFFIX, NumpyPolicy, check_policy_fits, load_policy
 from ...errors import ExperimentError, ModelError
 from ...match import Dealing, Draws, Player, play, run_now
 from ...models.embedders import Embedder
@@ -166,7 +166,7 @@ class TrainingPlayers(Players):
             # Evaluations are played at tables of the usual size, episodes at all of them.
             for rules in self.experiment.tables if name == "target" else (self._rules,):
                 reads = self.embedder(spec.embedder)
-                check_fits(self.policy(policy).checkpoint, spec.resolved_recipe(), reads, rules)
+                check_policy_fits(self.policy(policy).checkpoint, spec.resolved_recipe(), reads, rules)
         return self.player(spec)
 
     def check(self) -> None:
@@ -183,7 +183,7 @@ class TrainingPlayers(Players):
     def _check_start(self, policy: str) -> None:
         spec, start = self.experiment.learner(), self.policy(policy).checkpoint
         for rules in self.experiment.tables:
-            check_fits(start, spec.resolved_recipe(), self.embedder(spec.embedder), rules)
+            check_policy_fits(start, spec.resolved_recipe(), self.embedder(spec.embedder), rules)
         if start.network != self.experiment.config():
             shape = {name: value for name, value in asdict(start.network).items() if name != "dimensions"}
             raise ModelError(f"{policy}'s network has another shape; set network to {shape}")
