@@ -65,7 +65,9 @@ def is_reply(given: object) -> bool:
 
 
 class IO(Protocol):
-    """An agent's only way to models, embedders and chance, for one ask. Keys are completed by game and ask."""
+    """An agent's only way to models, embedders and chance, for one ask. Keys are completed by game and
+    ask.
+    """
 
     async def generate(
         self,

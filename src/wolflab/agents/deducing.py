@@ -46,7 +46,9 @@ def deduction_targets(turn: Deliberation, stage: Deduction) -> tuple[int, ...]:
 
 
 async def _judged(turn: Deliberation, stage: Deduction, group: tuple[int, ...]) -> dict[int, Belief]:
-    """Judge `group`, in one call or in one for each, gathered. Returns the latest belief about each player."""
+    """Judge `group`, in one call or in one for each, gathered. Returns the latest belief about each
+    player.
+    """
     now, each = situated(turn, stage), stage.calls == "each"
     previous = _living(turn.memory.beliefs, now) if stage.show else ()
 

@@ -202,7 +202,9 @@ def error_place(error: BaseException, module: str = "") -> str:
 
 
 def error_places(error: BaseException, packages: Collection[str]) -> Iterator[tuple[str, str]]:
-    """(file and line, function) of the frames of these packages in an error's traceback, the innermost last."""
+    """(file and line, function) of the frames of these packages in an error's traceback, the innermost
+    last.
+    """
     for frame, line in walk_tb(error.__traceback__):
         module = frame.f_globals.get("__name__", "")
         if module.partition(".")[0] in packages:

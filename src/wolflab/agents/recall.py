@@ -20,7 +20,9 @@ from .base import IO
 
 
 class Messages:
-    """A seat's messages so far: `lines` in order, their `scores` and `vectors`. It is a fold over the view."""
+    """A seat's messages so far: `lines` in order, their `scores` and `vectors`. It is a fold over the
+    view.
+    """
 
     def __init__(self, ruleset: Ruleset) -> None:
         self.lines: list[Line] = []

@@ -29,5 +29,7 @@ class Staged:
         return Reply(line) if line is not None else await self.agent.reply(view, ask, io)
 
     def describe(self) -> dict[str, Any]:
-        """For the record's header. The lines follow from scene and deal, and the record has them as replies."""
+        """For the record's header. The lines follow from scene and deal, and the record has them as
+        replies.
+        """
         return dict(self.agent.describe()) | {"scene": self.scene}

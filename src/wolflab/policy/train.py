@@ -330,7 +330,9 @@ class Learner:
 
 @dataclass
 class ReturnMoments:
-    """Count, mean and sum of squared deviations of all returns so far, which normalise the critic's values."""
+    """Count, mean and sum of squared deviations of all returns so far, which normalise the critic's
+    values.
+    """
 
     count: float = 0.0
     mean: float = 0.0

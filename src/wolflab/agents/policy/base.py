@@ -28,7 +28,9 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """probabilities: π over the candidates of one observation, float64 (n,), with sum 1. value: the critic's."""
+    """probabilities: π over the candidates of one observation, float64 (n,), with sum 1. value: the
+    critic's.
+    """
 
     probabilities: NDArray[np.float64]
     value: float
