@@ -74,8 +74,8 @@ def sequence(
 
     values: independent observations within `bounds`, in order of time. at: ascending, each from 0 to
     len(values); at 0 the interval is `bounds`. No interval is wider than an earlier one. If all candidates
-    are excluded, which has a probability of at most 1 − level, the one with the least evidence against it is the interval.
-    Raises ValueError for values outside the bounds, or for `at` out of order.
+    are excluded, which has a probability of at most 1 − level, the one with the least evidence against it is
+    the interval. Raises ValueError for values outside the bounds, or for `at` out of order.
     """
     low, high = bounds
     unit = (np.asarray(values, dtype=np.float64) - low) / (high - low)
