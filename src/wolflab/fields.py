@@ -66,10 +66,10 @@ class FieldError(ValueError):
 
 
 def from_plain(kind: type[T], values: Mapping[str, Any]) -> T:
-    """A dataclass of plain values, as a file or a record holds them; Misfit for what does not fit its types.
+    """A dataclass from plain values of a file or a record; FieldError for values of a wrong type.
 
-    Nothing is guessed ("3" is no number, 1 is not true), lists become tuples where the type says so, and what
-    the dataclass itself refuses it refuses in its own words.
+    Types are strict ("3" is no number, 1 is not true). Lists become tuples if the type is one. Errors of the
+    dataclass itself keep their words.
     """
     for place, known in _misnamed(kind, values):
         raise FieldError(place, f"there is no such field; {nearest(place, known)}")

@@ -13,7 +13,7 @@ from .recipes import Deduction
 
 async def deduce(turn: Deliberation, stage: Deduction) -> Findings:
     """Judge the others, if this kind of ask needs it, and split statements by the new beliefs."""
-    group = deduction_targets(turn, stage)
+    group = _targets(turn, stage)
     if not group:
         now = situated(turn, stage)
         return Findings(now, judged=_living(turn.memory.beliefs, now))
@@ -33,7 +33,7 @@ def situated(
     return situation(turn.view, turn.memory, turn.ask, turn.recipe.layout, alpha, beliefs)
 
 
-def deduction_targets(turn: Deliberation, stage: Deduction) -> tuple[int, ...]:
+def _targets(turn: Deliberation, stage: Deduction) -> tuple[int, ...]:
     """The seats to judge before this ask; none on the first night (004 §4.1)."""
     ask, memory = turn.ask, turn.memory
     if ask.kind in ("campaign", "succeed", "last-words") or (ask.phase == "night" and ask.round == 1):

@@ -242,7 +242,8 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
             self._runner.answer(self._game, meant)
             self.agents = agents
             self._set_turn()
-        self._set_rewards()
+        earned = self._game.earnings()  # the first step gets all rewards before it
+        self.rewards = {agent: earned[self._seat(agent)] for agent in self.agents}
         self._accumulate_rewards()
         if self.render_mode == "human":
             self.render()
@@ -341,11 +342,6 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         elif self._game.asked:
             self._finish()
         self._set_infos()
-
-    def _set_rewards(self) -> None:
-        """Set the rewards since the last step; the first step includes all before it."""
-        earned = self._game.earnings()
-        self.rewards = {agent: earned[self._seat(agent)] for agent in self.agents}
 
     def _finish(self) -> None:
         """Terminate all agents."""

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Generator
 from concurrent.futures import Future
 from queue import SimpleQueue
 from threading import Thread
+from types import coroutine
 from typing import Any, NamedTuple
 
 from ..agents.base import IO, Reply
@@ -48,17 +49,10 @@ class LearnerSeat:
         return {"recipe": self.name}
 
 
-class _Pause:
-    def __init__(self, turn: LearnerTurn) -> None:
-        self.turn = turn
-
-    def __await__(self) -> Generator[LearnerTurn, Action, Action]:
-        return (yield self.turn)
-
-
-async def pause(turn: LearnerTurn) -> Action:
+@coroutine
+def pause(turn: LearnerTurn) -> Generator[LearnerTurn, Action, Action]:
     """`Put` for `Stepwise`: yields the turn out of the coroutine."""
-    return await _Pause(turn)
+    return (yield turn)
 
 
 class Stepwise:

@@ -69,7 +69,8 @@ class Game:
     """See the module.
 
     learners: the seats that learn, ascending, after the deal. turn: the present turn of a learner; None at
-    the end, when `played` is set. asked: whether a learner was asked anything yet.
+    the end, when `played` is set. asked: whether a learner was asked anything yet. earned: rewards by seat
+    that were not taken yet.
     """
 
     def __init__(
@@ -85,14 +86,14 @@ class Game:
         self.turn: LearnerTurn | None = None
         self.played: Played | None = None
         self.asked = False
-        self._earned = [0.0] * ruleset.players
+        self.earned = [0.0] * ruleset.players
 
     def watch(self, events: Sequence[Event], log: Log, turns: Sequence[Turn]) -> None:
         """`match.Match.watch`: keep the log, add up rewards, write the transcript."""
         self.log = log
         for gain in self.rewards.follow(events):
             for seat, points in enumerate(gain.seats):
-                self._earned[seat] += points
+                self.earned[seat] += points
         for event in log.events[len(self.transcript) :]:
             self.transcript.append(capitalised(sentence(event, None, self.ruleset), self.ruleset))
 
@@ -106,15 +107,11 @@ class Game:
     @property
     def progress(self) -> GameProgress:
         """The input of `GameRunner.restore`."""
-        return GameProgress(self.deal.key, tuple(self.answers), tuple(self._earned), dict(self.calls.filed))
-
-    def set_earnings(self, earned: Sequence[float]) -> None:
-        """Set the rewards by seat that were not taken yet."""
-        self._earned = [*earned]
+        return GameProgress(self.deal.key, tuple(self.answers), tuple(self.earned), dict(self.calls.filed))
 
     def earnings(self) -> list[float]:
         """Rewards by seat since they were last taken."""
-        earned, self._earned = self._earned, [0.0] * self.ruleset.players
+        earned, self.earned = self.earned, [0.0] * self.ruleset.players
         return earned
 
 
@@ -160,7 +157,7 @@ class GameRunner:
         game = self.begin(progress.key, worth, progress.calls)
         for action in progress.answers:
             self.answer(game, action)
-        game.set_earnings(progress.earned)
+        game.earned = [*progress.earned]
         return game
 
     def _match(self, game: Game, put: Put, instant: bool) -> Match:

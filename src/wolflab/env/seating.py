@@ -154,16 +154,13 @@ def other_players(others: Others, ruleset: Ruleset) -> OtherPlayers:
         holder = _player(others, ruleset)
         return lambda dealing: lambda seat: holder
     if isinstance(others, Mapping):
-        _check_places(others, (*_SIDES, *(role.name for role in ruleset.cast), "others"))
+        places = (*_SIDES, *(role.name for role in ruleset.cast), "others")
+        for place in others:
+            if place not in places:
+                raise ExperimentError(f"others: there is no place {place!r}; use {', '.join(places)}")
         by_place = {place: _player(who, ruleset) for place, who in others.items()}
         return lambda dealing: lambda seat: _at(by_place, dealing, seat)
     return lambda dealing: _cast(others, dealing)
-
-
-def _check_places(others: Mapping[str, str | Player], places: Collection[str]) -> None:
-    for place in others:
-        if place not in places:
-            raise ExperimentError(f"others: there is no place {place!r}; use {', '.join(places)}")
 
 
 def _cast(others: Casting, dealing: Dealing) -> Callable[[int], Player]:

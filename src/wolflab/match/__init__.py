@@ -1,6 +1,6 @@
 """Plays one game. `play` is the only game loop."""
 
-from .draws import DealtCards, Draws, dealt, dealt_roles
+from .draws import DealtCards, Draws, dealt
 from .io import LiveIO, concurrently
 from .play import GameWatch, Match, Played, TurnWatch, everybody, play, run_now
 from .player import Casting, Dealing, Player
@@ -23,7 +23,6 @@ __all__ = [
     "TurnWatch",
     "concurrently",
     "dealt",
-    "dealt_roles",
     "everybody",
     "play",
     "run_now",

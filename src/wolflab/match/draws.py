@@ -47,11 +47,6 @@ def draw_option(ask: Ask, draws: Draws) -> Action:
     raise AssertionError("weights sum to more than was drawn below")
 
 
-def dealt_roles(ruleset: Ruleset, draws: Draws) -> tuple[str, ...]:
-    """The roles by seat that these draws deal."""
-    return dealt(ruleset, draws).roles
-
-
 class DealtCards(NamedTuple):
     """Roles by seat. sheriff: the seat drawn with the cards to become Sheriff, or None."""
 

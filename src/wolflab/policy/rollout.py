@@ -216,15 +216,6 @@ class LearningSeat:
         return self.policy.describe()
 
 
-@dataclass
-class _Episode:
-    """One played episode."""
-
-    ended: EpisodeResult
-    seats: list[tuple[LearningSeat, Float32s]]
-    """(seat, rewards) of each learning seat that made a decision."""
-
-
 def unrecorded_match(ruleset: Ruleset, casting: Casting, key: str, watch: Any = None) -> Match:
     """A game for `drive` without a record and without rendered prompts."""
     return Match(
@@ -247,8 +238,10 @@ async def _play_episode(
     population: Population,
     pool: Sequence[Member],
     key: str,
-) -> _Episode:
-    """Play one episode; see the module."""
+) -> tuple[EpisodeResult, list[tuple[LearningSeat, Float32s]]]:
+    """Play one episode. Returns its result, and (seat, rewards) of each learning seat that made a
+    decision.
+    """
     learning: dict[int, LearningSeat] = {}
     others: list[tuple[str, int]] = []
     sides: list[int] = []
@@ -271,8 +264,12 @@ async def _play_episode(
     def watch(events: Sequence[Event], log: Log, turns: Sequence[Turn]) -> None:
         before = len(log.events) - len(events)
         for turn in turns:
-            if turn.ask.seat in learning:
-                _keep(learning[turn.ask.seat], turn, before)
+            if (seat := learning.get(turn.ask.seat)) is not None:
+                for _, content in turn.notes:
+                    if isinstance(content, Chosen):
+                        seat.actions.append(content.number)
+                        seat.kinds.append(KINDS.index(kind_of(turn.ask.kind)))
+                        seat.decided.append(before)
 
     played = await play(unrecorded_match(ruleset, cast, key, watch))
     gained = gains(ruleset, played.log.events, D2)
@@ -282,7 +279,7 @@ async def _play_episode(
         if seat.decided
     ]
     counts = [sum(sides[number] == side for number in learning) for side in range(len(SIDES))]
-    return _Episode(EpisodeResult(played.outcome.village_won, (counts[0], counts[1]), tuple(others)), kept)
+    return EpisodeResult(played.outcome.village_won, (counts[0], counts[1]), tuple(others)), kept
 
 
 def credited(gained: Sequence[Gain], seat: int, decided: Sequence[int]) -> NDArray[np.float32]:
@@ -296,15 +293,6 @@ def credited(gained: Sequence[Gain], seat: int, decided: Sequence[int]) -> NDArr
         if number >= 0:
             earned[number] += gain.seats[seat]
     return earned
-
-
-def _keep(seat: LearningSeat, turn: Turn, before: int) -> None:
-    """Keep the number of the candidate that the seat took."""
-    for _, content in turn.notes:
-        if isinstance(content, Chosen):
-            seat.actions.append(content.number)
-            seat.kinds.append(KINDS.index(kind_of(turn.ask.kind)))
-            seat.decided.append(before)
 
 
 def play_episodes(
@@ -322,26 +310,19 @@ def play_episodes(
     batch of its network.
     """
     games = (_play_episode(ruleset, roster, policy, population, pool, key) for key in keys)
-    taken = list(drive(games, len(keys)))
-    kept = [seat for taken_episode in taken for seat in taken_episode.seats]
-    return decisions_of_seats(kept, lay_out) if kept else None, [
-        taken_episode.ended for taken_episode in taken
-    ]
-
-
-def decisions_of_seats(
-    kept: Sequence[tuple[LearningSeat, Float32s]], lay_out: Callable[[Sequence[Observation]], Batch]
-) -> Decisions:
-    """What was kept of learning seats, as arrays."""
+    played = list(drive(games, len(keys)))
+    ended = [result for result, _ in played]
+    kept = [seat for _, seats in played for seat in seats]
+    if not kept:
+        return None, ended
     batch = lay_out([observation for seat, _ in kept for observation in seat.observations])
     action = [action for seat, _ in kept for action in seat.actions]
     weights = [weighed for seat, _ in kept for weighed in seat.weights]
     assert len(action) == len(weights) == len(batch.text)
     taken = [weight.probabilities[number] for weight, number in zip(weights, action, strict=True)]
-    lengths = [len(seat.actions) for seat, _ in kept]
     last = np.zeros(len(action), np.bool_)
-    last[np.cumsum(lengths) - 1] = True
-    return Decisions(
+    last[np.cumsum([len(seat.actions) for seat, _ in kept]) - 1] = True
+    decisions = Decisions(
         batch.player,
         batch.text.astype(np.float16),
         batch.candidates.astype(np.float16),
@@ -353,6 +334,7 @@ def decisions_of_seats(
         last,
         np.array([kind for seat, _ in kept for kind in seat.kinds], np.int8),
     )
+    return decisions, ended
 
 
 def join_decisions(parts: Sequence[Decisions]) -> Decisions:

@@ -224,26 +224,9 @@ def load_policy(name_or_path: str | Path) -> Checkpoint:
     Raises ModelError for an unknown name, and for a file that is damaged, of another version or of another
     program. Nothing in a file is executed.
     """
-    return _read(located(name_or_path))
-
-
-def located(name_or_path: str | Path) -> Path:
-    """The path of the policy of that name, or the given path; ModelError for an unknown name."""
-    text = str(name_or_path)
-    if text in shipped_policies():
-        return _folder() / (text + SUFFIX)
-    if text.endswith(SUFFIX) or "/" in text or "\\" in text:
-        return Path(text)
-    known = ", ".join(shipped_policies())
-    raise ModelError(
-        f"there is no policy {text!r}: use {f'one of {known}, or ' if known else ''}the path of a file "
-        f"ending in {SUFFIX}, as wolflab train writes them and as they lie in {ELSEWHERE}"
-    )
-
-
-def _read(path: Path) -> Checkpoint:
     from safetensors import SafetensorError, safe_open
 
+    path = located(name_or_path)
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise FileNotFoundError
@@ -283,6 +266,20 @@ def _read(path: Path) -> Checkpoint:
     if metadata[_DIGEST] != _digest(metadata[_KEY], arrays):
         _refuse(path, "it is damaged: what it holds is not what was written")
     return checkpoint
+
+
+def located(name_or_path: str | Path) -> Path:
+    """The path of the policy of that name, or the given path; ModelError for an unknown name."""
+    text = str(name_or_path)
+    if text in shipped_policies():
+        return _folder() / (text + SUFFIX)
+    if text.endswith(SUFFIX) or "/" in text or "\\" in text:
+        return Path(text)
+    known = ", ".join(shipped_policies())
+    raise ModelError(
+        f"there is no policy {text!r}: use {f'one of {known}, or ' if known else ''}the path of a file "
+        f"ending in {SUFFIX}, as wolflab train writes them and as they lie in {ELSEWHERE}"
+    )
 
 
 def _digest(stated: str, arrays: Mapping[str, Float32s]) -> str:

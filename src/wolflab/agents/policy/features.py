@@ -189,28 +189,23 @@ class _Fold:
             self.block()[target] = 1.0
 
 
-def _folded(view: View) -> _Fold:
-    fold: _Fold | None = view.cache.get(_KEY)
-    if fold is None or fold.read > len(view.events):
-        fold = view.cache[_KEY] = _Fold(view)
-    elif fold.read < len(view.events):
-        fold.update(view)
-    return fold
-
-
 def player_vector(view: View, ask: Ask, memory: Memory, beliefs: Sequence[Belief] = ()) -> Float32s:
     """The player vector of 004 Table 3 for a seat at `ask`: float32 (V,), V = `features_length(players)`.
 
     beliefs: of this turn; they replace those of `memory`. All values are in [0, 1] up to round 10.
     """
-    fold = _folded(view)
+    fold: _Fold | None = view.cache.get(_KEY)
+    if fold is None or fold.read > len(view.events):
+        fold = view.cache[_KEY] = _Fold(view)
+    elif fold.read < len(view.events):
+        fold.update(view)
     n = fold.players
     vector = np.zeros(features_length(n), np.float32)
     vector[memory.seat] = 1.0
     vector[n + CLASS_OF[memory.role]] = 1.0
     at = n + len(CLASSES)
     vector[at] = ask.round * _TENTH
-    vector[at + 1 + _phase(ask)] = 1.0
+    vector[at + 1 + (0 if ask.phase == "night" else 2 if ask.kind in ("vote", "elect") else 1)] = 1.0
     at += 1 + len(PHASES)
     vector[at : at + n] = fold.alive
     at += n
@@ -221,29 +216,14 @@ def player_vector(view: View, ask: Ask, memory: Memory, beliefs: Sequence[Belief
         if block is not None:
             vector[at : at + size] = block
         at += size
-    for belief in memory.beliefs.values():
-        _enter(vector, at, belief)
-    for belief in beliefs:
-        _enter(vector, at, belief)
+    for belief in (*memory.beliefs.values(), *beliefs):
+        start = at + belief.target * _SLOT
+        believed = CLASS_OF.get(belief.role), counted_confidence(belief.confidence)
+        vector[start : start + _SLOT] = _BELIEVED[believed]
     for seat, known in fold.known:
         start = at + seat * _SLOT
         vector[start : start + _SLOT] = _CERTAIN[known]
     return vector
-
-
-def _enter(vector: Float32s, at: int, belief: Belief) -> None:
-    """Write one belief into its player's place."""
-    start = at + belief.target * _SLOT
-    vector[start : start + _SLOT] = _BELIEVED[
-        CLASS_OF.get(belief.role), counted_confidence(belief.confidence)
-    ]
-
-
-def _phase(ask: Ask) -> int:
-    """The index of an ask's phase in `PHASES`."""
-    if ask.phase == "night":
-        return 0
-    return 2 if ask.kind in ("vote", "elect") else 1
 
 
 # -- laid out for a network ------------------------------------------------------------------------
