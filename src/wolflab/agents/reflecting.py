@@ -35,7 +35,7 @@ from .recipes import Reflection
 
 async def reflect(turn: Deliberation, stage: Reflection) -> Findings:
     """All steps before the response."""
-    return await Reflecting(turn, stage).steps()
+    return await _ReflectionSteps(turn, stage).steps()
 
 
 def recalled(turn: Deliberation, stage: Reflection) -> Situation:
@@ -59,7 +59,7 @@ def recalled(turn: Deliberation, stage: Reflection) -> Situation:
     )
 
 
-class Reflecting:
+class _ReflectionSteps:
     """The steps of one turn."""
 
     def __init__(self, turn: Deliberation, stage: Reflection) -> None:

@@ -44,7 +44,7 @@ CHARACTERS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class CachingThreshold:
+class _CachingThreshold:
     """The least number of tokens that a vendor caches, and the step."""
 
     name: str
@@ -61,10 +61,10 @@ class CachingThreshold:
 
 
 FLOORS = (
-    CachingThreshold("price", 0, 1),
-    CachingThreshold("1,024 / 128", 1024, 128),
-    CachingThreshold("schema first", 1024, 128, schema=True),
-    CachingThreshold("4,096", 4096, 1),
+    _CachingThreshold("price", 0, 1),
+    _CachingThreshold("1,024 / 128", 1024, 128),
+    _CachingThreshold("schema first", 1024, 128, schema=True),
+    _CachingThreshold("4,096", 4096, 1),
 )
 
 
@@ -78,7 +78,7 @@ class Sent:
     known: int
     known_with_schema: int
 
-    def price(self, floor: CachingThreshold) -> float:
+    def price(self, floor: _CachingThreshold) -> float:
         """The price in uncached characters."""
         known = self.known_with_schema if floor.schema else self.known
         return self.characters - (1 - CACHED_PRICE) * floor.cached(known)
@@ -248,5 +248,5 @@ def prompt_table(games: int | None = None) -> Table:
     return table
 
 
-def _price(prompts: Sequence[Sent], floor: CachingThreshold) -> float:
+def _price(prompts: Sequence[Sent], floor: _CachingThreshold) -> float:
     return sum(prompt.price(floor) for prompt in prompts)

@@ -234,7 +234,7 @@ def _take_action(s: State, events: list[Event], replies: Sequence[Action], asks:
     _shots_hit(s, events, "action")
 
 
-# -- dawn, and whoever leaves -----------------------------------------------------------------
+# -- dawn and departures ---------------------------------------------------------------------
 
 
 def _open_dawn(s: State, events: list[Event]) -> None:
