@@ -1,8 +1,8 @@
-"""The rooms of the package and the walls between them, read from the source itself.
+"""The packages of Wolflab and what each may import, read from the source itself.
 
-A room may import what its row in `ROOMS` names, and nothing else of Wolflab, and so may a room inside a room;
-nothing imports itself by way of others; heavy libraries stay inside the functions that need them; functions
-stay short; every module says what it is for.
+A package may import what its row in `PACKAGES` names, and nothing else of Wolflab; the same holds inside a
+package (`INNER`); nothing imports itself by way of others; heavy libraries stay inside the functions that
+need them; functions stay short; every module says what it is for.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MODULES = {
     name.removesuffix(".py").removesuffix("/__init__").replace("/", "."): path for path, name in NAMES.items()
 }
 
-ROOMS: dict[str, set[str]] = {
+PACKAGES: dict[str, set[str]] = {
     "rules": set(),
     "stats": set(),
     "text": {"rules"},
@@ -102,8 +102,8 @@ INNER: dict[str, set[str]] = {
         "ui/browse",
     },
 }
-"""Rooms inside rooms, and what they may import of their own room; "text" is what stands on top in text."""
-DOORS: dict[tuple[str, str], str] = {
+"""Packages inside packages, and what they may import of their own; "text": the modules of text itself."""
+EXCEPTIONS: dict[tuple[str, str], str] = {
     (
         "record",
         "text.notes",
@@ -113,13 +113,13 @@ DOORS: dict[tuple[str, str], str] = {
     ("env", "record"): "an environment names the type of a recorded turn",
     ("match", "text.questions"): "a recorded call carries the question that it serves",
     ("match", "text.clean"): "statements are cleaned where they enter the game",
-    ("match", "models.embedders.base"): "match provides the agents' door to the embedders",
-    ("match", "models.base"): "match provides the agents' door to the models: it hands requests on",
+    ("match", "models.embedders.base"): "match passes the agents' texts on to their embedders",
+    ("match", "models.base"): "match passes the agents' requests on to their models",
     ("ui", "bench.suite"): "a command measures how fast Wolflab is",
     ("ui", "models.servers"): "a command asks before a key goes to a server that it does not belong to",
     ("match", "models.calls"): "match writes down the hashes of the calls that its agents make",
 }
-"""Single modules that a room may import across a wall, with the reason."""
+"""Single modules that a package may import against the rules, with the reason."""
 ANYBODY = {"defaults", "errors", "fields", "files", "renamed", "usage", ""}
 """Modules at the top of the package, and the package itself (its version)."""
 
@@ -168,7 +168,7 @@ class Import:
     typing: bool
 
 
-def room_of(module: str) -> str:
+def package_of(module: str) -> str:
     return module.split(".")[0]
 
 
@@ -222,25 +222,27 @@ def ours(found: Import) -> str | None:
     return rest if head == "wolflab" else None
 
 
-def inner_room(module: str) -> str:
-    """The room inside a room in which a module stands: "text/reading"; "text" for what stands on top."""
+def inner_package(module: str) -> str:
+    """The innermost package of a module: "text/reading"; "text" for the modules of text itself."""
     parts = module.split(".")
     inside = ("/".join(parts[:depth]) for depth in (3, 2))
-    return next((room for room in inside if room in INNER), parts[0])
+    return next((package for package in inside if package in INNER), parts[0])
 
 
-def inner_breaches(path: Path) -> list[str]:
-    """What `path` imports across a wall inside its room."""
-    here = inner_room(NAMES[path].removesuffix(".py").replace("/", "."))
+def breaches_inside(path: Path) -> list[str]:
+    """What `path` imports against the rules inside its package."""
+    here = inner_package(NAMES[path].removesuffix(".py").replace("/", "."))
     allowed = INNER.get(here)
     if allowed is None:
         return []
     found = [(one.line, ours(one)) for one in imports_of(path)]
-    there = [(line, inner_room(module)) for line, module in found if module is not None]
+    there = [(line, inner_package(module)) for line, module in found if module is not None]
     return [
-        f"line {line}: {here}/ imports {room}/"
-        for line, room in there
-        if room != here and room not in allowed and room_of(room.replace("/", ".")) == here.split("/")[0]
+        f"line {line}: {here}/ imports {package}/"
+        for line, package in there
+        if package != here
+        and package not in allowed
+        and package_of(package.replace("/", ".")) == here.split("/")[0]
     ]
 
 
@@ -254,28 +256,28 @@ def circle(imports: Mapping[str, Iterable[str]]) -> list[str]:
     return []
 
 
-def wall_breaches(path: Path) -> list[str]:
-    """What `path` imports across a wall."""
-    room = room_of(NAMES[path].removesuffix(".py").replace("/", "."))
-    if room not in ROOMS:
+def breaches_between(path: Path) -> list[str]:
+    """What `path` imports against the rules."""
+    package = package_of(NAMES[path].removesuffix(".py").replace("/", "."))
+    if package not in PACKAGES:
         return []
     breaches = []
     for found in imports_of(path):
         module = ours(found)
         if module is None:
             top = found.module.split(".")[0]
-            if room == "rules" and top not in RULES_MAY_USE:
+            if package == "rules" and top not in RULES_MAY_USE:
                 breaches.append(f"line {found.line}: rules/ imports {found.module}")
             continue
-        target = room_of(module)
+        target = package_of(module)
         if target in ANYBODY or target.startswith("__"):
             continue
-        if target != room and target not in ROOMS[room] and (room, module) not in DOORS:
-            breaches.append(f"line {found.line}: {room}/ imports {target}/")
-        if target == "rules" and room not in MAY_DRIVE and any(module.startswith(m) for m in INNER_RULES):
-            breaches.append(f"line {found.line}: {room}/ imports wolflab.{module}")
-        if target == "rules" and room in PUBLIC_RULES_ONLY and module != "rules":
-            breaches.append(f"line {found.line}: {room}/ imports wolflab.{module}, not its public types")
+        if target != package and target not in PACKAGES[package] and (package, module) not in EXCEPTIONS:
+            breaches.append(f"line {found.line}: {package}/ imports {target}/")
+        if target == "rules" and package not in MAY_DRIVE and any(module.startswith(m) for m in INNER_RULES):
+            breaches.append(f"line {found.line}: {package}/ imports wolflab.{module}")
+        if target == "rules" and package in PUBLIC_RULES_ONLY and module != "rules":
+            breaches.append(f"line {found.line}: {package}/ imports wolflab.{module}, not its public types")
     return breaches
 
 
@@ -360,15 +362,15 @@ def in_all(check: Callable[[Path], Iterable[object]]) -> dict[str, list[object]]
     return {name: breaches for name, breaches in found.items() if breaches}
 
 
-def test_walls_between_rooms() -> None:
-    assert not in_all(wall_breaches)
+def test_imports_between_packages() -> None:
+    assert not in_all(breaches_between)
 
 
-def test_walls_inside_rooms() -> None:
-    assert not in_all(inner_breaches)
+def test_imports_inside_packages() -> None:
+    assert not in_all(breaches_inside)
 
 
-def test_talk_is_read_through_one_door() -> None:
+def test_talk_is_read_by_one_module() -> None:
     assert not in_all(
         lambda path: (
             f"line {found.line}: {found.module}"
@@ -435,19 +437,19 @@ def test_a_new_kind_of_event_is_nowhere_missed() -> None:
     assert not in_all(lambda path: open_matches(tree_of(path)))
 
 
-def test_every_door_is_used() -> None:
+def test_every_exception_is_used() -> None:
     used = {
-        (room_of(NAMES[path].replace("/", ".")), module)
+        (package_of(NAMES[path].replace("/", ".")), module)
         for path in FILES
         for module in map(ours, imports_of(path))
         if module is not None
     }
-    assert set(DOORS) <= used
+    assert set(EXCEPTIONS) <= used
 
 
-def test_every_folder_is_a_known_room() -> None:
+def test_every_folder_is_a_known_package() -> None:
     folders = {p.name for p in PACKAGE.iterdir() if p.is_dir() and (p / "__init__.py").exists()}
-    assert folders <= set(ROOMS)
+    assert folders <= set(PACKAGES)
     assert {one for one in INNER if "/" in one} <= {
         str(p.parent.relative_to(PACKAGE)) for p in PACKAGE.rglob("__init__.py")
     }
@@ -473,9 +475,9 @@ def test_no_broad_except_but_where_a_failure_is_recorded() -> None:
 
 
 def test_importing_the_package_and_its_command_is_light() -> None:
-    """No heavy library is loaded by `import wolflab`, by the command, or by any room's front door."""
-    rooms = sorted(room for room in ROOMS if (PACKAGE / room / "__init__.py").exists())
-    modules = ["wolflab", *(f"wolflab.{room}" for room in rooms)]
+    """No heavy library is loaded by `import wolflab`, by the command, or by any package's `__init__`."""
+    packages = sorted(package for package in PACKAGES if (PACKAGE / package / "__init__.py").exists())
+    modules = ["wolflab", *(f"wolflab.{package}" for package in packages)]
     if (PACKAGE / "cli.py").exists():
         modules.append("wolflab.cli")
     script = f"import {', '.join(modules)}; import sys; print(*sorted(sys.modules))"
@@ -509,7 +511,7 @@ def test_importing_the_package_and_its_command_is_light() -> None:
         ("agents/deep/x.py", "from ...lab import runner", True),
     ],
 )
-def test_the_walls_hold(
+def test_a_forbidden_import_is_found(
     where: str, source: str, breached: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / where
@@ -517,7 +519,7 @@ def test_the_walls_hold(
     path.write_text(source, encoding="utf-8")
     monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path)
     monkeypatch.setitem(NAMES, path, where)
-    assert bool(wall_breaches(path)) is breached
+    assert bool(breaches_between(path)) is breached
 
 
 @pytest.mark.parametrize(
@@ -535,7 +537,7 @@ def test_the_walls_hold(
         ("models/village/speech/x.py", "from ..beliefs.worlds import SEER", False),
     ],
 )
-def test_the_inner_walls_hold(
+def test_a_forbidden_import_inside_is_found(
     where: str, source: str, breached: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / where
@@ -543,7 +545,7 @@ def test_the_inner_walls_hold(
     path.write_text(source, encoding="utf-8")
     monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path)
     monkeypatch.setitem(NAMES, path, where)
-    assert bool(inner_breaches(path)) is breached
+    assert bool(breaches_inside(path)) is breached
 
 
 def test_a_circle_is_found() -> None:

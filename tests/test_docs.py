@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from metrics_helpers import done, records
-from test_architecture import DOORS, INNER, ROOMS
+from test_architecture import EXCEPTIONS, INNER, PACKAGES
 from wolflab.agents.recipes import RECIPES, Deduction, Proposal, Recipe, Reflection
 from wolflab.fields import Part
 from wolflab.lab.plans.experiment import Experiment
@@ -252,13 +252,13 @@ def test_every_entry_of_the_table_is_explained() -> None:
     assert heads == told, f"a headline has a row in the Quickstart's table: {sorted(heads ^ told)}"
 
 
-def test_the_rooms_are_those_that_the_walls_enforce() -> None:
+def test_the_packages_are_those_that_are_enforced() -> None:
     table = prose("docs/concepts.md").split("## The packages", 1)[1]
     found = re.findall(r"^\| `([\w/]+)/(?:\*\.py)?` \| [^|]* \| ([^|]*) \|", table, re.MULTILINE)
-    told = [(room, set(re.findall(r"`([\w/]+)`", imports))) for room, imports in found]
-    assert dict(told[: len(ROOMS)]) == ROOMS
-    assert dict(told[len(ROOMS) :]) == INNER
-    assert set(re.findall(r"^\| `(\w+)` \| `([\w.]+)` \|", table, re.MULTILINE)) == set(DOORS)
+    told = [(package, set(re.findall(r"`([\w/]+)`", imports))) for package, imports in found]
+    assert dict(told[: len(PACKAGES)]) == PACKAGES
+    assert dict(told[len(PACKAGES) :]) == INNER
+    assert set(re.findall(r"^\| `(\w+)` \| `([\w.]+)` \|", table, re.MULTILINE)) == set(EXCEPTIONS)
 
 
 def test_the_readmes_test_command_is_what_ci_runs() -> None:

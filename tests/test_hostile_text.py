@@ -28,7 +28,7 @@ from wolflab.text.replies.extract import READ, objects_in
 from wolflab.text.replies.parse import parse
 from wolflab.wwqa.reply_parser import read_reply
 
-ROOMS = sorted(
+PACKAGES = sorted(
     folder.name for folder in Path(wolflab.__file__).parent.iterdir() if (folder / "__init__.py").exists()
 )
 LATELY = ("text.reading.checks", "text.replies.strategic", "text.clean", "wwqa.writing")
@@ -52,9 +52,9 @@ def test_no_text_runs_away(module: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("room", ROOMS)
-def test_no_text_runs_away_anywhere(room: str) -> None:
-    assert not _run_away(package_patterns.package_patterns(room))
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_text_runs_away_anywhere(package: str) -> None:
+    assert not _run_away(package_patterns.package_patterns(package))
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,8 @@ from wolflab.ui.report.report import render_report, write_report
 from wolflab.ui.terminal.tables import print_summary
 from wolflab.ui.wording import SOURCE, marked, uncompared_in_words
 
+pytestmark = pytest.mark.drawn
+
 DATA: dict[str, Any] = {
     "name": "learning",
     "rules": {"preset": "witch", "max_rounds": 2},
@@ -289,7 +291,6 @@ def test_nobody_asked_is_told_as_such() -> None:
 # -- learning curves --------------------------------------------------------------------------------
 
 
-@pytest.mark.drawn
 def test_a_growing_pool_has_a_curve_by_deals_learned_from(store: Store, page: str, extra: Extras) -> None:
     (one,) = extra.growth
     assert (one.condition, one.every, one.who, one.beside) == ("growing", 2, ("village",), "none")

@@ -733,6 +733,7 @@ def test_published_figures_stand_beside_the_cells_that_they_are_of() -> None:
 # -- what is shown ------------------------------------------------------------------------------
 
 
+@pytest.mark.drawn
 def test_the_page_is_whole_and_marked() -> None:
     luck = random.Random(2)
     games = [
