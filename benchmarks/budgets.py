@@ -1,4 +1,5 @@
-"""What a run spends of its budget, and what its server charges, with many calls in flight, over real HTTP.
+"""The share of a run's budget that is spent, and the server's charges, with many calls in flight over real
+HTTP.
 
     python benchmarks/budgets.py [--in-flight 1 16 64] [--timeouts 0 10 50] [--times 200] [--seeds 3]
 

@@ -1,4 +1,5 @@
-"""What is lost when everything fails: servers, kills at any moment, a full disk, a clock that jumps.
+"""Counts lost and repeated calls under failures: of servers, by kills at any time, a full disk, a clock that
+jumps.
 
     python benchmarks/chaos.py [--kills 200] [--faults 0.1] [--seed 1] [--only run …]
 
@@ -190,7 +191,7 @@ def started(words: Sequence[str], folder: Path, *, clock: bool, full: bool) -> s
 
 
 def stored(folder: Path) -> dict[str, int]:
-    """How many calls lie in each file of calls under a folder, and its games' records."""
+    """The number of calls in each file of calls under a folder, and its games' records."""
     found = {}
     for file in sorted(folder.rglob("run.sqlite")):
         with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as db, suppress(sqlite3.Error):
@@ -215,7 +216,7 @@ def policies(folder: Path) -> list[Any]:
 
 
 def wait_for_a_call(process: subprocess.Popen[str], server: FailingServer) -> None:
-    """Until the process has asked something, or is over."""
+    """Wait until the process has made a call, or has ended."""
     before = server.calls
     while process.poll() is None and server.calls == before:
         time.sleep(0.01)
@@ -262,7 +263,7 @@ def torment(
 
 
 def main() -> None:
-    """Torment every piece of work, and print what came of it."""
+    """Run every piece of work under failures, and print the table."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -318,7 +319,7 @@ class Tally:
 
     @property
     def bad(self) -> bool:
-        """Whether something is as it must not be."""
+        """Whether there is an error."""
         return bool(self.wrong or self.early or self.lost or self.differs)
 
     def row(self, name: str) -> str:
@@ -331,7 +332,7 @@ class Tally:
 
 
 def one_round(name: str, deals: int, faults: float, seed: int, kills: int, draws: random.Random) -> Tally:
-    """Do a piece of work from its beginning to its end, with so many kills at most, and once in peace."""
+    """Run a piece of work with at most so many kills, and once without any."""
     with (
         tempfile.TemporaryDirectory() as place,
         http_server.running(FailingServer(rate=faults, seed=seed, latency=0.02)) as server,

@@ -1,4 +1,4 @@
-"""How large the code is, by package: what a newcomer has to read, and how many names there are to learn.
+"""The size of the code by package: lines, and numbers of names.
 
     python benchmarks/code_size.py [--root DIR] [--against DIR]
 

@@ -1,5 +1,5 @@
-"""What it costs that a committed call is on the disk, and survives a power cut: SQLite's `synchronous=FULL`,
-as runs are written, against `NORMAL`, by which a kill loses nothing and a power cut the last calls.
+"""The cost of durable calls: SQLite's `synchronous=FULL`, with which committed calls survive a power cut,
+against `NORMAL`, with which a power cut may lose the last calls (a kill loses none).
 
     python benchmarks/commits.py [--turns 300] [--calls 1 8 64] [--rounds 5] [--folder DIR]
 

@@ -1,4 +1,4 @@
-"""Damages what is stored, in many ways, and runs every command that reads it: each has to end in a sentence.
+"""Damages stored files in many ways, and runs every command that reads them: each must end with a message.
 
     python benchmarks/damage.py [--seeds 20] [--made run …] [--only verify …]
 
@@ -336,7 +336,7 @@ DAMAGES = (bytes_changed, page_changed, cut, something_else, a_value, a_setting)
 
 
 def damaged(whole: Path, folder: Path, seed: int) -> dict[str, str]:
-    """A copy of everything, each damaged in one way: name → how. Seed 0: as it is."""
+    """A copy of everything, each damaged in one way: name → how. Seed 0: undamaged."""
     shutil.copytree(whole, folder)
     told = {name: "whole" for name in MADE if (folder / name).exists()}
     for name in told if seed else ():
@@ -376,7 +376,7 @@ def tried(whole: Path, seed: int, only: Sequence[str]) -> Iterator[Tried]:
 
 
 def report(seed: int, done: list[Tried]) -> list[str]:
-    """What did not end as it should, and how to bring it back."""
+    """The failed commands, and how to repeat them."""
     found = []
     for command, how, ended in done:
         if ended.trouble:

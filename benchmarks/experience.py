@@ -67,7 +67,7 @@ def texts(n: int) -> list[str]:
 
 
 def experiences(reflections: list[str]) -> list[Experience]:
-    """Twenty-five to a game, one game to a deal."""
+    """Experiences: 25 for each game, one game for each deal."""
     return [
         Experience(
             text,

@@ -98,18 +98,18 @@ class Players(PlayerBuilder):
 class Outcome(NamedTuple):
     """A forecast beside what was taken."""
 
-    told: Interval90
+    predicted: Interval90
     taken: float
 
     @property
     def held(self) -> bool:
         """Whether it lies in the interval."""
-        return self.told.low <= self.taken <= self.told.high
+        return self.predicted.low <= self.taken <= self.predicted.high
 
     @property
     def above(self) -> float:
         """By how much the middle is above it, as a share."""
-        return self.told.middle / self.taken - 1
+        return self.predicted.middle / self.taken - 1
 
 
 def simulate(number: int, deals: int, ask: int, folder: Path) -> dict[tuple[str, str], Outcome]:
@@ -132,18 +132,18 @@ def simulate(number: int, deals: int, ask: int, folder: Path) -> dict[tuple[str,
     models = {name: Simulated(name, draws) for name in ("custom/a", "custom/b")}
     rehearsed = rehearse(experiment)
 
-    def told(seen: Seen) -> RunForecast:
+    def predicted(seen: Seen) -> RunForecast:
         return forecast(rehearsed, {"all": deals}, seen)
 
     forecasts = {
-        "before": told(Seen()),
-        "asked": told(asyncio.run(ask_some(Players(experiment, folder, models), rehearsed, ask))[0]),
+        "before": predicted(Seen()),
+        "asked": predicted(asyncio.run(ask_some(Players(experiment, folder, models), rehearsed, ask))[0]),
     }
     with Store.create(folder / str(number), experiment) as store:
 
         def watch(progress: runner.Progress) -> None:
             if progress.over >= FIRST and "first games" not in forecasts:
-                forecasts["first games"] = told(seen_in(store))
+                forecasts["first games"] = predicted(seen_in(store))
 
         asyncio.run(runner.playing(store, watch, True, Players(experiment, store.path, models)))
         came = store.called().totals

@@ -1,4 +1,4 @@
-"""What a growing pool costs a run: games read, time and bytes, with a state after every deal.
+"""The cost of a growing pool: games read, time and bytes, with a state after every deal.
 
     python benchmarks/growing.py [DEALS]
 
@@ -35,7 +35,7 @@ class Counted(Store):
 
 
 def main(deals: int) -> None:
-    """Play, and print what the pool has cost."""
+    """Play, and print the costs of the pool."""
     spent = 0.0
 
     async def timed(store: Store, pools: Pools, rows: Sequence[GameRow], embedder: EmbedderOf) -> None:

@@ -1,4 +1,4 @@
-"""What hostile texts cost: for every pattern the time at a length and at twice the length, worst first.
+"""The time of hostile texts: for every pattern, at a length and at twice the length, the slowest first.
 
     python benchmarks/hostile_patterns.py [--under text.reading] [--shown 20]
 
@@ -43,7 +43,7 @@ class Timed(NamedTuple):
 
     @property
     def growth(self) -> float:
-        """How many times as long twice the length takes."""
+        """The ratio of the times at twice the length and at the length."""
         return self.twice / self.once
 
     def __str__(self) -> str:

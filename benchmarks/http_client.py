@@ -1,4 +1,5 @@
-"""What calls over HTTP cost: whole games beside bare clients, and their wall time beside their longest chain.
+"""The cost of calls over HTTP: games beside plain clients, and their wall time beside their longest chain of
+calls.
 
     python benchmarks/http_client.py [--in-flight 16 256 1000] [--games 1 16] [--latency 0.2]
 
@@ -206,7 +207,7 @@ async def with_openai(url: str, bodies: Sequence[dict[str, Any]], calls: int, in
 
 
 async def with_aiohttp(url: str, bodies: Sequence[dict[str, Any]], calls: int, in_flight: int) -> float:
-    """The least that can be done: a body out, a body in, and the reply's text."""
+    """The minimum: send a body, receive a body, read the reply's text."""
     import aiohttp
     import msgspec
 

@@ -1,4 +1,4 @@
-"""What a report of many games costs: processor time and memory, as the number of games grows.
+"""The cost of a report by the number of games: processor time and memory.
 
     python benchmarks/many_games.py [--games 1000 4000 16000] [--played 200] [--again] [--behaviours]
 
@@ -49,7 +49,7 @@ class Cost(NamedTuple):
 
 
 def cost_of(command: list[str]) -> Cost:
-    """Run a command, its output unseen, and say what it took."""
+    """Run a command without output, and return its cost."""
     quiet = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
     one_thread = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     started = os.posix_spawn(command[0], command, one_thread, file_actions=quiet)
@@ -61,7 +61,7 @@ def cost_of(command: list[str]) -> Cost:
 
 
 def enter(path: Path, wanted: int) -> None:
-    """Copies of the games that were played, as further deals, until there are so many."""
+    """Enter copies of the played games as further deals, up to that number."""
     with closing(sqlite3.connect(path / "run.sqlite", isolation_level=None)) as db:
         played = db.execute("SELECT id, condition, deal, repeat, status, seconds FROM games").fetchall()
         deals = 1 + max(deal for _, _, deal, *_ in played)
@@ -90,7 +90,7 @@ def enter(path: Path, wanted: int) -> None:
 
 
 def forget(path: Path) -> None:
-    """Throw the rows away."""
+    """Delete the rows."""
     with closing(sqlite3.connect(path / "run.sqlite")) as db, db:
         db.execute("DELETE FROM rows")
 

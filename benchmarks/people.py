@@ -1,4 +1,4 @@
-"""How often an interval over few people holds the truth: studies are drawn from a model and analysed.
+"""The coverage of intervals over few people, in studies that are simulated by a model.
 
     python benchmarks/people.py
 
@@ -49,7 +49,7 @@ def simulated(rng: np.random.Generator, people: int, games: int, shared: bool) -
 
 
 def covered(people: int, games: int, shared: bool, studies: int) -> Covered:
-    """What becomes of so many studies."""
+    """The coverage in that number of studies."""
     rng = np.random.default_rng([people, games, shared])
     found = np.zeros(4)
     for _ in range(studies):

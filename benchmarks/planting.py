@@ -1,4 +1,4 @@
-"""How well behaviours are seen: `village` plants them at a known rate, and the detectors look for them.
+"""The sensitivity of behaviour detectors: `village` plants behaviours at a known rate.
 
     wolflab run behaviours-planted --out RUN
     python benchmarks/planting.py RUN
@@ -82,7 +82,7 @@ def measure(games: Iterable[tuple[str, int, GameRecord]]) -> list[Found]:
 
 
 def planted_in(notes: Sequence[tuple[str, object]]) -> set[str]:
-    """What a turn's reasoning says was planted."""
+    """The planted behaviours that a turn's reasoning names."""
     return {name for _, note in notes if isinstance(note, Thought) for name in _PLANTED.findall(note.text)}
 
 

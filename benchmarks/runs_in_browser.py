@@ -1,4 +1,4 @@
-"""How soon `wolflab serve RUN` answers for a run of many games.
+"""The response times of `wolflab serve RUN` for a run of many games.
 
     python benchmarks/runs_in_browser.py [--games 10000] [--played 40] [--times 5]
 

@@ -1,4 +1,4 @@
-"""Do two versions of Wolflab play the same games and report the same numbers?
+"""Compares the games and the reported numbers of two versions of Wolflab.
 
     python benchmarks/same_games.py BEFORE AFTER [--deals 4] [--only NAME] [--keep DIRECTORY] [--over-http]
 
@@ -121,7 +121,7 @@ def play(command: str, file: Path, home: Path, kind: str) -> bool:
 
 
 def lines(file: Path) -> list[Any]:
-    """What a chain holds, less its header, its hashes and those of requests."""
+    """The lines of a chain without its header, its hashes and those of requests."""
     found = []
     for text in file.read_text(encoding="utf-8").splitlines():
         line = json.loads(text)
@@ -193,7 +193,7 @@ def numbers(value: Any, name: str = "") -> Iterator[tuple[str, tuple[Any, ...]]]
 
 
 def _called(value: Any, place: int) -> str:
-    """What an entry of a list is known by: the words in it that are no number."""
+    """The key of an entry of a list: the texts in it."""
     if isinstance(value, dict):
         words = [
             str(each)

@@ -1,4 +1,4 @@
-"""Whole studies with simulated people, through the pages: is what was planted in them found again?
+"""Complete studies with simulated people through the pages: whether the report finds planted effects.
 
     python benchmarks/studies.py [--studies 20] [--people 8] [--games 3]
 

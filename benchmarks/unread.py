@@ -1,4 +1,4 @@
-"""How many statements cannot be read, and what share of their words is common in English talk of the game.
+"""The number of statements that cannot be read, and the share of their words that is usual in English talk.
 
     python benchmarks/unread.py [TALK]
 
@@ -23,7 +23,7 @@ READING = Path(__file__).parent.parent / "tests" / "reading"
 _SAID = re.compile(r"\[[\d:]+\] ([^:]+): (.*)")
 
 
-def told(what: str, texts: Sequence[str], names: Sequence[str] = ()) -> None:
+def print_line(what: str, texts: Sequence[str], names: Sequence[str] = ()) -> None:
     """One line. names: the players'."""
     unread = [text for text in texts if not can_be_read(text, names)]
     shares = [telling_words(text, names) for text in texts]
@@ -53,14 +53,14 @@ def main() -> None:
     for path in sorted(READING.glob("*.yaml")):
         data = yaml.safe_load(path.read_text("utf-8"))
         if isinstance(data, dict):
-            told("other languages", [text for texts in data.values() for text in texts])
+            print_line("other languages", [text for texts in data.values() for text in texts])
         else:
-            told(path.stem, [one["text"] for one in data])
+            print_line(path.stem, [one["text"] for one in data])
     for talk in map(Path, sys.argv[1:]):
         for path in sorted(talk.glob("*.log")):
-            told(path.stem, *contest(path))
+            print_line(path.stem, *contest(path))
         said = list(chats(talk / "llmafia"))
-        told("people's chats", [text for _, text in said], sorted({who for who, _ in said}))
+        print_line("people's chats", [text for _, text in said], sorted({who for who, _ in said}))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Policies that were never trained, to set beside trained ones: whoever chooses by lot also has no bias.
+"""Makes untrained policies, as a baseline for trained ones.
 
     python benchmarks/untrained.py FOLDER
 

@@ -145,7 +145,7 @@ NEUTRAL_SUSPICION = {
 
 
 def neutral_parameters() -> Parameters:
-    """Tables that say nothing, where fitting starts."""
+    """Neutral tables, with which fitting starts."""
     tables = {name: np.zeros(shape, np.int64) for name, shape in SHAPES.items()}
     return Parameters(tables, 1000, dict(NEUTRAL_SUSPICION), "neutral")
 

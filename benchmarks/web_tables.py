@@ -1,4 +1,4 @@
-"""Tables in the browser under load: how soon a statement reaches the others, and whether memory grows.
+"""Tables in the browser under load: the delay until others get a statement, and the growth of memory.
 
     python benchmarks/web_tables.py [--tables 20] [--spectators 200] [--seconds 60]
     python benchmarks/web_tables.py --hostile [--tables 4] [--seconds 60]

@@ -23,7 +23,7 @@ from random_study import Found, random_study
 
 
 def main() -> int:
-    """Run them one after another and print what came of each."""
+    """Run the studies one after another, and print each result."""
     parser = argparse.ArgumentParser(description="Withdrawals from studies, at random.")
     parser.add_argument("--studies", type=int, default=20)
     parser.add_argument("--people", type=int, default=20)
@@ -34,15 +34,15 @@ def main() -> int:
     for seed in range(given.first, given.first + given.studies):
         with tempfile.TemporaryDirectory() as folder:
             found.append(random_study(Path(folder), seed, given.people))
-        print(f"study {seed}: {told(found[-1:])}", flush=True)
+        print(f"study {seed}: {summary(found[-1:])}", flush=True)
         for fault in found[-1].faults:
             print(f"  {fault}")
-    print(f"all: {told(found)}; {time.perf_counter() - began:.0f} seconds")
+    print(f"all: {summary(found)}; {time.perf_counter() - began:.0f} seconds")
     return int(any(one.faults for one in found))
 
 
-def told(found: list[Found]) -> str:
-    """What came of some studies, in a line."""
+def summary(found: list[Found]) -> str:
+    """The results of some studies in one line."""
 
     def total(name: str) -> int:
         return sum(getattr(one, name) for one in found)

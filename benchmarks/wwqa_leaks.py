@@ -1,4 +1,5 @@
-"""Whether words alone tell the answers of built questions: a classifier for each kind about situations.
+"""Tests whether words alone predict the answers of built questions, with a classifier for each kind about
+situations.
 
     python benchmarks/wwqa_leaks.py [RULESET …] [--train 990] [--test 810] [--kind KIND …] [--most 0.55]
 

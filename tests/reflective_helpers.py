@@ -21,7 +21,7 @@ from wolflab.agents.experience import Experience, Pool, Retriever, Threshold
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.recipes import RECIPES, Recipe
 from wolflab.match import Casting, Draws, Player, run_now
-from wolflab.match.io import LiveIO, at_once, one_by_one
+from wolflab.match.io import LiveIO, concurrently, sequentially
 from wolflab.models.base import Model, Request
 from wolflab.models.calls import NoCallCache
 from wolflab.models.embedders.base import Embedder, Vectors, embedder_digest
@@ -215,7 +215,7 @@ def turn(
     calm = model.instant and embedder.instant
     agent = LanguageAgent(recipe, retriever)
     embedders = {"messages": embedder, "experience": embedder}
-    io = LiveIO(ask, model, NoCallCache(), Draws(key), one_by_one if calm else at_once, embedders)
+    io = LiveIO(ask, model, NoCallCache(), Draws(key), sequentially if calm else concurrently, embedders)
     fresh = view._replace(cache={})
     reply = (run_now if calm else asyncio.run)(agent.reply(fresh, ask, io))
     return Turned(reply, model.requests)

@@ -125,7 +125,7 @@ ANYBODY = {"defaults", "errors", "fields", "files", "renamed", "usage", ""}
 
 PUBLIC_RULES_ONLY = {"models", "agents", "ui"}
 """These see rulesets, roles, asks, actions, events and views: `wolflab.rules` itself and no module of it."""
-INNER_RULES = {"rules.state", "rules.engine", "rules.table"}
+INNER_RULES = {"rules.state", "rules.engine", "rules.rules_cache"}
 MAY_DRIVE = {"rules", "match", "record", "wwqa"}
 """State and engine are for these alone."""
 

@@ -18,7 +18,7 @@ from wolflab.lab.training.games import EmbedInStep
 from wolflab.match import Draws, Match, Player, play, run_now
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.models.village import Village
-from wolflab.policy.rollout import First, Member, play_episodes
+from wolflab.policy.rollout import FirstCandidate, Member, play_episodes
 from wolflab.policy.settings import Population
 from wolflab.record import Turn
 from wolflab.rules import DOCTOR, NO, PASS, WITCH, YES, Action, Ask, Event, Log, Pick, Ruleset, Say
@@ -47,7 +47,7 @@ def test_a_taught_table_plays_the_deduction_only_agents_games() -> None:
     policy = NumpyPolicy(checkpoint(candidates=13))
     pupils = Class()
     found, ended = play_episodes(
-        DOCTOR, pupils, First(), policy.lay_out, Population(learners="all"), (), keys
+        DOCTOR, pupils, FirstCandidate(), policy.lay_out, Population(learners="all"), (), keys
     )
     assert found is not None
     alone = Player(LanguageAgent(recipe("deductive-004")), pupils.model)

@@ -25,8 +25,8 @@ from wolflab.agents.random import Random
 from wolflab.env import WerewolfAEC, env, player
 from wolflab.env.actions import WORDS
 from wolflab.env.driving import LearnerSeat
-from wolflab.env.seating import learning
-from wolflab.env.told import LEFT_OUT, least
+from wolflab.env.seating import learner_seats
+from wolflab.env.text_observation import LEFT_OUT, min_limit
 from wolflab.env.vector import kinds
 from wolflab.errors import ExperimentError, IllegalReply, RulesetError, ServerError, WolflabError
 from wolflab.match import Dealing, Draws, Match, Player, everybody, play, run_now
@@ -455,14 +455,14 @@ def test_a_text_that_is_cut_keeps_what_the_seat_alone_was_told(rules: Ruleset, t
     """Cut are whole lines of what everybody was told, oldest first, and the text says how many."""
     cut = 0
     for seed in range(2):
-        table = WerewolfAEC(rules, text=text, text_limit=least(rules))
-        whole = WerewolfAEC(rules, text=text, text_limit=10**6)
-        whole.reset(seed=seed)
+        table = WerewolfAEC(rules, text=text, text_limit=min_limit(rules))
+        complete = WerewolfAEC(rules, text=text, text_limit=10**6)
+        complete.reset(seed=seed)
         table.reset(seed=seed)
         choose = drawn(table, f"{seed}")
         for agent in table.agent_iter():
-            seen, full = (one.observe(agent)["text"] for one in (table, whole))
-            assert len(seen) <= least(rules) == table.observation_space(agent)["text"].max_length
+            seen, full = (one.observe(agent)["text"] for one in (table, complete))
+            assert len(seen) <= min_limit(rules) == table.observation_space(agent)["text"].max_length
             assert table.observation_space(agent)["text"].contains(seen)
             if seen != full:
                 lines, told = seen.splitlines(), full.splitlines()
@@ -473,11 +473,13 @@ def test_a_text_that_is_cut_keeps_what_the_seat_alone_was_told(rules: Ruleset, t
                 for line in public[:gone]:
                     told.remove(line)
                 assert lines == told
-                assert len(full) > least(rules)
-                assert len(seen) + 1 + len(public[gone - 1]) + 2 > least(rules)  # no line more than need be
+                assert len(full) > min_limit(rules)
+                assert len(seen) + 1 + len(public[gone - 1]) + 2 > min_limit(
+                    rules
+                )  # no line more than need be
                 cut += 1
             action = long_words(table, choose)
-            whole.step(action)
+            complete.step(action)
             table.step(action)
     assert cut > 20
 
@@ -487,11 +489,11 @@ def test_the_least_limit_holds_the_longest_game(rules: Ruleset) -> None:
     """Everybody acts every night, nobody dies as far as that can be helped, and the rounds run out."""
     longest = 0
     for seed in range(3):
-        table = WerewolfAEC(rules, text="all", text_limit=least(rules))
+        table = WerewolfAEC(rules, text="all", text_limit=min_limit(rules))
         table.reset(seed=seed)
         for agent in table.agent_iter():
             seen = table.observe(agent)["text"]
-            assert len(seen) <= least(rules)
+            assert len(seen) <= min_limit(rules)
             told = [line for line in seen.splitlines() if ALONE.match(line)]
             longest = max(longest, len("\n".join(told)))
             options = table.infos[agent]["options"]
@@ -503,17 +505,17 @@ def test_the_least_limit_holds_the_longest_game(rules: Ruleset) -> None:
                 table.step(None)
             else:
                 table.step((harmless or [options[number % len(options)]] if options else ["Well."])[0])
-    assert longest > 0.6 * least(rules)
+    assert longest > 0.6 * min_limit(rules)
 
 
 def test_a_limit_that_cannot_hold_what_must_stay_is_refused() -> None:
     for rules in (*PRESETS.values(), LARGE):
-        with pytest.raises(ExperimentError, match=f"text_limit: got .*; .* use {least(rules)} or more"):
-            WerewolfAEC(rules, text_limit=least(rules) - 1)
+        with pytest.raises(ExperimentError, match=f"text_limit: got .*; .* use {min_limit(rules)} or more"):
+            WerewolfAEC(rules, text_limit=min_limit(rules) - 1)
         assert WerewolfAEC(rules).observation_space("player_1")["text"].max_length == 4096
     assert WerewolfAEC(text="none", text_limit=1).reset(seed=1) is None
     endless = NINE.with_(max_rounds=40)
-    assert WerewolfAEC(endless).observation_space("player_1")["text"].max_length == least(endless) > 4096
+    assert WerewolfAEC(endless).observation_space("player_1")["text"].max_length == min_limit(endless) > 4096
 
 
 # -- answers in words -----------------------------------------------------------------------
@@ -674,7 +676,7 @@ def test_learners_are_drawn_or_named() -> None:
 
 def test_every_pair_of_seats_may_learn() -> None:
     dealings = [Dealing(("Villager",) * 7, None, f"{deal}", f"{deal}/0") for deal in range(400)]
-    assert len({learning(2, dealing) for dealing in dealings}) == 21
+    assert len({learner_seats(2, dealing) for dealing in dealings}) == 21
 
 
 def test_an_agent_of_ones_own_may_hold_the_other_seats(

@@ -17,7 +17,7 @@ from zlib import crc32
 import pytest
 
 from http_server import FakeServer, Fault, answer, asynchronous, serving
-from wolflab.defaults import fields_stated
+from wolflab.defaults import non_default_values
 from wolflab.errors import BudgetExceeded, ModelError, ModelRefused, ServerError
 from wolflab.lab.plans.experiment import REACHED_BY
 from wolflab.models.base import Chat, Request, Response, Sampling
@@ -201,7 +201,7 @@ def test_the_first_words_log_probabilities_come_along_where_they_are_asked_for()
 
 
 def test_only_a_call_that_asks_for_log_probabilities_has_another_hash():
-    assert "logprobs" not in repr(fields_stated(quiz().sampling))
+    assert "logprobs" not in repr(non_default_values(quiz().sampling))
     assert quiz().digest(False) != quiz(top_logprobs=2).digest(False)
 
 

@@ -24,7 +24,7 @@ from wolflab.agents.person import Person
 from wolflab.agents.policy.base import Observation, Weights
 from wolflab.agents.recipes import RECIPES, Recipe
 from wolflab.match import OpinionProbe, StrawPoll, run_now
-from wolflab.match.probes import occasion_of
+from wolflab.match.probes import probe_context
 from wolflab.models.base import Request, Response, Sampling
 from wolflab.models.embedders.base import Vectors
 from wolflab.models.embedders.hashing import HashingEmbedder
@@ -95,7 +95,7 @@ def prompts(game: Game, seat: int, recipe: Recipe | None) -> list[str]:
     log.extend(now.events)
     while now.asks and all(ask.id in game.replies for ask in now.asks):
         state = now.state
-        moment = occasion_of(game.rules, now, ())
+        moment = probe_context(game.rules, now, ())
         polls = (*StrawPoll(2).asks(moment), *OpinionProbe().asks(moment)) if now.asks[0].seat >= 0 else ()
         for ask in (*polls, *now.asks):
             if ask.seat != seat:

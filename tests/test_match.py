@@ -64,7 +64,7 @@ def match(
     casting: object,
     seed: int = 0,
     probes: tuple[Probe, ...] = (),
-    file: CallCache | None = None,
+    call_cache: CallCache | None = None,
 ) -> Match:
     return Match(
         rules,
@@ -73,7 +73,7 @@ def match(
         Draws(f"t/{seed}/0"),
         {"version": "test"},
         probes,
-        file or NoCallCache(),  # type: ignore[arg-type]
+        call_cache or NoCallCache(),  # type: ignore[arg-type]
     )
 
 
@@ -107,14 +107,14 @@ def test_random_players_draw_by_ask() -> None:
 
 def test_a_cassette_refuses_another_request_and_a_missing_one() -> None:
     tape = Tape()
-    run_now(play(match(SHERIFF, table_of("deductive", Scripted()), 1, file=tape)))
+    run_now(play(match(SHERIFF, table_of("deductive", Scripted()), 1, call_cache=tape)))
     changed = RECIPES["deductive"].with_(style="proactive")
     with pytest.raises(CassetteMismatch, match="differs from the recorded one"):
-        run_now(play(match(SHERIFF, table_of(changed, Scripted()), 1, file=Cassette(tape.filed))))
+        run_now(play(match(SHERIFF, table_of(changed, Scripted()), 1, call_cache=Cassette(tape.filed))))
     key = sorted(tape.filed)[-1]
     del tape.filed[key]
     with pytest.raises(CassetteMismatch, match="not on file"):
-        run_now(play(match(SHERIFF, table_of("deductive", Scripted()), 1, file=Cassette(tape.filed))))
+        run_now(play(match(SHERIFF, table_of("deductive", Scripted()), 1, call_cache=Cassette(tape.filed))))
 
 
 def test_an_unusable_reply_is_retried_as_often_as_configured_and_counted() -> None:

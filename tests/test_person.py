@@ -416,7 +416,7 @@ def test_a_model_that_fails_loses_nothing_of_what_a_person_is_typing() -> None:
     table, file = Slow(), Kept()
     rules = SHERIFF.with_(sheriff="none", speaking_order="ascending", discussion=False)
     players = [Player(Person(), PersonModel(table) if seat == 0 else Failing(None)) for seat in range(7)]
-    match = Match(rules, lambda dealing: players, Draws("a"), Draws("b"), {}, file=file)
+    match = Match(rules, lambda dealing: players, Draws("a"), Draws("b"), {}, call_cache=file)
     with pytest.raises(ServerError, match="server is gone"):
         asyncio.run(play(match))
     assert len(table.answered) == len(file.filed) <= 1

@@ -106,7 +106,7 @@ def test_numbers_that_changed_on_the_disk_are_refused(tmp_path: Path, back: int)
 def test_a_file_without_a_digest_is_of_an_earlier_version(tmp_path: Path) -> None:
     file = tmp_path / "policy.safetensors"
     one = checkpoint()
-    file.write_bytes(packed(dict(one.arrays), metadata={"wolflab": one._told()}))
+    file.write_bytes(packed(dict(one.arrays), metadata={"wolflab": one._metadata_text()}))
     with pytest.raises(ModelError, match="it holds no digest of itself, so an earlier Wolflab wrote it"):
         load_policy(file)
 

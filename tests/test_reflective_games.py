@@ -103,7 +103,7 @@ def test_village_thinks_the_same_alone_and_in_a_crowd(name: str) -> None:
 def test_another_recipe_or_pool_is_noticed_on_playback() -> None:
     tape = Tape()
     rules, taught = SHORT["witch"], retriever("witch")
-    run_now(play(match(rules, seated(OWN, PosteriorEstimator(), retriever=taught), 1, file=tape)))
+    run_now(play(match(rules, seated(OWN, PosteriorEstimator(), retriever=taught), 1, call_cache=tape)))
     for recipe, given in (
         (OWN.with_(tips=True), taught),
         (OWN.with_(without=["rules"]), taught),
@@ -112,7 +112,7 @@ def test_another_recipe_or_pool_is_noticed_on_playback() -> None:
     ):
         changed = seated(recipe, _Mute(), retriever=given)
         with pytest.raises(CassetteMismatch, match="differs from the recorded one"):
-            run_now(play(match(rules, changed, 1, file=Cassette(tape.filed))))
+            run_now(play(match(rules, changed, 1, call_cache=Cassette(tape.filed))))
 
 
 def test_reflections_of_the_record_are_the_messages_of_the_prompts() -> None:

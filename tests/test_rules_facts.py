@@ -34,7 +34,7 @@ from wolflab.rules import (
     facts_of,
     only,
     seats_of,
-    told,
+    with_facts,
 )
 
 games = st.sampled_from(sorted(PRESETS.values(), key=lambda rules: rules.name)) | rulesets()
@@ -46,7 +46,7 @@ HOW: dict[str, LeftBy] = {"night": "night", "voting": "vote", "departure": "shot
 def left_in(game: Game) -> int:
     """Mask of those who play on: somebody voted out does not, though the last words are still to come."""
     state = game.state
-    return state.alive if state.doomed is None else state.alive & ~(1 << state.doomed)
+    return state.alive if state.voted_out is None else state.alive & ~(1 << state.voted_out)
 
 
 def played(rules: Ruleset, seed: int) -> Iterator[tuple[Game, tuple[Departure, ...]]]:
@@ -191,15 +191,15 @@ def test_reading_on_is_reading_anew(rules: Ruleset, seed: int, data: st.DataObje
     for view in views:  # earlier views of a seat share the cache of its later ones
         assert view.facts == facts_of(rules, view.events)
         start, end = (data.draw(st.integers(0, len(view.events) + 1)) for _ in range(2))
-        assert list(view.told(start, end)) == told(rules, view.events)[start:end]
-        assert list(view.told(start)) == told(rules, view.events)[start:]
-    assert list(game.log.told(3)) == told(rules, game.log.events)[3:]
+        assert list(view.with_facts(start, end)) == with_facts(rules, view.events)[start:end]
+        assert list(view.with_facts(start)) == with_facts(rules, view.events)[start:]
+    assert list(game.log.with_facts(3)) == with_facts(rules, game.log.events)[3:]
 
 
 def test_every_event_stands_with_the_facts_once_it_has_happened() -> None:
     *_, (game, _) = played(DOCTOR, 5)
     events = game.log.events
-    for number, (event, facts) in enumerate(told(DOCTOR, events), 1):
+    for number, (event, facts) in enumerate(with_facts(DOCTOR, events), 1):
         assert event is events[number - 1]
         assert facts == facts_of(DOCTOR, events[:number])
 

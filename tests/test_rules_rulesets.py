@@ -14,7 +14,7 @@ from hypothesis import given
 from marks import examples
 from rules_helpers import rulesets
 from wolflab.errors import RulesetError
-from wolflab.fields import Misfit, from_plain
+from wolflab.fields import FieldError, from_plain
 from wolflab.lab.plans.specs import ruleset_of
 from wolflab.rules import DOCTOR, NINE, PRESETS, ROLES, SHERIFF, TWELVE, WITCH, Ruleset, Side, preset
 from wolflab.rules.duties import Duty
@@ -144,7 +144,7 @@ def test_values_of_the_wrong_kind_are_refused_where_they_are_read(
     with pytest.raises(RulesetError) as refused:
         ruleset_of({"preset": "doctor", **changes})
     assert refused.value.field == field
-    with pytest.raises(Misfit) as wrong:  # as a record is read
+    with pytest.raises(FieldError) as wrong:  # as a record is read
         from_plain(Ruleset, told)
     assert wrong.value.place == field
 

@@ -18,7 +18,7 @@ from command_line import called
 from study_helpers import FILE, SECRET, Arrivals, Visitor, holding, in_study, people_answer, written
 from web_helpers import now, played
 from wolflab.cli import app
-from wolflab.errors import ExperimentError, NotNow, StoreError
+from wolflab.errors import ExperimentError, StoreError, Unavailable
 from wolflab.lab.plans.sources import shipped_files
 from wolflab.lab.results.extras import extras
 from wolflab.lab.results.summaries import summary
@@ -904,7 +904,7 @@ def test_a_game_that_cannot_be_kept_with_its_person_is_not_planned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*given: object, **more: object) -> None:
-        raise NotNow("the disk is full")
+        raise Unavailable("the disk is full")
 
     async def work(server: StudyServer, arrive: Arrivals) -> None:
         one = await arrive("game/1")

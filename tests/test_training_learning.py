@@ -14,7 +14,7 @@ from wolflab.agents.policy.network import NetworkConfig, small
 from wolflab.errors import ModelError
 from wolflab.policy.rollout import Decisions
 from wolflab.policy.settings import PPO, Cloning
-from wolflab.policy.train import Learner, ReturnMoments, entropies, explained, gae, returns_of
+from wolflab.policy.train import Learner, ReturnMoments, entropies, explained_variance, gae, returns_of
 
 CONFIG = small(16, width=16, mlp_width=16, heads=2)
 CHOICES = 3
@@ -108,10 +108,10 @@ def test_entropies_leave_out_what_is_not_there() -> None:
 
 def test_explained_variance() -> None:
     returns = np.array([1, -1, 3, -3], np.float32)
-    assert explained(returns, returns) == 1
-    assert explained(np.zeros(4, np.float32), returns) == 0
-    assert explained(-returns, returns) == -3
-    assert explained(returns, np.ones(4, np.float32)) == 0
+    assert explained_variance(returns, returns) == 1
+    assert explained_variance(np.zeros(4, np.float32), returns) == 0
+    assert explained_variance(-returns, returns) == -3
+    assert explained_variance(returns, np.ones(4, np.float32)) == 0
 
 
 def test_moments_in_parts_are_those_of_the_whole() -> None:

@@ -14,11 +14,11 @@ from wolflab.agents.policy.checkpoint import NumpyPolicy
 from wolflab.agents.recipes import recipe
 from wolflab.lab.training.games import EmbedInStep
 from wolflab.match import Draws, Match, Player, play, run_now
-from wolflab.match.io import UNREAD
+from wolflab.match.io import NOT_RECORDED
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.models.village import Village
 from wolflab.policy.lockstep import ServiceRequest, drive, in_step
-from wolflab.policy.rollout import InStep
+from wolflab.policy.rollout import BatchedPolicy
 from wolflab.rules import DOCTOR, Log
 
 
@@ -117,9 +117,13 @@ def test_games_in_step_are_the_games_played_one_by_one(name: str) -> None:
     policy = NumpyPolicy(checkpoint(3, candidates=13))
     made = recipe(name)
     alone = Player(LanguageAgent(made, policy=policy), model, {"policy": embedder})
-    stepping = Player(LanguageAgent(made, policy=InStep(policy)), model, {"policy": EmbedInStep(embedder)})
+    stepping = Player(
+        LanguageAgent(made, policy=BatchedPolicy(policy)), model, {"policy": EmbedInStep(embedder)}
+    )
     one_by_one = [run_now(play(match(alone, number))) for number in range(GAMES)]
-    games = [play(match(stepping, number, together=in_step, file=UNREAD)) for number in range(GAMES)]
+    games = [
+        play(match(stepping, number, gather=in_step, call_cache=NOT_RECORDED)) for number in range(GAMES)
+    ]
     together = list(drive(games, GAMES))
     for one, other in zip(one_by_one, together, strict=True):
         assert one.log.events == other.log.events
@@ -137,7 +141,9 @@ def test_batches_hold_many_games() -> None:
             return weigh(observations)
 
     embedder = EmbedInStep(HashingEmbedder(DIMENSIONS))
-    agent = LanguageAgent(recipe("strategic"), policy=InStep(Watched(policy.checkpoint)))
+    agent = LanguageAgent(recipe("strategic"), policy=BatchedPolicy(Watched(policy.checkpoint)))
     player = Player(agent, Village(), {"policy": embedder})
-    list(drive([play(match(player, n, together=in_step, file=UNREAD)) for n in range(GAMES)], GAMES))
+    list(
+        drive([play(match(player, n, gather=in_step, call_cache=NOT_RECORDED)) for n in range(GAMES)], GAMES)
+    )
     assert max(sizes) >= 2 * GAMES

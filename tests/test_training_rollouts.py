@@ -21,10 +21,10 @@ from wolflab.match import Dealing, Draws, Match, Player, play, run_now
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.models.village import Village
 from wolflab.policy.rollout import (
+    BatchedPolicy,
     Decisions,
-    Ended,
-    First,
-    InStep,
+    EpisodeResult,
+    FirstCandidate,
     Member,
     checkpoint_of,
     join_decisions,
@@ -70,14 +70,14 @@ def rolled(
     table: Table | None = None,
     pool: tuple[Member, ...] = styled(),
     **population: Any,
-) -> tuple[Decisions, list[Ended]]:
+) -> tuple[Decisions, list[EpisodeResult]]:
     """Episodes by key, so many in step."""
     parts, ended = [], []
     for at in range(0, len(keys), group):
         made, over = play_episodes(
             DOCTOR,
             table or Table(),
-            policy or InStep(POLICY),
+            policy or BatchedPolicy(POLICY),
             POLICY.lay_out,
             Population(**population),
             pool,
@@ -215,7 +215,7 @@ def deciding(key: str) -> list[bool]:
 
 
 def test_the_winners_have_the_reward() -> None:
-    found, ended = rolled(KEYS, 6, First(), learners="all")
+    found, ended = rolled(KEYS, 6, FirstCandidate(), learners="all")
     over = found.reward[found.last]
     at = 0
     for key, one in zip(KEYS, ended, strict=True):
@@ -233,7 +233,7 @@ def test_cloned_episodes_are_the_deduction_only_agents_games() -> None:
     """Who takes its first candidate plays as if it had no others."""
     table = Table()
     alone = Player(LanguageAgent(recipe("deductive-004")), table.model)
-    found, ended = rolled(KEYS, 6, First(), table, learners="all")
+    found, ended = rolled(KEYS, 6, FirstCandidate(), table, learners="all")
     assert (found.action == 0).all()
     assert (found.log_p == 0).all()
     for key, one in zip(KEYS, ended, strict=True):
@@ -246,7 +246,9 @@ def test_episodes_in_which_no_learning_seat_lived_to_decide() -> None:
     """A Villager that is killed in the first night has decided nothing."""
     keys = [f"alone/{number}" for number in range(40)]
     made = [
-        play_episodes(DOCTOR, Table(), First(), POLICY.lay_out, Population(learners=1), styled(), [key])
+        play_episodes(
+            DOCTOR, Table(), FirstCandidate(), POLICY.lay_out, Population(learners=1), styled(), [key]
+        )
         for key in keys
     ]
     assert any(decisions is None for decisions, _ in made)
@@ -257,7 +259,7 @@ def test_a_table_that_elects_a_sheriff_is_cast_once() -> None:
     """The election has everybody cast once more: who learned before goes on, with all decisions kept."""
     keys, table = [f"elected/{number}" for number in range(4)], Table()
     everybody = Population(learners="all")
-    found, ended = play_episodes(SHERIFF, table, First(), POLICY.lay_out, everybody, (), keys)
+    found, ended = play_episodes(SHERIFF, table, FirstCandidate(), POLICY.lay_out, everybody, (), keys)
     assert found is not None
     assert table.asked["learner"] == 4 * SHERIFF.players
     assert len(ended) == 4

@@ -15,8 +15,8 @@ from random_study import random_study
 from study_helpers import FILE, SECRET, Arrivals, Visitor, holding, in_study, people_answer
 from test_study_groups import GROUP, play_together, sit
 from web_helpers import now
-from wolflab.errors import NotNow, StoreError
-from wolflab.files import aside
+from wolflab.errors import StoreError, Unavailable
+from wolflab.files import atomic_write
 from wolflab.lab.runs.verification import verify_run
 from wolflab.lab.storage.store import Store
 from wolflab.lab.studies.people import kept_person
@@ -111,7 +111,7 @@ def test_a_server_that_is_killed_before_it_has_erased_does_so_first(
     assert (person.left, person.erase) == ("withdrawn", True)
     killed = ExitStack()  # never closed: it was writing these
     for file in (left / "run/people/p01.json", next(left.glob("run/tables/*/sessions.json"))):
-        killed.enter_context(aside(file)).write_text(SECRET)
+        killed.enter_context(atomic_write(file)).write_text(SECRET)
     assert {".p01.json", ".sessions.json"} <= {name[:-22] for name in holding(left / "run")}
     in_study(left, go_on, training=False)
 
@@ -120,7 +120,7 @@ def test_whoever_withdraws_while_nothing_can_be_written_is_told_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*given: Any) -> None:
-        raise NotNow("the disk is full")
+        raise Unavailable("the disk is full")
 
     async def work(server: StudyServer, arrive: Arrivals) -> None:
         one = await arrive("about")

@@ -19,7 +19,7 @@ from marks import slow_except
 from wolflab.cli import app
 from wolflab.errors import WolflabError
 from wolflab.rules import PRESETS, SHERIFF, Ruleset, preset
-from wolflab.rules.engine import go_on, step
+from wolflab.rules.engine import advance, step
 from wolflab.text.asking.disguise import UNRELATED
 from wolflab.wwqa import kinds as registry
 from wolflab.wwqa.asking import prompt, rules_in_words
@@ -70,7 +70,7 @@ def test_a_situation_put_back_goes_on_as_the_game_did(rules: str) -> None:
     for _ in range(40):
         for state, situation in reached(ruleset, rng):
             moments[situation.moment] += 1
-            put = go_on(put_back(ruleset, situation))
+            put = advance(put_back(ruleset, situation))
             assert put.asks == state.asks
             phase = state.asks[0].phase
             now, again = put.state, state

@@ -88,7 +88,7 @@ def talkative(rng: random.Random, ruleset: Ruleset) -> Chooser:
 def situation_of(view: View, ask: Ask, split: int = 0) -> Situation:
     """All that `view` holds; statements whose position divided by 3 leaves `split` 1 or 2 are judged."""
     blocks: list[list[Line]] = [[], [], [], []]
-    for position, (event, now) in enumerate(view.told()):
+    for position, (event, now) in enumerate(view.with_facts()):
         heard = isinstance(event, Said) and event.seat != view.seat
         block = ((3, 1, 2)[position % 3] if split else 3) if heard else 0
         blocks[block].append(Line(position + 1, now.round, now.phase, event, position))

@@ -45,7 +45,7 @@ from wolflab.rules import (
     SpeakersDrawn,
     VoteCounted,
     Voted,
-    told,
+    with_facts,
 )
 from wolflab.rules.engine import Step
 from wolflab.text.notes import Deduced, Rated
@@ -124,7 +124,7 @@ class TrueGame:
         masks, events = [], 0
         for step in self.steps:
             events += len(step.events)
-            if step.state.doomed is None:
+            if step.state.voted_out is None:
                 masks.append((events, step.state.alive))
         return masks
 
@@ -195,7 +195,7 @@ def who_lives(game: TrueGame) -> Iterator[str]:
     """For the moderator and for every seat."""
     for seat in (None, *range(len(game.roles))):
         known = [e for e in game.record.events if seat is None or e.audience >> seat & 1]
-        facts = told(game.record.ruleset, known)
+        facts = with_facts(game.record.ruleset, known)
         seen = 0
         masks = dict(game.alive_at)
         for place, event in enumerate(game.record.events, 1):
@@ -215,7 +215,7 @@ def ids_of_asks(game: TrueGame) -> Iterator[str]:
 @check
 def who_votes(game: TrueGame) -> Iterator[str]:
     """The facts know who is asked for a vote, and how often it counts."""
-    history = told(game.record.ruleset, game.record.events)
+    history = with_facts(game.record.ruleset, game.record.events)
     for vote in game.votes:
         facts = history[vote.place - 1][1]
         if sorted(vote.asked) != list(facts.voters):
@@ -668,14 +668,16 @@ def environment(rules: Ruleset) -> Iterator[str]:
             if over or cut:
                 env.step(None)
                 continue
-            moment = env._game.moment
-            if moment is not None:
+            turn = env._game.turn
+            if turn is not None:
                 living = env.layout.part(seen["observation"], "alive") if _has(env, "alive") else None
-                facts = moment.view.facts
+                facts = turn.view.facts
                 if living is not None and [int(n) for n in living.nonzero()[0]] != list(facts.living):
                     yield f"seed {seed}: the vector has {living}"
                 today = [
-                    e for e, now in moment.view.told() if isinstance(e, Voted) and now.round == facts.round
+                    e
+                    for e, now in turn.view.with_facts()
+                    if isinstance(e, Voted) and now.round == facts.round
                 ]
                 cast = {(e.voter, e.target) for e in today if e.what == "eliminate" and e.target is not None}
                 pairs = env.layout.part(seen["observation"], "votes 0").nonzero()

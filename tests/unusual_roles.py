@@ -72,18 +72,18 @@ ENGINE = '''
 
 # -- what the tests add ---------------------------------------------------------------------
 
-_counted_usually, _fix_order_usually = _counted, _fix_order
+_close_vote_usually, _fix_order_usually = _close_vote, _fix_order
 
 
-def _counted(s, events, seat, tied):
+def _close_vote(s, events, seat, tied):
     """An Idiot who is voted out for the first time stays, and everybody sees its card."""
     if seat is None or s.roles[seat].name != "Idiot" or s.memory.get((seat, "spared")):
-        return _counted_usually(s, events, seat, tied)
+        return _close_vote_usually(s, events, seat, tied)
     s.remember(seat, "spared", True)
     events.append(vote_counted(None, ()))
     events += [Revealed(seat, "Idiot", EVERYONE), s.set_votes(seat, 0)]
-    s.doomed, s.tied = None, ()
-    _voted_out(s, events)
+    s.voted_out, s.tied = None, ()
+    _remove_voted_out(s, events)
 
 
 def _fix_order(s, others):
@@ -96,7 +96,7 @@ def _open_discussion_of_orators(s, events):
     """The second ask of one seat has an id of its own."""
     _open_discussion(s, events)
     if s.asks and s.roles[s.asks[0].seat].name == "Orator" and s.asks[0].seat not in s.queue[1:]:
-        s.asks = (s.table.ask("statement", "discussion", s.round, s.queue[0], None, None, f"{s.queue[0]}/2"),)
+        s.asks = (s.cache.ask("statement", "discussion", s.round, s.queue[0], None, None, f"{s.queue[0]}/2"),)
 
 
 PHASES["discussion"] = _Phase(_open_discussion_of_orators, _take_discussion)

@@ -1,7 +1,7 @@
 """Wolflab: a laboratory for language agents in the game of Werewolf.
 
-`open_run` and `run` are for notebooks and programs; they are imported when they are first used, so that
-`import wolflab` costs nothing.
+`open_run` and `run` are for notebooks and programs. They are imported on first use, so that `import wolflab`
+is fast.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
 from .errors import Interrupted, WolflabError
-from .files import MEND_DISK
+from .files import DISK_ADVICE
 from .ui.terminal.console import ExitCode, console
 from .ui.visible import visible
 
@@ -234,5 +234,5 @@ def _words(error: BaseException) -> str | None:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}; name a place where this can be read or written"
     if isinstance(error, OSError) and error.strerror:  # while a file that is open is read or written
-        return f"{error.strerror}; {MEND_DISK}"
+        return f"{error.strerror}; {DISK_ADVICE}"
     return None

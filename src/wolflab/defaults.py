@@ -1,8 +1,7 @@
-"""What a dataclass says besides its defaults: the form in which settings enter headers and hashes.
+"""The fields of a dataclass that are not at their defaults: the form of settings in headers and hashes.
 
-A field that stands at its default is left out, so that a field added later changes no header and no hash of
-what was written without it. Defaults are therefore for ever: change one, and what was written before means
-something else.
+A field at its default is left out, so that a field added later changes no older header or hash. So a default
+must never change: older headers would then mean something else.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any
 
 @cache
 def _defaults(kind: type) -> tuple[tuple[str, Any], ...]:
-    """(field, its default) of a dataclass; MISSING where it has none."""
+    """(field, default) of a dataclass; MISSING if there is no default."""
     defaults = []
     for field in fields(kind):
         default = field.default_factory() if field.default_factory is not MISSING else field.default
@@ -22,13 +21,14 @@ def _defaults(kind: type) -> tuple[tuple[str, Any], ...]:
     return tuple(defaults)
 
 
-def fields_said(value: Any) -> list[tuple[str, Any]]:
-    """The fields of a dataclass that differ from their defaults, or have none: (name, value) in order."""
+def non_default_fields(value: Any) -> list[tuple[str, Any]]:
+    """(name, value) of the fields that differ from their defaults or have none, in order."""
     return [(n, v) for n, default in _defaults(value.__class__) if (v := getattr(value, n)) != default]
 
 
-def fields_stated(value: Any) -> dict[str, Any]:
-    """The same as a mapping, and of its parts likewise."""
+def non_default_values(value: Any) -> dict[str, Any]:
+    """`non_default_fields` as a mapping, also for dataclasses in fields."""
     return {
-        name: fields_stated(given) if is_dataclass(given) else given for name, given in fields_said(value)
+        name: non_default_values(given) if is_dataclass(given) else given
+        for name, given in non_default_fields(value)
     }

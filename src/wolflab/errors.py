@@ -1,7 +1,7 @@
 """Every exception that Wolflab raises on purpose.
 
-A message is one sentence that says what was given, where, and what to do. `WolflabError` and its
-children are shown to users without a traceback; anything else is a bug in Wolflab.
+A message is one sentence that says what was given, where, and what to do. `WolflabError` and its subclasses
+are shown to users without a traceback; any other exception is a bug in Wolflab.
 """
 
 import signal
@@ -34,14 +34,14 @@ class RecordError(WolflabError):
 
 
 class AgentError(WolflabError):
-    """An agent's code that does what no agent may: it gives no reply, or waits outside its `io`."""
+    """An agent's code breaks the interface: it gives no reply, or waits outside its `io`."""
 
 
 class StoreError(WolflabError):
     """A run's directory or file that cannot be used, is in use, or belongs to another experiment."""
 
 
-class NotNow(StoreError):
+class Unavailable(StoreError):
     """A file or directory that cannot be used now: it is in use, the disk is full, or access is denied."""
 
 
@@ -54,8 +54,8 @@ class ServerError(ModelError):
 
 
 class ModelRefused(ModelError):
-    """A model that answers nobody: a refused key, a model that is not there, used-up credit. Nothing more is
-    asked there; games that need it are unfinished, and can be resumed once that is mended.
+    """A model that answers no request: a refused key, an unknown model, no credit left. It gets no more
+    requests. Its games are unfinished, and can be resumed once the cause is mended.
     """
 
 
@@ -64,13 +64,13 @@ class BudgetExceeded(ModelError):
 
 
 class Stopped(ModelError):
-    """No call starts any more, because somebody stopped the run. It is unfinished and can be resumed."""
+    """The run was stopped, so no more calls start. It is unfinished and can be resumed."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """Somebody stopped the process, by Ctrl-C or a signal of this number; what it began is put away.
+    """The process was stopped by Ctrl-C or a signal with this number.
 
-    last: the number of the last signal, for code that the exception cannot pass through (SQLite).
+    last: the number of the latest signal, for code that exceptions cannot pass through (SQLite).
     """
 
     last: ClassVar[int] = signal.SIGINT
@@ -81,8 +81,8 @@ class Interrupted(KeyboardInterrupt):
 
 
 class CassetteMismatch(WolflabError):
-    """A recorded call that no longer fits the request now made under the same key."""
+    """A recorded call does not match the present request with the same key."""
 
 
 class NotStored(CassetteMismatch):
-    """A request whose call is not on file, made where calls are only played back."""
+    """A request without a stored call, during a playback."""

@@ -1,9 +1,9 @@
-"""Settings from plain values: what every part of a file is made of, and a refusal in words.
+"""Settings from plain values, with errors in plain words.
 
-A `Part` is a part of a file that people write. `from_plain` makes any other dataclass of plain values (a
-recipe, a model's settings, a ruleset). Either way a value of the wrong kind is refused with its place, what
-was given and what to write instead; of a misspelt name the nearest is told. `read_yaml` is the only reader of
-files in YAML: what is too large for a file that people write is refused before it is built.
+A `Part` is a part of a file that people write. `from_plain` makes any other dataclass from plain values (a
+recipe, a model's settings, a ruleset). An error names the field, the given value and what to write instead;
+for a misspelt name it suggests the nearest. `read_yaml` is the only reader of YAML files; it refuses files
+that are too large before it builds their values.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ from .renamed import FIELDS
 T = TypeVar("T")
 
 Amount = Annotated[int | float, Predicate(isfinite), Ge(0)]
-"""A finite number of 0 or more. A whole number stays one, so that headers say what was written."""
+"""A finite number of 0 or more. An integer stays an integer, so that headers have the written value."""
 Chance = Annotated[int | float, Interval(ge=0, le=1)]
 
 _SHOWN = 60
-"""Characters of what was given that a refusal repeats."""
+"""The number of characters of a given value that an error repeats."""
 
 
 class Part(BaseModel):
-    """A part of the settings: an unknown field is an error, and nothing changes once it is built."""
+    """Base class of settings in files: frozen, and an unknown field is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     def written(self) -> str:
-        """As a file: what was set, in YAML."""
+        """The fields that were set, as YAML."""
         settings = self.model_dump(mode="json", exclude_unset=True)
         return yaml.dump(settings, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
 
 
 class _Dumper(yaml.SafeDumper):
-    """Quotes what YAML takes for the end of a line, and would read as a space."""
+    """Quotes texts with characters that YAML reads as line ends."""
 
 
 def _quoted(dumper: _Dumper, text: str) -> yaml.ScalarNode:
@@ -57,10 +57,8 @@ def _quoted(dumper: _Dumper, text: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _quoted)
 
 
-class Misfit(ValueError):
-    """Plain values that are no settings of that kind. place: the field ("deduce.alpha"); words: what is wrong
-    with it, and what to do.
-    """
+class FieldError(ValueError):
+    """A wrong value of a field. place: the field ("deduce.alpha"); words: what is wrong, and what to do."""
 
     def __init__(self, place: str, words: str) -> None:
         super().__init__(f"{place}: {words}" if place else words)
@@ -68,18 +66,18 @@ class Misfit(ValueError):
 
 
 def from_plain(kind: type[T], values: Mapping[str, Any]) -> T:
-    """A dataclass of plain values, as a file or a record holds them; Misfit for what does not fit its types.
+    """A dataclass from plain values of a file or a record; FieldError for values of a wrong type.
 
-    Nothing is guessed ("3" is no number, 1 is not true), lists become tuples where the type says so, and what
-    the dataclass itself refuses it refuses in its own words.
+    Types are strict ("3" is no number, 1 is not true). Lists become tuples if the type is one. Errors of the
+    dataclass itself keep their words.
     """
     for place, known in _misnamed(kind, values):
-        raise Misfit(place, f"there is no such field; {nearest(place, known)}")
+        raise FieldError(place, f"there is no such field; {nearest(place, known)}")
     try:
         adapter: TypeAdapter[T] = _adapter(kind)  # type: ignore[arg-type]  # a class is hashable
         return adapter.validate_json(json.dumps(values, default=_plain), strict=True)
     except ValidationError as error:
-        raise misfit(error, kind) from None
+        raise field_error(error, kind) from None
 
 
 def _plain(value: object) -> object:
@@ -92,7 +90,7 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 
 def _misnamed(kind: type, values: Mapping[str, Any], where: str = "") -> Iterator[tuple[str, list[str]]]:
-    """(place, what is known there) of every name that no field has."""
+    """(place, known names) of every unknown field."""
     known = _names(kind)
     for name, value in values.items():
         if name not in known:
@@ -102,7 +100,7 @@ def _misnamed(kind: type, values: Mapping[str, Any], where: str = "") -> Iterato
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """What to write in place of a name that there is not: the nearest, or all that are known."""
+    """What to write instead of an unknown name: the nearest known one, or the list of all."""
     known = list(known)
     if (now := FIELDS.get(name)) in known:
         return f"it is called {now} now"
@@ -113,22 +111,22 @@ def nearest(name: str, known: Iterable[str]) -> str:
 # -- files in YAML ----------------------------------------------------------------------------
 
 LARGEST_TEXT = 2 * 2**20
-"""Bytes of a file in YAML."""
+"""The largest size of a YAML file in bytes."""
 MOST_VALUES = 100_000
-"""Values in it, with those that `*` repeats counted each time."""
+"""The largest number of values in it; values repeated by `*` count each time."""
 DEEPEST = 64
-"""Values inside each other."""
+"""The deepest nesting of values."""
 _OTHER_BASE = re.compile(r"[-+]?0[0-7_]+\Z|[^:]+:")
 """YAML 1.1 reads 010 as 8, and 1:30 as 90."""
 _LONGEST_NUMBER = 1000
-"""Characters."""
+"""The largest number of characters of a number."""
 
 
 def read_yaml(text: str) -> Any:
-    """The plain values that a text in YAML stands for.
+    """The plain values of a text in YAML.
 
-    ExperimentError, which names the line but no file, for what is no YAML, is too large or too deep (the
-    limits above), says a key twice, or holds itself.
+    ExperimentError, which names the line but no file, for a text that is no YAML, exceeds the limits above,
+    has a key twice, or has a value that contains itself.
     """
     if len(text) > LARGEST_TEXT:
         raise ExperimentError(f"it is longer than {LARGEST_TEXT:,} bytes; split it, or write less")
@@ -141,17 +139,17 @@ def read_yaml(text: str) -> Any:
 
 class _Loader(yaml.SafeLoader):
     """Refuses a mapping with a key twice (the first would be lost), a value inside itself, a huge number, and
-    more values than `MOST_VALUES`, which a few lines can stand for (`*` repeats what `&` names).
+    more values than `MOST_VALUES` (a few lines can have many, since `*` repeats values).
     """
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self._nodes = self._level = 0
         self._sizes: dict[int, tuple[int, int]] = {}
-        """Of each node: how many values it stands for, and how deep they are nested."""
+        """Node → (number of its values, depth of their nesting)."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """See the class. A node is weighed once what it holds is weighed, before anything is built."""
+        """See the class. Nodes are counted from the inside out, before any value is built."""
         self._nodes += 1
         self._level += 1
         self._check(self._nodes, self._level)
@@ -168,7 +166,7 @@ class _Loader(yaml.SafeLoader):
         return node
 
     def _check(self, values: int, depth: int) -> None:
-        line = self.line + 1  # of the reader's place
+        line = self.line + 1  # where the reader is
         if values > MOST_VALUES:
             raise ExperimentError(
                 f"it stands for more than {MOST_VALUES:,} values at line {line}; write less (what * repeats "
@@ -183,14 +181,14 @@ class _Loader(yaml.SafeLoader):
         if node in self.recursive_objects:
             raise ExperimentError(f"the value at line {line} holds itself (by * and &); write it out")
         number = node.tag in ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
-        if number and len(node.value) > _LONGEST_NUMBER:  # what it is worth takes long to work out
+        if number and len(node.value) > _LONGEST_NUMBER:  # its conversion would take long
             raise ExperimentError(f"the number at line {line} has too many digits; use a smaller one")
         if number and _OTHER_BASE.match(node.value):
             raise ExperimentError(
                 f"the number {node.value} at line {line} is one of base 8 or 60 in YAML; write it without "
                 "leading zeros and colons, or a text in quotes"
             )
-        return super().construct_object(node, deep=True)  # what is deep is whole before it is used again
+        return super().construct_object(node, deep=True)  # so that a value is complete before `*` repeats it
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         """See the class."""
@@ -203,10 +201,10 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-# -- refusals of pydantic in our words --------------------------------------------------------
+# -- errors of pydantic in our words ----------------------------------------------------------
 
 _TAGS = {"str": "a name, or a mapping", "dict[str,any]": "", "int": "a number", "float": "a number"}
-"""What pydantic adds to a place for the members of a union, and what to use where none of them fits."""
+"""Names of a union's members in pydantic's places → what to use instead if none fits."""
 _USE = {
     "bool": "true or false",
     "float": "a number",
@@ -223,20 +221,20 @@ _USE = {
     "less_than_equal": "{le} or less",
     "less_than": "a number below {lt:g}",
 }
-"""How the type of an error begins, and what to use instead."""
+"""Prefix of an error's type → what to use instead."""
 
 
-def misfit(error: ValidationError, kind: type, page: str = "") -> Misfit:
-    """The first thing that is wrong. page: where the fields are explained."""
+def field_error(error: ValidationError, kind: type, page: str = "") -> FieldError:
+    """The first error of pydantic as a FieldError. page: the documentation of the fields."""
     # An unknown field comes first: the field that it was meant for is then only missing.
     first = min(error.errors(), key=lambda detail: detail["type"] != "extra_forbidden")
     place = [part for part in first["loc"] if part not in _TAGS]
     while place and isinstance(place[-1], int):
         place.pop()
     own = first.get("ctx", {}).get("error")
-    if isinstance(own, Misfit):
-        return Misfit(".".join(map(str, (*place, own.place))), own.words)
-    return Misfit(".".join(map(str, place)), _words(first, place, kind, page))
+    if isinstance(own, FieldError):
+        return FieldError(".".join(map(str, (*place, own.place))), own.words)
+    return FieldError(".".join(map(str, place)), _words(first, place, kind, page))
 
 
 def _words(error: Any, place: Sequence[str | int], kind: type, page: str) -> str:
@@ -264,9 +262,9 @@ def _words(error: Any, place: Sequence[str | int], kind: type, page: str) -> str
 
 
 def _known(kind: type, place: Iterable[str | int]) -> list[str]:
-    """The names of the fields at a place inside settings of that kind."""
+    """The names of the fields at a place in settings of that kind."""
     for name in place:
-        kind = _part(kind, name) or kind  # a list's or a mapping's entry is of the kind that it holds
+        kind = _part(kind, name) or kind  # an index or a key of a list or mapping does not change the kind
     return _names(kind)
 
 
@@ -276,7 +274,7 @@ def _names(kind: Any) -> list[str]:
 
 @lru_cache(256)
 def _part(kind: type, name: str | int) -> type | None:
-    """The settings inside a field, where it holds such."""
+    """The type of the settings in a field, or None."""
     hints = [get_type_hints(kind).get(str(name))]
     while hints:
         hint = hints.pop(0)
@@ -290,7 +288,9 @@ _MISSING = object()
 
 
 def first_difference(before: Any, after: Any, place: str = "") -> tuple[str, str, str] | None:
-    """Where two JSON values first differ, and what stands there; None where they are the same."""
+    """(place, value before, value after) of the first difference of two JSON values; None if they are
+    equal.
+    """
     pairs: list[tuple[str, Any, Any]] = []
     if isinstance(before, dict) and isinstance(after, dict):
         names = {**before, **after}

@@ -1,11 +1,11 @@
-"""Reading and writing files, in folders that somebody else may have made too.
+"""Reads and writes files, also in folders from other people.
 
-A file is written whole or not at all: aside, under a name that nobody can have put there, and then under its
-own. What could be read without end (a pipe, a device) is no file. Within a run no link is followed: whoever
-sends a run could make it lead anywhere.
+A file is written completely or not at all: first under a random name, then it is renamed. Pipes and devices,
+which may have no end, are refused. Links within a run are not followed, since the sender of a run could make
+them lead anywhere.
 
-What cannot be read or written is a StoreError that names the file and says what to do. What stood where a
-file could not be written stands there still.
+If a file cannot be read or written, a StoreError names it and says what to do. An old file stays if the new
+one could not be written.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
-from .errors import NotNow, StoreError
+from .errors import StoreError, Unavailable
 
 T = TypeVar("T")
 
-MEND_DISK = "if the disk is full or read-only, mend that, then resume or try again"
+DISK_ADVICE = "if the disk is full or read-only, mend that, then resume or try again"
 LARGEST = 1 << 28
-"""Bytes of a file that is read at once."""
+"""The largest size in bytes of a file that is read at once."""
 _RUN = ("run.sqlite", "run.lock")
-"""By which of its files a folder is a run's, a training's or a study's. Anybody may have a training.yaml."""
+"""Files that mark the folder of a run, a training or a study."""
 _PART = re.compile(r"\.(.+)\.[0-9a-f]{16}\.part", re.DOTALL)
-"""The name of a file that is not whole yet (`_beside`)."""
+"""The name of an unfinished file (`_temporary_name`)."""
 _SYSTEM = ("/dev", "/proc")
-"""Where the system keeps devices and pipes that can be named: /dev/stdout, /dev/fd/63 of a shell."""
+"""Folders of named devices and pipes, such as /dev/stdout and a shell's /dev/fd/63."""
 _USUAL_SIGN = re.compile(rb"[\xa1-\xa3\xb0-\xd7][\xa1-\xfe]")
-"""In GB 18030, what nearly all Chinese text is of: punctuation, wide letters and the 3,755 most usual
-characters (GB 2312, level 1); no kana, so that Japanese in EUC-JP is not taken for it."""
+"""The characters of nearly all Chinese text, in GB 18030: punctuation, wide letters and the 3,755 most usual
+characters (GB 2312, level 1). Kana are excluded, so that Japanese in EUC-JP does not match."""
 _KINDS = {
     stat.S_IFIFO: "a pipe",
     stat.S_IFSOCK: "a socket",
@@ -56,18 +56,18 @@ _KINDS = {
 
 
 def write(path: Path, data: bytes) -> None:
-    """A file, in a directory that is made where it is not there yet. It is on the disk when this returns."""
-    with aside(path) as half:
-        half.write_bytes(data)
-        if half == path:  # of the system, or a pipe
+    """Write a file; its folder is made if needed. The file is on the disk when this returns."""
+    with atomic_write(path) as part:
+        part.write_bytes(data)
+        if part == path:  # a device or a pipe
             return
-        on_disk(half)
-    with suppress(OSError):  # some file systems cannot do it for a folder
+        on_disk(part)
+    with suppress(OSError):  # some file systems cannot sync a folder
         on_disk(path.parent)
 
 
 def on_disk(path: Path) -> None:
-    """What a file holds, or the names in a folder, are on the disk when this returns."""
+    """Sync a file's content, or a folder's names, to the disk."""
     there = os.open(path, os.O_RDONLY)
     try:
         os.fsync(there)
@@ -75,40 +75,40 @@ def on_disk(path: Path) -> None:
         os.close(there)
 
 
-def copied(source: str | Path, path: Path) -> None:
-    """A copy of that file, in a directory that is made where it is not there yet."""
-    with opened_file(Path(source)) as whole, aside(path) as half, half.open("wb") as out:
-        shutil.copyfileobj(whole, out)
+def copy_file(source: str | Path, path: Path) -> None:
+    """Copy a file; the target's folder is made if needed."""
+    with opened_file(Path(source)) as file, atomic_write(path) as part, part.open("wb") as out:
+        shutil.copyfileobj(file, out)
 
 
 @contextmanager
-def aside(path: Path) -> Iterator[Path]:
-    """Where to write a file that takes its name once it is whole; what is broken off leaves nothing. A link
-    of that name is replaced, and not followed.
+def atomic_write(path: Path) -> Iterator[Path]:
+    """The path of a temporary file that is renamed to `path` at the end. After an error nothing is left. A
+    link of that name is replaced, not followed.
     """
     with writing(path):
-        if _of_system(path):  # it is written to, and not replaced
+        if _of_system(path):  # written to, not replaced
             yield path
             return
-        if (kind := _kind(path)) not in ("", "a link", "a folder"):  # a folder cannot be replaced: told then
+        if (kind := _kind(path)) not in ("", "a link", "a folder"):  # `replace` refuses a folder
             with _read_by_somebody(path, kind):
                 yield path
             return
         _make_folder(path.parent)
-        half = _beside(path)
-        os.close(os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+        part = _temporary_name(path)
+        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
         try:
-            yield half
-            half.replace(path)
+            yield part
+            part.replace(path)
         except BaseException:
-            half.unlink(missing_ok=True)
+            part.unlink(missing_ok=True)
             raise
 
 
 @contextmanager
 def _read_by_somebody(path: Path, kind: str) -> Iterator[None]:
-    """Keeps a pipe open while it is written to. StoreError within a run, and where nobody reads the pipe:
-    writing would never end.
+    """Keep a pipe open while it is written to. StoreError within a run, and for a pipe without a reader,
+    since writing to it would never end.
     """
     if kind != "a pipe" or _in_run(path):
         raise _no_file(path, kind)
@@ -123,11 +123,9 @@ def _read_by_somebody(path: Path, kind: str) -> Iterator[None]:
 
 
 def append_json(path: Path, value: object) -> None:
-    """One line of JSON more in a file, which is made where it is not there yet. It is on the disk when this
-    returns.
-    """
+    """Append one line of JSON to a file, which is made if needed. It is on the disk when this returns."""
     with writing(path):
-        through_no_link(path)
+        _refuse_links(path)
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK
         with _checked(os.open(path, flags, 0o666), path, "ab") as file:
             file.write(f"{json.dumps(value)}\n".encode())
@@ -137,8 +135,8 @@ def append_json(path: Path, value: object) -> None:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Where to put the files of a folder that takes its name once it is whole; what is broken off leaves
-    nothing, and what a killed process left of it goes. What is there already is a StoreError.
+    """The path of a temporary folder that is renamed to `path` at the end. After an error nothing is left.
+    Remains of killed processes are removed. StoreError if `path` exists.
     """
     if os.path.lexists(path):
         raise StoreError(f"{path}: there is something already; name a new folder")
@@ -147,18 +145,18 @@ def new_folder(path: Path) -> Iterator[Path]:
         for part in path.parent.glob(".*.part"):
             if target_name(part) == path.name[:50]:
                 _remove(part)
-        half = _beside(path)
-        half.mkdir()
+        part = _temporary_name(path)
+        part.mkdir()
         try:
-            yield half
-            half.replace(path)
+            yield part
+            part.replace(path)
         except BaseException:
-            shutil.rmtree(half, ignore_errors=True)
+            shutil.rmtree(part, ignore_errors=True)
             raise
 
 
 def remove(path: Path) -> None:
-    """Remove a file, a folder with all that is in it, or a link itself."""
+    """Remove a file, a folder with its content, or a link (not its target)."""
     with writing(path):
         _remove(path)
 
@@ -171,27 +169,25 @@ def _remove(path: Path) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """A folder, and those that it is to lie in, where they are not there yet. Within a run none is a link."""
+    """Make a folder and its parents, if they are missing. StoreError for a link within a run."""
     with writing(path):
         _make_folder(path)
 
 
 def _make_folder(path: Path) -> None:
-    through_no_link(path)
+    _refuse_links(path)
     path.mkdir(parents=True, exist_ok=True)
 
 
-def _beside(path: Path) -> Path:
-    """A name in the same folder that nobody can have taken. It says which file was to be written, for whoever
-    finds it after the process was killed.
+def _temporary_name(path: Path) -> Path:
+    """A random name in the same folder. It has the name of the target, so that remains of a killed process
+    can be recognised.
     """
     return path.with_name(f".{path.name[:50]}.{secrets.token_hex(8)}.part")
 
 
 def target_name(part: Path) -> str:
-    """The name (its first 50 characters) of the file that an unfinished one was to become; "" for any other
-    file.
-    """
+    """The target's name (its first 50 characters) of an unfinished file; "" for other files."""
     found = _PART.fullmatch(part.name)
     return "" if found is None else found[1]
 
@@ -200,7 +196,7 @@ def target_name(part: Path) -> str:
 
 
 def read_file(path: Path, largest: int = LARGEST) -> bytes:
-    """What a file holds. largest: StoreError for one of more bytes."""
+    """The content of a file. largest: StoreError for a file of more bytes."""
     with opened_file(path) as file:
         data = file.read(largest + 1)
     if len(data) > largest:
@@ -212,7 +208,7 @@ def read_file(path: Path, largest: int = LARGEST) -> bytes:
 
 
 def read_text(path: Path) -> str:
-    """The same as text in UTF-8."""
+    """The content of a file as UTF-8, with line ends as a line feed."""
     try:
         return read_file(path).decode().replace("\r\n", "\n")
     except UnicodeDecodeError:
@@ -220,8 +216,8 @@ def read_text(path: Path) -> str:
 
 
 def text_in(data: bytes) -> tuple[str, str]:
-    """The text that bytes are, and its encoding: UTF-8, UTF-16 with its mark, GB 18030 (GBK) where it can be
-    Chinese, else Windows-1252, or Latin-1 where it cannot be that. ValueError for UTF-16 that breaks off.
+    """(text, encoding) of bytes: UTF-8, UTF-16 with its mark, GB 18030 (GBK) if the text seems Chinese, else
+    Windows-1252, or Latin-1 if that fails. ValueError for truncated UTF-16.
     """
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16"), "utf-16"
@@ -234,8 +230,8 @@ def text_in(data: bytes) -> tuple[str, str]:
 
 
 def _is_chinese(text: str) -> bool:
-    """Whether a text that was read as GB 18030 is in Chinese, by most of what it has beside ASCII. Accented
-    letters of Windows-1252 make pairs of bytes too (Größe, Müller), but rare signs, and amid Latin letters.
+    """Whether a text decoded as GB 18030 is Chinese, by the majority of its characters beside ASCII. Accented
+    letters of Windows-1252 (Größe, Müller) become rare characters between Latin letters.
     """
     beside = Counter(text)
     for sign in [sign for sign in beside if sign.isascii()]:
@@ -247,20 +243,20 @@ def _is_chinese(text: str) -> bool:
 
 @contextmanager
 def opened_file(path: Path) -> Iterator[BinaryIO]:
-    """A file opened for reading; StoreError for what is none, such as a pipe, and within a run for a link."""
+    """A file opened for reading; StoreError for a pipe, a device or a folder, and for a link within a run."""
     with reading_file(path):
         if _of_system(path):
             with path.open("rb") as file:
                 yield file
             return
-        through_no_link(path)
+        _refuse_links(path)
         with _checked(os.open(path, os.O_RDONLY | os.O_NONBLOCK), path, "rb") as file:
             yield file
 
 
 def _checked(descriptor: int, path: Path, mode: str) -> BinaryIO:
-    """The file behind it; StoreError where it is none. (Opened without waiting: nobody may be at the other
-    end of a pipe.)
+    """The open file of a descriptor; StoreError if it is no regular file. The descriptor was opened without
+    blocking, since a pipe may have no other end.
     """
     kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
     if kind != stat.S_IFREG:
@@ -270,49 +266,49 @@ def _checked(descriptor: int, path: Path, mode: str) -> BinaryIO:
 
 
 def json_lines(path: Path) -> list[Any]:
-    """The values in a file of lines of JSON; None for a line that is none. A last line that is cut short does
-    not count yet.
+    """The values of a file with lines of JSON; None for an invalid line. A last line without a line end is
+    ignored.
     """
     values: list[Any] = []
     for line in read_file(path).rpartition(b"\n")[0].splitlines():
         try:
             values.append(json.loads(line))
-        except (ValueError, RecursionError):  # RecursionError: brackets without end
+        except (ValueError, RecursionError):  # RecursionError: too many nested brackets
             values.append(None)
     return values
 
 
 def decompressed(data: object) -> bytes:
-    """What zlib compressed. ValueError for other data, for data that is cut short, and for more than
-    `LARGEST` bytes.
+    """Data decompressed by zlib. ValueError for other data, for truncated data, and for more than `LARGEST`
+    bytes.
     """
     if not isinstance(data, bytes):
         raise ValueError("it is no pack of bytes")
     reader = zlib.decompressobj()
     try:
-        whole = reader.decompress(data, LARGEST)
+        content = reader.decompress(data, LARGEST)
     except zlib.error as error:
         raise ValueError(str(error)) from None
     if not reader.eof:
         raise ValueError("it is cut short, or too large")
-    return whole
+    return content
 
 
 def read_json(path: Path, kind: type[T], mend: str) -> T:
-    """What a file of JSON holds, as that kind of thing; StoreError where it cannot be read, or holds
-    something else. mend: what to do then.
+    """The content of a JSON file as that type; StoreError if it cannot be read or has another type. mend:
+    what to do then, for the message.
     """
     try:
         return msgspec.json.decode(read_file(path), type=kind)
-    except (msgspec.MsgspecError, RecursionError) as error:  # RecursionError: brackets without end
+    except (msgspec.MsgspecError, RecursionError) as error:  # RecursionError: too many nested brackets
         raise StoreError(f"{path}: it cannot be read ({error}); {mend}") from None
 
 
-# -- what stands there ------------------------------------------------------------------------------
+# -- kinds of files ---------------------------------------------------------------------------------
 
 
-def through_no_link(path: Path) -> None:
-    """StoreError where a link stands on the way to that file within a run, or in its place there."""
+def _refuse_links(path: Path) -> None:
+    """StoreError if the file, or a folder on its path, is a link within a run."""
     for place in (*reversed(path.absolute().parents), path.absolute()):
         if place.is_symlink() and _in_run(place):
             raise StoreError(
@@ -322,9 +318,9 @@ def through_no_link(path: Path) -> None:
 
 
 def _in_run(path: Path) -> bool:
-    """Whether one of the folders that it lies in is a run's."""
+    """Whether one of its parent folders is that of a run."""
     parts = path.absolute().parts
-    back = len(parts) - parts[::-1].index("..") if ".." in parts else 0  # what stands before leads elsewhere
+    back = len(parts) - parts[::-1].index("..") if ".." in parts else 0  # parts before ".." do not count
     return any(
         os.path.lexists(place / file)
         for place in path.absolute().parents
@@ -333,10 +329,10 @@ def _in_run(path: Path) -> bool:
     )
 
 
-def only_files(*paths: Path) -> None:
-    """StoreError where something else than a file stands in one of these places, and within a run a link."""
+def check_files(*paths: Path) -> None:
+    """StoreError if one of these paths exists and is no file, or is a link within a run."""
     for path in paths:
-        through_no_link(path)
+        _refuse_links(path)
         if kind := _kind(path, follow=True):
             raise _no_file(path, kind)
 
@@ -346,7 +342,7 @@ def _no_file(path: Path, kind: str) -> StoreError:
 
 
 def _kind(path: Path, follow: bool = False) -> str:
-    """What stands there that is no file, in words; "" for a file, and where nothing stands."""
+    """The kind of a path that is no regular file, in words; "" for a file or a missing path."""
     try:
         kind = stat.S_IFMT(path.stat(follow_symlinks=follow).st_mode)
     except OSError:
@@ -358,12 +354,12 @@ def _of_system(path: Path) -> bool:
     return str(path.absolute()).startswith(tuple(f"{place}/" for place in _SYSTEM))
 
 
-# -- sentences ----------------------------------------------------------------------------------------
+# -- errors -------------------------------------------------------------------------------------------
 
 
 def reading_file(path: Path) -> AbstractContextManager[None]:
-    """Turns the system's errors while that file is read into the sentence."""
-    return _told(
+    """Turn the system's errors while that file is read into a StoreError."""
+    return _os_errors(
         path,
         "it cannot be read ({}); name, or put there, a file that can",
         f"there is no file {path}; check its name and its folder",
@@ -371,18 +367,18 @@ def reading_file(path: Path) -> AbstractContextManager[None]:
 
 
 def writing(path: Path) -> AbstractContextManager[None]:
-    """Turns the system's errors while that file is written into the sentence."""
-    return _told(path, f"{{}}; {MEND_DISK}")
+    """Turn the system's errors while that file is written into a StoreError."""
+    return _os_errors(path, f"{{}}; {DISK_ADVICE}")
 
 
 @contextmanager
-def _told(path: Path, sentence: str, missing: str = "") -> Iterator[None]:
-    """missing: the sentence for a file that is not there; else `sentence`."""
+def _os_errors(path: Path, sentence: str, missing: str = "") -> Iterator[None]:
+    """Turn the system's errors into a StoreError. missing: the message for a missing file, if it differs."""
     try:
         yield
     except OSError as error:
         if missing and isinstance(error, FileNotFoundError) and Path(error.filename or "") == path:
-            raise NotNow(missing) from None
+            raise Unavailable(missing) from None
         if isinstance(error, NotADirectoryError | FileExistsError) and (file := _no_folder(path)) is not None:
             raise StoreError(
                 f"{path}: {file} is no folder, so nothing can lie in it; name another place, or move it away"
@@ -390,9 +386,9 @@ def _told(path: Path, sentence: str, missing: str = "") -> Iterator[None]:
         why = error.strerror or str(error)
         if error.filename is not None and Path(error.filename) == path.parent:
             why += f": {path.parent}"
-        raise NotNow(f"{path}: {sentence.format(why)}") from None
+        raise Unavailable(f"{path}: {sentence.format(why)}") from None
 
 
 def _no_folder(path: Path) -> Path | None:
-    """What should be a folder, that place or one that it is to lie in, and is something else."""
+    """The path or one of its parents that exists and is no folder."""
     return next((place for place in (path, *path.parents) if place.exists() and not place.is_dir()), None)

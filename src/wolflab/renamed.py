@@ -1,8 +1,8 @@
-"""Names in files that were changed: of measures, of fields, and of what a training logs.
+"""Old names in files: of measures, of fields, and of numbers in a training's log.
 
-An old name in a file or an option that somebody writes is refused, and the new one is named. What Wolflab
-wrote under old names stays readable: `with_current_names` for a run's experiment, `current_log_name` for a
-training's log, `written_before` for a file. Columns of the data are listed in `CHANGELOG.md`.
+An old name in a user's file or option is refused, and the message has the new one. Files that Wolflab wrote
+under old names stay readable: `with_current_names` for a run's experiment, `current_log_name` for a
+training's log, `written_before` for a file. `CHANGELOG.md` lists columns of the data.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ MEASURES: Mapping[str, str] = {
 }
 """Old → new. A behaviour's `…_seen` is `…_games` as well."""
 FIELDS: Mapping[str, str] = {"became": "renamed", "knob": "setting"}
-"""Of an experiment or a tournament; `setting` is one of `planted`."""
+"""Fields of an experiment or a tournament, old → new; `setting` is a field of `planted`."""
 _LOG: Mapping[str, str] = {"look/": "evaluation/", "clone/": "cloning/", "win/nobody": "win/neither"}
-"""How names in a training's log begin."""
+"""Prefixes of names in a training's log, old → new."""
 _SEEN, _GAMES = "_seen", "_games"
 
 
 def current_measure(name: str) -> str:
-    """What a measure is called now; the same where that was not changed."""
+    """The present name of a measure."""
     if name.endswith((f"_village{_SEEN}", f"_werewolves{_SEEN}")):
         return name.removesuffix(_SEEN) + _GAMES
     return MEASURES.get(name, name)
 
 
 def current_log_name(name: str) -> str:
-    """What a number of a training's log is called now."""
+    """The present name of a number in a training's log."""
     for old, new in _LOG.items():
         if name.startswith(old):
             return new + name.removeprefix(old)
@@ -62,7 +62,7 @@ def current_log_name(name: str) -> str:
 
 
 def with_current_names(experiment: Mapping[str, Any]) -> dict[str, Any]:
-    """The plain values of an experiment or a tournament that Wolflab wrote, with the names of now."""
+    """The plain values of an experiment or a tournament that Wolflab wrote, with present names."""
     values = {FIELDS.get(field, field): value for field, value in experiment.items()}
     if isinstance(contrasts := values.get("contrasts"), list):
         values["contrasts"] = [current_measure(str(name)) for name in contrasts]
@@ -77,6 +77,6 @@ def with_current_names(experiment: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def written_before(file: Path, old_name: str) -> Path:
-    """The file; where it is not there and one of its old name is, that one."""
+    """The file, or the one with its old name if only that exists."""
     old = file.with_name(old_name)
     return old if old.exists() and not file.exists() else file

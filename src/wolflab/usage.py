@@ -1,4 +1,4 @@
-"""What calls to models used: tokens as the servers counted them, and money. One shape for everybody."""
+"""Tokens and costs of calls to models."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """Prompt and completion together, as budgets count them."""
+        """Prompt and completion tokens together, as budgets count them."""
         return self.prompt_tokens + self.completion_tokens
 
     @property
     def figures(self) -> tuple[int, int, int, float]:
-        """The four, in the order of the fields, as rows of a store hold them."""
+        """The four fields in order, as in rows of a store."""
         return self.prompt_tokens, self.completion_tokens, self.cached_tokens, self.cost
 
 
 @dataclass(frozen=True, slots=True)
 class CallTotals:
-    """Some calls together. latency: the sum of their seconds."""
+    """The totals of some calls. latency: the sum of their seconds."""
 
     calls: int = 0
     usage: Usage = Usage()
@@ -51,8 +51,8 @@ class CallTotals:
 
 
 class Cost(NamedTuple):
-    """What calls and embedded texts cost. usd: as far as prices are known. models: how many took tokens;
-    unpriced: of how many of these some price is not known, all embedders being one.
+    """The cost of calls and embedded texts. usd: of all known prices. models: the number of models that used
+    tokens; unpriced: those of them with an unknown price; all embedders count as one.
     """
 
     usd: float
@@ -65,8 +65,8 @@ def cost_of(
     embedded: Usage = Usage(),
     embedded_unpriced: bool = False,
 ) -> Cost:
-    """parts: of conditions or games, what calls come to by model, and the models whose price is not known.
-    embedded: what embedding texts took; embedded_unpriced: some of it has no known price.
+    """The cost of all parts. parts: for conditions or games, the totals by model, and the models with an
+    unknown price. embedded: usage of embedders; embedded_unpriced: whether part of it has no known price.
     """
     models: dict[str, bool] = {}
     usd = embedded.cost
@@ -80,9 +80,9 @@ def cost_of(
 
 @dataclass(frozen=True, slots=True)
 class AttemptTotals:
-    """Attempts of calls that brought no reply. n: how many. usage: what they took, or may have taken at most.
-    possibly: so many of them may have been paid for, or not, and `possible` is what these may have taken.
-    unlimited: some of these may have taken more, for nothing limited their reply. reasons: why → how many.
+    """Attempts of calls without a reply. n: their number. usage: what they used, or at most may have used.
+    possibly: the number of attempts that may have been charged; possible: their largest usage. unlimited:
+    whether some of these may have used more, since their reply had no limit. reasons: reason → number.
     """
 
     n: int = 0
@@ -106,7 +106,9 @@ class AttemptTotals:
 
 
 class Spent(NamedTuple):
-    """What a budget counts. possibly_tokens, possibly_usd: those among it that may not have been charged."""
+    """The usage that a budget counts. possibly_tokens, possibly_usd: the part that may not have been
+    charged.
+    """
 
     tokens: int = 0
     usd: Decimal = Decimal()
@@ -118,7 +120,7 @@ NOTHING_SPENT = Spent()
 
 
 def totals_alike(one: CallTotals, other: CallTotals) -> bool:
-    """Whether two say the same; sums of fractions may differ in the last digits."""
+    """Whether two totals are equal, up to rounding."""
     pairs = (one.usage.cost, other.usage.cost), (one.latency, other.latency)
     counts = [(each.calls, *each.usage.figures[:3]) for each in (one, other)]
     return counts[0] == counts[1] and all(isclose(a, b, rel_tol=1e-9, abs_tol=1e-9) for a, b in pairs)

@@ -21,7 +21,7 @@ import msgspec
 from elsewhere import elsewhere
 from looks import SIZES
 
-from wolflab.match import Draws, dealt_roles
+from wolflab.match import Draws, dealt
 from wolflab.ui.web.plan import TableRequest, secret_hash, web_rules
 from wolflab.ui.web.table_server import TableServer
 
@@ -98,7 +98,7 @@ class Server:
         async def make() -> str:
             table, _, _ = TableServer(self.folder).make(msgspec.convert(wish, TableRequest), host=True)
             seed = 1
-            while role and dealt_roles(names, Draws(f"{seed}/0"))[first] != role:
+            while role and dealt(names, Draws(f"{seed}/0")).roles[first] != role:
                 seed += 1
             table.plan.seed = seed
             table.plan.keeper = table.plan.device = secret_hash(KNOWN)

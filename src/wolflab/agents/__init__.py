@@ -1,4 +1,4 @@
-"""One seat's view and one question in, a reply out. What an agent of one's own needs is listed here."""
+"""Agents: one seat's view and one ask in, a reply out. This module lists what an agent of your own needs."""
 
 from .base import IO, Agent, Invalid, Reply
 from .own import OwnAgent

@@ -1,7 +1,7 @@
-"""A player is a function of what it may know.
+"""The interface of agents: a player is a function of what it may know.
 
-`async reply(view, ask, io) → Reply`; nothing else survives a turn. Whatever an agent wants to remember
-is a note. `io` is its only way to models and chance; `match` provides it live, or from the record.
+`async reply(view, ask, io) → Reply`. An agent keeps nothing else between turns; it remembers by notes. `io`
+is its only way to models and chance; `match` provides it live or from the record.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from ..text.questions import Question
 
 T = TypeVar("T")
 Embedded = Literal["messages", "experience", "policy"]
-"""What an embedder is for: 003 has one model for a player's messages and another for experience; 004's policy
-reads observations and candidates by the one that it was trained with."""
+"""The use of an embedder: 003 has one model for a player's messages and another for experience; 004's policy
+reads observations and candidates with the embedder of its training."""
 
 
 @dataclass(frozen=True, slots=True)
 class Invalid:
-    """No usable reply was got, and why. `match` applies the ruleset's fallback."""
+    """There is no usable reply. reason: why. `match` applies the ruleset's stand-in."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An agent's answer. `notes` are (step path, content) in the order in which they were written. salt: of
-    what a person said, so that the record names the words by a seal.
+    """An agent's answer. `notes` are (step path, content) in the order in which they were written. salt: for
+    a person's words, which the record seals.
     """
 
     action: Action | Invalid
@@ -44,12 +44,12 @@ class Reply:
 
 _WRITE = msgspec.json.Encoder()
 _READ = msgspec.json.Decoder(tuple[str, tuple[tuple[str, Content], ...]])
-"""Why nothing could be used, and the notes."""
+"""The reason of an invalid reply, and the notes."""
 
 
 def is_reply(given: object) -> bool:
-    """Whether that is a reply at all, and not what a mistake in an agent's code has given. An action that is
-    illegal is a reply: something stands in for it.
+    """Whether `given` is a well-formed reply, with fields of the right types. An illegal action is a reply
+    too.
     """
     if not isinstance(given, Reply) or not isinstance(given.notes, tuple):
         return False
@@ -58,14 +58,16 @@ def is_reply(given: object) -> bool:
     said = given.action.reason if isinstance(given.action, Invalid) else ""
     if said == "" and not given.notes:
         return True
-    try:  # as a record keeps them: neither a note nor its class looks at what it is made with
+    try:  # as in a record, since the classes of notes do not check the types of their fields
         return bool(_READ.decode(_WRITE.encode((said, given.notes))) == (said, given.notes))
     except (msgspec.MsgspecError, TypeError, ValueError):
         return False
 
 
 class IO(Protocol):
-    """An agent's only way to models, embedders and chance, for one ask. Keys get game, branch and ask."""
+    """An agent's only way to models, embedders and chance, for one ask. Keys are completed by game and
+    ask.
+    """
 
     async def generate(
         self,
@@ -75,11 +77,11 @@ class IO(Protocol):
         attempt: int = 0,
         corrections: tuple[tuple[str, str], ...] = (),
     ) -> Response:
-        """One call of the seat's model, under the key (…, step, attempt)."""
+        """Call the seat's model under the key (…, step, attempt)."""
         ...
 
     async def embed(self, what: Embedded, texts: Sequence[str]) -> Vectors:
-        """The texts' vectors, float32 (n, d), by the seat's embedder for that purpose."""
+        """The texts' vectors, float32 (n, d), by the seat's embedder for that use."""
         ...
 
     def draw(self, step: str, n: int) -> int:
@@ -92,10 +94,10 @@ class IO(Protocol):
 
 
 class Agent(Protocol):
-    """Anything that can hold a seat."""
+    """A player of a seat."""
 
     instant: bool
-    """It never waits: the game may be played without an event loop."""
+    """Whether it never waits, so that the game may be played without an event loop."""
 
     async def reply(self, view: View, ask: Ask, io: IO) -> Reply:
         """The seat's answer to `ask`, from what it may know."""

@@ -1,4 +1,4 @@
-"""One of several candidates: by the model with one more call (004 E.5), or by a trained policy (004 §4.3)."""
+"""Chooses a candidate: by one more call of the model (004 E.5), or by a trained policy (004 §4.3)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .policy.base import Observation
 from .policy.features import player_vector
 
 _FINE = 1 << 30
-"""Steps of a draw from probabilities: an agent draws whole numbers alone."""
+"""Resolution of a draw from probabilities, since agents draw integers."""
 
 
 async def choose_among(
     turn: Deliberation, findings: Findings, candidates: tuple[Candidate, ...], by: Literal["model", "policy"]
 ) -> int:
-    """The number of the candidate taken (from 0). A model's unusable choice falls to the first."""
+    """The number of the chosen candidate (from 0). If the model's choice is unusable, it is the first."""
     if by == "policy":
         return await _weighed(turn, findings, candidates)
     number = 0
@@ -37,7 +37,7 @@ async def choose_among(
 
 
 async def _weighed(turn: Deliberation, findings: Findings, candidates: tuple[Candidate, ...]) -> int:
-    """A draw from π at the recipe's temperature, keyed by the ask. What is noted is π itself."""
+    """A draw from π at the recipe's temperature, keyed by the ask. The note has π itself."""
     policy, stage = turn.policy, turn.proposal
     assert policy is not None
     assert stage is not None
@@ -57,7 +57,7 @@ async def _weighed(turn: Deliberation, findings: Findings, candidates: tuple[Can
 def tempered(probabilities: NDArray[np.float64], temperature: float) -> NDArray[np.float64]:
     """π at a temperature T ≥ 0, float64 (n,): in proportion to π^(1/T).
 
-    At 1 it is π to the bit, at 0 all of it is the likeliest's, the first of several.
+    At 1 it is exactly π. At 0 the likeliest candidate (the first of several) gets 1.
     """
     if temperature == 1:
         return probabilities
@@ -71,6 +71,6 @@ def tempered(probabilities: NDArray[np.float64], temperature: float) -> NDArray[
 
 
 def drawn(probabilities: np.ndarray, step: int) -> int:
-    """The number that a draw in [0, 2³⁰) falls on."""
+    """The index that a draw `step` in [0, 2³⁰) selects."""
     sums = list(accumulate(float(p) for p in probabilities))
     return min(bisect_right(sums, step / _FINE * sums[-1]), len(sums) - 1)

@@ -1,4 +1,4 @@
-"""Deduction (002 §3.1, 004 §4.1): whom a player judges before it acts, and what becomes of the judgements."""
+"""Deduction (002 §3.1, 004 §4.1): a player judges others before it acts, and notes its beliefs."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .recipes import Deduction
 
 
 async def deduce(turn: Deliberation, stage: Deduction) -> Findings:
-    """Judge the others if this ask is an occasion for it, then see the record under the fresh beliefs."""
-    group = deduction_targets(turn, stage)
+    """Judge the others, if this kind of ask needs it, and split statements by the new beliefs."""
+    group = _targets(turn, stage)
     if not group:
         now = situated(turn, stage)
         return Findings(now, judged=_living(turn.memory.beliefs, now))
@@ -26,15 +26,15 @@ async def deduce(turn: Deliberation, stage: Deduction) -> Findings:
 def situated(
     turn: Deliberation, stage: Deduction | None, beliefs: dict[int, Belief] | None = None
 ) -> Situation:
-    """The situation with statements split by reliability; see `memory.situation`. Without a deduction stage,
-    or one that asks for no confidence, they are not split.
+    """The situation with statements split by reliability (see `memory.situation`). Without a deduction stage
+    that asks for confidence they are not split.
     """
     alpha = stage.alpha if stage is not None and "confidence" in stage.attributes else None
     return situation(turn.view, turn.memory, turn.ask, turn.recipe.layout, alpha, beliefs)
 
 
-def deduction_targets(turn: Deliberation, stage: Deduction) -> tuple[int, ...]:
-    """Whom to judge before this ask; nobody on the first night (004 §4.1)."""
+def _targets(turn: Deliberation, stage: Deduction) -> tuple[int, ...]:
+    """The seats to judge before this ask; none on the first night (004 §4.1)."""
     ask, memory = turn.ask, turn.memory
     if ask.kind in ("campaign", "succeed", "last-words") or (ask.phase == "night" and ask.round == 1):
         return ()
@@ -46,7 +46,9 @@ def deduction_targets(turn: Deliberation, stage: Deduction) -> tuple[int, ...]:
 
 
 async def _judged(turn: Deliberation, stage: Deduction, group: tuple[int, ...]) -> dict[int, Belief]:
-    """Judge `group`, in one call or one each, gathered; returns the latest belief about everybody."""
+    """Judge `group`, in one call or in one for each, gathered. Returns the latest belief about each
+    player.
+    """
     now, each = situated(turn, stage), stage.calls == "each"
     previous = _living(turn.memory.beliefs, now) if stage.show else ()
 
@@ -69,7 +71,7 @@ async def _judged(turn: Deliberation, stage: Deduction, group: tuple[int, ...]) 
 
 
 def _belief(judgement: Judgement, stage: Deduction, memory: Memory, places: dict[int, int]) -> Belief:
-    """A judgement with its reliability m (002 Eq. 2) and its evidence as positions."""
+    """The belief from a judgement, with its reliability m (002 Eq. 2) and its evidence as positions."""
     if judgement.role == UNCERTAIN and stage.uncertain is not None:
         reliability = stage.uncertain
     else:

@@ -1,7 +1,7 @@
-"""One seat's way from an ask to a reply: what the stages of a language agent work on, and hand on.
+"""The common object of a language agent's stages in one turn, from the ask to the reply.
 
-Each stage is a function of a `Deliberation`, in a module of its own. What it found out reaches the next one
-as `Findings`; what the seat is to remember goes into `notes`.
+Each stage is a function of a `Deliberation`, in its own module. It passes its results to the next stage as
+`Findings`; `notes` are what the seat remembers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..text.replies.parse import CUT, CUT_THINKING, THOUGHTS_ALONE, parse
 from ..text.replies.parsed import Decided, Parsed, Problem, Proposals
 from ..text.replies.thoughts import without_thoughts
 from .base import IO, Invalid, Reply
-from .dialogue import exchanged, history_of, lasts
+from .dialogue import exchange_note, extends_dialogue, history_of
 from .experience import Retriever
 from .memory import Memory, remember
 from .policy.base import Policy
@@ -28,17 +28,16 @@ from .recipes import Proposal, Recipe
 
 Notes = list[tuple[str, Content]]
 _SHOWN = 200
-"""How much of an unusable reply a `Mistake` keeps, in characters."""
+"""Characters of an unusable reply that a `Mistake` keeps."""
 _BEGINNING = 60
-"""How much is shown back of a reply that was cut or only holds thoughts, in characters: a small model goes on
-with a longer one."""
+"""Characters that are shown again of a reply that was cut or holds only thoughts. Small models continue a
+longer text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What was worked out before the answer: the situation, the beliefs that are shown to the model, and what
-    a reflective player's steps or a plan came to. judged: the latest belief about everybody living, shown or
-    not.
+    """Results of the stages before the answer: the situation, the beliefs that the prompt shows, the results
+    of reflection, a plan. judged: the latest beliefs about all living players, shown or not.
     """
 
     now: Situation
@@ -49,24 +48,21 @@ class Findings:
 
 
 class Deliberation:
-    """See the module. It is gone once the reply is given; its notes remain.
-
-    retriever, policy: see `LanguageAgent`.
-    """
+    """See the module. It lasts for one turn; its notes remain. retriever, policy: see `LanguageAgent`."""
 
     def __init__(
         self, recipe: Recipe, view: View, ask: Ask, io: IO, retriever: Retriever | None, policy: Policy | None
     ) -> None:
         self.recipe, self.view, self.ask, self.io = recipe, view, ask, io
         self.retriever, self.policy = retriever, policy
-        # Statements that were not cited leave the memory of a player that prunes; elsewhere all are kept,
-        # or nothing is ever cited.
+        # A player that prunes forgets statements that were not cited. Without deduction nothing is cited, and
+        # pruning does nothing.
         self.memory: Memory = remember(view, recipe.deduce is None or recipe.deduce.prune)
         self.notes: Notes = []
 
     @property
     def proposal(self) -> Proposal | None:
-        """The stage that puts candidates before this ask; None where it is answered without."""
+        """The stage that proposes candidates for this ask; None if it is answered without candidates."""
         stage = self.recipe.propose
         return stage if stage is not None and kind_of(self.ask.kind) in stage.kinds else None
 
@@ -79,11 +75,11 @@ class Deliberation:
         beliefs: tuple[Belief, ...] = (),
         sampling: Sampling | None = None,
     ) -> Parsed | Problem:
-        """Put a task to the model until the reply can be used or the retries are spent; then what most can be
-        taken of, if any (too few candidates, the last of several answers).
+        """Ask the model until a reply can be used or the retries are spent. Then take the most usable reply,
+        if there is one (too few candidates, the last of several answers).
 
-        A reply of which nothing can be taken is noted, and so is one that held several answers. Speech is
-        sampled at the recipe's speech temperature.
+        Unusable replies and replies with several answers are noted. Speech is sampled at the recipe's speech
+        temperature.
         """
         recipe, question = self.recipe, self._question(now, task, beliefs)
         if sampling is None:
@@ -109,8 +105,8 @@ class Deliberation:
             if problem.usable is None or problem.several:
                 last = problem.several and attempt == taken
                 notes.append((step, Mistake(step, attempt, problem.reason, text[:_SHOWN], last)))
-        if lasts(question) and not isinstance(answer, Problem):
-            notes.append((step, exchanged(question, without_thoughts(replied).text)))
+        if extends_dialogue(question) and not isinstance(answer, Problem):
+            notes.append((step, exchange_note(question, without_thoughts(replied).text)))
         return answer
 
     def _question(self, now: Situation, task: Task, beliefs: tuple[Belief, ...] = ()) -> Question:
@@ -129,14 +125,14 @@ class Deliberation:
         )
 
     def taken(self, findings: Findings, candidate: Candidate) -> Exchanged:
-        """The exchange of a turn in which one of several candidates was taken: as if it had come at once."""
+        """The exchange of a turn with candidates, as if the model had replied with the taken one at once."""
         question = self._question(findings.now, Decide(self.ask), findings.beliefs)
         form = "statement" if self.ask.options is None else "action"
         reply = json.dumps({"reasoning": candidate.reasoning, form: candidate.action}, ensure_ascii=False)
-        return exchanged(question, disguised(reply, findings.now.ruleset))
+        return exchange_note(question, disguised(reply, findings.now.ruleset))
 
     async def respond(self, findings: Findings, task: Decide | None = None) -> Reply:
-        """The last step of most recipes: the model's action or statement."""
+        """The last step of most recipes: ask the model for its action or statement."""
         if task is None:
             task = Decide(self.ask, findings.aids, findings.plan)
         answer = await self.put("act", findings.now, task, self.notes, findings.beliefs)
@@ -147,20 +143,20 @@ class Deliberation:
         return Reply(answer.action, tuple(self.notes))
 
     def invalid(self, answer: object) -> Reply:
-        """No usable reply was got: `answer` in its place."""
+        """The reply of a turn without a usable answer. answer: the `Problem`, or what else was returned."""
         reason = answer.reason if isinstance(answer, Problem) else "no usable reply"
         return Reply(Invalid(reason), tuple(self.notes))
 
 
 def _shown_back(problem: Problem, text: str) -> str:
-    """What of a reply a model is shown when it is asked again."""
+    """The part of an unusable reply that the model is shown when it is asked again."""
     alone = problem is CUT or problem is CUT_THINKING or problem is THOUGHTS_ALONE
     return f"{text[:_BEGINNING]}…" if alone else text
 
 
 def _fullest(failed: Sequence[Problem]) -> int | None:
-    """Of which of these replies most can be taken: most candidates, the first of several; elsewhere the last.
-    None where nothing can be taken of any.
+    """The index of the most usable reply: the one with most candidates, the first of several; for other
+    replies the last. None if none is usable.
     """
     usable = [(n, problem.usable) for n, problem in enumerate(failed) if problem.usable is not None]
     few = {n: len(one.candidates) for n, one in usable if isinstance(one, Proposals)}

@@ -1,10 +1,9 @@
-"""What past games teach: a pool of experiences, found by how alike two reflections are (003 §3.4).
+"""Pools of experience from past games, searched by similarity of reflections (003 §3.4).
 
-An experience is (reflection R, response G, score s), collected from one decision of one player (Eq. 3);
-a pool is many of them (Eq. 5), in the order of their games. An agent looks for those whose reflection is
-like its own now (Eq. 6), and takes from them one bad example and several that may be good (Eq. 7). A pool
-never changes: one that grows is a new pool. How pools are built from records and kept in files is not known
-here.
+An experience is (reflection R, response G, score s) of one decision of one player (Eq. 3); a pool has many of
+them (Eq. 5), in the order of their games. An agent searches for reflections like its present one (Eq. 6), and
+takes one bad example and several good ones (Eq. 7). A pool never changes; a pool that grows is a new one.
+Other modules build pools from records and keep them in files.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ from ..errors import ModelError
 from ..models.embedders.base import Vectors, embedder_digest
 
 LIMIT = 50
-"""003 §4.1: how many experiences are kept at most."""
+"""The largest number of experiences that a search returns (003 §4.1)."""
 GOOD = 5
-"""How many good examples are shown (the released code of 003)."""
+"""The number of good examples that are shown (the released code of 003)."""
 SLACK = 1e-4
-"""More than single precision can be wrong by in a product of two vectors of length 1, up to d = 1,500."""
+"""An upper bound of the error of single precision in a product of two unit vectors, up to d = 1,500."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -60,29 +59,29 @@ class Experience:
 
     @property
     def id(self) -> str:
-        """The decision that it comes from: the game's key and the ask's id."""
+        """The decision: the game's key and the ask's id."""
         return f"{self.game}|{self.ask}"
 
     @property
     def key(self) -> DecisionKey:
-        """What it is found under."""
+        """The role and the kind of decision, by which it is found."""
         return self.role, self.kind
 
     @property
     def content(self) -> tuple[str, str, int, str, str, int, str]:
-        """All but role and kind, which are the same in a whole block."""
+        """All fields but role and kind, which are the same in a block."""
         return self.reflection, self.response, self.score, self.game, self.deal, self.seat, self.ask
 
 
 class Hit(NamedTuple):
-    """An experience that was near enough, and its cosine similarity."""
+    """An experience that a search found, and its cosine similarity."""
 
     experience: Experience
     similarity: float
 
 
 class ChosenExperiences(NamedTuple):
-    """What a suggestion is drawn from: G0 and {G1 … Gn} of 003 Eq. 7."""
+    """The examples for a suggestion: G0 and {G1 … Gn} of 003 Eq. 7."""
 
     bad: Experience
     good: tuple[Experience, ...]
@@ -93,11 +92,10 @@ def choose(
 ) -> ChosenExperiences | None:
     """The bad example and at most `n` good ones among `hits` (best first, as `Pool.search` gives them).
 
-    Bad is the lowest score, of several the least similar. Good are those whose scores are nearest to the
-    median of all hits' scores, the more similar first among equals; the bad one is never among them.
-    window: take as good those with a score from window[0] to window[1] instead, the most similar first
-    (the released code: 993 to 995, those who won on day 5, 6 or 7). None if there are fewer than two hits, or
-    none that is good.
+    The bad one has the lowest score; of several, it is the least similar. The good ones have the scores
+    nearest to the median of all hits' scores; of equal ones, the more similar come first. window: take as
+    good ones those with a score from window[0] to window[1] instead, the most similar first (the released
+    code: 993 to 995, winners on day 5, 6 or 7). Returns None with fewer than two hits, or without a good one.
     """
     if n < 1:
         raise ValueError(f"{n} good examples were asked for; use 1 or more")
@@ -117,10 +115,10 @@ def choose(
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """The experiences of one role in one kind of decision, and the vectors they are found by.
+    """The experiences of one role in one kind of decision, with their vectors.
 
-    entries: n of them, in the order in which they were collected. vectors: float32 (u, d), C-contiguous,
-    the distinct vectors, of length 1 or zero. rows: int32 (n,), each entry's vector.
+    entries: n experiences in the order in which they were collected. vectors: float32 (u, d), C-contiguous,
+    the distinct vectors, of length 1 or zero. rows: int32 (n,), the index of each entry's vector.
     """
 
     entries: Sequence[Experience]
@@ -129,7 +127,7 @@ class Block:
 
     @classmethod
     def of(cls, entries: Sequence[Experience], vectors: Vectors, rows: NDArray[np.int32]) -> Block:
-        """A block that keeps equal vectors once. vectors: in the order in which `rows` first has them."""
+        """A block that keeps equal vectors once. vectors: in the order of their first use in `rows`."""
         known: dict[bytes, int] = {}
         kept = [
             known.setdefault(blake2b(vector.data, digest_size=16).digest(), len(known)) for vector in vectors
@@ -141,7 +139,7 @@ class Block:
 
     @cached_property
     def digest(self) -> str:
-        """32 hex digits of everything in it, the same on any machine."""
+        """32 hex digits of the content, the same on any machine."""
         hashed = blake2b(self.vectors.astype("<f4", copy=False).data, digest_size=16)
         hashed.update(self.rows.astype("<i4", copy=False).data)
         for entry in self.entries:
@@ -153,9 +151,9 @@ class Block:
         return np.array([entry.deal for entry in self.entries])
 
     def search(self, vector: Vectors, epsilon: float, limit: int, not_deal: str | None) -> tuple[Hit, ...]:
-        """See `Pool.search`. Every vector is compared: in single precision to sort out what is too far, in
-        double precision where it decides. So the last bit of a fast routine, which may depend on where in
-        memory a vector lies, never decides who comes first.
+        """See `Pool.search`. Vectors are compared in single precision to exclude those too far away, then in
+        double precision. The last bit of a fast routine may depend on a vector's place in memory; so it never
+        decides the order.
         """
         query = np.ascontiguousarray(vector, np.float32)
         rough = (self.vectors @ query)[self.rows]
@@ -175,11 +173,10 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """How similar is similar enough in a pool.
+    """The smallest similarity of a search in a pool.
 
-    epsilon: ε of 003 Eq. 6. share: what ε was set by, the share of pairs of experiences (same role and kind,
-    different deals) that it should let through; None where ε was given. reached: the share that it does let
-    through; None where there were no pairs to try it on.
+    epsilon: ε of 003 Eq. 6. share: the wanted share of pairs of experiences (same role and kind, different
+    deals) above ε; None if ε was given. reached: the actual share above ε; None if there were no such pairs.
     """
 
     epsilon: float
@@ -194,9 +191,8 @@ class Threshold:
 class Pool:
     """A frozen pool of experience; see the module. Many games may share one.
 
-    embedder: the `describe()` of what made the vectors; a query's vector must come from the same
-    (`require_same`). digest: 32 hex digits of everything that a search can find, so that a record can say
-    which pool its players had.
+    embedder: the `describe()` of the vectors' embedder; queries need the same one (`require_same`). digest:
+    32 hex digits of everything that a search can find, by which a record names the pool of its players.
     """
 
     def __init__(
@@ -236,8 +232,8 @@ class Pool:
         embedder: Mapping[str, Any],
         threshold: Threshold,
     ) -> Pool:
-        """A pool whose vectors lie elsewhere. places: by experience, where its vector is; vectors_at: (m,)
-        places to float32 (m, d). It is called once, so that a large pool is in memory once.
+        """A pool with vectors from a file. places: the index of each experience's vector; vectors_at: (m,)
+        indices → float32 (m, d). It is called once, so that a large pool is in memory only once.
         """
         entries: dict[DecisionKey, list[Experience]] = {}
         rows: dict[DecisionKey, list[int]] = {}
@@ -268,7 +264,7 @@ class Pool:
         return self.threshold.epsilon
 
     def describe(self) -> dict[str, Any]:
-        """For a record's header: what it is, without saying where it lies."""
+        """For a record's header; it has no paths."""
         return {
             "digest": self.digest,
             "experiences": len(self),
@@ -278,7 +274,7 @@ class Pool:
         }
 
     def experiences(self) -> Iterator[Experience]:
-        """All of them, by role and kind, in stored order."""
+        """All experiences, by role and kind, in stored order."""
         for block in self.blocks.values():
             yield from block.entries
 
@@ -293,9 +289,9 @@ class Pool:
     ) -> tuple[Hit, ...]:
         """The experiences of that role and kind whose similarity to `vector` is above `epsilon` (003 Eq. 6).
 
-        vector: (d,), of the masked reflection, of length 1. At most `limit`, the best first, equal ones in
-        stored order. not_deal: the key of a deal from which nothing may come.
-        Raises ModelError for a vector of another length than the pool's.
+        vector: (d,), of the masked reflection, of length 1. Returns at most `limit`, the most similar first,
+        equal ones in stored order. not_deal: the key of a deal to exclude. Raises ModelError for a vector of
+        another length than the pool's.
         """
         if np.shape(vector) != (self.dimensions,):
             raise ModelError(
@@ -310,11 +306,11 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Retriever:
-    """A pool as one game may search it: how near, how many, and nothing of the game's own deal.
+    """A pool with the settings of one game's searches.
 
-    epsilon: ε of 003 Eq. 6; None is the pool's own. limit: how many are kept at most. good, window: see
-    `choose`. deal: the key of the game's cards; what other games of the same deal taught is not found, so
-    that no player can know the cards (None: it may be found).
+    epsilon: ε of 003 Eq. 6; None is the pool's own. limit: the largest number of hits. good, window: see
+    `choose`. deal: the key of the game's cards; experiences of the same deal are excluded, since they could
+    reveal the cards (None: they are not excluded).
     """
 
     pool: Pool
@@ -325,12 +321,12 @@ class Retriever:
     deal: str | None = None
 
     def search(self, vector: Vectors, role: str, kind: str) -> tuple[Hit, ...]:
-        """The experiences near enough to a reflection's vector, of the same role and kind of ask."""
+        """The experiences of that role and kind of ask that are similar enough to a reflection's vector."""
         epsilon = self.pool.epsilon if self.epsilon is None else self.epsilon
         return self.pool.search(vector, role, kind, epsilon, self.limit, not_deal=self.deal)
 
     def describe(self) -> dict[str, Any]:
-        """For the header. The deal stands there already."""
+        """For the record's header, which has the deal already."""
         described = self.pool.describe()
         if self.epsilon is not None:
             described["epsilon"], described["share"] = self.epsilon, None

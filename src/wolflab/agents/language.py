@@ -1,11 +1,11 @@
 """The language agent: one pipeline for every recipe.
 
-First recall → (reflect | deduce) finds out; then the ask is answered. Where the recipe has candidates for it:
-propose → choose, and the one taken is the reply (004 H.3: of a statement, the reasoning, which a further call
-words). Elsewhere: think, if the recipe does, then act.
+First comes recall → (reflect | deduce). Then the ask is answered. If the recipe has candidates for this kind
+of ask: propose → choose, and the chosen one is the reply (004 H.3: for a statement, a further call words its
+reasoning). Otherwise: think, if the recipe has it, then act.
 
-It may know its seat's view and the ask, and speaks to its model through `io` alone. A reply that cannot
-be used is retried with the reason shown, then given up as `Invalid`; standing in for it is not its work.
+The agent knows its seat's view and the ask, and reaches its model through `io` alone. An unusable reply is
+retried with the reason shown; then the agent returns `Invalid`, and `match` applies a stand-in.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from .reflecting import recalled, reflect
 
 
 class LanguageAgent:
-    """See the module. One instance can hold any number of seats: it keeps nothing between turns.
+    """See the module. One instance can hold any number of seats, since it keeps nothing between turns.
 
-    retriever: past games' experience, as far as this game may see it; None for none. policy: weighs
-    candidates, for recipes whose choices are a policy's.
+    retriever: searches experience of past games, or None. policy: weighs candidates, for recipes that choose
+    by a policy.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class LanguageAgent:
         self.instant = policy is None or policy.instant
 
     def __eq__(self, other: object) -> bool:
-        """An agent is what it is made of: two alike are one player to the record."""
+        """Agents with equal parts are the same player in a record."""
         mine = self.recipe, self.retriever, self.policy
         return isinstance(other, LanguageAgent) and mine == (other.recipe, other.retriever, other.policy)
 
@@ -55,7 +55,7 @@ class LanguageAgent:
         return hash(self.recipe)
 
     def describe(self) -> dict[str, Any]:
-        """For the header."""
+        """For the record's header."""
         described: dict[str, Any] = {"recipe": self.recipe.stated()}
         if self.retriever is not None:
             described["experience"] = self.retriever.describe()
@@ -64,7 +64,7 @@ class LanguageAgent:
         return described
 
     async def reply(self, view: View, ask: Ask, io: IO) -> Reply:
-        """Reflect or judge the others if the recipe does, then answer."""
+        """Reflect or deduce, if the recipe does, then answer."""
         recipe, turn = self.recipe, Deliberation(self.recipe, view, ask, io, self.retriever, self.policy)
         if (opinion := opinion_asked(ask)) is not None:
             return await _judge_others(turn, opinion)
@@ -83,23 +83,21 @@ class LanguageAgent:
         return await self.answer(turn, findings)
 
     async def answer(self, turn: Deliberation, findings: Findings) -> Reply:
-        """From what was found out to the reply."""
+        """The reply from the findings of the first stages."""
         if turn.proposal is not None:
             return await act(turn, findings, turn.proposal)
         return await turn.respond(await plan(turn, findings))
 
 
 def _situation(turn: Deliberation) -> Situation:
-    """What the seat knows as this turn begins, as a question tells it."""
+    """The situation at the beginning of the turn."""
     if turn.recipe.reflect is not None:
         return recalled(turn, turn.recipe.reflect)
     return situated(turn, turn.recipe.deduce)
 
 
 async def _judge_others(turn: Deliberation, opinion: Opinion) -> Reply:
-    """A probe: how far each of the others is to be believed, or which role it has, from the view as it
-    stands.
-    """
+    """Answer a probe: how far each of the others is believed, or which role it has."""
     kind, targets = turn.ask.kind, tuple(seat for seat in turn.memory.alive if seat != turn.memory.seat)
     task = opinion.task(turn.ask, targets, turn.view.ruleset)
     answer = await turn.put(kind, _situation(turn), task, turn.notes)
@@ -112,7 +110,7 @@ async def _judge_others(turn: Deliberation, opinion: Opinion) -> Reply:
 
 
 async def _interview(turn: Deliberation) -> Reply:
-    """The probe of 003 A.4: why did you speak as if you had another role?"""
+    """Answer the probe of 003 A.4: why did you speak as if you had another role?"""
     view, seat = turn.view, turn.memory.seat
     said = [event.text for event in view.events if isinstance(event, Said) and event.seat == seat]
     claimed = claimed_against(said[-1], seat, turn.memory.role, view.ruleset) if said else None
@@ -125,7 +123,8 @@ async def _interview(turn: Deliberation) -> Reply:
 
 
 def _most_trusted(ask: Ask, memory: Memory) -> Pick:
-    """The option with the highest reliability; ties to the lowest seat, unrated lowest."""
+    """The option with the highest reliability. Ties go to the lowest seat; players without a belief count
+    0."""
     assert ask.options is not None
     seats = [option.seat for option in ask.options if isinstance(option, Pick)]
 

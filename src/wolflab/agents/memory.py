@@ -1,7 +1,7 @@
-"""Memory: a fold over one seat's view. What it remembers can always be computed again from the record.
+"""Memory: a fold over one seat's view, which can always be computed again from the record.
 
-The information record of 002 §3.1 and 004 §4.1: facts, and the others' statements split by how far
-their speaker is believed. Nothing here asks a model.
+It is the information record of 002 §3.1 and 004 §4.1: facts, and the others' statements split by the
+reliability of the speaker. Nothing here calls a model.
 """
 
 from __future__ import annotations
@@ -16,13 +16,12 @@ from ..text.questions import Layout, Line, Situation
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What a seat knows: who it is, who lives, its lines, and its latest belief about each player.
+    """What a seat knows: its role, who lives, its lines, and its latest belief about each player.
 
-    facts and statements are in order of happening, each `Line.number` its place among all lines that there
-    were. Statements that its last final deduction did not cite are gone (002 §3.1), and their numbers with
-    them. `judged` is the number of events it had seen at its last deduction: statements from there on are not
-    yet classified. shared: by position, the line's place among what everybody knows, the same in every view;
-    below 0, among what few know.
+    facts and statements are in order of time; `Line.number` is the place among all lines so far. Statements
+    that the last final deduction did not cite are removed (002 §3.1). judged: the number of events before the
+    last deduction; later statements are not classified yet. shared: position → the line's number among public
+    lines, the same in every view; below 0, its number among private lines.
     """
 
     seat: int
@@ -39,8 +38,8 @@ class Memory:
 
 
 class _Fold:
-    """The fold so far: lines and beliefs, how many lines there were, how much of the view has been read, and
-    the facts by then.
+    """The state of the fold: lines and beliefs, the number of lines, how far the view was read, and the facts
+    at that point.
     """
 
     def __init__(self, view: View) -> None:
@@ -53,7 +52,7 @@ class _Fold:
         self.shared: dict[int, int] = {}
 
     def read(self, view: View, prune: bool) -> None:
-        """Go on to the view's end. Notes are read first: they prune what was said before them."""
+        """Read the rest of the view. Notes are read in between: they remove statements before them."""
         for note in view.notes[self.notes :]:
             if isinstance(note.content, Deduced):
                 self._events(view, note.at)
@@ -64,19 +63,19 @@ class _Fold:
     def _events(self, view: View, end: int) -> None:
         if end <= self.events:
             return
-        for position, (event, now) in enumerate(view.told(self.events, end), self.events):
+        for position, (event, now) in enumerate(view.with_facts(self.events, end), self.events):
             if isinstance(event, NightFell):
-                continue  # its lines say when they happened
+                continue  # every line has its round and phase
             self.lines += 1
             self.public += event.audience == EVERYONE
             self.shared[position] = self.public if event.audience == EVERYONE else self.public - self.lines
             line = Line(self.lines, now.round, now.phase, event, position)
-            heard = isinstance(event, Said) and event.seat != view.seat
-            (self.statements if heard else self.facts).append(line)
+            by_other = isinstance(event, Said) and event.seat != view.seat
+            (self.statements if by_other else self.facts).append(line)
         self.events, self.now = end, now
 
     def _deduced(self, note: Note, prune: bool) -> None:
-        """Take over a deduction; a final one with any evidence prunes."""
+        """Take over a deduction's beliefs. A final one with evidence removes statements it did not cite."""
         content = note.content
         assert isinstance(content, Deduced)
         self.beliefs = self.beliefs | {belief.target: belief for belief in content.beliefs}
@@ -88,7 +87,7 @@ class _Fold:
 
 
 def remember(view: View, prune: bool = True) -> Memory:
-    """Fold a view into memory. `prune=False` keeps every statement."""
+    """The memory of a view's seat. `prune=False` keeps every statement."""
     name = f"memory, prune={prune}"
     fold: _Fold | None = view.cache.get(name)
     if fold is None or fold.events > len(view.events) or fold.notes > len(view.notes):
@@ -118,12 +117,11 @@ def situation(
     alpha: int | None = None,
     beliefs: dict[int, Belief] | None = None,
 ) -> Situation:
-    """The situation in which `ask` meets this seat.
+    """The situation of this seat at `ask`.
 
-    alpha: reliability threshold α; statements of players with m > α are truths, of others (unrated too)
-    falsehoods (002 Eq. 3). None: statements are not split. `beliefs`: fresh ones,
-    replacing memory's, under which everything heard so far is classified; without them what was heard
-    since the last deduction is pending.
+    alpha: reliability threshold α; statements of players with m > α are truths, of all others falsehoods (002
+    Eq. 3). None: statements are not split. beliefs: new ones that replace memory's; all statements are
+    classified by them. Without them, statements since the last deduction are pending.
     """
     truths: list[Line] = []
     falsehoods: list[Line] = []
@@ -153,8 +151,8 @@ def situation(
 def _numbered(
     blocks: tuple[Sequence[Line], ...], layout: Layout, shared: Mapping[int, int]
 ) -> list[tuple[Line, ...]]:
-    """Each line's own place in time (append, dialogue), the one that `Memory.shared` gives it (shared), or
-    numbers through all blocks from 1 (paper).
+    """Lines with the numbers of a layout: their place in time (append, dialogue), that of `Memory.shared`
+    (shared), or numbers from 1 through all blocks (paper).
     """
     if layout in ("append", "dialogue"):
         return [tuple(block) for block in blocks]

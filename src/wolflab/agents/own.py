@@ -1,8 +1,8 @@
-"""Agents of one's own: a class that an experiment names as ``module:Class``, wherever it was written.
+"""Agents of your own: classes that an experiment names as ``module:Class``.
 
-The class derives from `OwnAgent`. `own_agent` finds it and gives it its settings; nothing else in Wolflab
-imports what a file names, and nothing that only reads a run does. What such code raises is told with its
-place.
+The class derives from `OwnAgent`. `own_agent` imports it and makes an instance with its settings. No other
+code imports what a file names; commands that only read a run never do. Errors of such code are reported with
+their place.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from typing import Any
 import msgspec
 
 from ..errors import AgentError, ExperimentError, Interrupted
-from ..fields import Misfit, from_plain, nearest
+from ..fields import FieldError, from_plain, nearest
 from ..rules import Ask, View
 from .base import IO, Reply
 
 GROUP = "wolflab.recipes"
-"""The entry points by which an installed package gives its agents short names."""
+"""The group of entry points by which an installed package gives its agents short names."""
 _PAGE = 2000
-"""Characters of what an error of somebody else's code says."""
+"""The number of characters that are kept of an error of such code."""
 
 
 class OwnAgent(ABC):
-    """An agent of your own: `reply` is all that it has to have.
+    """Base class of an agent of your own; it only needs `reply`.
 
-    A dataclass has settings, its fields, which an experiment gives beside the name. asks_model: it asks its
-    seat's model; a player that does not is given none. One instance may hold several seats of many games:
-    keep nothing on it.
+    The fields of a dataclass are settings, which an experiment gives beside the name. asks_model: whether it
+    uses its seat's model; otherwise it has none. One instance may hold several seats of many games, so it
+    must keep no state.
     """
 
     instant: bool = True
@@ -51,7 +51,7 @@ class OwnAgent(ABC):
         """The seat's answer to `ask`, from what it may know."""
 
     def describe(self) -> dict[str, Any]:
-        """For the header: the class, and all its settings. Its code is in no hash."""
+        """For the record's header: the class and all its settings. No hash covers its code."""
         description: dict[str, Any] = {"recipe": f"{type(self).__module__}:{type(self).__qualname__}"}
         settings = msgspec.to_builtins(self, order="deterministic") if is_dataclass(self) else None
         return {**description, "settings": settings} if settings else description
@@ -65,16 +65,16 @@ def _registered() -> dict[str, str]:
 
 
 def class_named(name: str) -> str | None:
-    """``module:Class`` for a recipe's name: as it is written, or as a package has registered it.
+    """``module:Class`` for a recipe's name: the name itself, or the class that a package registered for it.
 
-    None where the name is that of no agent of somebody's own. Nothing is imported.
+    None for other names. Nothing is imported.
     """
     return name if ":" in name else _registered().get(name)
 
 
 def own_agent(name: str, settings: Mapping[str, Any]) -> OwnAgent:
-    """The agent that ``module:Class`` names. Its module is looked for where Python looks, and in the current
-    directory. ExperimentError for what is not there, is no agent, or does not take these settings.
+    """The agent ``module:Class``. Its module is searched where Python searches, and in the current directory.
+    ExperimentError if it is missing, is no agent, or does not take these settings.
     """
     kind = _class(name)
     known = is_dataclass(kind)
@@ -84,9 +84,9 @@ def own_agent(name: str, settings: Mapping[str, Any]) -> OwnAgent:
             f"{kind.__qualname__} a dataclass with a field of that name"
         )
     try:
-        with _telling(name, kind.__module__):
+        with _agent_errors(name, kind.__module__):
             return from_plain(kind, settings) if known else kind()
-    except Misfit as wrong:
+    except FieldError as wrong:
         field = f", field {wrong.place}" if wrong.place else ""
         raise ExperimentError(f"recipe {name}{field}: {wrong.words}") from None
 
@@ -94,12 +94,12 @@ def own_agent(name: str, settings: Mapping[str, Any]) -> OwnAgent:
 def _class(name: str) -> type[OwnAgent]:
     if not re.fullmatch(r"\w+(\.\w+)*:\w+(\.\w+)*", name):
         raise ExperimentError(f"recipe {name!r}: write it as module:Class, such as my_player:Gossip")
-    home, _, attribute = name.partition(":")
+    module, _, attribute = name.partition(":")
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     try:
-        with _telling(name, home):
-            reached: Any = import_module(home)
+        with _agent_errors(name, module):
+            reached: Any = import_module(module)
     except ModuleNotFoundError as error:
         raise ExperimentError(
             f"recipe {name}: there is no module {error.name!r}, neither in {os.getcwd()} nor installed; go "
@@ -127,32 +127,32 @@ def _is_own(value: object) -> bool:
 
 
 @contextmanager
-def _telling(name: str, home: str) -> Iterator[None]:
-    """What the code of an agent raises while it is made, as one sentence with its place."""
+def _agent_errors(name: str, module: str) -> Iterator[None]:
+    """Turn errors of an agent's code while it is made into one sentence with their place."""
     try:
         yield
-    except Misfit:
+    except FieldError:
         raise
     except ModuleNotFoundError as error:
-        if home == error.name or home.startswith(f"{error.name}."):
+        if module == error.name or module.startswith(f"{error.name}."):
             raise
-        raise ExperimentError(f"recipe {name}: {_told(error, home)}") from None
+        raise ExperimentError(f"recipe {name}: {_error_sentence(error, module)}") from None
     except (Exception, SystemExit, CancelledError) as error:  # noqa: BLE001 (it may raise anything)
-        raise ExperimentError(f"recipe {name}: {_told(error, home)}") from None
+        raise ExperimentError(f"recipe {name}: {_error_sentence(error, module)}") from None
 
 
 @contextmanager
 def contain_exits() -> Iterator[None]:
-    """What an agent's code raises to end a program or a task is its mistake, an AgentError: `sys.exit()` is
-    not to end a run. What somebody else ended, by Ctrl-C or by cancelling the task, is let through.
+    """Turn exits of an agent's code (such as `sys.exit()`) into an AgentError, so that they do not end a run.
+    Ctrl-C and a cancellation from outside are let through.
     """
     try:
         yield
     except BaseException as error:
-        place = place_of(error)
+        place = error_place(error)
         if isinstance(error, Exception | GeneratorExit) or not place or _ended_by_others(error):
             raise
-        words = said_by(error)
+        words = printed_form(error)
         kind, said = type(error).__name__, f" ({words})" if words else ""
         raise AgentError(
             f"{place}: {kind}{said}, which would end more than its game; raise another error, or return a "
@@ -161,7 +161,7 @@ def contain_exits() -> Iterator[None]:
 
 
 def _ended_by_others(error: BaseException) -> bool:
-    """Whether Ctrl-C, a signal, or whoever waits for the agent may be behind it."""
+    """Whether the exit may come from Ctrl-C, a signal, or the code that waits for the agent."""
     if isinstance(error, KeyboardInterrupt):
         by_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
         return by_default or isinstance(error, Interrupted)
@@ -174,15 +174,15 @@ def _ended_by_others(error: BaseException) -> bool:
     return False
 
 
-def _told(error: BaseException, home: str) -> str:
-    at, said = place_of(error, home.partition(".")[0]), said_by(error).partition("\n")[0]
+def _error_sentence(error: BaseException, module: str) -> str:
+    at, said = error_place(error, module.partition(".")[0]), printed_form(error).partition("\n")[0]
     if isinstance(error, SyntaxError):
-        at, said = f"{os.path.basename(error.filename or home)}, line {error.lineno}", error.msg
+        at, said = f"{os.path.basename(error.filename or module)}, line {error.lineno}", error.msg
     return f"{at + ': ' if at else ''}{type(error).__name__}: {said}"
 
 
-def said_by(thing: object, written: Callable[[object], str] = str) -> str:
-    """What somebody else's error or value says of itself, of no more than a page; it may be unable to."""
+def printed_form(thing: object, written: Callable[[object], str] = str) -> str:
+    """The text of an error or value of an agent's code, shortened to a page. Its own method may fail."""
     try:
         said = written(thing)
     except Exception:  # noqa: BLE001 (it may raise anything)
@@ -190,22 +190,24 @@ def said_by(thing: object, written: Callable[[object], str] = str) -> str:
     return said if len(said) <= _PAGE else f"{said[:_PAGE]}…"
 
 
-def place_of(error: BaseException, home: str = "") -> str:
-    """Where in the code of an own agent an error was raised: "my_player.py, line 12, in Gossip.reply".
+def error_place(error: BaseException, module: str = "") -> str:
+    """The place in an own agent's code where an error was raised: "my_player.py, line 12, in Gossip.reply".
 
-    "" where no such code was at work. home: a package whose agents are not made yet.
+    "" if no such code was involved. module: a package whose agents are not made yet.
     """
-    homes = {kind.__module__.partition(".")[0] for kind in _kinds(OwnAgent)} | ({home} - {""})
-    places = list(places_in(error, homes))
+    packages = {kind.__module__.partition(".")[0] for kind in _kinds(OwnAgent)} | ({module} - {""})
+    places = list(error_places(error, packages))
     function = next((name for _, name in places if name), "")
     return f"{places[-1][0]}{', in ' if function else ''}{function}" if places else ""
 
 
-def places_in(error: BaseException, homes: Collection[str]) -> Iterator[tuple[str, str]]:
-    """(file and line, function) where an error came through code of these packages, the innermost last."""
+def error_places(error: BaseException, packages: Collection[str]) -> Iterator[tuple[str, str]]:
+    """(file and line, function) of the frames of these packages in an error's traceback, the innermost
+    last.
+    """
     for frame, line in walk_tb(error.__traceback__):
         module = frame.f_globals.get("__name__", "")
-        if module.partition(".")[0] in homes:
+        if module.partition(".")[0] in packages:
             place = f"{module.replace('.', '/')}.py, line {line}"
             yield place, frame.f_code.co_qualname.removesuffix("<module>")
 

@@ -1,8 +1,7 @@
 """A person at the table: an agent whose replies come from outside (002 §3.3, 004 §E.7).
 
-A person is told what every player may know, is asked what every player is asked, and answers through the
-seat's model (`models.person`). An answer that did not come in time is a reply that cannot be used: the rules
-name what stands in for it.
+A person gets the same information and the same asks as every player, and answers through the seat's model
+(`models.person`). An answer that is too late is an unusable reply, and the rules name a stand-in for it.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ from .recipes import recipe
 
 
 class Person:
-    """See the module. person: who it is, by a name or a number that a study gives; "" where nobody asks.
-    stand_in: who plays where the person has left a table that declares so.
+    """See the module. person: a name or a number that a study gives; "" outside studies. stand_in: plays for
+    a person who has left, at tables that declare it.
     """
 
     instant = True  # it is the model that waits
@@ -39,12 +38,12 @@ class Person:
         return hash(self.person)
 
     def describe(self) -> dict[str, Any]:
-        """For the header."""
+        """For the record's header."""
         return {"recipe": "person", **({"person": self.person} if self.person else {})}
 
     async def reply(self, view: View, ask: Ask, io: IO) -> Reply:
-        """What the person answers. People are not interviewed: that poll is about how models reason. Nor are
-        they asked the same poll twice at one moment.
+        """The person's answer. People are not interviewed, since that poll is about how models reason. They
+        do not answer repeated polls either.
         """
         if ask.kind == "interview":
             return Reply(Invalid("people are not interviewed"))

@@ -1,5 +1,5 @@
-"""Thinking in a call of its own, before the action (chain of thought), and once more with the others' eyes
-(ReCon, by the description in 004 §5.1): it serves `think` and `refine` of a recipe.
+"""Thinking in a separate call before the action (chain of thought), and again from the others' point of view
+(ReCon, as described in 004 §5.1). It implements `think` and `refine` of a recipe.
 """
 
 from __future__ import annotations
@@ -13,10 +13,7 @@ from .deliberation import Deliberation, Findings
 
 
 async def plan(turn: Deliberation, findings: Findings) -> Findings:
-    """What the turn has before it, with a plan if the recipe makes one for this ask.
-
-    A plan that cannot be used is left out, and the action is reasoned about as without one.
-    """
+    """The findings, with a plan if the recipe makes one for this ask. An unusable plan is left out."""
     recipe, speaks = turn.recipe, turn.ask.options is None
     if recipe.think == "with" or (recipe.think == "before_statements" and not speaks):
         return findings

@@ -1,8 +1,8 @@
-"""Candidates (004 §4.2, C.6): several different actions, one of which is then taken.
+"""Candidates (004 §4.2, C.6): the model proposes several different actions, and one is chosen.
 
-Secret actions and votes are proposed in one call; statements one after the other, each seeing those before.
-A pack of one has few targets: no more are asked for than there can be. Where fewer come, the retries being
-spent, these are weighed, and the note says how many were asked for.
+Secret actions and votes are proposed in one call; statements one after the other, with the earlier ones
+shown. No more candidates are asked for than there are options. If the model gives fewer after all retries,
+the choice is among these, and the note has the number asked for.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ async def act(turn: Deliberation, findings: Findings, stage: Proposal) -> Reply:
     number = await choose_among(turn, findings, candidates, stage.choose)
     taken = proposed[number]
     if turn.recipe.think == "before_statements" and turn.ask.options is None and taken.reasoning:
-        # 004 H.3: the words come from a call that is not to reason as what the speaker is.
+        # 004 H.3: another call words the statement, which does not reason as the speaker's role.
         return await turn.respond(replace(findings, plan=taken.reasoning))
     if turn.recipe.layout == "dialogue":
         turn.notes.append(("act", turn.taken(findings, candidates[number])))
@@ -47,14 +47,14 @@ async def act(turn: Deliberation, findings: Findings, stage: Proposal) -> Reply:
 
 
 def _asked(turn: Deliberation, stage: Proposal) -> int:
-    """How many candidates the model is asked for: N, or as many as there are options."""
+    """The number of candidates to ask for: N, or the number of options if it is smaller."""
     return stage.candidates if turn.ask.options is None else min(stage.candidates, len(turn.ask.options))
 
 
 async def _proposals(
     turn: Deliberation, findings: Findings, stage: Proposal
 ) -> tuple[Decided, ...] | Problem:
-    """The different candidates, at least one; a Problem where not even one is usable."""
+    """The different candidates, at least one; a Problem if none is usable."""
     if turn.ask.options is not None:
         task = Propose(turn.ask, _asked(turn, stage))
         answer = await turn.put("propose", findings.now, task, turn.notes, findings.beliefs)
@@ -79,11 +79,11 @@ async def _proposals(
 
 
 async def _intended(turn: Deliberation, findings: Findings) -> Reply:
-    """004's Atomic agent: a policy picks an intent, and the model words it where words are needed."""
+    """004's Atomic agent: a policy picks an intent, and for a statement the model words it."""
     ruleset, ask = findings.now.ruleset, turn.ask
     open_: list[Intent] = [intent for intent in intents(ruleset) if possible(intent, ask, findings.now.alive)]
     if not open_:
-        return await turn.respond(findings)  # the Witch's antidote is a yes or no that no intent means
+        return await turn.respond(findings)  # no intent means yes or no (the Witch's antidote)
     candidates = tuple(Candidate(intent_in_words(intent, ruleset)) for intent in open_)
     turn.notes.append(("propose", Proposed(candidates)))
     intent = open_[await choose_among(turn, findings, candidates, "policy")]

@@ -1,4 +1,4 @@
-"""`random`: picks any legal action, each as likely, and says nothing. The floor of every comparison."""
+"""`random`: picks a legal action with equal probabilities, and says nothing. The floor of comparisons."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SILENT = Reply(SILENCE)
 
 
 class Random:
-    """See the module. Its draws are keyed by the ask, so a game is the same however it is run."""
+    """See the module. Its draws are keyed by the ask."""
 
     instant = True
 
@@ -22,5 +22,5 @@ class Random:
         return Reply(ask.options[io.draw("pick", len(ask.options))])
 
     def describe(self) -> dict[str, Any]:
-        """For the header."""
+        """For the record's header."""
         return {"recipe": "random"}

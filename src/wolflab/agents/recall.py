@@ -1,8 +1,7 @@
-"""What a reflective player remembers: all its messages, and which of them it has before it (003 §3.3).
+"""The memory of a reflective player: all its messages, and the choice of those in its context (003 §3.3).
 
-A seat's messages are what it saw and its own reflections, in the order in which it met them: the
-short-term memory of 003. Freshness, informativeness and retrieval choose among them. Nothing here asks
-a model; vectors come through `io`.
+A seat's messages are its events and its own reflections in order: the short-term memory of 003. Freshness,
+informativeness and retrieval choose among them. Nothing here calls a model; vectors come through `io`.
 """
 
 from __future__ import annotations
@@ -21,9 +20,8 @@ from .base import IO
 
 
 class Messages:
-    """A seat's messages so far: `lines` (each at its own place), their `scores`, their `vectors`.
-
-    A fold over the view that goes on from where it was; whatever it holds can be computed again.
+    """A seat's messages so far: `lines` in order, their `scores` and `vectors`. It is a fold over the
+    view.
     """
 
     def __init__(self, ruleset: Ruleset) -> None:
@@ -34,7 +32,7 @@ class Messages:
         self._now = facts_of(ruleset)
 
     def read(self, view: View) -> None:
-        """Go on to the view's end."""
+        """Read the rest of the view."""
         for note in view.notes[self._notes :]:
             if isinstance(note.content, Reflected):
                 self._until(view, note.at)
@@ -43,9 +41,9 @@ class Messages:
         self._until(view, len(view.events))
 
     def _until(self, view: View, end: int) -> None:
-        for event, now in view.told(self._events, end):
+        for event, now in view.with_facts(self._events, end):
             self._now = now
-            if not isinstance(event, NightFell):  # its lines say when they happened
+            if not isinstance(event, NightFell):  # every line has its round and phase
                 self._add(view, event)
         self._events = max(self._events, end)
 
@@ -56,13 +54,11 @@ class Messages:
 
     @property
     def embedded(self) -> int:
-        """How many messages have their vectors."""
+        """The number of messages that have vectors."""
         return 0 if self.vectors is None else len(self.vectors)
 
     def keep(self, vectors: Vectors) -> None:
-        """Take the vectors of the next messages. (Another ask of this seat, at the same time, may have
-        brought them already: a probe that is put twice.)
-        """
+        """Append the vectors of the next messages."""
         self.vectors = vectors if self.vectors is None else np.concatenate((self.vectors, vectors))
 
     def recent(self, k: int) -> list[Line]:
@@ -70,9 +66,9 @@ class Messages:
         return self.lines[-k:] if k else []
 
     def informative(self, n: int, recent: int) -> list[Line]:
-        """V: of the N messages that score highest (ties: the oldest first), those older than the last K.
+        """V: those of the N highest-scoring messages (ties: the oldest first) that are older than the last K.
 
-        What scores lowest tells nothing by the rules, and does not fill up the number.
+        Messages with the lowest score tell nothing by the rules, and are never among them.
         """
         places = [place for place, score in enumerate(self.scores) if score > OTHER]
         places.sort(key=lambda place: (-self.scores[place], place))
@@ -92,17 +88,17 @@ def messages_seen(view: View) -> Messages:
 async def retrieve(
     view: View, memory: Messages, questions: Sequence[str], top: int, io: IO
 ) -> list[list[Line]]:
-    """U: for each question the `top` messages nearest to it in meaning, oldest first (003 §3.3).
+    """U: for each question the `top` most similar messages, oldest first (003 §3.3).
 
-    Ties go to the oldest. A message that shares nothing with the question (cosine 0 or less) is not
-    retrieved. Messages are embedded by their content alone, without who spoke.
+    Ties go to the oldest. Messages with a cosine of 0 or less are not retrieved. Messages are embedded by
+    their content alone, without the speaker.
     """
     if not questions or not top:
         return [[] for _ in questions]
     known = memory.embedded
     fresh = [_content(view, line) for line in memory.lines[known:]]
     vectors = await io.embed("messages", (*fresh, *questions))
-    memory.keep(vectors[memory.embedded - known : len(fresh)])
+    memory.keep(vectors[memory.embedded - known : len(fresh)])  # a simultaneous ask may have added some
     assert memory.vectors is not None
     asked, mine = vectors[len(fresh) :].astype(np.float64), memory.vectors.astype(np.float64)
     recalled = []

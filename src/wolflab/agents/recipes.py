@@ -1,9 +1,9 @@
 """Recipes: a language agent is one pipeline, assembled by typed settings.
 
-recall → (reflect | deduce) → (propose → choose | think) → act: an action is taken from candidates, or thought
-out (`think`) and given at once; where candidates and a thought both serve a statement, the thought is the
-reasoning of the candidate taken. The papers' agents are recipes, not subclasses: a stage that is None is left
-out, and each field is one decision that a paper made and an experiment may change.
+recall → (reflect | deduce) → (propose → choose | think) → act. An action is chosen from candidates, or given
+at once after thinking (`think`). If a statement has both candidates and a plan, the plan is the reasoning of
+the chosen candidate. The papers' agents are recipes, not subclasses. A stage that is None is left out. Each
+field is one decision of a paper, which an experiment may change.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Annotated, Any, Literal, NoReturn, get_args
 
 from annotated_types import Ge, Interval
 
-from ..defaults import fields_stated
+from ..defaults import non_default_values
 from ..errors import ExperimentError
-from ..fields import Amount, Misfit, from_plain, nearest
+from ..fields import Amount, FieldError, from_plain, nearest
 from ..text.asking.prompts import STYLES
 from ..text.kinds import KINDS, Kind
 from ..text.questions import FORMS_FIRST, Layout, ReplyForm, Wording
@@ -26,13 +26,12 @@ Component = Literal[
     "rules", "recent", "informative", "questions", "predefined", "reflection", "suggestion", "reasoning"
 ]
 COMPONENTS: tuple[Component, ...] = get_args(Component)
-"""What can be taken out of a reflective player (003 §4.4.1: Z, O, V, Q, R, S, C). Without "predefined" it
-asks questions of its own alone; without "reflection" the answers stand in its place, and no suggestion can
-be looked up."""
+"""The removable parts of a reflective player (003 §4.4.1: Z, O, V, Q, R, S, C). Without "predefined" it asks
+only its own questions. Without "reflection" the answers take its place, and there are no suggestions."""
 
 Attribute = Literal["reasoning", "confidence", "evidence"]
 ATTRIBUTES: tuple[Attribute, ...] = get_args(Attribute)
-"""What a deduction may give beside the role (004 Table 7)."""
+"""The parts of a deduction beside the role (004 Table 7)."""
 
 MOST_CANDIDATES = 8
 
@@ -63,13 +62,13 @@ class Deduction:
 
 @dataclass(frozen=True, slots=True)
 class Reflection:
-    """Think as 003 does, before every response (003 §3.3–3.4).
+    """Reflect before every response, as in 003 (§3.3–3.4).
 
-    recent: K, the freshest messages in the context. informative: N, how many of the highest-scoring ones
+    recent: K, the newest messages in the context. informative: N, the number of highest-scoring messages
     beside them. chosen, free: L of the nine predefined questions and M of its own. retrieve: T messages for
-    each answer. in_turn: later questions see the earlier answers (003's released code) instead of all being
-    answered at once. temperature: of all steps before the response. advice: what becomes of a suggestion from
-    past games: given as it is ("experience"), or replaced by unrelated words of its length ("random").
+    each answer. in_turn: later questions see the earlier answers (003's released code); otherwise all are
+    answered at once. temperature: of all steps before the response. advice: a suggestion from past games is
+    shown ("experience"), or replaced by unrelated words of the same length ("random").
     """
 
     recent: Count = 15
@@ -84,13 +83,13 @@ class Reflection:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Act on one of several candidates (004 §4.2 and §4.3).
+    """Choose one of several candidates (004 §4.2 and §4.3).
 
-    source: who proposes: the model ("model": one call for night actions and votes, one call a candidate for
-    statements, 004 C.6), or nobody ("intents": the 13 fixed intents of 004's Atomic agent, which the model
-    then words). candidates: N. kinds: of action, that it is done for; the others are answered at once.
-    choose: who picks: the model with one more call, or a trained policy. policy_temperature: how a policy
-    picks: 1 draws from π, as in training; 0 takes the likeliest; between and beyond, π^(1/T).
+    source: "model" proposes them (one call for night actions and votes, one call for each candidate of a
+    statement, 004 C.6); "intents" are the 13 fixed intents of 004's Atomic agent, which the model then words.
+    candidates: N. kinds: the kinds of action with candidates; others are answered at once. choose: by the
+    model with one more call, or by a trained policy. policy_temperature: T in π^(1/T): 1 draws from π, as in
+    training; 0 takes the likeliest.
     """
 
     source: Literal["model", "intents"] = "model"
@@ -105,23 +104,23 @@ _STAGES = ("deduce", "reflect", "propose")
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a language agent turns a view and an ask into a reply.
+    """The settings of a language agent.
 
-    deduce, reflect, propose: the stages of those names; None leaves one out. without: components removed,
-    out of `COMPONENTS` (003 §4.4.1). tips: hints at strategy in the rules (003 A.5).
+    deduce, reflect, propose: the stages of those names; None leaves one out. without: removed `COMPONENTS`
+    (003 §4.4.1). tips: whether the rules have hints at strategy (003 A.5).
 
-    think: where the reasoning of an action stands: in the same reply ("with"), in a call of its own before it
-    ("before": chain of thought), or in a call of its own for statements alone ("before_statements", against
-    the slip of 004 H.3; with candidates, the one taken is worded anew from its reasoning). refine: a further
-    call looks at that plan with the others' eyes before a statement (ReCon).
+    think: the place of an action's reasoning: in the same reply ("with"), in a separate call before it
+    ("before": chain of thought), or in a separate call for statements alone ("before_statements", against the
+    slip of 004 H.3; with candidates, the chosen one is worded again from its reasoning). refine: a further
+    call revises that plan from the others' point of view before a statement (ReCon).
 
-    silent: wherever it may speak it says nothing, without asking its model (004 E.4).
+    silent: it always stays silent, without asking its model (004 E.4).
 
     style: one of `text.asking.prompts.STYLES` (004 C.7). retries: further tries after an unusable reply, with
-    the reason shown (0 in 002). speech_temperature applies to statements, temperature to everything else but
-    reflection's steps.
+    the reason shown (0 in 002). speech_temperature: for statements; temperature: for everything else but the
+    steps of a reflection.
 
-    What contradicts itself is an ExperimentError; values from a file are checked by `with_`.
+    Raises ExperimentError for settings that contradict each other. `with_` checks values from a file.
     """
 
     name: str
@@ -160,12 +159,12 @@ class Recipe:
 
     @property
     def teaches(self) -> bool:
-        """Whether its games can be learned from: it writes reflections."""
+        """Whether it writes reflections, so that others can learn from its games."""
         return self.reflect is not None and "reflection" not in self.without
 
     @property
     def forms(self) -> tuple[ReplyForm, ...]:
-        """The forms of reply that its turns need, as its layout tells them with the rules; () for others."""
+        """The forms of reply that its layout shows together with the rules; () for other layouts."""
         if self.layout not in FORMS_FIRST:
             return ()
         made = self.propose
@@ -180,16 +179,16 @@ class Recipe:
 
     @property
     def weighs(self) -> bool:
-        """Whether a trained policy makes its choices."""
+        """Whether a trained policy chooses its candidates."""
         return self.propose is not None and self.propose.choose == "policy"
 
     @property
     def embeds(self) -> tuple[str, ...]:
-        """What its player needs an embedder for, experience apart: messages to recall, a policy's texts."""
+        """The uses of embedders of its player, except "experience": messages to recall, a policy's texts."""
         needed = {"messages": self.reflect is not None, "policy": self.weighs}
         return tuple(use for use, is_needed in needed.items() if is_needed)
 
-    # -- what is refused ------------------------------------------------------------------
+    # -- checks ---------------------------------------------------------------------------
 
     def _check_reflective(self) -> None:
         if self.deduce is not None:
@@ -221,13 +220,13 @@ class Recipe:
         shown = getattr(self, name) if got is None else got
         raise ExperimentError(f"recipe {self.name!r}, field {name}: got {shown!r}; use {wanted}")
 
-    # -- changing it ----------------------------------------------------------------------
+    # -- plain values ---------------------------------------------------------------------
 
     def with_(self, **changes: Any) -> Recipe:
-        """A copy with some fields changed, by values as a file has them.
+        """A copy with some fields changed to values as in a file.
 
-        A stage is given whole, as None, or as a mapping of those of its fields that change. Raises
-        ExperimentError for a field that there is not, and for a value that is none of its.
+        A stage is given complete, as None, or as a mapping of the fields that change. Raises ExperimentError
+        for an unknown field and for a wrong value.
         """
         values = self.as_dict()
         for name, value in changes.items():
@@ -235,7 +234,7 @@ class Recipe:
             values[name] = {**(values[name] or {}), **value} if stage else value
         try:
             return from_plain(Recipe, values)
-        except Misfit as wrong:
+        except FieldError as wrong:
             raise ExperimentError(f"recipe {self.name!r}, field {wrong}") from None
 
     def as_dict(self) -> dict[str, Any]:
@@ -243,32 +242,32 @@ class Recipe:
         return asdict(self)
 
     def stated(self) -> dict[str, Any]:
-        """The fields that are not at their defaults, for headers and hashes (see `wolflab.defaults`)."""
-        return fields_stated(self)
+        """The fields without those at their defaults, for headers and hashes (see `wolflab.defaults`)."""
+        return non_default_values(self)
 
     @classmethod
     def of(cls, stated: Mapping[str, Any]) -> Recipe:
-        """The recipe that `fields_stated` tells of."""
+        """The recipe with the values of `Recipe.stated`."""
         bare = cls(stated["name"])
         return bare.with_(**{name: value for name, value in stated.items() if name != "name"})
 
 
 AS_WRITTEN: Mapping[str, Any] = MappingProxyType({"wording": "paper", "retries": 0})
-"""What every recipe named after a paper pins: the wording that keeps close to the papers, and one try."""
+"""Settings of every recipe with a paper's number: the wording close to the papers, and no retries."""
 
 PAPER_002: Mapping[str, Any] = MappingProxyType({"layout": "paper", **AS_WRITTEN})
-"""What every preset that reproduces a table of 002 pins, beside one target a call."""
+"""Settings of every recipe that reproduces a table of 002, beside one target for each call."""
 
 REFLECTIVE: Mapping[str, Any] = MappingProxyType(
     {"reflect": Reflection(), "layout": "recall", "temperature": 0.0, "speech_temperature": 0.0}
 )
-"""What makes a player reflective. The response is sampled at 0, every step before it at 0.3 (003 §4.1)."""
+"""Settings of a reflective player. The response is sampled at 0, every step before it at 0.3 (003 §4.1)."""
 
 DEDUCTION_004: Mapping[str, Any] = MappingProxyType(
     {"deduce": Deduction(uncertain=6, judge_pack=False), "layout": "paper"}
 )
-"""004's form: one call for all living others but the pack, 6 for whoever is uncertain, and a record in blocks
-of facts, potential truths and potential deceptions, numbered through (004 §4.1)."""
+"""Settings of 004's deduction (§4.1): one call for all living others but the pack, reliability 6 for
+"Uncertain", and a record in numbered blocks of facts, potential truths and potential deceptions."""
 
 _AGENTS_004 = (
     Recipe("react"),
@@ -279,8 +278,8 @@ _AGENTS_004 = (
     Recipe("strategic", **DEDUCTION_004, propose=Proposal(choose="policy")),
     Recipe("atomic", **DEDUCTION_004, propose=Proposal(source="intents", choose="policy")),
 )
-"""The agents of 004's tables, by its names: `concurrent` is `reflective`. ReAct, CoT and ReCon read the raw
-observation, in the order of events (004 §5.1); the blocks come with a deduction."""
+"""The agents of 004's tables by its names; `concurrent` is `reflective`. ReAct, CoT and ReCon read the raw
+observation in the order of events (004 §5.1); only a deduction has blocks."""
 
 RECIPES: Mapping[str, Recipe] = MappingProxyType(
     {
@@ -298,19 +297,19 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
         )
     }
 )
-"""Language-agent recipes by name. `random` needs no model and is not a recipe. A name with a paper's number
-is the agent as that paper has it."""
+"""Recipes by name. `random` needs no model and is not a recipe. A name with a paper's number is the agent
+as in that paper."""
 
 
 MEANT_BEFORE: Mapping[str, Mapping[str, Mapping[str, Any]]] = MappingProxyType(
     {"2": {"vanilla": {"layout": "append"}, "deductive": {"layout": "append", "deduce": {"prune": True}}}}
 )
-"""Meanings of the recipes' names, oldest first → what of them was otherwise before. A run says by which it
-was begun; the first runs say nothing.
+"""Version of the recipes' names, oldest first → the fields that had other values before it. A run stores its
+version; the first runs have none.
 """
 
 MEANINGS = [*MEANT_BEFORE][-1]
-"""The meanings that the names have now."""
+"""The present version of the recipes' names."""
 
 
 def recipe(name: str) -> Recipe:

@@ -1,8 +1,8 @@
-"""The reflective player's way to a response (003 §3.3–3.4, Table 4): one function a step.
+"""The steps of a reflective player before its response (003 §3.3–3.4, Table 4), one method each.
 
-Recall → questions → answers → reflection → suggestion; the response itself is the common last step of
-every recipe. A step whose reply cannot be used falls back to what needs no model (the first L questions,
-no answer, no reflection, no suggestion) and the turn goes on; every such reply is noted.
+Recall → questions → answers → reflection → suggestion; the response is the last step of every recipe. If the
+reply of a step is unusable, the turn goes on with a default (the first L questions, no answer, no reflection,
+no suggestion); every such reply is noted.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from .recipes import Reflection
 
 
 async def reflect(turn: Deliberation, stage: Reflection) -> Findings:
-    """All steps before the response: what the turn has before it, and what it made of it."""
-    return await Reflecting(turn, stage).steps()
+    """All steps before the response."""
+    return await _ReflectionSteps(turn, stage).steps()
 
 
 def recalled(turn: Deliberation, stage: Reflection) -> Situation:
-    """What a reflective player has before it in this turn: O and V as its situation (003 §3.3)."""
+    """The situation of a reflective player in this turn, from O and V (003 §3.3)."""
     memory, without, seat = messages_seen(turn.view), turn.recipe.without, turn.memory.seat
     recent = memory.recent(stage.recent if "recent" not in without else 0)
     older = memory.informative(stage.informative, len(recent)) if "informative" not in without else []
@@ -59,8 +59,8 @@ def recalled(turn: Deliberation, stage: Reflection) -> Situation:
     )
 
 
-class Reflecting:
-    """One turn's steps; gone once they are taken."""
+class _ReflectionSteps:
+    """The steps of one turn."""
 
     def __init__(self, turn: Deliberation, stage: Reflection) -> None:
         self.turn, self.recipe, self.stage = turn, turn.recipe, stage
@@ -88,14 +88,14 @@ class Reflecting:
         return Findings(now, aids=Aids(reflection, suggestion, kept, self.has("reasoning")))
 
     def recall(self) -> Situation:
-        """O and V (003 §3.3, freshness and informativeness) as the situation of all this turn's questions."""
+        """O and V (003 §3.3, freshness and informativeness) as the situation of the turn, and their note."""
         now = recalled(self.turn, self.stage)
         recent = tuple(sorted(line.position for line in (*now.facts, *now.pending)))
         self.turn.notes.append(("recall", Recalled(recent, _places(now.informative))))
         return now
 
     async def chosen(self, now: Situation) -> tuple[str, ...]:
-        """L of the role's nine questions; the first L where the reply cannot be used."""
+        """L of the role's nine questions; the first L if the reply is unusable."""
         listed, count = questionnaire(now.role, self.recipe.wording, now.ruleset), self.stage.chosen
         if count >= len(listed) or not count:
             return listed[:count]
@@ -104,7 +104,7 @@ class Reflecting:
         return answer.questions if isinstance(answer, Listed) else listed[:count]
 
     async def free(self, now: Situation, chosen: tuple[str, ...]) -> tuple[str, ...]:
-        """M questions of the player's own; L of them where there is no predefined set (003 §4.4.1)."""
+        """M questions of the player's own; L if there is no predefined set (003 §4.4.1)."""
         count = self.stage.free if self.has("predefined") else self.stage.chosen
         if not count:
             return ()
@@ -113,8 +113,8 @@ class Reflecting:
         return answer.questions if isinstance(answer, Listed) else ()
 
     async def answers(self, now: Situation, questions: Sequence[str]) -> Pairs:
-        """An answer to each question from what is retrieved for it (003 Eq. 1); those that came to nothing
-        are left out. Together, unless the recipe shows the earlier answers to the later questions.
+        """(question, answer) from the messages retrieved for it (003 Eq. 1); empty answers are left out. The
+        calls are concurrent, unless the recipe shows earlier answers to later questions.
         """
         turn = self.turn
         messages = await retrieve(turn.view, self.memory, questions, self.stage.retrieve, turn.io)
@@ -141,7 +141,7 @@ class Reflecting:
         return tuple((q, text) for q, (_, text) in zip(questions, results, strict=True) if text)
 
     async def reflection(self, now: Situation, answers: Pairs) -> str:
-        """R (003 Eq. 2); it is a message to this seat from now on."""
+        """R (003 Eq. 2); it becomes a message of this seat."""
         task = Reflect(self.turn.ask, answers)
         answer = await self.turn.put("reflect", now, task, self.turn.notes, sampling=self.sampling)
         if not isinstance(answer, Written):
@@ -150,7 +150,7 @@ class Reflecting:
         return answer.text
 
     async def suggestion(self, now: Situation, reflection: str) -> str:
-        """S: what past games of the same role and kind of ask advise (003 Eq. 6 and 7)."""
+        """S: advice from past games with the same role and kind of ask (003 Eq. 6 and 7)."""
         turn, retriever = self.turn, self.turn.retriever
         assert retriever is not None
         if not reflection:
@@ -179,7 +179,7 @@ class Reflecting:
         return text
 
     def _random(self, count: int) -> str:
-        """Advice that has nothing to do with the game, of that many words: the placebo of the study."""
+        """Unrelated advice of `count` words, as a placebo."""
         bank = [phrase.template for phrase in phrases("random_advice").values()]
         text: list[str] = ["The", "best", "way", "for", "you", "is", "to"]
         number = 0

@@ -1,7 +1,4 @@
-"""A player that follows a script where it has a line, and is itself otherwise.
-
-For studies that need a situation which play alone brings about too seldom (004 Fig. 4).
-"""
+"""A player that follows a script for some asks, for studies of rare situations (004 Fig. 4)."""
 
 from __future__ import annotations
 
@@ -13,10 +10,8 @@ from .base import IO, Agent, Reply
 
 
 class Staged:
-    """`agent`, whose replies to the asks named in `lines` (ask id → action) are given.
-
-    A line that the rules do not allow at its ask is refused by the game, as any reply is.
-    """
+    """`agent`, but replies to the asks in `lines` (ask id → action) are given. An illegal line is an invalid
+    reply."""
 
     def __init__(self, agent: Agent, scene: str, lines: Mapping[str, Action]) -> None:
         self.agent, self.scene, self.lines = agent, scene, dict(lines)
@@ -34,5 +29,7 @@ class Staged:
         return Reply(line) if line is not None else await self.agent.reply(view, ask, io)
 
     def describe(self) -> dict[str, Any]:
-        """For the header. The lines follow from scene and deal, and stand in the record as replies."""
+        """For the record's header. The lines follow from scene and deal, and the record has them as
+        replies.
+        """
         return dict(self.agent.describe()) | {"scene": self.scene}

@@ -1,1 +1,1 @@
-"""How fast Wolflab is on this machine, beside references measured in the same run."""
+"""Measures the speed of Wolflab on this machine, beside a reference in the same run."""

@@ -1,7 +1,7 @@
-"""What a policy's decisions cost, for ``wolflab bench``: its features, and its weighing alone and in batches.
+"""The speed of a policy for ``wolflab bench``: its player vectors, and its network alone and in batches.
 
-Random numbers stand for texts and weights: neither changes how long a multiplication takes. Whole rollouts,
-with rules, texts and embedding, are measured where they are run.
+Texts and weights are random numbers, which do not change the time of a multiplication. `bench.training`
+measures complete rollouts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CANDIDATES = 3
 def policy_lines(rounds: int, games: int, seconds: float) -> list[tuple[str, float, str]]:
     """Rows of (what, rate, unit), each the best of `rounds` runs.
 
-    games: whose decisions' vectors are read. seconds: how long a network runs each time.
+    games: the games whose decisions' vectors are computed. seconds: duration of each run of a network.
     """
     vectors = _best(partial(_features, games), rounds)
     rows = [("player vectors (004 Table 3), 7 players", vectors, "vectors/s")]
@@ -73,7 +73,7 @@ def _weighed(policy: NumpyPolicy, size: int, seconds: float) -> float:
 
 
 class _Watched(Random):
-    """Plays at random, and reads the player vector of each of its decisions."""
+    """Plays at random, and computes the player vector of each of its decisions."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -89,7 +89,7 @@ class _Watched(Random):
 
 
 def _features(games: int) -> float:
-    """Player vectors a second, as random games ask for them."""
+    """Player vectors a second, in random games."""
     agent = _Watched()
     seats = [Player(agent, None)] * DOCTOR.players
     for number in range(games):

@@ -1,10 +1,10 @@
-"""What a game's prompts cost in each layout, where a server reads beginnings that it knows from its cache.
+"""The price of a game's prompts in each layout, on a server that caches the beginnings of prompts.
 
-Recorded games (`benchmarks/prompt_games.py`) are played again from their replies, once a layout, and every
-prompt is rendered as a server would see it. Calls that do not wait for each other start together, so none of
-them finds another's beginning in the cache: a prompt's cached part is the longest beginning that it shares
-with a prompt of the game that was completed before it was sent. Characters stand for tokens, four of them for
-one. Replies are not counted: they cost the same in every layout.
+Recorded games (`benchmarks/prompt_games.py`) are played again from their replies in each layout, and every
+prompt is rendered as a server would see it. Calls that do not depend on each other start together, so none of
+them uses another's cache: the cached part of a prompt is the longest prefix that it shares with a prompt that
+was completed before. A token is counted as four characters. Replies are not counted, since they cost the same
+in every layout.
 """
 
 from __future__ import annotations
@@ -35,51 +35,51 @@ PLAYED: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
     ("sheriff", "deductive", {}),
     ("witch", "vanilla", {}),
 )
-"""Rules, recipe, and what of the recipe is changed: the kinds of games that are recorded."""
+"""The kinds of recorded games: rules, recipe, changes of the recipe."""
 
 CACHED_PRICE = 0.1
-"""What a cached character costs, against 1 for another."""
+"""The price of a cached character; that of another one is 1."""
 CHARACTERS = 4
-"""Of a token."""
+"""The characters of a token."""
 
 
 @dataclass(frozen=True, slots=True)
-class CachingThreshold:
-    """From how many tokens on a vendor caches, and in which steps."""
+class _CachingThreshold:
+    """The least number of tokens that a vendor caches, and the step."""
 
     name: str
     least: int
     step: int
     schema: bool = False
-    """Whether the reply's schema stands before the prompt, as at OpenAI: under another, nothing is known."""
+    """Whether the reply's schema comes before the prompt, as at OpenAI, so that another schema misses the
+    cache."""
 
     def cached(self, characters: int) -> int:
-        """How many of so many characters that were seen before come from the cache."""
+        """The number of cached characters, if a prompt begins with `characters` known ones."""
         tokens = characters // CHARACTERS
         return 0 if tokens < self.least else CHARACTERS * (tokens - tokens % self.step)
 
 
 FLOORS = (
-    # How many tokens a vendor needs before it caches, and the steps in which it does.
-    CachingThreshold("price", 0, 1),
-    CachingThreshold("1,024 / 128", 1024, 128),
-    CachingThreshold("schema first", 1024, 128, schema=True),
-    CachingThreshold("4,096", 4096, 1),
+    _CachingThreshold("price", 0, 1),
+    _CachingThreshold("1,024 / 128", 1024, 128),
+    _CachingThreshold("schema first", 1024, 128, schema=True),
+    _CachingThreshold("4,096", 4096, 1),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """One prompt: its characters; how many of them began a prompt that was completed before, and one that was
-    completed before for a reply of the same schema.
+    """One prompt: its number of characters, and the length of its known prefix, from all earlier prompts and
+    from those with the same schema.
     """
 
     characters: int
     known: int
     known_with_schema: int
 
-    def price(self, floor: CachingThreshold) -> float:
-        """In characters of full price."""
+    def price(self, floor: _CachingThreshold) -> float:
+        """The price in uncached characters."""
         known = self.known_with_schema if floor.schema else self.known
         return self.characters - (1 - CACHED_PRICE) * floor.cached(known)
 
@@ -96,36 +96,36 @@ class RecordedGame:
 
     @property
     def kind(self) -> str:
-        """Rules and recipe, in words."""
+        """Rules and recipe in words."""
         each = ", one target a call" if self.changes else ""
         return f"{self.rules}, {self.recipe}{each}"
 
 
 def recorded_games() -> list[RecordedGame]:
-    """The games that come with Wolflab."""
+    """The recorded games of the package."""
     with gzip.open(GAMES, "rt", encoding="utf-8") as file:
         return [RecordedGame(**json.loads(line)) for line in file]
 
 
 def reply_key(request: Request) -> str:
-    """By which a reply is known, whatever the layout: the ask, the step, the attempt."""
+    """The key of a reply, the same in every layout: ask, step, attempt."""
     return request.key.split("|", 1)[1]
 
 
 def as_cited(text: str, now: Situation) -> str:
-    """A recorded reply with the lines that it cites by the numbers that they have in this situation."""
+    """A recorded reply, with cited lines by their numbers in this situation."""
     cited = {str(line.position): str(line.cited) for line in now.lines}
     return re.sub("⟦([0-9]+)⟧", lambda m: cited.get(m[1], "0"), text)
 
 
 def _begins_alike(one: str, other: str) -> int:
-    """How many characters two texts have in common from the start."""
+    """The length of the common prefix of two texts."""
     return len(commonprefix((one, other)))  # noqa: RUF071
 
 
 class _Recorded:
-    """A server that answers from a recorded game, in waves: what was asked before any of it was answered is
-    answered together.
+    """A server that answers from a recorded game, in waves: requests that are waiting together are answered
+    together.
     """
 
     instant = False
@@ -136,7 +136,7 @@ class _Recorded:
         self.sent: list[Sent] = []
         self._replies = replies
         self._completed: dict[str, list[str]] = {}
-        """Prompts in alphabetical order by the schema of the reply; all of them under ""."""
+        """Schema of the reply → completed prompts in alphabetical order; "" has all of them."""
         self._waiting: list[tuple[str, str, asyncio.Future[None]]] = []
 
     async def generate(self, request: Request) -> Response:
@@ -149,18 +149,18 @@ class _Recorded:
         return Response(as_cited(self._replies[reply_key(request)], request.question.situation))
 
     def _known(self, prompt: str, schema: str) -> int:
-        """Of all completed prompts, those next to it in alphabetical order share the longest beginning."""
+        """The length of the known prefix. A neighbour in alphabetical order shares the longest one."""
         completed = self._completed.get(schema, [])
         at = bisect_left(completed, prompt)
         return max((_begins_alike(prompt, near) for near in completed[max(0, at - 1) : at + 1]), default=0)
 
     async def answer_in_waves(self) -> None:
-        """Answer as long as it is not cancelled."""
+        """Answer until cancelled."""
         while True:
             asked = -1
             while asked != len(self._waiting):
                 asked = len(self._waiting)
-                for _ in range(20):  # steps of the event loop in which nobody who can go on is left
+                for _ in range(20):  # let every game that can go on do so
                     await asyncio.sleep(0)
             wave, self._waiting = self._waiting, []
             for prompt, schema, answered in wave:
@@ -176,7 +176,7 @@ class _Recorded:
 
 
 def prompts_sent(game: RecordedGame, recipe: Recipe) -> list[Sent]:
-    """The prompts of a recorded game as this recipe puts them."""
+    """The prompts of a recorded game with this recipe."""
 
     async def played() -> list[Sent]:
         model = _Recorded(game.replies)
@@ -196,7 +196,7 @@ def prompts_sent(game: RecordedGame, recipe: Recipe) -> list[Sent]:
 
 
 def in_layout(game: RecordedGame, layout: str) -> Recipe:
-    """The game's recipe in a layout, which forgets what it did not cite wherever the layout allows that."""
+    """The game's recipe in a layout. It forgets statements that were not cited if the layout allows it."""
     recipe = RECIPES[game.recipe].with_(layout="append", **game.changes)
     if recipe.deduce is not None:
         recipe = recipe.with_(deduce={"prune": layout not in FORMS_FIRST})
@@ -209,7 +209,7 @@ BASE = "append"
 
 
 def prompt_table(games: int | None = None) -> Table:
-    """What the prompts of each kind of game cost in each layout. games: of each kind; None for all."""
+    """The prices of the prompts by kind of game and layout. games: number for each kind; None for all."""
     table = Table(
         Column("game", min_width=len("deductive,")),
         *("layout", "length", "known"),
@@ -248,5 +248,5 @@ def prompt_table(games: int | None = None) -> Table:
     return table
 
 
-def _price(prompts: Sequence[Sent], floor: CachingThreshold) -> float:
+def _price(prompts: Sequence[Sent], floor: _CachingThreshold) -> float:
     return sum(prompt.price(floor) for prompt in prompts)

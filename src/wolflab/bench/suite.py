@@ -1,7 +1,7 @@
-"""``wolflab bench``: how fast Wolflab is on this machine, beside a reference measured in the same run.
+"""``wolflab bench``: the speed of Wolflab on this machine, beside a reference in the same run.
 
-Machines differ and are noisy, so a rate alone says little: each line gives the best of several runs and
-its ratio to the reference (a fixed piece of plain Python). Nothing here is a test.
+Machines differ and are noisy. So each line gives the best of several runs and its ratio to the reference, a
+fixed piece of plain Python.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PARTS = ("rules", "village", "calls", "prompts", "policy", "training")
 
 
 def measure_speed(console: Console, only: str | None = None, share: float = 1.0) -> None:
-    """Measure and print. `only`: one of `PARTS`. share: of the usual number of games, above 0."""
+    """Measure and print. only: one of `PARTS`. share: of the usual number of games, above 0."""
     if only is not None and only not in PARTS:
         raise ExperimentError(
             f"bench {only}: there is no such part; use one of {', '.join(PARTS)}, or none for all"
@@ -92,7 +92,7 @@ def _lines(only: str | None, share: float) -> list[tuple[str, float, str]]:
 
 
 def _some(usual: int, share: float) -> int:
-    """A share of the usual number, 1 at least."""
+    """A share of the usual number, at least 1."""
     return max(1, round(usual * share))
 
 
@@ -160,7 +160,7 @@ def _village_games(deals: int) -> tuple[float, float]:
 
 
 class _Late:
-    """A model that answers after a fixed time: `village` behind a slow line."""
+    """`village` with a fixed latency."""
 
     instant = False
     typed = True
@@ -184,7 +184,7 @@ class _Late:
 
 
 def _latency(seconds: float, games: int, slower: float) -> list[tuple[str, float, str]]:
-    """One game, then several at once, against their longest chain of dependent calls."""
+    """Wall times of one game and of several at once, relative to their longest chains of dependent calls."""
     rules = SHERIFF.with_(sheriff="assigned", sheriff_death="stop", max_rounds=3)
     agent = LanguageAgent(RECIPES["deductive-002"])
 
@@ -230,12 +230,12 @@ def _latency(seconds: float, games: int, slower: float) -> list[tuple[str, float
 
 
 def longest_call_chain(record: GameRecord) -> int:
-    """The longest chain of dependent calls in a game, from what depends on what (002 §3.1).
+    """The length of the longest chain of dependent calls in a game (002 §3.1).
 
-    A decision is one link, or two where judgements come first (they depend on the same facts, not on
-    each other); each retry adds one. At night the pack acts one after another while the others act
-    beside it. Statements follow each other; the straw poll sees what the Sheriff's statement sees; all
-    votes of a ballot are one step.
+    A decision is one call, or two if judgements come first (these do not depend on each other); each retry
+    adds one. At night the pack acts one after another, and the others act at the same time. Statements follow
+    each other. The straw poll depends on the same events as the Sheriff's statement. All votes of a ballot
+    are one step.
     """
     total = 0
     rounds: dict[int, list[tuple[str, int]]] = {}

@@ -1,8 +1,8 @@
-"""What training's episodes cost, for ``wolflab bench``: decisions a second, and where the time goes.
+"""The speed of a training's episodes for ``wolflab bench``, in decisions a second.
 
-As at the end of the training that made the shipped policy: that policy learns, and its population holds the
-styled agents and as many of its earlier selves as are kept (copies of it: what a network has learned
-changes only how long games last). Before the first of these join, the built-in player takes a larger share.
+It is measured as at the end of the training of the shipped policy. That policy learns, and its population has
+the styled agents and the usual number of checkpoints. The checkpoints are copies of the policy, since weights
+change only the length of games.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from ..lab.training.plan import load_training
 from ..policy.rollout import population_members
 
 SHIPPED = "small"
-"""The policy that learns, and the training that made it."""
+"""The learning policy, and the name of its training."""
 
 
 def training_lines(games: int, workers: int | None = None) -> list[tuple[str, float, str]]:
     """Rows of (what, figure, unit) for `games` episodes on `workers` processes.
 
-    workers: None for one a core, if each has games.
+    workers: None for one on each core that has games.
     """
     settings = load_training(f"train-{SHIPPED}").training
     size = min(settings.rollouts.group, games)

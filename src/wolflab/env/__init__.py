@@ -1,8 +1,7 @@
-"""The game as a PettingZoo environment: the same rules and the same loop, one `step` a decision.
+"""The game as a PettingZoo environment: the same rules and the same loop, with one `step` for each decision.
 
-A seat here is a function of numbers where elsewhere it is a function of a view. What an agent observes
-comes from its seat's view and the question put to it, never from the state of the game.
-Needs the extra ``env`` (PettingZoo, Gymnasium); nothing else in Wolflab imports this package.
+An agent's observation comes from its seat's view and the ask, never from the state of the game. The package
+needs the extra ``env`` (PettingZoo, Gymnasium); nothing else in Wolflab imports it.
 """
 
 from importlib.util import find_spec

@@ -1,8 +1,8 @@
-"""The fixed table of actions, `Discrete(n)`: which number means what, which are legal now.
+"""The fixed table of actions, `Discrete(n)`: the meaning of each number, and the mask of legal ones.
 
-The table follows from the ruleset alone, so that a number keeps its meaning in every game. For an ask
-that lists options, a number is one of them. For a statement it is an intent, worded in `words`, or a text
-of the agent's own. Names call players as the text does. It knows asks, and nothing of a game but who lives.
+The table follows from the ruleset alone, so a number has the same meaning in every game. For an ask with
+options, a number is one of them. For a statement it is an intent, which `words` puts into a sentence, or a
+text of the agent's own. The module knows asks, and of a game only who lives.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ WORDS = "own words"
 
 @dataclass(frozen=True)
 class ActionTable:
-    """See the module. The rows, in order (`names` lists them for a ruleset; "each player" is by seat):
+    """The actions in order (`names` lists them for a ruleset; "each player" is by seat):
 
     pass, yes, no, left, right · choose each player · stay silent · accuse each player · defend each player ·
-    claim each role · with a Seer in the game, tell of a look at each player that showed a Werewolf, and of
-    one that did not · own words.
+    claim each role · with a Seer in the game, report a look at each player that showed a Werewolf, and one
+    that did not · own words.
     """
 
     ruleset: Ruleset
 
     @cached_property
     def choices(self) -> tuple[tuple[str, Action], ...]:
-        """What answers an ask with options: (name, action)."""
+        """(name, action) of all answers to asks with options."""
         return (*_CHOICES, *((f"choose {name}", pick(seat)) for seat, name in enumerate(self.ruleset.names)))
 
     @cached_property
     def intents(self) -> tuple[SpokenIntent, ...]:
-        """What answers an ask for a statement."""
+        """The intents that answer an ask for a statement."""
         seats = range(self.ruleset.players)
         results = [SpokenIntent("found", seat) for seat in seats] + [
             SpokenIntent("cleared", seat) for seat in seats
@@ -65,7 +65,7 @@ class ActionTable:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Every action by number."""
+        """The names of all actions by number."""
         intents = (intent.name(self.ruleset) for intent in self.intents)
         return (*(name for name, _ in self.choices), *intents, WORDS)
 
@@ -73,7 +73,7 @@ class ActionTable:
         return len(self.names)
 
     def number(self, name: str) -> int:
-        """The number of an action; IllegalReply lists the names where there is none such."""
+        """The number of an action; IllegalReply lists the names if there is no such action."""
         if name not in self.names:
             raise IllegalReply(f"there is no action {name!r}; known are {', '.join(self.names)}")
         return self.names.index(name)
@@ -84,10 +84,10 @@ class ActionTable:
         return {action: number for number, (_, action) in enumerate(self.choices)}
 
     def mask(self, ask: Ask | None, alive: Collection[int] = (), words: bool = False) -> Mask:
-        """int8 (n,): 1 for what is legal as the answer to `ask`; all 0 without one.
+        """int8 (n,): 1 for each legal answer to `ask`; all 0 without an ask.
 
-        alive: the living seats: of the dead one may tell what a look showed, nothing else. words: whether
-        a text of the agent's own is waiting to be spoken.
+        alive: the living seats; a statement about a dead player can only report a look. words: whether a text
+        of the agent's own is set.
         """
         mask = np.zeros(len(self), np.int8)
         if ask is None:
@@ -103,7 +103,7 @@ class ActionTable:
         return mask
 
     def meant(self, number: int, ask: Ask, statement: str | None, bank: str, draws: Draws) -> Action:
-        """The rules' action for a legal `number`; statements are worded from `bank` by keyed draws."""
+        """The rules' action for a legal `number`. Intents are worded from `bank` by keyed draws."""
         if ask.options is not None:
             return self.choices[number][1]
         if number == len(self) - 1:

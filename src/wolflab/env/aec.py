@@ -1,11 +1,11 @@
-"""`WerewolfAEC`: one agent a seat, one `step` a decision, in PettingZoo's agent-environment cycle.
+"""`WerewolfAEC`: PettingZoo's agent-environment cycle with one agent for each seat and one `step` for each
+decision.
 
-The rules, the order of play and what becomes of a reply are `match.play`'s; this module translates. Of
-simultaneous questions each agent gets its own in turn, and none sees the others' answers before all are
-in. Dead agents stay until the end, when every agent gets its side's result.
+`match.play` has the rules, the order of play and the treatment of replies; this module translates.
+Simultaneous asks are put to the agents in turn, and no agent sees the others' answers before all have
+answered. Dead agents stay until the end, when every agent gets its side's result.
 
-This file and no other extends PettingZoo's class, so it imports the package at its top; `wolflab.env`
-says what to install where it is missing.
+Only this file extends PettingZoo's class, so it imports the package at its top.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from ..rules import PASS, Ask, Ruleset, View, preset
 from ..text.asking.options import labels
 from ..text.replies.chosen_action import read_action
 from .actions import WORDS, ActionTable, Mask
-from .checks import checked_number, one_of, typed
+from .checks import check_choice, check_type, checked_number
 from .game import Game, GameProgress, GameRunner
 from .seating import Learners, Others, agents_of, checked_seats
-from .told import ALPHABET, text_length, told_to_seat
+from .text_observation import ALPHABET, text_length, text_observation
 from .vector import Vector, VectorLayout, encode
 
 SeatObservation = dict[str, Any]
@@ -41,28 +41,28 @@ SeatObservation = dict[str, Any]
 
 
 UNSHAPED = RewardPoints(win=1, kill=0, found=0, saved=0, out=0, vote=0)
-"""A win or a loss, and nothing on the way."""
+"""Rewards for a win or a loss alone."""
 SHAPED = RewardPoints(**{name: points / D2.win for name, points in asdict(D2).items()})
-"""004 D.2 in hundredths of its win, so that a win is 1."""
+"""The rewards of 004 D.2, divided by that of a win."""
 
 
 _PROBE = "options"
-"""The entry of `options` that PettingZoo's own `api_test` passes, to see that there may be one."""
+"""An entry of `options` that PettingZoo's `api_test` passes, so it must be accepted."""
 
 
 class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
-    """The environment without wrappers: an illegal action raises IllegalReply, and nothing has changed.
+    """The environment without wrappers. An illegal action raises IllegalReply and changes nothing.
 
-    rules: a preset's name or a Ruleset. learners, others: who is stepped and who else plays (`seating`).
-    shaping: small rewards on the way, besides 1 for a win and -1 for a loss: True for those of 004 D.2.
-    text: what the observation tells in words: what is "new" since the agent last acted, "all", or "none".
-    text_limit: characters of it (None: 4096, or more where the rules need more). rounds: how many rounds the
-    vector keeps. bank: the phrases that intents are worded from ("a", "b" or "ab"). record: keep the record
-    of each finished game (`played.writer`).
+    rules: a preset's name or a Ruleset. learners, others: the seats that `step` controls, and the other
+    players (see `seating`). shaping: small rewards during the game, beside 1 for a win and -1 for a loss:
+    True for those of 004 D.2. text: the content of the text observation: "new" since the agent last acted,
+    "all", or "none". text_limit: its length in characters (None: 4096, or more if the rules need more).
+    rounds: the number of rounds in the vector. bank: the phrases for intents ("a", "b" or "ab"). record: keep
+    the record of each finished game (`played.writer`).
 
-    Raises RulesetError or ExperimentError for settings that mean nothing, and ExperimentError for `step`,
-    `observe`, `last` and `answer` while no game is played: before `reset`, after the end or `close`, and
-    after an error that broke the game off.
+    Raises RulesetError or ExperimentError for invalid settings. `step`, `observe`, `last` and `answer` raise
+    ExperimentError while no game is played: before `reset`, after the end or `close`, and after an error that
+    stopped the game.
     """
 
     metadata = {  # noqa: RUF012 (PettingZoo's own form)
@@ -100,11 +100,11 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         )
         self.ruleset = rules if isinstance(rules, Ruleset) else preset(rules)
         learners = checked_seats(learners, others, self.ruleset)
-        typed("shaping", shaping, (bool, RewardPoints), "True, False, or RewardPoints")
-        one_of("text", text, ("new", "all", "none"))
-        one_of("bank", bank, tuple(BANKS))
-        typed("record", record, bool, "True or False")
-        one_of("render_mode", render_mode, (None, "human", "ansi"))
+        check_type("shaping", shaping, (bool, RewardPoints), "True, False, or RewardPoints")
+        check_choice("text", text, ("new", "all", "none"))
+        check_choice("bank", bank, tuple(BANKS))
+        check_type("record", record, bool, "True or False")
+        check_choice("render_mode", render_mode, (None, "human", "ansi"))
         rounds = checked_number("rounds", rounds, 1, 256)
         self._text, self._text_limit, self._bank = text, text_length(text_limit, text, self.ruleset), bank
         self.render_mode = render_mode
@@ -130,8 +130,8 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         self._printed = 0
 
     def __getstate__(self) -> dict[str, Any]:
-        """The settings, as EzPickle keeps them, where the environment has come, and how to play its game up
-        to there: a game cannot be pickled as it stands, since players may wait in it.
+        """The settings (by EzPickle), the other attributes, and the progress of the game. A running game
+        cannot be pickled, since players may wait in it; it is played again instead.
         """
         now = {name: value for name, value in vars(self).items() if name not in ("_runner", "_game")}
         return {**super().__getstate__(), "now": now, "game": self._game.progress}
@@ -150,8 +150,8 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
             self._runner.close()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """The same state, independent of this one. What the settings name is shared: players keep nothing
-        between their turns, and models keep connections by event loop.
+        """An independent copy in the same state. Objects in the settings are shared: players keep nothing
+        between turns, and models keep connections by event loop.
         """
         memo |= {id(given): given for given in (*self._ezpickle_args, *self._ezpickle_kwargs.values())}
         made = type(self).__new__(type(self))
@@ -174,36 +174,36 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
     # -- PettingZoo's interface -----------------------------------------------------------
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Dict:
-        """What `observe` returns: always the same object for an agent."""
-        self._seat(agent)  # refuses a name that is none
+        """The space of `observe`: always the same object for an agent."""
+        self._seat(agent)  # refuses an unknown name
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> gymnasium.spaces.Discrete:
         """`Discrete(len(table))`: always the same object for an agent."""
-        self._seat(agent)  # refuses a name that is none
+        self._seat(agent)  # refuses an unknown name
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal and play up to the first learner's turn.
 
-        seed: games follow from it, the first being the game of deal 0 and repeat 0 of an experiment with
-        that seed; each further reset without a seed goes on to the next deal. options: "deal" chooses the
-        number of the deal instead. Both are whole numbers. Raises ExperimentError for any other, or another
-        option, and the game goes on as if nothing had been asked.
+        seed: an integer that determines the games. The first is the game of deal 0 and repeat 0 of an
+        experiment with that seed; each further reset without a seed plays the next deal. options: "deal" (an
+        integer) chooses the deal. Raises ExperimentError for other values and options; the present game then
+        goes on unchanged.
         """
         if seed is not None:
             first, deal = checked_number("reset: seed", seed), 0
-        else:  # drawn now, so that copies of an environment that was never reset differ
+        else:  # drawn here, so that copies of an environment that was never reset differ
             first, deal = randbits(63) if self._seed is None else self._seed, self._number + 1
         if options is not None:
-            typed("reset: options", options, Mapping, "a mapping such as {'deal': 3}")
+            check_type("reset: options", options, Mapping, "a mapping such as {'deal': 3}")
             if unknown := set(options) - {"deal", _PROBE}:
                 raise ExperimentError(
                     f"reset: options: got {min(unknown, key=str)!r}; use 'deal', the only one"
                 )
             deal = checked_number("reset: deal", options.get("deal", deal), 0)
         self._seed, self._number = first, deal
-        self.agents = []  # until the new game stands: one that cannot begin leaves none
+        self.agents = []  # if the new game cannot begin, there is none
         self._seen = [0] * self.ruleset.players
         self._words, self._shown, self._printed = None, None, 0
         self._game = self._runner.begin(f"{self._seed}/{self._number}", self._shaping)
@@ -214,13 +214,13 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         self.truncations = dict.fromkeys(self.agents, False)
         self._skip_agent_selection = None
         self.agent_selection = self.agents[0]
-        self._arrive()
+        self._set_turn()
 
     def step(self, action: int | str | None) -> None:
         """Answer for `agent_selection`, and play up to the next learner's turn or the end.
 
-        action: a number that the mask allows; or words, an option's label or a statement (`answer`); None for
-        finished agents. Raises IllegalReply for any other.
+        action: a number that the mask allows, or a text as in `answer`; None for finished agents. Raises
+        IllegalReply for other values.
         """
         self._playing("step")
         agent = self.agent_selection
@@ -230,25 +230,26 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         chosen = self._legal(self.answer(action) if isinstance(action, str) else action)
         self._clear_rewards()
         self._cumulative_rewards[agent] = 0.0
-        if self._game.moment is None:
+        if self._game.turn is None:
             self._finish()  # the one idle turn of learners who were never asked
-            self._tell()
+            self._set_infos()
         else:
-            view, ask = self._game.moment
+            view, ask = self._game.turn
             self._seen[view.seat] = len(view.events)
             meant = self.table.meant(chosen, ask, self._words, self._bank, self._game.draws)
             self._words = self._shown = None
             agents, self.agents = self.agents, []  # no game is left if this fails
             self._runner.answer(self._game, meant)
             self.agents = agents
-            self._arrive()
-        self._hand_out()
+            self._set_turn()
+        earned = self._game.earnings()  # the first step gets all rewards before it
+        self.rewards = {agent: earned[self._seat(agent)] for agent in self.agents}
         self._accumulate_rewards()
         if self.render_mode == "human":
             self.render()
 
     def observe(self, agent: str) -> SeatObservation:
-        """What the agent knows now. Its mask is empty unless it is the agent's turn."""
+        """The agent's present observation. Its mask is all 0 unless it is the agent's turn."""
         self._playing("observe")
         seat = self._seat(agent)
         vector, view = self._vector(seat)
@@ -258,21 +259,23 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         seen: SeatObservation = {"observation": vector, "action_mask": mask}
         if self._text != "none":
             since = 0 if self._text == "all" else self._seen[seat]
-            seen["text"] = told_to_seat(view, self._asked(seat), since, self._text_limit)
+            seen["text"] = text_observation(view, self._asked(seat), since, self._text_limit)
         return seen
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Of `agent_selection`: observation (or None), reward since it acted, terminated, truncated, info."""
+        """Observation (or None), reward since the last action, terminated, truncated and info of
+        `agent_selection`.
+        """
         self._playing("last")
         now: tuple[Any, float, bool, bool, dict[str, Any]] = super().last(observe)
         return now
 
     def state(self) -> Vector:
-        """float32 (P × layout.size,): every seat's vector, one after another, for centralised training."""
+        """float32 (P × layout.size,): the vectors of all seats in order, for centralised training."""
         return np.concatenate([self._vector(seat)[0] for seat in range(self.ruleset.players)])
 
     def render(self) -> str | None:
-        """The moderator's transcript so far, secrets included: returned ("ansi") or printed ("human")."""
+        """Return ("ansi") or print ("human") the moderator's transcript so far, secrets included."""
         if self.render_mode is None:
             gymnasium.logger.warn("render() needs a render_mode: 'ansi' or 'human'")
             return None
@@ -285,7 +288,7 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         return None
 
     def close(self) -> None:
-        """Leave the game, and give back the connections of the models that played in it."""
+        """Stop the game, and close the connections of its models."""
         self.agents = []
         self._runner.close()
 
@@ -293,16 +296,16 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
 
     @property
     def played(self) -> Played | None:
-        """The finished game, with its log and (`record`) the writer of its record; None before the end."""
+        """The finished game with its log and, if `record` is set, its writer; None before the end."""
         return self._game.played
 
     def answer(self, words: str) -> int:
-        """The action that answers for `agent_selection` in words: what `step` makes of them, for wrappers,
-        which know numbers alone. It is legal from now on, also in the mask that the agent observed last.
+        """The number of the action that `words` mean for `agent_selection`, for wrappers, which take numbers
+        alone. It is legal from now on, also in the mask that the agent observed last.
 
-        words: one of the labels in ``infos[agent]["options"]``, which the text has too, in any spelling that
-        `text.replies.chosen_action` reads; or, where something is to be said, the statement. Raises
-        IllegalReply for words that mean no option, and nothing has changed.
+        words: one of the labels in ``infos[agent]["options"]``, in any spelling that
+        `text.replies.chosen_action` reads; or a statement, if one is asked for. Raises IllegalReply for words
+        that mean no option, and changes nothing.
         """
         self._playing("answer")
         agent = self.agent_selection
@@ -322,36 +325,31 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         return self.table.number(WORDS)
 
     def question(self) -> Ask | None:
-        """What `agent_selection` is asked, as a language agent gets it; None at the end."""
-        return None if self._game.moment is None else self._game.moment.ask
+        """The ask to `agent_selection`, as a language agent gets it; None at the end."""
+        return None if self._game.turn is None else self._game.turn.ask
 
     def view(self, agent: str) -> View:
-        """All that the agent may know, as a language agent gets it."""
+        """The agent's view, as a language agent gets it."""
         return self._game.log.view(self._seat(agent))
 
-    # -- where the game has come ----------------------------------------------------------
+    # -- progress of the game -------------------------------------------------------------
 
-    def _arrive(self) -> None:
-        """The game has come to a learner's question, or to its end."""
-        moment = self._game.moment
-        if moment is not None:
-            self.agent_selection = self.possible_agents[moment.ask.seat]
+    def _set_turn(self) -> None:
+        """Select the agent whose turn it is, or finish."""
+        turn = self._game.turn
+        if turn is not None:
+            self.agent_selection = self.possible_agents[turn.ask.seat]
         elif self._game.asked:
             self._finish()
-        self._tell()
-
-    def _hand_out(self) -> None:
-        """Rewards since the last step; what was earned before the first one comes with it."""
-        earned = self._game.earnings()
-        self.rewards = {agent: earned[self._seat(agent)] for agent in self.agents}
+        self._set_infos()
 
     def _finish(self) -> None:
-        """Every agent is done."""
+        """Terminate all agents."""
         self.terminations = dict.fromkeys(self.agents, True)
         self.agent_selection = self.agents[0]
 
-    def _tell(self) -> None:
-        """`infos`: what the agent is called and asked, the options in words; roles and result at the end."""
+    def _set_infos(self) -> None:
+        """Set `infos`: name, kind of ask, options in words; at the end role and result."""
         played = self._game.played
         self.infos = {}
         for agent in self.agents:
@@ -382,13 +380,13 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         return seat
 
     def _question(self, seat: int) -> Ask | None:
-        moment = self._game.moment
-        return moment.ask if moment is not None and moment.ask.seat == seat else None
+        turn = self._game.turn
+        return turn.ask if turn is not None and turn.ask.seat == seat else None
 
     def _asked(self, seat: int) -> Ask | None:
-        """What the agent in `seat` has to answer: the game's question, or the idle turn's, of no kind."""
+        """The ask that the agent in `seat` has to answer: the game's, or that of an idle turn (no kind)."""
         agent = self.possible_agents[seat]
-        idle = self._game.moment is None and agent == self.agent_selection and not self.terminations[agent]
+        idle = self._game.turn is None and agent == self.agent_selection and not self.terminations[agent]
         return Ask("", seat, "", "", 0, (PASS,)) if idle else self._question(seat)
 
     def _vector(self, seat: int) -> tuple[Vector, View]:
@@ -396,14 +394,14 @@ class WerewolfAEC(AECEnv, EzPickle):  # type: ignore[misc]
         return encode(view, self._question(seat), self.layout), view
 
     def _mask(self) -> Mask:
-        """Of `agent_selection`."""
+        """The mask of `agent_selection`."""
         seat = self._seat(self.agent_selection)
         return self.table.mask(
             self._asked(seat), self._game.log.view(seat).facts.living, self._words is not None
         )
 
     def _legal(self, action: Any) -> int:
-        """The action as a number, if the mask allows it."""
+        """The action as a number; IllegalReply if the mask does not allow it."""
         try:
             chosen = int(action)
         except (TypeError, ValueError, OverflowError):

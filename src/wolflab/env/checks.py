@@ -1,4 +1,4 @@
-"""What settings and arguments may be: each check says what was given, where, and what to use."""
+"""Checks of settings and arguments. Each error says what was given, where, and what to use."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 from ..errors import ExperimentError
 
 
-def whole(value: Any) -> int | None:
-    """A whole number of any kind (numpy's too) as an int; None for all else, True and False among it."""
+def as_integer(value: Any) -> int | None:
+    """A whole number of any type (also numpy's) as an int; None for all other values, also booleans."""
     if isinstance(value, bool):
         return None
     try:
@@ -19,8 +19,8 @@ def whole(value: Any) -> int | None:
 
 
 def checked_number(name: str, value: object, least: int | None = None, most: int | None = None) -> int:
-    """A whole number, of `least` or more and of `most` or less where these are given."""
-    number = whole(value)
+    """`value` as a whole number from `least` to `most` (None: no bound); ExperimentError for others."""
+    number = as_integer(value)
     if number is None or (least is not None and number < least) or (most is not None and number > most):
         bound = "" if least is None else f" of {least} or more"
         bound += "" if most is None else f", up to {most}"
@@ -28,13 +28,13 @@ def checked_number(name: str, value: object, least: int | None = None, most: int
     return number
 
 
-def one_of(name: str, value: object, known: tuple[object, ...]) -> None:
-    """One of these values."""
+def check_choice(name: str, value: object, known: tuple[object, ...]) -> None:
+    """Raise ExperimentError unless `value` is one of these."""
     if value not in known:
         raise ExperimentError(f"{name}: got {value!r}; use one of {', '.join(map(repr, known))}")
 
 
-def typed(name: str, value: object, kinds: type | tuple[type, ...], use: str) -> None:
-    """A value of one of these types; `use` puts them into words."""
+def check_type(name: str, value: object, kinds: type | tuple[type, ...], use: str) -> None:
+    """Raise ExperimentError unless `value` has one of these types. use: the types in words."""
     if not isinstance(value, kinds):
         raise ExperimentError(f"{name}: got {value!r}; use {use}")

@@ -1,8 +1,8 @@
-"""Stops the one game loop at every question to a learner, and lets it go on with the answer.
+"""Pauses the game loop at every ask to a learner, and resumes it with the answer.
 
-`match.play` plays the game; a learner is an agent whose reply waits for `step`. Two ways of waiting:
-`Stepwise` where no other player waits for anything (no event loop, no thread), `Background` where one
-does (a model behind a network). Neither knows the rules or decides what comes next.
+`match.play` plays the game; a learner is an agent whose reply waits for `step`. `Stepwise` is for games in
+which no other player waits (no event loop, no thread). `Background` is for games in which one does (a model
+behind a network). Neither knows the rules.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Generator
 from concurrent.futures import Future
 from queue import SimpleQueue
 from threading import Thread
+from types import coroutine
 from typing import Any, NamedTuple
 
 from ..agents.base import IO, Reply
@@ -20,18 +21,18 @@ from ..rules import Action, Ask, View
 
 
 class LearnerTurn(NamedTuple):
-    """A question to a learner, and all that its seat may know."""
+    """An ask to a learner, with its seat's view."""
 
     view: View
     ask: Ask
 
 
 Put = Callable[[LearnerTurn], Awaitable[Action]]
-"""Puts a question to whoever steps the environment."""
+"""Waits for the learner's action."""
 
 
 class LearnerSeat:
-    """The agent that holds a learner's seat: it waits to be told what to do."""
+    """The agent in a learner's seat. It waits for the action given to `step`."""
 
     name = "learner"
     instant = True
@@ -40,61 +41,54 @@ class LearnerSeat:
         self._put = put
 
     async def reply(self, view: View, ask: Ask, io: IO) -> Reply:
-        """What `step` was called with."""
+        """The action given to `step`."""
         return Reply(await self._put(LearnerTurn(view, ask)))
 
     def describe(self) -> dict[str, Any]:
-        """For the header."""
+        """For the record's header."""
         return {"recipe": self.name}
 
 
-class _Pause:
-    def __init__(self, moment: LearnerTurn) -> None:
-        self.moment = moment
-
-    def __await__(self) -> Generator[LearnerTurn, Action, Action]:
-        return (yield self.moment)
-
-
-async def pause(moment: LearnerTurn) -> Action:
-    """`Put` for `Stepwise`: hands the question out of the coroutine."""
-    return await _Pause(moment)
+@coroutine
+def pause(turn: LearnerTurn) -> Generator[LearnerTurn, Action, Action]:
+    """`Put` for `Stepwise`: yields the turn out of the coroutine."""
+    return (yield turn)
 
 
 class Stepwise:
-    """Drives the coroutine of a game from question to question."""
+    """Runs the coroutine of a game from one learner's turn to the next."""
 
     def __init__(self, match: Match) -> None:
         self._game = play(match)
 
     def start(self) -> LearnerTurn | Played:
-        """Play up to the first question, or to the end."""
+        """Play up to the first learner's turn, or to the end."""
         return self._send(None)
 
     def answer(self, action: Action) -> LearnerTurn | Played:
-        """Answer the question that came last, and play on."""
+        """Answer the present turn, and play on."""
         return self._send(action)
 
     def stop(self) -> None:
-        """Leave the game unfinished."""
+        """Stop the game before its end."""
         self._game.close()
 
     def _send(self, action: Action | None) -> LearnerTurn | Played:
         try:
-            moment: object = self._game.send(action)
+            turn: object = self._game.send(action)
         except StopIteration as done:
             played: Played = done.value
             return played
-        if not isinstance(moment, LearnerTurn):
+        if not isinstance(turn, LearnerTurn):
             self._game.close()
             raise RuntimeError("a player that calls itself instant has waited")
-        return moment
+        return turn
 
 
 class Background:
-    """An event loop in a thread of its own, on which games with waiting players are played, one at a time.
+    """An event loop in its own thread, on which games with waiting players are played one at a time.
 
-    The loop outlives the games, since models keep their connections by loop.
+    One loop serves all games, since models keep connections by loop.
     """
 
     def __init__(self) -> None:
@@ -105,23 +99,23 @@ class Background:
         self._game: Future[Played] | None = None
         self._waiting: asyncio.Future[Action] | None = None
 
-    async def put(self, moment: LearnerTurn) -> Action:
+    async def put(self, turn: LearnerTurn) -> Action:
         """`Put` for games on this loop."""
         waiting: asyncio.Future[Action] = self.loop.create_future()
-        self._queue.put((moment, waiting))
+        self._queue.put((turn, waiting))
         return await waiting
 
     def start(self, match: Match) -> LearnerTurn | Played:
-        """Play a game up to the first question, or to the end."""
+        """Play a game up to the first learner's turn, or to the end."""
         self._queue = SimpleQueue()
         self._game = asyncio.run_coroutine_threadsafe(play(match), self.loop)
         self._game.add_done_callback(self._queue.put)
         return self._next()
 
     def answer(self, action: Action) -> LearnerTurn | Played:
-        """Answer the question that came last, and play on. Questions asked with it come first."""
+        """Answer the present turn, and play on. Other turns of the same batch come first."""
         assert self._waiting is not None
-        self.loop.call_soon_threadsafe(_hand, self._waiting, action)
+        self.loop.call_soon_threadsafe(_set_answer, self._waiting, action)
         return self._next()
 
     def _next(self) -> LearnerTurn | Played:
@@ -131,17 +125,17 @@ class Background:
                 return came.result()
             except BaseExceptionGroup as group:  # several players were asked at once
                 raise _first(group) from group
-        moment, self._waiting = came
-        return moment
+        turn, self._waiting = came
+        return turn
 
     def stop(self) -> None:
-        """Leave the game unfinished."""
+        """Stop the game before its end."""
         if self._game is not None:
             asyncio.run_coroutine_threadsafe(_cancel_all(), self.loop).result()
             self._game = None
 
     def run(self, work: Awaitable[None]) -> None:
-        """Do something on the loop and wait for it: closing models."""
+        """Await `work` on the loop, such as the closing of models."""
 
         async def done() -> None:
             await work
@@ -149,14 +143,14 @@ class Background:
         asyncio.run_coroutine_threadsafe(done(), self.loop).result()
 
     def close(self) -> None:
-        """Stop the loop and its thread; no game may be going on."""
+        """Stop the loop and its thread. No game may be running."""
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join()
         self.loop.close()
 
 
-def _hand(waiting: asyncio.Future[Action], action: Action) -> None:
-    """The answer, unless the game has failed since the question was put."""
+def _set_answer(waiting: asyncio.Future[Action], action: Action) -> None:
+    """Set the answer, unless the game has failed meanwhile."""
     if not waiting.done():
         waiting.set_result(action)
 

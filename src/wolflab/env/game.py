@@ -1,7 +1,7 @@
-"""One game behind the environment: who learns in it, what has happened, what it has earned each seat.
+"""One game behind the environment: its learners, its events, the rewards of each seat.
 
-`GameRunner` plays games, one after another; `Game` is one of them, stopped at a learner's question
-or over. What an agent observes is made elsewhere, from the views that `Game.log` cuts.
+`GameRunner` plays games one after another. `Game` is one of them, paused at a learner's turn or over. Other
+modules make the observations from the views of `Game.log`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from ..record import Turn
 from ..rules import Action, Event, Log, Ruleset
 from ..text.asking.sentences import capitalised, sentence
 from .driving import Background, LearnerSeat, LearnerTurn, Put, Stepwise, pause
-from .seating import Others, Seats, casting, the_rest
+from .seating import Others, Seats, casting, other_players
 
 
 class _Waits(ExperimentError):
-    """A player of this game waits for something: it needs an event loop.
+    """A player of this game waits for something, so the game needs an event loop.
 
-    Seen at the deal, the game is dealt again with one. A casting may also bring such a player in later (a
-    Sheriff's seat taken over), when the game cannot move any more; then this error is the user's.
+    At the deal, the runner catches this and deals again with a loop. A casting may also seat such a player
+    later (a takeover by the Sheriff). Then the game cannot move to a loop, and the user sees the error.
     """
 
     def __init__(self) -> None:
@@ -38,25 +38,25 @@ class _Waits(ExperimentError):
 
 
 class _Calls(NoCallCache):
-    """The calls of one game, for a copy of it: players that waited for a reply are not asked again."""
+    """The calls of one game, so that a copy of the game does not make them again."""
 
     def __init__(self, filed: Mapping[str, StoredCall]) -> None:
         self.filed = dict(filed)
 
     def get(self, request: Request) -> StoredCall | None:
-        """The call, if it was made."""
+        """The stored call, or None."""
         return self.filed.get(request.key)
 
     async def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
-        """Keep it."""
+        """Store the call."""
         self.filed[request.key] = StoredCall(digest, response)
 
 
 class GameProgress(NamedTuple):
-    """What of a game has to be known to play it again as far as it has come.
+    """All that is needed to play a game again up to its present turn.
 
-    key: "seed/deal"; "" where none was begun. answers: of the learners, in their order. earned: by seat, and
-    not handed out yet. calls: to models, where players wait for them.
+    key: "seed/deal"; "" if no game was begun. answers: of the learners, in order. earned: rewards by seat,
+    not taken yet. calls: to models, if players wait for them.
     """
 
     key: str
@@ -66,10 +66,11 @@ class GameProgress(NamedTuple):
 
 
 class Game:
-    """See the module. `come` and `answer` move it on.
+    """See the module.
 
-    learners: the seats that learn, ascending, once the cards are dealt. moment: the question that a
-    learner is asked; None at the end, when `played` is set. asked: whether any learner was asked yet.
+    learners: the seats that learn, ascending, after the deal. turn: the present turn of a learner; None at
+    the end, when `played` is set. asked: whether a learner was asked anything yet. earned: rewards by seat
+    that were not taken yet.
     """
 
     def __init__(
@@ -82,85 +83,81 @@ class Game:
         self.rewards = Rewards(ruleset, worth)
         self.transcript: list[str] = []
         self.learners: tuple[int, ...] = ()
-        self.moment: LearnerTurn | None = None
+        self.turn: LearnerTurn | None = None
         self.played: Played | None = None
         self.asked = False
-        self._earned = [0.0] * ruleset.players
+        self.earned = [0.0] * ruleset.players
 
     def watch(self, events: Sequence[Event], log: Log, turns: Sequence[Turn]) -> None:
-        """`match.Match.watch`: keep the log, count rewards, write the transcript."""
+        """`match.Match.watch`: keep the log, add up rewards, write the transcript."""
         self.log = log
         for gain in self.rewards.follow(events):
             for seat, points in enumerate(gain.seats):
-                self._earned[seat] += points
+                self.earned[seat] += points
         for event in log.events[len(self.transcript) :]:
             self.transcript.append(capitalised(sentence(event, None, self.ruleset), self.ruleset))
 
-    def come(self, came: LearnerTurn | Played) -> None:
-        """It has come to a learner's question, or to its end."""
+    def update(self, came: LearnerTurn | Played) -> None:
+        """Set the present turn, or the end of the game."""
         if isinstance(came, LearnerTurn):
-            self.moment, self.asked = came, True
+            self.turn, self.asked = came, True
         else:
-            self.moment, self.played = None, came
+            self.turn, self.played = None, came
 
     @property
     def progress(self) -> GameProgress:
-        """For `GameRunner.restore`."""
-        return GameProgress(self.deal.key, tuple(self.answers), tuple(self._earned), dict(self.calls.filed))
-
-    def set_earnings(self, earned: Sequence[float]) -> None:
-        """Set the rewards by seat that were not taken yet."""
-        self._earned = [*earned]
+        """The input of `GameRunner.restore`."""
+        return GameProgress(self.deal.key, tuple(self.answers), tuple(self.earned), dict(self.calls.filed))
 
     def earnings(self) -> list[float]:
         """Rewards by seat since they were last taken."""
-        earned, self._earned = self._earned, [0.0] * self.ruleset.players
+        earned, self.earned = self.earned, [0.0] * self.ruleset.players
         return earned
 
 
 class GameRunner:
-    """Plays games one at a time: step by step in the caller's thread, or, once a player turns out to wait
-    for something, on an event loop in a thread of its own.
+    """Plays games one at a time in the caller's thread, or, as soon as a player waits for something, on an
+    event loop in another thread.
     """
 
     def __init__(self, ruleset: Ruleset, learners: Seats, others: Others, record: bool) -> None:
         self._ruleset, self._learners, self._record = ruleset, learners, record
-        self._rest = the_rest(others, ruleset)
+        self._rest = other_players(others, ruleset)
         self._background: Background | None = None
         self._driver: Stepwise | Background | None = None
-        self._met: dict[int, Model | Embedder] = {}
-        """What may hold connections: the models and embedders of those who played, by identity."""
+        self._services: dict[int, Model | Embedder] = {}
+        """Models and embedders of the players so far, by identity; they may hold connections."""
 
     def begin(self, key: str, worth: RewardPoints, calls: Mapping[str, StoredCall] | None = None) -> Game:
-        """A new game up to a learner's first question. key: "seed/deal", of its draws. calls: those of it
-        that were made already.
+        """Begin a game and play up to the first learner's turn. key: "seed/deal". calls: earlier calls of
+        the game.
         """
         self.stop()
         if self._background is None:
             game = Game(self._ruleset, key, worth)
             self._driver = stepwise = Stepwise(self._match(game, pause, True))
             try:
-                game.come(stepwise.start())
+                game.update(stepwise.start())
                 return game
             except _Waits:
                 self._background = Background()
         game = Game(self._ruleset, key, worth, calls)
         self._driver = self._background
-        game.come(self._background.start(self._match(game, self._background.put, False)))
+        game.update(self._background.start(self._match(game, self._background.put, False)))
         return game
 
     def answer(self, game: Game, action: Action) -> None:
-        """Answer the question of `game`, and play up to the next."""
+        """Answer the present turn of `game`, and play up to the next."""
         assert self._driver is not None
-        game.come(self._driver.answer(action))
+        game.update(self._driver.answer(action))
         game.answers.append(action)
 
     def restore(self, progress: GameProgress, worth: RewardPoints) -> Game:
-        """Play a game once more, as far as it had come."""
+        """Play a game again up to the turn of `progress`."""
         game = self.begin(progress.key, worth, progress.calls)
         for action in progress.answers:
             self.answer(game, action)
-        game.set_earnings(progress.earned)
+        game.earned = [*progress.earned]
         return game
 
     def _match(self, game: Game, put: Put, instant: bool) -> Match:
@@ -173,7 +170,7 @@ class GameRunner:
                 raise _Waits
             for player in players:
                 used = [player.model, *player.embedders.values()]
-                self._met |= {id(service): service for service in used if service is not None}
+                self._services |= {id(service): service for service in used if service is not None}
             game.learners = tuple(number for number, player in enumerate(players) if player is me)
             return players
 
@@ -185,23 +182,23 @@ class GameRunner:
             game.deal,
             game.draws,
             header,
-            file=file,
+            call_cache=file,
             write=self._record,
             watch=game.watch,
         )
 
     def stop(self) -> None:
-        """Leave the game that is being played, if any."""
+        """Stop the running game, if there is one."""
         if self._driver is not None:
             self._driver.stop()
             self._driver = None
 
     def close(self) -> None:
-        """Stop, and give back the connections of the models that played."""
+        """Stop the game, and close the connections of all models."""
         self.stop()
         if self._background is not None:
-            for service in self._met.values():
+            for service in self._services.values():
                 self._background.run(service.close())
             self._background.close()
             self._background = None
-        self._met = {}
+        self._services = {}

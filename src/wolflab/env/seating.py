@@ -1,7 +1,7 @@
-"""Who learns and who else plays: seats drawn, named by number, role or side; the others as they come.
+"""The seats of learners (drawn, or named by number, role or side) and the players of the other seats.
 
-Who sits where depends on the deal and the game's keys alone, as in every casting, so that a reset with
-the same seed seats everybody alike.
+Seating depends on the deal and the game's keys alone, so that a reset with the same seed gives the same
+seats.
 """
 
 from __future__ import annotations
@@ -20,41 +20,41 @@ from ..match import Casting, Dealing, Draws, Player
 from ..models.catalog import Spec, resolve
 from ..models.embedders import resolve_embedder
 from ..rules import ROLES, Ruleset
-from .checks import typed, whole
+from .checks import as_integer, check_type
 
 Learners = int | str | Collection[int | str] | None
-"""Which seats the environment's agents hold: all (None), so many drawn anew each game, these (seats or
-agents), or those of a role or a side ("Seer", "werewolves")."""
+"""The seats of the environment's agents: all (None), a number of seats drawn for each game, a list (seats or
+agents), or the seats of a role or side ("Seer", "werewolves")."""
 
 Seats = int | str | Sequence[int] | None
-"""The same in plain numbers, as `checked_seats` gives it."""
+"""`Learners` as returned by `checked_seats`, with seats as numbers."""
 
 Others = str | Player | Mapping[str, str | Player] | Casting | None
-"""Who holds the rest: a recipe's name (on the built-in player; "random" needs none), an agent of your
-own (``module:Class``), a `match.Player`, either by place ("werewolves", "village", a role's name, "others"),
-or a casting, which is asked for every seat. A recipe that chooses by a policy takes the one that ships for
-it; `player` makes one with another."""
+"""The players of the other seats: a recipe's name (on the built-in player; "random" needs no model), an agent
+of your own (``module:Class``), a `match.Player`, a mapping of places ("werewolves", "village", a role's name,
+"others") to these, or a casting. A recipe that chooses by a policy takes the shipped one; `player` makes a
+player with another."""
 
-Rest = Callable[[Dealing], Callable[[int], Player]]
-"""Of a dealing, who holds a seat."""
+OtherPlayers = Callable[[Dealing], Callable[[int], Player]]
+"""Dealing → seat → player."""
 
 _SIDES = ("village", "werewolves")
 
 
 def agents_of(ruleset: Ruleset) -> tuple[str, ...]:
-    """The agents' ids by seat: in the form that PettingZoo's tools expect, with the numbers of the names."""
+    """The agents' ids by seat, in the form that PettingZoo's tools expect, numbered as the players' names."""
     return tuple(f"player_{seat + ruleset.first_player}" for seat in range(ruleset.players))
 
 
 def player(
     recipe_name: str = "deductive", model: Spec = "village", policy: str | Path | None = None
 ) -> Player:
-    """A player of that recipe on that model: any name or settings that experiments take.
+    """A player with that recipe and model, as experiments write them.
 
     An agent of your own is ``module:Class``, with the defaults of its settings.
 
-    policy: for a recipe that chooses by one, a shipped policy's name or a file; None is the one that ships
-    for the recipe. Raises ExperimentError or ModelError for what is not known or does not go together.
+    policy: for a recipe that chooses by a policy, a shipped policy's name or a file; None is the shipped
+    policy of the recipe. Raises ExperimentError or ModelError for unknown names and wrong combinations.
     """
     if recipe_name == "random":
         return Player(Random())
@@ -73,7 +73,7 @@ def player(
     return Player(LanguageAgent(made, policy=weigher), resolve(model), embedders)
 
 
-def learning(learners: Seats, dealing: Dealing) -> frozenset[int]:
+def learner_seats(learners: Seats, dealing: Dealing) -> frozenset[int]:
     """The seats that learn in this game."""
     seats = range(len(dealing.roles))
     match learners:
@@ -91,10 +91,10 @@ def learning(learners: Seats, dealing: Dealing) -> frozenset[int]:
 
 
 def checked_seats(learners: Learners, others: Others, ruleset: Ruleset) -> Seats:
-    """The learners, in plain numbers. ExperimentError for learners or others that this game cannot seat."""
+    """The learners with seats as numbers. ExperimentError for learners or others that are not possible."""
     if not callable(others):
         kinds = (str, Player, Mapping, type(None))
-        typed(
+        check_type(
             "others", others, kinds, "a recipe's name, a Player, a mapping of places to these, or a casting"
         )
     if learners is None:
@@ -117,23 +117,23 @@ def checked_seats(learners: Learners, others: Others, ruleset: Ruleset) -> Seats
 
 
 def _meant(learners: Any, agents: Sequence[str], places: Collection[str]) -> Seats:
-    """None for what means nothing."""
+    """The learners with seats as numbers; None for an invalid value."""
     if isinstance(learners, str):
         return learners if learners in places else None
-    if (count := whole(learners)) is not None:
+    if (count := as_integer(learners)) is not None:
         return count if 1 <= count <= len(agents) else None
     if not isinstance(learners, Collection):
         return None
-    named = (agents.index(learner) if learner in agents else whole(learner) for learner in learners)
+    named = (agents.index(learner) if learner in agents else as_integer(learner) for learner in learners)
     seats = [seat for seat in named if seat is not None and 0 <= seat < len(agents)]
     return seats if seats and len(seats) == len(learners) else None
 
 
-def casting(learners: Seats, rest: Rest, me: Player) -> Casting:
+def casting(learners: Seats, rest: OtherPlayers, me: Player) -> Casting:
     """The casting with `me` in the learners' seats and `rest` in the others."""
 
     def seat(dealing: Dealing) -> list[Player]:
-        mine = learning(learners, dealing)
+        mine = learner_seats(learners, dealing)
         seats = range(len(dealing.roles))
         if len(mine) == len(seats):
             return [me] * len(seats)
@@ -143,10 +143,10 @@ def casting(learners: Seats, rest: Rest, me: Player) -> Casting:
     return seat
 
 
-def the_rest(others: Others, ruleset: Ruleset) -> Rest:
-    """Of a dealing, who holds a seat that does not learn. The players are made once, for all games.
+def other_players(others: Others, ruleset: Ruleset) -> OtherPlayers:
+    """The players of the seats that do not learn. They are made once, for all games.
 
-    Raises ExperimentError for a recipe or place that is not known.
+    Raises ExperimentError for an unknown recipe or place.
     """
     if others is None:
         return lambda dealing: lambda seat: Player(Random())  # everybody learns (`checked_seats`)
@@ -154,20 +154,17 @@ def the_rest(others: Others, ruleset: Ruleset) -> Rest:
         holder = _player(others, ruleset)
         return lambda dealing: lambda seat: holder
     if isinstance(others, Mapping):
-        _check_places(others, (*_SIDES, *(role.name for role in ruleset.cast), "others"))
+        places = (*_SIDES, *(role.name for role in ruleset.cast), "others")
+        for place in others:
+            if place not in places:
+                raise ExperimentError(f"others: there is no place {place!r}; use {', '.join(places)}")
         by_place = {place: _player(who, ruleset) for place, who in others.items()}
         return lambda dealing: lambda seat: _at(by_place, dealing, seat)
     return lambda dealing: _cast(others, dealing)
 
 
-def _check_places(others: Mapping[str, str | Player], places: Collection[str]) -> None:
-    for place in others:
-        if place not in places:
-            raise ExperimentError(f"others: there is no place {place!r}; use {', '.join(places)}")
-
-
 def _cast(others: Casting, dealing: Dealing) -> Callable[[int], Player]:
-    """Who holds a seat, as the user's casting says."""
+    """Seat → player, by the user's casting."""
     players: Any = others(dealing)
     seats = len(dealing.roles)
     if not isinstance(players, Sequence) or len(players) != seats:
@@ -185,7 +182,7 @@ def _cast(others: Casting, dealing: Dealing) -> Callable[[int], Player]:
 
 def _player(who: str | Player, ruleset: Ruleset) -> Player:
     if not isinstance(who, Player):
-        typed("others", who, str, "a recipe's name or a Player")
+        check_type("others", who, str, "a recipe's name or a Player")
         if who != "random" and who not in RECIPES and class_named(who) is None:
             raise ExperimentError(
                 f"others: there is no recipe {who!r}; known are random, {', '.join(RECIPES)}, and an agent "

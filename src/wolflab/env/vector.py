@@ -1,7 +1,7 @@
-"""One seat's view and question as a vector of fixed length: the view's facts, and a fold over its events.
+"""One seat's view and ask as a vector of fixed length: the view's facts, and a fold over its events.
 
-It reads what the seat saw and heard, statements through `text.reading`, and nothing else. `VectorLayout`
-says what stands where. Every entry lies in [-1, 1].
+It uses the seat's events alone, and reads statements through `text.reading`. `VectorLayout` describes the
+sections. Every entry is in [-1, 1].
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ from ..text.reading import Accusation, Claim, Defence, Report, Suggestion, read
 Vector = NDArray[np.float32]
 
 PHASES = ("night", "election", "succession", "order", "discussion", "voting")
-"""The phases of seats' questions that every ruleset has a place for."""
+"""The phases of asks that have an entry under every ruleset."""
 _SPEECH = ("statement", "vote")
 
 
 @lru_cache(64)
 def phases(ruleset: Ruleset) -> tuple[str, ...]:
-    """Those and, where somebody has something to do by day or at a departure, those two."""
+    """`PHASES`, and the phases "action" and "departure" if a role has a duty there."""
     more = [phase for when, phase in (("day", "action"), ("departure", "departure")) if when in ruleset.due]
     return (*PHASES, *more)
 
 
 @lru_cache(64)
 def kinds(ruleset: Ruleset) -> tuple[str, ...]:
-    """Every kind of question that a seat can be asked under these rules."""
+    """Every kind of ask to a seat under these rules."""
     asked = [duty.kind for role in ruleset.cast for duty in role.duties]
     asked += _SPEECH if ruleset.discussion else ("vote",)
     if ruleset.elects:
@@ -71,10 +71,10 @@ def kinds(ruleset: Ruleset) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class VectorLayout:
-    """What stands where, for P seats, R roles in the order of the ruleset, K = `rounds` kept.
+    """The sections of the vector, for P seats, R roles in the order of the ruleset, and K = `rounds`.
 
-    sections: (name, shape) in order; `slice(name)` finds one in a vector. See docs/env.md for what each
-    means. The newest round comes first; rounds older than K are forgotten, what was claimed is not.
+    sections: (name, shape) in order; `slice(name)` is the place of one in a vector. See docs/env.md.
+    The newest round comes first. Rounds older than K are left out, but claims stay.
     """
 
     ruleset: Ruleset
@@ -82,7 +82,7 @@ class VectorLayout:
 
     @cached_property
     def sections(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """(name, shape) of each part."""
+        """(name, shape) of each section."""
         seats, roles = self.ruleset.players, len(self.ruleset.cast)
         by_seat, pairs = (seats,), (seats, seats)
         fixed: list[tuple[str, tuple[int, ...]]] = [
@@ -132,17 +132,17 @@ class VectorLayout:
         return starts
 
     def slice(self, name: str) -> slice:
-        """Where a section stands (KeyError for an unknown name)."""
+        """The place of a section (KeyError for an unknown name)."""
         return self._starts[name]
 
     def part(self, vector: Vector, name: str) -> Vector:
-        """A section of `vector` in its own shape (no copy)."""
+        """A section of `vector` in its shape (no copy)."""
         shape = dict(self.sections)[name]
         return vector[self._starts[name]].reshape(shape)
 
 
 class _Round:
-    """What happened in one round, as this seat saw it."""
+    """The events of one round, as this seat saw them."""
 
     def __init__(self, seats: int) -> None:
         self.chose, self.pack = np.zeros(seats, np.float32), np.zeros(seats, np.float32)
@@ -151,12 +151,12 @@ class _Round:
         self.votes = np.zeros((seats, seats), np.float32)
 
     def parts(self, gone: Sequence[Vector]) -> list[Vector]:
-        """In the layout's order, with those who left in that round."""
+        """The sections of the round, in the layout's order. gone: the sections of those who left in it."""
         return [self.chose, self.pack, *gone, self.spoke, self.stance.ravel(), self.votes.ravel()]
 
 
 class _Fold:
-    """All that was read so far of one seat's events and is not among its facts."""
+    """The state of the fold over one seat's events: everything that its facts do not have."""
 
     def __init__(self, view: View, rounds: int) -> None:
         self.me, self.ruleset, self.read = view.seat, view.ruleset, 0
@@ -168,8 +168,8 @@ class _Fold:
         self.reports = np.zeros((seats, seats), np.float32)
         self.recent: deque[_Round] = deque([_Round(seats)], maxlen=rounds)
 
-    def go_on(self, view: View) -> None:
-        """Read what is new."""
+    def update(self, view: View) -> None:
+        """Read the new events."""
         for event in view.events[self.read :]:
             self._event(event)
         self.read = len(view.events)
@@ -192,7 +192,7 @@ class _Fold:
             case CandidatesNamed(seats):
                 self.candidates[list(seats)] = 1
             case FactEvent() | OfficeEvent() | ClockEvent() | ChoiceEvent() | TalkEvent():
-                pass  # what they say is among the facts, or no section tells of it
+                pass  # the facts have it, or it has no section
             case _:
                 assert_never(event)
 
@@ -204,13 +204,13 @@ class _Fold:
             self.potions[("antidote", "poison").index(event.kind)] = 1
 
     def _said(self, event: Said, now: _Round) -> None:
-        """What was said: the latest word on a claim or a check holds; stances of a round add up."""
+        """Read a statement. The latest claim or report counts; stances of a round are added up."""
         if not event.text:
             return
         now.spoke[event.seat] = 1
         for act in read(event.text, self.ruleset.names, event.seat):
             if act.speaker != event.seat:
-                continue  # told of somebody else
+                continue  # reported speech
             match act:
                 case Claim(speaker, role, denied):
                     if role in self.role_at:
@@ -227,12 +227,12 @@ class _Fold:
 
 
 def encode(view: View, ask: Ask | None, layout: VectorLayout) -> Vector:
-    """float32 (layout.size,): what the seat knows, and the question put to it (None: no question)."""
+    """The vector, float32 (layout.size,). ask: None if the seat is not asked anything now."""
     name = f"env vector, rounds={layout.rounds}"
     fold: _Fold | None = view.cache.get(name)
     if fold is None or fold.read > len(view.events):
         fold = view.cache[name] = _Fold(view, layout.rounds)
-    fold.go_on(view)
+    fold.update(view)
     seats, rules, facts = layout.ruleset.players, layout.ruleset, view.facts
     asked = kinds(rules).index(ask.kind) if ask is not None else None
     phase = phases(rules).index(ask.phase) if ask is not None else None
@@ -268,7 +268,7 @@ def _hot(n: int, *places: int | None) -> Vector:
 
 
 def _known(facts: Facts, role_at: dict[str, int]) -> tuple[Vector, Vector]:
-    """Known roles, seat by seat, and known sides."""
+    """The sections of known roles and known sides."""
     rows = [_hot(len(role_at), role_at.get(role)) for role in facts.roles]
     sides = [0 if side is None else 1 if side else -1 for side in facts.sides]
     return np.concatenate(rows), np.array(sides, np.float32)
@@ -279,7 +279,7 @@ def _shoots(ruleset: Ruleset) -> bool:
 
 
 def _gone(facts: Facts, round: int) -> list[Vector]:
-    """Who left in that round: found dead; voted out; and, where somebody shoots, shot."""
+    """The sections of the seats that left in that round: died, out and, if a role shoots, shot."""
     died, out, shot = (np.zeros(facts.ruleset.players, np.float32) for _ in range(3))
     for gone in facts.departures:
         if gone.round == round:

@@ -1,7 +1,7 @@
-"""What an intent sounds like: a sentence or two from the built-in player's banks of phrases.
+"""Puts intents into sentences from the built-in player's banks of phrases.
 
-The phrases are `village`'s, so that whatever reads its talk (`text.reading`, another player) also
-understands an agent of the environment. It knows words and names, and no game.
+The phrases are `village`'s, so that `text.reading` and other players understand them. The module knows words
+and names, and no game.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ from ..rules import NOT_WOLF, ROLES, Ruleset
 
 @dataclass(frozen=True, slots=True)
 class SpokenIntent:
-    """What to say: nothing; suspicion or trust of a `seat`; one's `role`; what a look at `seat` showed."""
+    """The content of a statement: silence; suspicion or trust of `seat`; a claim of `role`; the result of a
+    look at `seat`."""
 
     kind: Literal["silent", "accuse", "defend", "claim", "found", "cleared"]
     seat: int | None = None
     role: str = ""
 
     def name(self, ruleset: Ruleset) -> str:
-        """For tables of actions: "accuse player_3", "claim Seer"."""
+        """The name in the table of actions: "accuse player_3", "claim Seer"."""
         about = self.role if self.seat is None else ruleset.names[self.seat]
         return f"{self.kind} {about}".strip()
 
 
 def points(intent: SpokenIntent) -> tuple[Point, ...]:
-    """The phrases to string together. Who tells of a look claims to be the Seer with it."""
+    """The phrases to join. A report of a look includes the claim to be the Seer."""
     match intent.kind:
         case "silent":
             return ()
@@ -47,7 +48,7 @@ def points(intent: SpokenIntent) -> tuple[Point, ...]:
 
 
 def intent_spoken(intent: SpokenIntent, ruleset: Ruleset, bank: str, below: Callable[[int, str], int]) -> str:
-    """The statement. bank: one of `BANKS`; below: (n, what for) → an integer in [0, n)."""
+    """The statement. bank: one of `BANKS`; below: (n, purpose) → an integer in [0, n)."""
     said = []
     for number, point in enumerate(points(intent)):
         templates = BANKS[bank][point.kind]

@@ -1,7 +1,7 @@
-"""Plays one game. There is one loop, `play`; everything that plays goes through it."""
+"""Plays one game. `play` is the only game loop."""
 
-from .draws import DealtCards, Draws, dealt, dealt_roles
-from .io import LiveIO, at_once
+from .draws import DealtCards, Draws, dealt
+from .io import LiveIO, concurrently
 from .play import GameWatch, Match, Played, TurnWatch, everybody, play, run_now
 from .player import Casting, Dealing, Player
 from .probes import InterviewProbe, OpinionProbe, Probe, StrawPoll
@@ -21,9 +21,8 @@ __all__ = [
     "Probe",
     "StrawPoll",
     "TurnWatch",
-    "at_once",
+    "concurrently",
     "dealt",
-    "dealt_roles",
     "everybody",
     "play",
     "run_now",

@@ -1,4 +1,4 @@
-"""The rules alone, driven at random: no agents, no record. For measuring them, and for nothing else."""
+"""Plays the rules alone at random, without agents or a record, to measure their speed."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from .draws import Draws, draw_option
 
 
 def play_bare(ruleset: Ruleset, draws: Draws, views: bool = False) -> int:
-    """Play one game of uniform choices; returns how many decisions seats made.
+    """Play one game of uniform choices and return the number of the seats' decisions.
 
-    views: read the view of every asked seat, as a match would.
+    views: also read the view of every asked seat, as a match does.
     """
     decisions = 0
     below = draws.below

@@ -1,7 +1,7 @@
-"""Chance: every random draw of a game, keyed by what it is for.
+"""Random draws of a game, keyed by their purpose.
 
-A draw is a hash of (key, purpose), so it does not depend on how many draws came before: a probe, a
-retry or another order of answering shifts nothing. Equal keys give equal draws, on any machine.
+A draw is a hash of (key, purpose). It does not depend on the draws before it: a probe, a retry or another
+order of answers changes nothing. Equal keys give equal draws on any machine.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..rules.engine import begin, step
 
 
 class Draws:
-    """Keyed draws. `key` is any text that names the game ("seed/deal/repeat/branch")."""
+    """Keyed draws. `key` is a text that names the game ("seed/deal/repeat/branch")."""
 
     __slots__ = ("_hash", "key")
 
@@ -34,7 +34,7 @@ class Draws:
 
 
 def draw_option(ask: Ask, draws: Draws) -> Action:
-    """Chance's answer to one of its asks, by the ask's weights."""
+    """Chance's answer to an ask, by the ask's weights."""
     assert ask.options is not None
     assert ask.weights is not None
     if len(ask.options) == 1:
@@ -47,20 +47,15 @@ def draw_option(ask: Ask, draws: Draws) -> Action:
     raise AssertionError("weights sum to more than was drawn below")
 
 
-def dealt_roles(ruleset: Ruleset, draws: Draws) -> tuple[str, ...]:
-    """The roles by seat that these draws deal."""
-    return dealt(ruleset, draws).roles
-
-
 class DealtCards(NamedTuple):
-    """What a deal gives. sheriff: the seat that is drawn for the office with the cards, if one is."""
+    """Roles by seat. sheriff: the seat drawn with the cards to become Sheriff, or None."""
 
     roles: tuple[str, ...]
     sheriff: int | None
 
 
 def dealt(ruleset: Ruleset, draws: Draws) -> DealtCards:
-    """What these draws deal."""
+    """The cards that these draws deal."""
     now = begin(ruleset)
     while now.asks and now.asks[0].kind in ("deal", "sheriff"):
         now = step(now.state, [draw_option(ask, draws) for ask in now.asks])

@@ -1,4 +1,4 @@
-"""The live `io` of one ask: the agent's calls, draws and gathers, with their keys completed."""
+"""The live `io` of one ask: the agent's calls, draws and gathers, with complete keys."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from .draws import Draws
 
 T = TypeVar("T")
 
-Together = Callable[[Iterable[Awaitable[Any]]], Awaitable[list[Any]]]
+Gather = Callable[[Iterable[Awaitable[Any]]], Awaitable[list[Any]]]
 
 
-async def one_by_one(awaitables: Iterable[Awaitable[T]]) -> list[T]:
-    """Await in order. For players that never wait, where tasks would only cost time."""
+async def sequentially(awaitables: Iterable[Awaitable[T]]) -> list[T]:
+    """Await one after another. For players that never wait, tasks would only cost time."""
     return [await awaitable for awaitable in awaitables]
 
 
-async def at_once(awaitables: Iterable[Awaitable[T]]) -> list[T]:
-    """Await all together, and all to their end before the first error is raised: a call that is under way
-    when another fails is paid for, and what a person is typing is not lost.
+async def concurrently(awaitables: Iterable[Awaitable[T]]) -> list[T]:
+    """Await all together. The first error is raised only when all have ended: calls under way are paid for,
+    and a person may be typing.
     """
     done = await asyncio.gather(*awaitables, return_exceptions=True)
     for result in done:
@@ -41,20 +41,20 @@ async def at_once(awaitables: Iterable[Awaitable[T]]) -> list[T]:
 _NO_SAMPLING = Sampling()
 
 
-UNREAD = NoCallCache()
-"""The file of a game that is not written down either (`Match.write` is False): nothing is kept of its calls,
-and no digest of a request or a response is made. What is decided is the same."""
+NOT_RECORDED = NoCallCache()
+"""For games without a record (`Match.write` is False): calls are not kept, and no digests are computed. The
+decisions are the same."""
 
 
 @dataclass(slots=True, eq=False)
 class LiveIO:
-    """`agents.base.IO` for one ask of one game; `calls` is what the record keeps of it."""
+    """`agents.base.IO` for one ask of one game. `calls` are its calls as the record keeps them."""
 
     ask: Ask
     _model: Model | None
-    _file: CallCache
+    _call_cache: CallCache
     _draws: Draws
-    _together: Together
+    _gather: Gather
     _embedders: Mapping[str, Embedder]
     calls: list[Call] = field(default_factory=list, init=False)
 
@@ -69,14 +69,14 @@ class LiveIO:
         """See `agents.base.IO.generate`."""
         key = f"{self._draws.key}|{self.ask.id}|{step}|{attempt}"
         request = Request(question, key, sampling, corrections)
-        if self._file is UNREAD and self._model is not None:
+        if self._call_cache is NOT_RECORDED and self._model is not None:
             return await self._model.generate(request)
-        digest, response = await answer(self._file, self._model, request)
+        digest, response = await answer(self._call_cache, self._model, request)
         self.calls.append(Call(step, attempt, digest, response_digest(response)))
         return response
 
     async def embed(self, what: str, texts: Sequence[str]) -> Vectors:
-        """See `agents.base.IO.embed`. Vectors are no part of the record: what they decide is noted."""
+        """See `agents.base.IO.embed`. Vectors are not recorded; notes have what follows from them."""
         if what not in self._embedders:
             raise ModelError(f"this seat's agent embeds {what}, but was given no embedder for it")
         return await self._embedders[what].embed(texts)
@@ -87,10 +87,10 @@ class LiveIO:
 
     async def gather(self, calls: Iterable[Awaitable[T]]) -> list[T]:
         """See `agents.base.IO.gather`."""
-        results: list[T] = await self._together(_contained(call) for call in calls)
+        results: list[T] = await self._gather(_contained(call) for call in calls)
         return results
 
 
 async def _contained(call: Awaitable[T]) -> T:
-    with contain_exits():  # here, for each may be a task, and what ends a program passes by whoever waits
+    with contain_exits():  # here, since each call may be a task, and an exit in a task ends the program
         return await call

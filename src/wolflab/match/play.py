@@ -1,8 +1,8 @@
 """The only game loop: it asks, waits for the replies, applies them, and writes everything down.
 
-The runner, the trainer, the screens, the environment and the tests all play through `play`. Replies to
-simultaneous asks are awaited together and applied in seat order, so that concurrency changes nothing.
-This module alone decides what happens to a reply that cannot be used.
+The runner, the trainer, the screens, the environment and the tests play through `play`. Replies to
+simultaneous asks are awaited together and applied in seat order, so that concurrency changes nothing. Only
+this module applies stand-ins for replies that cannot be used.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..agents.base import Agent, Invalid, Reply, is_reply
-from ..agents.own import contain_exits, said_by
+from ..agents.own import contain_exits, printed_form
 from ..errors import AgentError
 from ..models.calls import NO_CALL_CACHE, CallCache
 from ..record import Turn, Writer
@@ -22,26 +22,27 @@ from ..rules.fallback import fallback
 from ..rules.state import State
 from ..text.clean import clean
 from .draws import Draws, draw_option
-from .io import LiveIO, Together, at_once, one_by_one
+from .io import Gather, LiveIO, concurrently, sequentially
 from .player import Casting, Dealing, Player
-from .probes import BY_NOTE, PollsOfGame, Probe, occasion_of
+from .probes import BY_NOTE, GamePolls, Probe, probe_context
 
 T = TypeVar("T")
 GameWatch = Callable[[Sequence[Event], Log, Sequence[Turn]], None]
-"""Called with each batch of events as it happens, all that happened so far, and the turns before it."""
+"""Called with each new batch of events, the log so far, and the turns that led to the events."""
 TurnWatch = Callable[[Player, Turn], None]
-"""Called with each seat's turn once it is taken, probes among them, and who took it."""
+"""Called with each turn of a seat, answers to probes included, and its player."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """How one game is to be played.
+    """The settings of one game.
 
-    deal: draws for the cards, the Sheriff and a fixed order of speech; play: all other draws. Keys are apart
-    so that one deal can be played several times (002 §9.1). header: what else the record's header says.
-    watch, asked: for live screens; asked is called with each batch of the players' asks before they are
-    answered. answered: for whoever counts replies while a game goes on. together: how independent replies are
-    awaited; None is one by one where nobody ever waits, and at once elsewhere.
+    deal: draws for the cards, the Sheriff and a fixed order of speech; play: all other draws. Their keys
+    differ, so that one deal can be played several times (002 §9.1). header: further fields of the record's
+    header. call_cache: earlier calls. write: whether to make a record. watch, asked: for live screens; asked
+    is called with each batch of the players' asks before they are answered. answered: called with each
+    turn. gather: how independent replies are awaited; by default sequentially if no player ever waits, else
+    concurrently.
     """
 
     ruleset: Ruleset
@@ -50,17 +51,17 @@ class Match:
     play: Draws
     header: dict[str, Any]
     probes: tuple[Probe, ...] = ()
-    file: CallCache = NO_CALL_CACHE
+    call_cache: CallCache = NO_CALL_CACHE
     write: bool = True
     watch: GameWatch | None = None
-    together: Together | None = None
+    gather: Gather | None = None
     asked: Callable[[Sequence[Ask]], None] | None = None
     answered: TurnWatch | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A finished game: how it ended, everything that happened, and the two chains of the record."""
+    """A finished game: its outcome, its log, and the writer with both chains of the record."""
 
     outcome: Outcome
     log: Log
@@ -68,10 +69,10 @@ class Played:
 
 
 async def play(match: Match) -> Played:
-    """Play one game to its end.
+    """Play one game.
 
-    Errors of models (`ServerError`, `BudgetExceeded`) and of replay (`CassetteMismatch`) pass through:
-    the game is then unfinished and, its calls being on file, can be resumed.
+    Errors of models (`ServerError`, `BudgetExceeded`) and of replay (`CassetteMismatch`) pass through: the
+    game is then unfinished, and it can be resumed from its stored calls.
     """
     game = _Game(match)
     now = begin(match.ruleset)
@@ -91,8 +92,8 @@ class _Game:
         self.writer = Writer() if match.write else None
         self.roles: tuple[str, ...] = ()
         self.players: Sequence[Player] = ()
-        self.polls = PollsOfGame(match.probes)
-        self.together: Together = at_once
+        self.polls = GamePolls(match.probes)
+        self.gather: Gather = concurrently
 
     def happened(self, events: Sequence[Event], turns: Sequence[Turn]) -> None:
         self.log.extend(events)
@@ -106,7 +107,7 @@ class _Game:
             self.match.watch(events, self.log, turns)
 
     async def answer(self, now: Step) -> Sequence[Turn]:
-        """One batch of simultaneous asks, with the probes that go with it."""
+        """Answer one batch of simultaneous asks and the probes that are due with it."""
         asks = now.asks
         if asks[0].seat == CHANCE:
             draws = self.match.deal if asks[0].phase == "deal" else self.match.play
@@ -115,12 +116,14 @@ class _Game:
             self._seat(now.state)
         if self.match.asked is not None:
             self.match.asked(asks)
-        polls = self.polls.due(occasion_of(self.match.ruleset, now, self.roles)) if self.match.probes else []
+        polls = (
+            self.polls.due(probe_context(self.match.ruleset, now, self.roles)) if self.match.probes else []
+        )
         if len(asks) == 1 and not polls:
             turns = [await self._ask(asks[0])]
         else:
             extra = [ask for _, ballot in polls for ask in ballot]
-            answers = await self.together(self._ask(ask) for ask in (*asks, *extra))
+            answers = await self.gather(self._ask(ask) for ask in (*asks, *extra))
             turns = answers[: len(asks)]
             rest = iter(answers[len(asks) :])
             for name, ballot in polls:
@@ -129,7 +132,7 @@ class _Game:
         return self._keep(turns)
 
     def _keep(self, turns: list[Turn]) -> Sequence[Turn]:
-        """Notes into memory; a stand-in for each reply that cannot be used."""
+        """Put notes into the log, and a stand-in in the place of each unusable reply."""
         applied: list[Turn] = []
         for turn in turns:
             ask = turn.ask
@@ -144,16 +147,16 @@ class _Game:
         return applied
 
     async def _ask(self, ask: Ask) -> Turn:
-        """One seat's reply. Illegal or missing actions come back as invalid, with SILENCE in place."""
+        """One seat's reply. An illegal or missing action is returned as invalid."""
         player = self.players[ask.seat]
         match = self.match
-        io = LiveIO(ask, player.model, match.file, match.play, self.together, player.embedders)
+        io = LiveIO(ask, player.model, match.call_cache, match.play, self.gather, player.embedders)
         with contain_exits():
             reply = await player.agent.reply(self.log.view(ask.seat), ask, io)
         if not is_reply(reply):
             raise AgentError(
-                f"{type(player.agent).__qualname__}.reply gave {said_by(reply, repr)} at {ask.id}; return "
-                "Reply(action), or Reply(action, notes), the notes a tuple of (step, a note of "
+                f"{type(player.agent).__qualname__}.reply gave {printed_form(reply, repr)} at {ask.id}; "
+                "return Reply(action), or Reply(action, notes), the notes a tuple of (step, a note of "
                 "wolflab.text.notes)"
             )
         action, invalid = as_applied(ask, reply)
@@ -163,7 +166,7 @@ class _Game:
         return turn
 
     def _seat(self, state: State) -> None:
-        """The cards are dealt: decide who sits where, and write the header."""
+        """Seat the players after the deal, and write the header."""
         self.roles = tuple(role.name for role in state.roles)
         self._cast(state.intended)
         if self.writer is not None:
@@ -178,15 +181,15 @@ class _Game:
             )
 
     def _cast(self, sheriff: int | None) -> None:
-        """Decide who sits where."""
+        """Seat the players."""
         self.players = self.match.casting(
             Dealing(self.roles, sheriff, self.match.deal.key, self.match.play.key)
         )
         instant = all(player.instant for player in self.players)
-        self.together = self.match.together or (one_by_one if instant else at_once)
+        self.gather = self.match.gather or (sequentially if instant else concurrently)
 
     def _take_over(self, sheriff: int) -> None:
-        """Cast once more now that a Sheriff came into office by vote or lot, and write down who changed.
+        """Seat the players again after an election or a draw of the Sheriff, and record the changes.
 
         So a tested model can take over the elected Sheriff's seat (setting 6 of 002's released code).
         """
@@ -199,7 +202,7 @@ class _Game:
 
 
 def as_applied(ask: Ask, reply: Reply) -> tuple[Action, str | None]:
-    """A reply's action as it is applied, and why it cannot be, or None."""
+    """(action, reason): a reply's action as it is applied, and why it is invalid, or None."""
     action = reply.action
     if isinstance(action, Invalid):
         return Say(""), action.reason
@@ -209,9 +212,9 @@ def as_applied(ask: Ask, reply: Reply) -> tuple[Action, str | None]:
 
 
 def run_now(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Drive a coroutine that never waits to its end, without an event loop.
+    """Run a coroutine that never waits, without an event loop, and return its result.
 
-    For games of instant players only; waiting is a bug and raises AgentError.
+    It is for games of instant players. Raises AgentError if the coroutine waits.
     """
     try:
         coroutine.send(None)
@@ -226,5 +229,5 @@ def run_now(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 def everybody(agent: Agent) -> Casting:
-    """The casting that seats `agent` everywhere, without a model."""
+    """The casting with `agent` in every seat, without a model."""
     return lambda dealing: [Player(agent)] * len(dealing.roles)

@@ -1,4 +1,4 @@
-"""Who sits where: a player is an agent and the model that it may call."""
+"""Players and seating: a player is an agent and the model that it may call."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..models.embedders.base import Embedder
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """One seat's agent, and what is behind its `io`: a model (None for agents that need none), and the
-    embedders by what they are for ("messages", "experience").
+    """An agent and the services behind its `io`: a model (None if the agent needs none), and embedders by use
+    ("messages", "experience").
     """
 
     agent: Agent
@@ -23,7 +23,7 @@ class Player:
 
     @property
     def instant(self) -> bool:
-        """Whether this player never waits for anything outside the process."""
+        """Whether the player never waits for anything outside the process."""
         embedders = all(embedder.instant for embedder in self.embedders.values())
         return self.agent.instant and embedders and (self.model is None or self.model.instant)
 
@@ -39,8 +39,8 @@ class Player:
 
 @dataclass(frozen=True, slots=True)
 class Dealing:
-    """What seating may depend on: roles by seat, the seat of the assigned Sheriff (or None), and the keys
-    of the game's draws (`deal`: the cards, shared by all games of that deal; `play`: this game's own).
+    """The input of a casting: roles by seat, the seat of the assigned Sheriff (or None), and the keys of the
+    game's draws (`deal`: the cards, shared by all games of that deal; `play`: this game's own).
     """
 
     roles: tuple[str, ...]
@@ -50,4 +50,4 @@ class Dealing:
 
 
 Casting = Callable[[Dealing], Sequence[Player]]
-"""Decides who sits where once the cards are dealt (a tested model may be tied to a role or the Sheriff)."""
+"""Returns the players by seat, after the deal (a tested model may be tied to a role or to the Sheriff)."""

@@ -1,16 +1,16 @@
-"""Rewards of a game: a win or a loss, and small ones on the way (004 App. D.2).
+"""Rewards of a game: a win or a loss, and small ones during the game (004 App. D.2).
 
-A fold over everything that happens, for training alone: rewards tell what seats do not know (that a vote hit
-a Werewolf), so nothing that plays may see them.
+They are for training alone. They depend on what seats do not know (that a vote hit a Werewolf), so no player
+may see them.
 
-What D.2 leaves open is decided here:
+D.2 leaves some points open. They are decided here:
 
 - "The Werewolves" and "the Villagers" are all members of a side, alive or dead; each gets the full figure.
   Where D.2 names the Seer, the Doctor or "the current player", that seat alone gets it, and all Werewolves
   the opposite.
-- A Werewolf voted out is worth as much to the village as it costs the pack (D.2's minus sign is a slip).
-- A vote earns its reward for voters of the village side: a Werewolf would get both sides of it.
-- 004's game knows no shot: a shot is worth nothing by itself, whomever it hits.
+- A Werewolf who is voted out earns the village as much as it costs the pack (D.2's minus sign is a slip).
+- Only voters of the village side get a reward for a vote. For a Werewolf, gain and loss would cancel.
+- 004's game has no shots: a shot has no reward of its own.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ from ..rules import (
     Winner,
     facts_of,
 )
-from ..rules.engine import table
+from ..rules.engine import rules_cache
 
 
 @dataclass(frozen=True, slots=True)
 class RewardPoints:
-    """What each event is worth, in points; the figures of D.2.
+    """The points for each kind of event; by default the figures of D.2.
 
-    win: the game, to all winners (the losers lose as much). kill: the pack's victim dies. found: the Seer
+    win: the game, for all winners (the losers lose as much). kill: the pack's victim dies. found: the Seer
     looks at a Werewolf. saved: the pack's victim lives because it was shielded. out: a player is voted out.
     vote: a vote of the village side for a player.
     """
@@ -69,21 +69,19 @@ D2 = RewardPoints()
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """What one event is worth. position: the event's place among all events of the game. seats: points by
-    seat.
-    """
+    """The reward of one event. position: its index among all events of the game. seats: points by seat."""
 
     position: int
     seats: tuple[float, ...]
 
 
 def gains(ruleset: Ruleset, events: Sequence[Event], worth: RewardPoints = D2) -> list[Gain]:
-    """Every event of a game that is worth something, in order of happening."""
+    """The rewards of all events of a game, in order; events without a reward are left out."""
     return Rewards(ruleset, worth).follow(events)
 
 
 class Rewards:
-    """Follows one game: `follow` takes what has just happened and says what of it is worth something."""
+    """The rewards of one game, batch by batch of its events."""
 
     def __init__(self, ruleset: Ruleset, worth: RewardPoints = D2) -> None:
         self.worth = worth
@@ -92,7 +90,7 @@ class Rewards:
         self._seen = 0
 
     def follow(self, events: Sequence[Event]) -> list[Gain]:
-        """The gains among the events that come next."""
+        """The rewards of the next events; events without a reward are left out."""
         gained = []
         for position, event in enumerate(events, self._seen):
             self._facts = self._facts.then(event)
@@ -104,37 +102,37 @@ class Rewards:
 
 
 class _Night:
-    """What the current night has seen so far: whom the pack named, and who shielded whom."""
+    """The choices of the current night: whom the pack named, and who shielded whom."""
 
     def __init__(self, ruleset: Ruleset) -> None:
-        self._table = table(ruleset)
-        self.fall()
+        self._cache = rules_cache(ruleset)
+        self.clear()
 
-    def fall(self) -> None:
+    def clear(self) -> None:
         self.named: list[Action] = []
         self.shields: dict[int, int] = {}
 
     def chosen(self, event: Chose) -> None:
-        """Remember what bears on who dies."""
+        """Remember a choice that affects who dies."""
         if event.kind == "kill":
             self.named.append(event.action)
         elif event.kind in SHIELDS and isinstance(event.action, Pick):
             self.shields[event.seat] = event.action.seat
 
     def victim(self) -> int | None:
-        """Whom the pack agreed on."""
-        return self._table.agreed(tuple(self.named))
+        """The pack's victim."""
+        return self._cache.agreed(tuple(self.named))
 
 
 def _worth(event: Event, facts: Facts, night: _Night, worth: RewardPoints) -> np.ndarray | None:
-    """Points by seat, or None for an event that is worth nothing to anybody."""
+    """Points by seat, or None for an event without a reward."""
     wolf = facts.sides
     match event:
         case Voted(voter, target, purpose):
             if purpose == "eliminate" and target is not None and not wolf[voter]:
                 return _alone(facts, voter, worth.vote if wolf[target] else -worth.vote)
         case NightFell():
-            night.fall()
+            night.clear()
         case Chose():
             night.chosen(event)
         case Learned(seat, target):
@@ -158,7 +156,7 @@ def _worth(event: Event, facts: Facts, night: _Night, worth: RewardPoints) -> np
 def _dawn(deaths: Sequence[int], facts: Facts, night: _Night, worth: RewardPoints) -> np.ndarray | None:
     victim = night.victim()
     if victim is None or facts.sides[victim]:
-        return None  # a Werewolf that its own pack attacks is worth nothing to either side
+        return None  # an attack on a Werewolf by its own pack has no reward
     if victim in deaths:
         return _sides(facts, worth.kill)
     saviours = [seat for seat, target in night.shields.items() if target == victim]
@@ -174,7 +172,7 @@ def _wolves(facts: Facts) -> NDArray[np.bool_]:
 
 
 def _sides(facts: Facts, points: float) -> np.ndarray:
-    """Every Werewolf gets the points, everybody else loses as many."""
+    """Every Werewolf gets the points, all others lose as many."""
     return np.where(_wolves(facts), points, -points)
 
 

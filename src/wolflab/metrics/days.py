@@ -23,7 +23,7 @@ from ..rules import (
     Said,
     VoteCounted,
     Voted,
-    told,
+    with_facts,
 )
 from ..text.notes import Belief, Deduced, Rated, trust
 from ..text.people import ASKED_ALREADY
@@ -163,7 +163,7 @@ class _Vote:
 def _votes(record: GameRecord) -> Iterator[_Vote]:
     """The votes that were counted, and in which anybody had one."""
     vote = _Vote(0)
-    for event, facts in told(record.ruleset, record.events):
+    for event, facts in with_facts(record.ruleset, record.events):
         match event:
             case NightFell(round):
                 vote = _Vote(round)

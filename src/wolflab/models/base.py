@@ -13,9 +13,9 @@ from zlib import crc32
 
 from annotated_types import Ge, Gt
 
-from ..defaults import fields_stated
+from ..defaults import non_default_values
 from ..errors import ModelError
-from ..fields import Amount, Misfit, from_plain
+from ..fields import Amount, FieldError, from_plain
 from ..text.asking.prompts import corrected, messages, shared_ends
 from ..text.digest import question_digest, words_digest
 from ..text.questions import Question
@@ -79,11 +79,11 @@ def settings_of(kind: type[T], who: str, settings: Mapping[str, Any]) -> T:
     """Settings from names and values as a file has them. `who` ("model 'x'") begins the ModelErrors."""
     try:
         return from_plain(kind, settings)
-    except Misfit as wrong:
+    except FieldError as wrong:
         raise ModelError(f"{who}, setting {wrong.place!r}: {wrong.words}") from None
 
 
-_settings = lru_cache(256)(fields_stated)
+_settings = lru_cache(256)(non_default_values)
 
 
 class Chat(NamedTuple):

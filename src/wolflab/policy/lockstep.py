@@ -1,11 +1,10 @@
-"""Many games on one thread, in step: what they wait for is answered for all of them in one batch.
+"""Runs many games on one thread in step, with batched requests to services.
 
-A game is a coroutine. Where it needs a network or an embedder it awaits a `ServiceRequest`, which hands the
-item to `drive`; `drive` lets every game run until it waits, answers all that they wait for at once, service
-by service, and goes on. There is no event loop and no clock in it. Which games share a batch changes nothing
-that a service does not let it change.
+A game is a coroutine. When it needs a network or an embedder, it awaits a `ServiceRequest`. `drive` lets
+every game run until it waits, answers all requests in one batch for each service, and goes on. There is no
+event loop and no clock. The results depend on the batches only if a service's answers do.
 
-It knows nothing of games: coroutines in, their results out.
+The module knows no games: it takes coroutines and gives their results.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class Service(Protocol):
 
 
 class ServiceRequest:
-    """One item for a service; awaiting it gives the answer."""
+    """One item for a service. Awaiting it gives the answer."""
 
     __slots__ = ("answer", "item", "service")
 
@@ -42,14 +41,14 @@ class ServiceRequest:
 
 @coroutine
 def _all(requests: tuple[ServiceRequest, ...]) -> Generator[tuple[ServiceRequest, ...], None, None]:
-    """Waits for several requests at once."""
+    """Wait for several requests together."""
     yield requests
 
 
 async def in_step(awaitables: Iterable[Awaitable[T]]) -> list[T]:
-    """Await all together; results in order: `match.Together` for games that `drive` runs.
+    """Await all together and return the results in order, for games that `drive` runs (`match.io.Gather`).
 
-    The first error ends the others and is raised.
+    The first error stops the others and is raised.
     """
     running = [each.__await__() for each in awaitables]
     results: list[Any] = [None] * len(running)
@@ -77,8 +76,7 @@ async def in_step(awaitables: Iterable[Awaitable[T]]) -> list[T]:
 def drive(coroutines: Iterable[Coroutine[Any, Any, T]], at_once: int) -> Iterator[T]:
     """Run coroutines, `at_once` of them in step, and yield their results in their order.
 
-    A further one starts when another has ended, so that batches stay full. An error ends everything and is
-    raised.
+    A new one starts when another has ended, so that batches stay full. An error stops all and is raised.
     """
     source = enumerate(coroutines)
     running: dict[int, Coroutine[Any, Any, T]] = {}
@@ -106,7 +104,7 @@ def _go_on(
     running: dict[int, Coroutine[Any, Any, T]],
     finished: dict[int, T],
 ) -> tuple[ServiceRequest, ...]:
-    """Let one game run until it waits; a further one takes the place of one that ends. None: a free place."""
+    """Let one game run until it waits. When it ends, the next one starts in its place. None: a free place."""
     while True:
         if number is None:
             following = next(source, None)

@@ -1,7 +1,8 @@
-"""The policy network in torch: the twin of `wolflab.agents.policy.network`, for training it.
+"""The policy network in torch, for training.
 
-Same shapes, same names of parameters, same numbers to 1e-5; what each part is and why is told there. torch is
-imported when a network is built. Nothing here knows what is learned, or from what.
+It has the shapes and the names of parameters of `wolflab.agents.policy.network`, which explains each part;
+the outputs agree to 1e-5. torch is imported when a network is built. The module does not know what is
+learned.
 """
 
 from __future__ import annotations
@@ -22,20 +23,20 @@ if TYPE_CHECKING:
 
 
 def build_network(config: NetworkConfig, seed: int = 0) -> nn.Module:
-    """A network with its first numbers, those of `agents.policy.network.initial`, on the CPU.
+    """A network on the CPU with the initial parameters of `agents.policy.network.initial`.
 
-    Called with (player, text, candidates, mask) as in `agents.policy.features.Batch`, as tensors, it returns
-    logits (B, N), −∞ where the mask is False, and values (B,), normalised.
+    It takes the tensors (player, text, candidates, mask) as in `agents.policy.features.Batch`, and returns
+    logits (B, N), −∞ where the mask is False, and normalised values (B,).
     """
     return from_arrays(config, initial(config, seed))
 
 
 def from_arrays(config: NetworkConfig, arrays: Mapping[str, Float32s]) -> nn.Module:
-    """The network of these numbers; ModelError where they are not its."""
+    """The network with these parameters; ModelError if they do not fit the configuration."""
     import torch
 
     check_arrays(config, arrays)
-    network: nn.Module = _twin()(config)
+    network: nn.Module = _network_class()(config)
     network.load_state_dict(
         {name: torch.from_numpy(np.array(arrays[name], np.float32)) for name in shapes(config)}
     )
@@ -43,19 +44,19 @@ def from_arrays(config: NetworkConfig, arrays: Mapping[str, Float32s]) -> nn.Mod
 
 
 def to_arrays(network: nn.Module) -> dict[str, Float32s]:
-    """Its numbers by name, float32 copies on the CPU."""
+    """A network's parameters by name, as float32 copies on the CPU."""
     state = network.state_dict()
     return {name: tensor.detach().cpu().float().numpy().copy() for name, tensor in state.items()}
 
 
 @cache
 def _attention() -> Any:
-    """The class of one layer; like `_twin`'s it is made once, when torch is first needed."""
+    """The class of one layer, made once when torch is first needed."""
     import torch
     from torch import nn
 
     class Attention(nn.Module):
-        """One layer of self-attention; what it gives is added to its input."""
+        """One layer of self-attention. The caller adds its output to its input."""
 
         def __init__(self, config: NetworkConfig) -> None:
             super().__init__()
@@ -82,14 +83,14 @@ def _attention() -> Any:
 
 
 @cache
-def _twin() -> Any:
-    """The class of the network."""
+def _network_class() -> Any:
+    """The class of the network, made once when torch is first needed."""
     import torch
     from torch import nn
 
     layer_of = _attention()
 
-    class Twin(nn.Module):
+    class PolicyNetwork(nn.Module):
         """See the module."""
 
         value_mean: Tensor
@@ -132,4 +133,4 @@ def _twin() -> Any:
             value = self.critic[1](self.critic[0](state).relu())[:, 0]
             return dots.masked_fill(~mask, -torch.inf), value
 
-    return Twin
+    return PolicyNetwork

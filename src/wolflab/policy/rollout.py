@@ -1,12 +1,11 @@
-"""Episodes: games in which some seats learn; who holds the others, and what is kept of decisions.
+"""Episodes: games in which some seats learn. This module seats the others and collects decisions.
 
-An episode is named by its key, and everything about it follows from the key and the policies: the cards, who
-learns, who holds the other seats, every draw. So the same settings give the same decisions whatever the
-number of processes. Players come from a `Roster`; nothing here knows what they are made of.
+An episode has a key. Its cards, its learners, its other players and all draws follow from the key and the
+policies. So the same settings give the same decisions for any number of processes. A `Roster` makes the
+players.
 
-The population is made of styled agents and of the learner's earlier selves (004 §4.3, App. D.3). A reward
-belongs to the seat's most recent decision before the event; the end of the game to its last. What happens
-before a seat has decided anything is lost on it.
+The population has styled agents and the learner's earlier checkpoints (004 §4.3, App. D.3). A reward is
+credited to the seat's latest decision before the event. Rewards before a seat's first decision are dropped.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from ..agents.policy.base import Float32s, Observation, Policy, Weights
 from ..agents.policy.checkpoint import NumpyPolicy
 from ..agents.policy.features import Batch
 from ..match import Casting, Dealing, Draws, Match, Player, play
-from ..match.io import UNREAD
+from ..match.io import NOT_RECORDED
 from ..match.rewards import D2, Gain, gains
 from ..record import Turn
 from ..rules import ROLES, Event, Log, Ruleset, Side
@@ -33,17 +32,17 @@ from .lockstep import ServiceRequest, drive, in_step
 from .settings import STYLES, Population
 
 SIDES = (Side.VILLAGE, Side.WEREWOLVES)
-"""The sides, as `Ended` counts them."""
+"""The sides, in the order of `EpisodeResult`."""
 
 
-# -- who plays with the learner ---------------------------------------------------------------------
+# -- the population ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One fixed player. kind: a styled agent, the learner as it was ("checkpoint"), or the one opponent of a
-    best response ("target"). name: the style's, or the checkpoint's ("update-00020"). side: whose seats it
-    may hold; None for both.
+    """One fixed player. kind: a styled agent, an earlier learner ("checkpoint"), or the opponent of a best
+    response ("target"). name: of the style or of the checkpoint ("update-00020"). side: the side that it may
+    play; None for both.
     """
 
     kind: Literal["style", "checkpoint", "target"]
@@ -57,7 +56,7 @@ def styled() -> tuple[Member, ...]:
 
 
 def population_members(settings: Population, updates: int) -> tuple[Member, ...]:
-    """The population after so many updates, oldest first; nobody in self-play."""
+    """The population after `updates` updates, oldest first; empty in self-play."""
     if settings.learners == "all":
         return ()
     members = list(styled()) if settings.styles else []
@@ -68,15 +67,15 @@ def population_members(settings: Population, updates: int) -> tuple[Member, ...]
 
 
 def checkpoint_of(update: int) -> Member:
-    """The learner as it was after that update."""
+    """The learner's checkpoint after that update."""
     return Member("checkpoint", f"update-{update:05d}")
 
 
 def seat_holders(settings: Population, pool: Sequence[Member], dealing: Dealing) -> tuple[Member | None, ...]:
-    """Who holds each seat of an episode: None for a seat that learns.
+    """The members by seat of an episode; None for a seat that learns.
 
-    Drawn by the key of the game's play. A fixed seat draws one member of the population of its side; where
-    there is none the seat learns too.
+    They are drawn by the key of the game's play. A fixed seat gets a member of its side; if there is none,
+    the seat learns too.
     """
     draws = Draws(dealing.play)
     count = len(dealing.roles)
@@ -100,16 +99,16 @@ def _learning(settings: Population, sides: Sequence[Side], draws: Draws) -> set[
     return set(order[: settings.learners])
 
 
-# -- what is kept -----------------------------------------------------------------------------------
+# -- decisions --------------------------------------------------------------------------------------
 
 
 class Decisions(NamedTuple):
-    """T decisions of learning seats, seat by seat in the order of an episode; seats by episode.
+    """T decisions of learning seats, episode by episode, seat by seat, in order of time.
 
     player: float32 (T, V). text: float16 (T, D). candidates: float16 (T, N, D). mask: bool (T, N). action:
-    int16 (T,), the candidate taken. log_p: float32 (T,), its log π. value: float32 (T,), the critic's, in
+    int16 (T,), the chosen candidate. log_p: float32 (T,), its log π. value: float32 (T,), the critic's, in
     points. reward: float32 (T,), in points. last: bool (T,), the seat's last decision of its episode. kind:
-    int8 (T,), places in `text.kinds.KINDS`.
+    int8 (T,), the index in `text.kinds.KINDS`.
     """
 
     player: Float32s
@@ -125,9 +124,9 @@ class Decisions(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """How an episode ended. village: whether the village won; None for nobody. learners: seats that learned,
-    by side. others: names of the members at the table, with their sides.
+class EpisodeResult:
+    """The result of an episode. village: whether the village won; None if neither side did. learners: number
+    of learning seats by side. others: names and sides of the other members.
     """
 
     village: bool | None
@@ -136,19 +135,19 @@ class Ended:
 
 
 class Roster(Protocol):
-    """Makes the players of both kinds of seat."""
+    """Makes the players of episodes."""
 
     def learner(self, policy: Policy) -> Player:
-        """A learning seat that chooses by this policy."""
+        """A learning player that chooses by this policy."""
         ...
 
     def fixed(self, member: Member) -> Player:
-        """A seat of the population."""
+        """The player of a member of the population."""
         ...
 
 
-class InStep:
-    """A policy for games in step: all that they wait for is weighed in one batch."""
+class BatchedPolicy:
+    """A policy for games in step: their observations are weighed in one batch."""
 
     instant = False
 
@@ -170,8 +169,8 @@ class InStep:
         return self._policy.describe()
 
 
-class First:
-    """The policy that behaviour cloning copies: it takes the first candidate, a player's own idea."""
+class FirstCandidate:
+    """The policy that behaviour cloning imitates: it takes the first candidate, the model's own choice."""
 
     instant = True
     name = "first"
@@ -188,8 +187,8 @@ class First:
 
 
 @dataclass
-class Seat:
-    """What is kept of one learning seat: a `Policy` that remembers what it was asked."""
+class LearningSeat:
+    """A `Policy` of one learning seat that keeps its decisions."""
 
     policy: Policy
     observations: list[Observation] = field(default_factory=list)
@@ -197,7 +196,7 @@ class Seat:
     actions: list[int] = field(default_factory=list)
     kinds: list[int] = field(default_factory=list)
     decided: list[int] = field(default_factory=list)
-    """How many events had happened at each decision."""
+    """The number of events before each decision."""
 
     instant = False
     name = "learner"
@@ -207,7 +206,7 @@ class Seat:
         return self.keep(observation, await self.policy.weigh(observation))
 
     def keep(self, observation: Observation, weights: Weights) -> Weights:
-        """Remember a decision; returns its weights."""
+        """Keep a decision, and return its weights."""
         self.observations.append(observation)
         self.weights.append(weights)
         return weights
@@ -217,52 +216,45 @@ class Seat:
         return self.policy.describe()
 
 
-@dataclass
-class _Taken:
-    """One episode as it was played."""
-
-    ended: Ended
-    seats: list[tuple[Seat, Float32s]]
-    """(what was kept, rewards) of each learning seat that decided anything."""
-
-
-def unread_match(ruleset: Ruleset, casting: Casting, key: str, watch: Any = None) -> Match:
-    """A game that nobody reads, for `drive`: nothing is written down, no prompt is rendered."""
+def unrecorded_match(ruleset: Ruleset, casting: Casting, key: str, watch: Any = None) -> Match:
+    """A game for `drive` without a record and without rendered prompts."""
     return Match(
         ruleset,
         casting,
         Draws(key),
         Draws(f"{key}/0"),
         {},
-        file=UNREAD,
+        call_cache=NOT_RECORDED,
         write=False,
         watch=watch,
-        together=in_step,
+        gather=in_step,
     )
 
 
-async def play_episode(
+async def _play_episode(
     ruleset: Ruleset,
     roster: Roster,
     policy: Policy,
     population: Population,
     pool: Sequence[Member],
     key: str,
-) -> _Taken:
-    """Play one episode; see the module."""
-    learning: dict[int, Seat] = {}
+) -> tuple[EpisodeResult, list[tuple[LearningSeat, Float32s]]]:
+    """Play one episode. Returns its result, and (seat, rewards) of each learning seat that made a
+    decision.
+    """
+    learning: dict[int, LearningSeat] = {}
     others: list[tuple[str, int]] = []
     sides: list[int] = []
 
     table: list[Player] = []
 
     def cast(dealing: Dealing) -> list[Player]:
-        # An elected Sheriff has the table cast once more; here everybody stays.
+        # Players are seated again after an election; here they stay the same.
         if not table:
             sides[:] = [SIDES.index(ROLES[role].side) for role in dealing.roles]
             for seat, member in enumerate(seat_holders(population, pool, dealing)):
                 if member is None:
-                    learning[seat] = Seat(policy)
+                    learning[seat] = LearningSeat(policy)
                     table.append(roster.learner(learning[seat]))
                 else:
                     others.append((member.name, sides[seat]))
@@ -272,10 +264,14 @@ async def play_episode(
     def watch(events: Sequence[Event], log: Log, turns: Sequence[Turn]) -> None:
         before = len(log.events) - len(events)
         for turn in turns:
-            if turn.ask.seat in learning:
-                _keep(learning[turn.ask.seat], turn, before)
+            if (seat := learning.get(turn.ask.seat)) is not None:
+                for _, content in turn.notes:
+                    if isinstance(content, Chosen):
+                        seat.actions.append(content.number)
+                        seat.kinds.append(KINDS.index(kind_of(turn.ask.kind)))
+                        seat.decided.append(before)
 
-    played = await play(unread_match(ruleset, cast, key, watch))
+    played = await play(unrecorded_match(ruleset, cast, key, watch))
     gained = gains(ruleset, played.log.events, D2)
     kept = [
         (seat, credited(gained, number, seat.decided))
@@ -283,13 +279,13 @@ async def play_episode(
         if seat.decided
     ]
     counts = [sum(sides[number] == side for number in learning) for side in range(len(SIDES))]
-    return _Taken(Ended(played.outcome.village_won, (counts[0], counts[1]), tuple(others)), kept)
+    return EpisodeResult(played.outcome.village_won, (counts[0], counts[1]), tuple(others)), kept
 
 
 def credited(gained: Sequence[Gain], seat: int, decided: Sequence[int]) -> NDArray[np.float32]:
-    """What each decision of a seat has earned: float32 (T,).
+    """The rewards of a seat's decisions: float32 (T,).
 
-    decided: for each of its T decisions, in order, how many events had happened when it was made.
+    decided: the number of events before each of its T decisions, in order.
     """
     earned = np.zeros(len(decided), np.float32)
     for gain in gained:
@@ -297,15 +293,6 @@ def credited(gained: Sequence[Gain], seat: int, decided: Sequence[int]) -> NDArr
         if number >= 0:
             earned[number] += gain.seats[seat]
     return earned
-
-
-def _keep(seat: Seat, turn: Turn, before: int) -> None:
-    """Note which candidate the seat took."""
-    for _, content in turn.notes:
-        if isinstance(content, Chosen):
-            seat.actions.append(content.number)
-            seat.kinds.append(KINDS.index(kind_of(turn.ask.kind)))
-            seat.decided.append(before)
 
 
 def play_episodes(
@@ -316,33 +303,26 @@ def play_episodes(
     population: Population,
     pool: Sequence[Member],
     keys: Sequence[str],
-) -> tuple[Decisions | None, list[Ended]]:
+) -> tuple[Decisions | None, list[EpisodeResult]]:
     """Play a group of episodes in step and return their decisions as arrays, in the order of `keys`.
 
-    The decisions are None where no learning seat lived to make one. policy: the learner's. lay_out: puts
-    observations into its network's layout.
+    The decisions are None if no learning seat made one. policy: the learner's. lay_out: observations → a
+    batch of its network.
     """
-    games = (play_episode(ruleset, roster, policy, population, pool, key) for key in keys)
-    taken = list(drive(games, len(keys)))
-    kept = [seat for taken_episode in taken for seat in taken_episode.seats]
-    return decisions_of_seats(kept, lay_out) if kept else None, [
-        taken_episode.ended for taken_episode in taken
-    ]
-
-
-def decisions_of_seats(
-    kept: Sequence[tuple[Seat, Float32s]], lay_out: Callable[[Sequence[Observation]], Batch]
-) -> Decisions:
-    """What was kept of learning seats, as arrays."""
+    games = (_play_episode(ruleset, roster, policy, population, pool, key) for key in keys)
+    played = list(drive(games, len(keys)))
+    ended = [result for result, _ in played]
+    kept = [seat for _, seats in played for seat in seats]
+    if not kept:
+        return None, ended
     batch = lay_out([observation for seat, _ in kept for observation in seat.observations])
     action = [action for seat, _ in kept for action in seat.actions]
     weights = [weighed for seat, _ in kept for weighed in seat.weights]
     assert len(action) == len(weights) == len(batch.text)
     taken = [weight.probabilities[number] for weight, number in zip(weights, action, strict=True)]
-    lengths = [len(seat.actions) for seat, _ in kept]
     last = np.zeros(len(action), np.bool_)
-    last[np.cumsum(lengths) - 1] = True
-    return Decisions(
+    last[np.cumsum([len(seat.actions) for seat, _ in kept]) - 1] = True
+    decisions = Decisions(
         batch.player,
         batch.text.astype(np.float16),
         batch.candidates.astype(np.float16),
@@ -354,6 +334,7 @@ def decisions_of_seats(
         last,
         np.array([kind for seat, _ in kept for kind in seat.kinds], np.int8),
     )
+    return decisions, ended
 
 
 def join_decisions(parts: Sequence[Decisions]) -> Decisions:

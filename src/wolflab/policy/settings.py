@@ -1,6 +1,6 @@
-"""The settings of training, with 004's values (Table 4) where the paper gives them.
+"""The settings of a training, with the values of 004 (Table 4) if the paper gives them.
 
-Validated where they are written; an unknown field is an error.
+They are validated on construction; an unknown field is an error.
 """
 
 from __future__ import annotations
@@ -16,14 +16,13 @@ from ..rules import Side
 class PPO(Part):
     """MAPPO (Yu et al. 2022) with the values of 004 Table 4.
 
-    learning_rate: of Adam; `decay`: it falls in a line, nothing being where the update after the last would
-    stand. gamma, lam: γ and λ of the advantage estimate. clip: of the probability ratio, and of the value's
-    change (in units of its normalisation). epochs: passes over each batch, each in `minibatches` parts.
-    entropy, value: coefficients in the loss; `final_entropy`: where entropy's goes in such a line (None: it
-    stays; not in the paper). max_grad_norm: gradients are scaled down to it. adam_epsilon: 004's "Adam
-    stepsize 1e-5" (the learning rate stands beside it). huber: beyond it a value's error counts linearly, in
-    units of its normalisation (MAPPO: 10). stop_kl: an update ends once the policy has moved this far (None:
-    never; not in the paper).
+    learning_rate: of Adam; `decay`: it falls linearly, to 0 after the last update. gamma, lam: γ and λ of the
+    advantage estimate. clip: of the probability ratio, and of the value's change (in normalised units).
+    epochs: passes over each batch, each in `minibatches` parts. entropy, value: coefficients in the loss;
+    `final_entropy`: entropy's coefficient falls linearly to it (None: it is constant; not in the paper).
+    max_grad_norm: gradients are scaled down to it. adam_epsilon: 004's "Adam stepsize 1e-5" (beside the
+    learning rate). huber: larger errors of a value count linearly, in normalised units (MAPPO: 10). stop_kl:
+    an update ends after this KL divergence (None: never; not in the paper).
     """
 
     learning_rate: float = Field(default=5e-4, gt=0, le=1)
@@ -44,9 +43,9 @@ class PPO(Part):
 
 
 class Cloning(Part):
-    """Behaviour cloning before reinforcement: of its candidates the deduction-only agent takes the first.
+    """Behaviour cloning of the deduction-only agent, which takes the first candidate.
 
-    episodes: 0 leaves it out. epochs: passes over all of its decisions. batch: decisions a step.
+    episodes: 0 leaves cloning out. epochs: passes over all its decisions. batch: decisions for each step.
     """
 
     episodes: int = Field(default=256, ge=0)
@@ -63,14 +62,14 @@ STYLES = {
 
 
 class Population(Part):
-    """Who holds the seats that do not learn.
+    """The players of the seats that do not learn.
 
-    learners: how many seats learn in an episode (004: 4); "all" is self-play; a side's name gives that side
-    to the learner and the other to the population. styles: whether the six styled deduction-only agents
-    are in it. checkpoints: the learner joins it every so many updates (0: never), the `keep` latest of them;
-    one that learns a single side never does, since it has not learned to play the other. A seat for which
-    the population has nobody learns too. Who would hold no seat may not be named; where a training has an
-    `opponent`, that one alone is the population.
+    learners: the number of learning seats in an episode (004: 4); "all" is self-play; a side's name means
+    that the learner plays that side and the population the other. styles: whether the six styled
+    deduction-only agents are members. checkpoints: every this many updates the learner becomes a member (0:
+    never); the `keep` latest stay. A learner of a single side never becomes one, since it cannot play the
+    other side. A seat without a possible member learns too. Settings of members who could hold no seat are
+    refused. If a training has an `opponent`, it is the only member.
     """
 
     learners: int | Literal["all", "village", "werewolves"] = 4
@@ -106,10 +105,10 @@ class Population(Part):
 
 
 class Rollouts(Part):
-    """How much is played for an update.
+    """The games of one update.
 
-    episodes: games. group: games that one process plays in step (their decisions share batches). sizes:
-    players at the table → share of the episodes; the rest is played by the ruleset's own number.
+    episodes: their number. group: games that one process plays in step (their decisions share batches).
+    sizes: number of players → share of the episodes; the others have the ruleset's own number.
     """
 
     episodes: int = Field(default=256, ge=1)
@@ -124,7 +123,7 @@ class Rollouts(Part):
 
 
 class Training(Part):
-    """Everything that decides what is learned from what. updates: of PPO."""
+    """All settings of learning. updates: of PPO."""
 
     updates: int = Field(default=100, ge=0)
     ppo: PPO = PPO()

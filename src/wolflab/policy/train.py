@@ -1,30 +1,30 @@
 """The algorithm: behaviour cloning, then MAPPO (Yu et al. 2022; 004 §4.3, App. D). Read it top to bottom.
 
-    clone:    the deduction-only agent's own action stands among the candidates; make it the likeliest
+    clone:    make the deduction-only agent's own action the likeliest of the candidates
     then for every update:
               episodes with the current policy (`rollout`)  →  advantages (`gae`)  →  epochs of PPO
 
-It sees arrays of decisions and rewards and nothing of games. What it logs, by name:
+The module sees arrays of decisions and rewards, and no games. Its logged numbers:
 
     cloning/loss, cloning/agreement   cross-entropy of the own action; how often π prefers it
-    loss/policy                   −mean of the clipped objective (small, and of no meaning across updates)
-    loss/value                    error of the critic, in units of its normalisation; 0.5: it knows nothing
+    loss/policy                   −mean of the clipped objective (small; not comparable between updates)
+    loss/value                    error of the critic, in normalised units; 0.5: it knows nothing
     loss/entropy                  of π in nats, mean over decisions with two or more candidates; it falls with
-                                  learning (ln 3 = 1.1 is uniform among three), and should not fall to nothing
+                                  learning (ln 3 = 1.1 is uniform among three), and should not fall to 0
     entropy/night, …/vote         the same by kind of decision
     ppo/clipped                   share of decisions whose ratio left 1 ± clip; about 0.1–0.3 is healthy
     ppo/kl                        how far the update moved π: mean of (r − 1) − ln r; above 0.05 is a lot
     ppo/epochs                    passes made (fewer than set only with stop_kl)
     ppo/gradient                  norm before scaling down
-    value/explained               share of the returns' variance that the critic foresaw
-    value/mean                    of the returns, in points
-    decisions                     how many this update learned from
+    value/explained               share of the returns' variance that the critic explains
+    value/mean                    mean of the returns, in points
+    decisions                     number of decisions in the update
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,10 +48,9 @@ TrainLog = dict[str, float]
 def gae(
     reward: Float32s, value: Float32s, last: NDArray[np.bool_], gamma: float, lam: float
 ) -> NDArray[np.float32]:
-    """Advantages of every decision, float32 (T,), seat by seat (Schulman et al. 2016, Eq. 16).
+    """Advantages of all decisions, float32 (T,), seat by seat (Schulman et al. 2016, Eq. 16).
 
-    reward, value: float32 (T,), in the same units. last: bool (T,), where a seat's episode ends; nothing
-    flows across it.
+    reward, value: float32 (T,), in the same units. last: bool (T,), True at the end of a seat's episode.
     """
     advantage = np.zeros(len(reward), np.float32)
     after = following = 0.0
@@ -65,7 +64,7 @@ def gae(
 
 
 def returns_of(reward: Float32s, last: NDArray[np.bool_], gamma: float) -> NDArray[np.float32]:
-    """The discounted sum of what follows every decision, float32 (T,), seat by seat."""
+    """The discounted return of every decision, float32 (T,), seat by seat."""
     return gae(reward, np.zeros(len(reward), np.float32), last, gamma, 1.0)
 
 
@@ -85,9 +84,10 @@ class _Samples:
 
 
 class Learner:
-    """A network that learns; see the module. The same seed, settings and decisions give the same numbers.
+    """A network and its optimiser; see the module. The same seed, settings and decisions give the same
+    numbers.
 
-    device: "cpu", "cuda", or "auto" for the best there is.
+    device: "cpu", "cuda", or "auto" for the best available.
     """
 
     def __init__(self, config: NetworkConfig, ppo: PPO, seed: int = 0, device: str = "auto") -> None:
@@ -110,11 +110,11 @@ class Learner:
         )
 
     def arrays(self) -> dict[str, Float32s]:
-        """The network's numbers, to play with."""
+        """The network's parameters as numpy arrays."""
         return to_arrays(self.network)
 
     def begin(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Take over a policy's numbers, and with them the units of its critic."""
+        """Start from a policy's parameters, with the normalisation of its critic."""
         import torch
 
         self.network.load_state_dict({name: torch.from_numpy(np.array(a)) for name, a in arrays.items()})
@@ -124,7 +124,7 @@ class Learner:
     # -- behaviour cloning --------------------------------------------------------------------
 
     def clone(self, decisions: Decisions, cloning: Cloning) -> TrainLog:
-        """Make the action taken the likeliest; the critic learns the returns of those games on the way."""
+        """Make the taken actions the likeliest; the critic learns the returns of these games too."""
         import torch
         from torch.nn.functional import cross_entropy, huber_loss
 
@@ -152,7 +152,7 @@ class Learner:
     # -- PPO ----------------------------------------------------------------------------------
 
     def improve(self, decisions: Decisions, update: int, updates: int) -> TrainLog:
-        """One update, number `update` (from 1) of `updates`, from the decisions of one rollout."""
+        """Update number `update` (from 1) of `updates`, from the decisions of one rollout."""
         import torch
 
         ppo, count = self.ppo, len(decisions.action)
@@ -189,7 +189,7 @@ class Learner:
         means |= self._entropies(samples, decisions.kind)
         return means | {
             "ppo/epochs": float(epochs),
-            "value/explained": explained(decisions.value, returns),
+            "value/explained": explained_variance(decisions.value, returns),
             "value/mean": float(returns.mean()),
             "decisions": float(count),
         }
@@ -204,9 +204,8 @@ class Learner:
         before: Tensor,
         bonus: float,
     ) -> tuple[Tensor, TrainLog]:
-        """The loss of one minibatch; `bonus`: entropy's coefficient.
-
-        Decisions without a choice teach the critic alone.
+        """The loss of one minibatch. bonus: entropy's coefficient. Decisions without a choice count for the
+        critic alone.
         """
         import torch
         from torch.nn.functional import huber_loss
@@ -241,7 +240,7 @@ class Learner:
         return policy - bonus * entropy + ppo.value * error, log
 
     def _entropies(self, samples: _Samples, kind: NDArray[np.int8]) -> TrainLog:
-        """Mean entropy by kind of decision, with the network as it now is."""
+        """Mean entropy by kind of decision, with the present network."""
         import torch
 
         parts: list[Tensor] = []
@@ -268,10 +267,10 @@ class Learner:
         return _Samples(player, text, candidates, mask, self._to(action))
 
     def _normalised(self, returns: NDArray[np.float32]) -> Tensor:
-        """Returns in the critic's units, which take in these returns first.
+        """Normalised returns. The normalisation is updated with them first.
 
-        What the critic says in points stays the same. Before its first returns it means nothing: then its
-        output stays as it is, which puts it near their mean.
+        The critic's values in points stay the same. Before its first returns they have no meaning; then its
+        output is not adapted, so that its values start near the mean of the returns.
         """
         import torch
 
@@ -284,7 +283,7 @@ class Learner:
         return self._to(self.returns.normalise(returns))
 
     def _keep_values(self, mean: float, scale: float) -> None:
-        """Change the critic's last layer so that its values in points stay what they were (PopArt)."""
+        """Adapt the critic's last layer so that its values in points do not change (PopArt)."""
         import torch
 
         last, now = self.network.critic[1], self.returns
@@ -293,25 +292,25 @@ class Learner:
             last.bias.mul_(scale).add_(mean - now.mean).div_(now.scale)
 
     def _parts(self, count: int, size: int, purpose: str) -> list[Tensor]:
-        """All numbers below `count` in parts of `size`, in an order that follows from seed and purpose."""
+        """A permutation of range(count) in parts of `size`, drawn by seed and purpose."""
         import torch
 
         order = np.random.default_rng([self.seed, *purpose.encode()]).permutation(count)
         return _split(torch.from_numpy(order).to(self.device), size)
 
-    # -- going on later -----------------------------------------------------------------------
+    # -- resuming -----------------------------------------------------------------------------
 
     def state(self) -> dict[str, np.ndarray]:
-        """Everything that the next update depends on beside its decisions, as arrays by name."""
+        """Everything that the next update depends on, except its decisions, as arrays by name."""
         arrays: dict[str, np.ndarray] = {f"network.{name}": array for name, array in self.arrays().items()}
         names = [name for name, _ in self.network.named_parameters()]
         for number, kept in self.optimiser.state_dict()["state"].items():
             for part, tensor in kept.items():
                 arrays[f"adam.{names[number]}.{part}"] = tensor.detach().cpu().numpy().copy()
-        return arrays | {"returns": np.array(self.returns.told(), np.float64)}
+        return arrays | {"returns": np.array(astuple(self.returns), np.float64)}
 
     def resume(self, state: Mapping[str, np.ndarray]) -> None:
-        """Go on from a `state` of a learner with the same settings; ModelError where it does not fit."""
+        """Resume from a `state` of a learner with the same settings; ModelError if it does not fit."""
         import torch
 
         network = {name[8:]: array for name, array in state.items() if name.startswith("network.")}
@@ -331,7 +330,9 @@ class Learner:
 
 @dataclass
 class ReturnMoments:
-    """Count, mean and squared deviation of all returns so far: what the critic's values are normalised by."""
+    """Count, mean and sum of squared deviations of all returns so far, which normalise the critic's
+    values.
+    """
 
     count: float = 0.0
     mean: float = 0.0
@@ -339,11 +340,11 @@ class ReturnMoments:
 
     @property
     def scale(self) -> float:
-        """The standard deviation; 1 before there was any."""
+        """The standard deviation; 1 without returns."""
         return float(np.sqrt(max(self.squares / self.count, 1e-2))) if self.count else 1.0
 
     def add(self, values: np.ndarray) -> None:
-        """Take in more values (Chan et al.'s update)."""
+        """Add values (Chan et al.'s update)."""
         wide = values.astype(np.float64)
         count, mean = len(wide), float(wide.mean())
         apart, total = mean - self.mean, self.count + count
@@ -352,12 +353,8 @@ class ReturnMoments:
         self.count = total
 
     def normalise(self, values: np.ndarray) -> NDArray[np.float32]:
-        """Values in units of the scale."""
+        """Values minus the mean, divided by the scale."""
         return ((values - self.mean) / self.scale).astype(np.float32)
-
-    def told(self) -> tuple[float, float, float]:
-        """Its three numbers."""
-        return self.count, self.mean, self.squares
 
 
 def _split(index: Tensor, size: int) -> list[Tensor]:
@@ -365,18 +362,18 @@ def _split(index: Tensor, size: int) -> list[Tensor]:
 
 
 def entropies(log_p: Tensor) -> Tensor:
-    """The entropy of each row of log probabilities, in nats; −∞ counts for nothing."""
+    """The entropy of each row of log probabilities, in nats; −∞ counts 0."""
     return -(log_p.exp() * log_p.masked_fill(log_p.isinf(), 0.0)).sum(1)
 
 
-def explained(value: Float32s, returns: NDArray[np.float32]) -> float:
-    """See value/explained above; 0 where all returns are alike."""
+def explained_variance(value: Float32s, returns: NDArray[np.float32]) -> float:
+    """value/explained of the module; 0 if all returns are equal."""
     spread = float(returns.var())
     return 1 - float((returns - value).var()) / spread if spread else 0.0
 
 
 def usable_device(device: str) -> str:
-    """The device of that name, "auto" being the best there is. ModelError where there is none such."""
+    """The torch device of that name; "auto" is the best available. ModelError if it cannot be used."""
     import torch
 
     if device == "auto":

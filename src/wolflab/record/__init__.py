@@ -1,7 +1,7 @@
-"""A game written down and read back: the record is the product.
+"""Writes games down and reads them back.
 
 A record is chained lines of JSON: header, replies (of seats and of chance), notes, hashes of calls and
-events. It replays without any generator, on any Python.
+events. It can be replayed without a random generator, on any Python.
 """
 
 from .game import Call, GameRecord, PastTurn

@@ -1,4 +1,4 @@
-"""Lines of JSON, each chained to the one before by a hash, so that no line can change unseen."""
+"""Lines of JSON, each with a hash that covers all lines before it, so that a changed line is noticed."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ..errors import RecordError
 _encode = msgspec.json.Encoder().encode
 _HEAD = len(b'{"h":"') + 32 + len(b'",')
 ROOT = "0" * 32
-"""What the first line of a chain is chained to."""
+"""The hash in place of the line before the first."""
 
 
 class Chain:
-    """Grows a chain. `lines` are bytes without line ends; `last` is the hash of the newest line."""
+    """Builds a chain. `lines` are bytes without line ends; `last` is the hash of the newest line."""
 
     def __init__(self, last: str = ROOT) -> None:
         self.lines: list[bytes] = []
@@ -35,17 +35,17 @@ class Chain:
 
 
 def hash_of(line: bytes) -> str:
-    """The hash that a line carries."""
+    """The hash at the beginning of a line."""
     return line[6:38].decode()
 
 
 def begins_with(line: bytes, field: str) -> bool:
-    """Whether a line's object has `field` first, without decoding it."""
+    """Whether `field` is the first field of a line's object, without decoding it."""
     return line.startswith(b'"%b":' % field.encode(), _HEAD)
 
 
 def read_chain(lines: Iterable[bytes], last: str = ROOT, where: str = "record") -> Iterator[dict[str, Any]]:
-    """The objects of a chain, checked; RecordError names the first line that does not hold."""
+    """The objects of a chain, checked; RecordError names the first line with a wrong hash."""
     for number, line in enumerate(lines, 1):
         body = b"{" + line[_HEAD:]
         last = blake2b(last.encode() + body, digest_size=16).hexdigest()

@@ -1,7 +1,7 @@
 """Actions, events and notes as JSON values, and back.
 
-Encoding is total over the closed unions of `rules` and `text.notes`; decoding an unknown name is a
-`RecordError`. Formats are part of the record's version.
+Every action, event and note of `rules` and `text.notes` can be encoded. An unknown name is a `RecordError`.
+The formats belong to the record's version.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def encode_action(action: Action) -> int | str | dict[str, str]:
 
 
 def decode_action(value: object, words: WordsBySeal = NO_WORDS) -> Action:
-    """The action that `encode_action` wrote. words: what people said, by its seal."""
+    """The action that `encode_action` wrote. words: people's words by their seals."""
     match value:
         case bool():
             pass
@@ -79,7 +79,7 @@ _READ = {cls: attrgetter(*names) for cls, names in _NAMES.items()}
 
 
 def encode_event(event: Event) -> dict[str, Any]:
-    """{"event": class name, field: value, …}; actions and outcomes as above."""
+    """{"event": class name, field: value, …}; actions as in `encode_action`."""
     cls = type(event)
     value: dict[str, Any] = {"event": cls.__name__}
     value.update(zip(_NAMES[cls], _READ[cls](event), strict=True))
@@ -92,7 +92,7 @@ def encode_event(event: Event) -> dict[str, Any]:
 
 
 def decode_event(value: dict[str, Any], words: WordsBySeal = NO_WORDS) -> Event:
-    """The event that `encode_event` wrote. words: as for actions."""
+    """The event that `encode_event` wrote. words: people's words by their seals."""
     fields = dict(value)
     cls = _EVENTS.get(fields.pop("event", ""))
     if cls is None or set(fields) != set(_NAMES[cls]):

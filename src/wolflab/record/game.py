@@ -1,4 +1,4 @@
-"""A whole game as its record tells it: header, turns and events in order, and the chained lines."""
+"""A recorded game: header, turns and events in order, and the chained lines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .sealed import NO_WORDS, WordsBySeal, seals_in
 
 
 class Call(NamedTuple):
-    """One model call as the record keeps it: its key within the ask, and hashes of both ends."""
+    """One model call in a record: its key within the ask, and hashes of request and response."""
 
     step: str
     attempt: int
@@ -21,10 +21,10 @@ class Call(NamedTuple):
 
 @dataclass(slots=True)
 class PastTurn:
-    """One answered ask. `seat` is −1 for chance; `kind` and `round` are read from the ask's id.
+    """One answered ask. `seat` is −1 for chance; `kind` and `round` come from the ask's id.
 
-    at: how many events had happened when it was asked. action: what was applied (for a probe: what
-    was answered, None if invalid).
+    at: the number of events before the ask. action: the applied action (for a probe: the answer, None if
+    invalid).
     """
 
     ask: str
@@ -38,18 +38,18 @@ class PastTurn:
 
     @property
     def round(self) -> int:
-        """The round in which it was asked (0: the deal)."""
+        """The round of the ask (0: the deal)."""
         return int(self.ask.split("/", 1)[0])
 
     @property
     def kind(self) -> str:
-        """What kind of ask it was."""
+        """The kind of the ask."""
         return self.ask.split("/")[1]
 
 
 @dataclass(slots=True)
 class GameRecord:
-    """A whole game as it was written down. `lines` and `probe_lines` are the chained bytes."""
+    """A recorded game. `lines` and `probe_lines` are the chained bytes."""
 
     header: dict[str, Any]
     ruleset: Ruleset
@@ -59,25 +59,25 @@ class GameRecord:
     lines: list[bytes]
     probe_lines: list[bytes]
     takeovers: list[tuple[int, int, dict[str, Any]]] = field(default_factory=list)
-    """Seats that changed hands: (events before, seat, the new player as in the header)."""
+    """Changes of players: (number of events before, seat, the new player as in the header)."""
     words: WordsBySeal = field(default_factory=lambda: NO_WORDS)
-    """What people said, by its seal."""
+    """People's words by their seals."""
     _end: tuple[int, Facts] | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def facts(self) -> Facts:
-        """What all its events say together (see `rules.facts`); on the way to there, `rules.told`."""
+        """The facts at the end of the game; `rules.with_facts` gives those after each event."""
         if self._end is None or self._end[0] != len(self.events):
             self._end = len(self.events), facts_of(self.ruleset, self.events)
         return self._end[1]
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """Role names by seat, so far as the cards are dealt."""
+        """Role names by seat, for the seats that were dealt a card."""
         return tuple([role for role in self.facts.roles if role])
 
     def player(self, seat: int, at: int) -> dict[str, Any]:
-        """Who held `seat` once `at` events had happened, as described in the header or on taking over."""
+        """The player of `seat` after `at` events, as described in the header or at a takeover."""
         described: dict[str, Any] = self.header["players"][seat]
         for since, taken, player in self.takeovers:
             if taken == seat and since <= at:
@@ -86,15 +86,15 @@ class GameRecord:
 
     @property
     def erased_words(self) -> int:
-        """How many things that people said are gone from it."""
+        """The number of people's statements whose words were erased."""
         return len(seals_in(self.lines) - self.words.keys())
 
     @property
     def erased(self) -> bool:
-        """Whether words of people are gone from it."""
+        """Whether words of people were erased."""
         return self.erased_words > 0
 
     @property
     def outcome(self) -> Outcome | None:
-        """How it ended; None for a game that did not."""
+        """The outcome; None for an unfinished game."""
         return self.facts.outcome

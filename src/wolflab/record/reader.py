@@ -1,4 +1,4 @@
-"""Reading a record back from its lines."""
+"""Reads a record from its lines."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def read_record(
     where: str = "record",
     words: WordsBySeal = NO_WORDS,
 ) -> GameRecord:
-    """Decode a record and check both chains; RecordError says which line does not hold. words: what people
-    said, which the lines name by a seal.
+    """Decode a record and check both chains; RecordError names the first wrong line. words: people's words
+    by their seals.
     """
     values = read_chain(lines, where=where)
     header = next(values, None)
@@ -68,7 +68,7 @@ def _read_game(values: Iterable[dict[str, Any]], record: GameRecord, where: str)
                 at, waiting = len(record.events), True
             chance = "chance" in value
             action = decode_action(value["chance" if chance else "reply"], record.words)
-            if chance:  # a stand-in's draw stands between a seat's notes and its reply: they stay the seat's
+            if chance:  # the draw of a stand-in comes between a seat's notes and its reply
                 record.turns.append(PastTurn(value["ask"], -1, action, None, at))
                 continue
             record.turns.append(

@@ -1,7 +1,7 @@
-"""What people said, kept beside the record: its lines name the words by a seal.
+"""People's words, kept outside the record: its lines have a seal in place of the words.
 
-A seal is a hash of the words and a salt, which nobody can guess. While both are kept, the words can be
-checked against the lines. Once they are erased, the lines still hold, and all but the words can be verified.
+A seal is a hash of the words and a secret salt. While both are kept, the words can be checked against the
+lines. After they are erased, the chain is still correct, and everything but the words can be verified.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from ..errors import RecordError
 
 _SEAL = re.compile(rb'\{"sealed":"([0-9a-f]{32})"\}')  # a quote within a text is escaped
 ERASED = "(erased on request)"
-"""What stands in the place of words that were erased."""
+"""The text in place of erased words."""
 
 
 class SealedWords(NamedTuple):
-    """Words of a person, and the salt of their seal. seat: who said them."""
+    """Words of a person and the salt of their seal. seat: the speaker."""
 
     seat: int
     salt: str
@@ -40,7 +40,7 @@ NO_WORDS: WordsBySeal = MappingProxyType({})
 
 
 def unsealed(seal: str, words: WordsBySeal) -> str:
-    """The words under a seal; `ERASED` where they are not kept. RecordError where they do not fit it."""
+    """The words of a seal; `ERASED` if they are not kept. RecordError if they do not match the seal."""
     if seal not in words:
         return ERASED
     if words[seal].seal != seal:
@@ -49,5 +49,5 @@ def unsealed(seal: str, words: WordsBySeal) -> str:
 
 
 def seals_in(lines: Iterable[bytes]) -> set[str]:
-    """The seals that the lines name: one for each thing that a person said."""
+    """The seals in the lines, one for each statement of a person."""
     return {seal.decode() for line in lines for seal in _SEAL.findall(line)}

@@ -1,4 +1,4 @@
-"""`verify`: does the record follow from its replies? Re-runs the rules and compares every line."""
+"""`verify` plays a record's game again from its replies and compares every event."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from .game import GameRecord, PastTurn
 
 
 def verify(record: GameRecord, where: str = "record") -> list[Step]:
-    """Raise RecordError at the first line that the rules do not give; else every step of the game.
+    """Return every step of the game. Raise RecordError at the first line that the rules do not give.
 
-    The chains were checked when the record was read. Here the game is played again from its replies:
-    every ask must be answered once and in order, every event must be the one that the rules give, and
-    every stand-in for an invalid reply must be the declared one.
+    The chains were checked when the record was read. Every ask must be answered once, in order. Every event
+    must be the one that the rules give, and every stand-in the declared one.
     """
     turns = iter(record.turns)
     now = begin(record.ruleset)

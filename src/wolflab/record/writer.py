@@ -1,8 +1,7 @@
 """Writing a game down: a header, then every reply, note, call hash and event, chained line by line.
 
-Two chains make a record. The *game* holds what happened: it is the same whether or not anybody was
-polled. The *probes* hold what players answered outside the game; each of its lines names, by hash, the
-line of the game after which it was asked.
+A record has two chains. The *game* has what happened; it is the same with and without probes. The *probes*
+have players' answers outside the game; each line has the hash of the game's line after which it was asked.
 """
 
 from __future__ import annotations
@@ -22,17 +21,17 @@ from .game import Call, GameRecord, PastTurn
 from .sealed import SealedWords
 
 FORMAT = 2
-"""Version of the record; raised whenever a reader of the old one would misread the new."""
+"""The version of the record. Raise it if an older reader would misread the new form."""
 
 _encode = json.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """How one ask was answered.
+    """The answer to one ask.
 
-    action: what was applied. invalid: why the seat's own reply could not be used, or None; `drawn` is
-    then the ask by which chance decided what stands in for it (None where it was not drawn).
+    action: the applied action. invalid: why the seat's own reply could not be used, or None. drawn: the ask
+    by which chance chose the stand-in for an invalid reply (None if it was not drawn).
     """
 
     ask: Ask
@@ -42,7 +41,7 @@ class Turn:
     calls: tuple[Call, ...] = ()
     drawn: Ask | None = None
     salt: str = ""
-    """Of what a person said, which the record seals; "" elsewhere."""
+    """The salt for a person's words, which the record seals; "" for other replies."""
 
 
 @lru_cache(1 << 14)
@@ -57,7 +56,7 @@ def _reply_line(ask: str, seat: int, action: Action) -> bytes:
 
 
 class Writer:
-    """Collects one game's record. `game` and `probes` are the two chains."""
+    """Writes one game's record. `game` and `probes` are the two chains."""
 
     def __init__(self) -> None:
         self.game = Chain()
@@ -71,7 +70,7 @@ class Writer:
         self._takeovers: list[tuple[int, int, dict[str, Any]]] = []
 
     def record(self, ruleset: Ruleset) -> GameRecord:
-        """What `read_record` makes of the lines, without reading them."""
+        """The same as `read_record` of the lines, without reading them."""
         header = json.decode(self.game.lines[0])
         del header["h"]
         return GameRecord(
@@ -87,7 +86,7 @@ class Writer:
         )
 
     def open(self, header: dict[str, Any]) -> None:
-        """Write the header, then what was dealt before it was known who sits where."""
+        """Write the header, then the deal, which came before the players were seated."""
         self.game.add({"wolflab": FORMAT, **header})
         for body in self._deal or ():
             self.game.add_encoded(body)
@@ -100,7 +99,7 @@ class Writer:
             self._deal.append(body)
 
     def turns(self, turns: Sequence[Turn]) -> None:
-        """One batch of simultaneous turns, in the order of their asks (by seat)."""
+        """Write one batch of simultaneous turns, in the order of their asks (by seat)."""
         at = len(self._events)
         self._said.clear()
         for turn in turns:
@@ -147,7 +146,7 @@ class Writer:
                 )
 
     def events(self, events: Sequence[Event]) -> None:
-        """What happened, in order."""
+        """Write events in order."""
         self._events += events
         for event in events:
             seal = self._said.get((event.seat, event.text)) if isinstance(event, Said) else None
@@ -157,20 +156,20 @@ class Writer:
                 self._add(_encode({**encode_event(event), "text": {"sealed": seal}}))
 
     def _sealed(self, words: SealedWords) -> dict[str, Any]:
-        """What stands for a person's words in the lines; the words themselves go into `words`."""
+        """The form of a person's words in the lines; the words themselves go into `words`."""
         seal = words.seal
         self.words[seal] = words
         self._said[words.seat, words.text] = seal
         return {"say": {"sealed": seal}}
 
     def takes_over(self, seat: int, player: dict[str, Any]) -> None:
-        """From here on another player, described as in the header, holds `seat`."""
+        """Note that another player, described as in the header, holds `seat` from here on."""
         body = _encode({"takes over": seat, "player": player})
         self._takeovers.append((len(self._events), seat, json.decode(body)["player"]))
         self._add(body)
 
     def probe(self, name: str, turns: Sequence[Turn]) -> None:
-        """Answers to a probe, in seat order. `action` is None in the line when the reply was invalid."""
+        """Write answers to a probe, in seat order. The line's reply is None if it was invalid."""
         at = len(self._events)
         for turn in turns:
             answer, calls = None if turn.invalid is not None else turn.action, sorted(turn.calls)

@@ -1,8 +1,8 @@
-"""The game: pure, typed, replayable. Would it be true with paper cards? Then it lives here.
+"""The game: pure, typed, replayable. It holds what would be true with paper cards.
 
-Standard library only; no I/O, no clock, no random number. What other packages may use is listed here:
-rulesets, roles, asks, actions, events, views and outcomes. State and engine are for `match`, `record`
-and tests.
+It uses the standard library only: no I/O, no clock, no random number. This module lists what other packages
+may use: rulesets, roles, asks, actions, events, views and outcomes. State and engine are for `match`,
+`record` and tests.
 """
 
 from .actions import (
@@ -57,7 +57,7 @@ from .events import (
     only,
     seats_of,
 )
-from .facts import Departure, Facts, LeftBy, facts_of, told
+from .facts import Departure, Facts, LeftBy, facts_of, with_facts
 from .outcome import Outcome, Reason, Side, Winner
 from .roles import DUTIES, ROLES, SHIELDS
 from .ruleset import DOCTOR, NINE, PRESETS, SHERIFF, TWELVE, WITCH, Ruleset, preset
@@ -135,5 +135,5 @@ __all__ = [
     "pick",
     "preset",
     "seats_of",
-    "told",
+    "with_facts",
 ]

@@ -1,4 +1,4 @@
-"""What a seat, or chance, can do. Closed union; legality is decided by the ask that lists it."""
+"""Actions of a seat or of chance, as a closed union. An action is legal if the ask lists it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """Choose the player in `seat` (counted from 0, whatever the players are called)."""
+    """Choose the player in `seat` (counted from 0, independent of the players' names)."""
 
     seat: int
 

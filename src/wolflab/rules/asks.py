@@ -1,4 +1,4 @@
-"""An ask: the game waits for one seat, or for chance, and says what is legal."""
+"""An ask: the game waits for one seat, or for chance, and lists what is legal."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ CHANCE = -1
 class Ask:
     """One decision that the rules wait for.
 
-    `id` is ``round/kind/seat``: it says what the ask is for and never counts, so that it tells a seat
-    nothing about the others. (Where one seat is asked the same twice in a round, the second ends in ``/2``.)
+    `id` is ``round/kind/seat``. It is no running number, so it tells a seat nothing about the others.
+    (If one seat is asked the same twice in a round, the second id ends in ``/2``.)
     `options` lists every legal action; `None` means free text (`Say`).
     `weights`, for chance alone, are the options' relative probabilities (integers).
     Asks returned together are simultaneous and independent.

@@ -1,16 +1,16 @@
-"""What a role is: its card, and what it does beside talking and voting, as data and three pure functions.
+"""Roles and duties. A role is a card; a duty is what the role does beside talking and voting.
 
-A `Duty` says when it is due. At night and by day it is asked of every living holder of its role whose turn
-has come: duties whose `after` is done are asked together, so that the order is the order of what depends on
-what, nothing more. At a departure whoever has just left is asked, one after another. What a duty does goes
-through words that every role shares, so that the order of play need not know the roles:
+A `Duty` is data and three pure functions. At night and by day it is asked of every living holder of its
+role. Duties whose `after` is done are asked together, so only dependencies set the order. At a departure the
+players who have just left are asked one after another. A duty acts through operations that all roles share,
+so that the order of play need not know the roles:
 
-- *shield*: protect; it stops the pack's kill (`State.victim`, from all "kill" choices);
-- *cure*: the antidote; it stops the kill too (and what it does to a shield is the ruleset's affair);
-- *strike*: a death in the night that nothing stops (poison);
-- *shoot*: a death at once, before everybody's eyes;
-- *bring back*: somebody who is out is in the game again;
-- *set votes*: how often somebody's vote counts from now on (0: not asked).
+- *shield*: stops the pack's kill (`State.victim`, from all "kill" choices);
+- *cure*: the antidote, which stops the kill too (`shield_and_antidote` says what happens with both);
+- *strike*: kills in the night, and nothing stops it (poison);
+- *shoot*: kills at once, in public;
+- *bring back*: returns a player who is out to the game;
+- *set votes*: sets how often a player's vote counts from now on (0: not asked to vote).
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from .outcome import Side
 from .switches import Switches
 
 When = Literal["night", "day", "departure"]
-"""When a duty is due: every night; every day, after the discussion and before the vote; when its holder has
-left the game."""
+"""When a duty is asked: every night; every day between discussion and vote; after its holder left the
+game."""
 
 Cause = Literal["kill", "strike", "vote", "shot"]
-"""What somebody left the game by: the pack's kill, a strike, the vote, a shot."""
+"""Why a player left the game: the pack's kill, a strike, the vote, a shot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +41,13 @@ class Duty:
     options: (state, seat) → legal actions; an empty tuple means that the seat is not asked.
     act: (state, seat, action) → events. It may use `state.shield/cure/strike/shoot/remember`, and
     `state.bring_back/set_votes`, whose events it returns.
-    when: see `When`. At a departure `state.cause(seat)` says by what its holder left.
-    after: kinds that must be finished first. chained: holders act one after another by seat number,
-    each told of the earlier choices (the pack); otherwise all at once. Neither means anything at a departure.
+    when: see `When`. At a departure `state.cause(seat)` says why its holder left.
+    after: kinds that must be finished first. chained: holders act one after another by seat number, and
+    each sees the earlier choices (the pack); otherwise they act together. A departure ignores both.
     prelude: (state, seat) → events shown just before the ask (the Witch's victim).
-    reads: it only learns. With sequential deaths it comes after the night's dead have gone.
-    shields: its choice is whom to shield, not knowing whom the pack chose (the antidote's answer is not).
-    shoots: it may shoot. Who shoots is known by it to hold the role, where no other role shoots.
+    reads: the duty only learns something. With sequential deaths it comes after the night's dead have left.
+    shields: the choice is whom to shield, without knowing the pack's choice (the antidote is not one).
+    shoots: the duty may shoot. A shot reveals the role of the shooter if no other role shoots.
     """
 
     kind: str
@@ -68,9 +68,9 @@ class Duty:
 class Role:
     """One kind of card.
 
-    card: switches → the sentences of the rules that describe what this role does.
+    card: switches → the sentences of the rules that describe this role.
     pack: its holders recognise each other on the first night.
-    plain: it has no ability (the win condition "no plain Villager left" counts these).
+    plain: the role has no ability (the win condition "no plain Villager left" counts these).
     """
 
     name: str
@@ -85,11 +85,11 @@ class Role:
     wolf: bool = field(init=False, default=False)
     """On the Werewolves' side."""
     nightly: bool = field(init=False, default=False)
-    """It has something to do at night."""
+    """The role has a duty at night."""
     shields: bool = field(init=False, default=False)
-    """One of its duties shields (see `Duty`)."""
+    """The role has a duty that shields (see `Duty`)."""
     shoots: bool = field(init=False, default=False)
-    """One of its duties shoots."""
+    """The role has a duty that shoots."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "wolf", self.side is Side.WEREWOLVES)
@@ -102,14 +102,15 @@ class Role:
 
 
 class DutyState(Protocol):
-    """What a duty sees of the game's state, and the words that it is written in. Masks are over seats."""
+    """The part of the game's state that a duty may read, and the operations that it may use. Masks are bit
+    masks over seats."""
 
     round: int
     roles: tuple[Role, ...]
-    """Of each seat."""
+    """By seat."""
     alive: int
     memory: dict[tuple[int, str], object]
-    """What `remember` kept: (seat, word) → value."""
+    """Values kept by `remember`: (seat, word) → value."""
     choices: tuple[tuple[str, int, Action], ...]
     """Tonight's choices so far, or today's: (duty kind, seat, action)."""
     shielded: int
@@ -121,33 +122,32 @@ class DutyState(Protocol):
         ...
 
     def picks(self, mask: int, may_pass: bool) -> tuple[Action, ...]:
-        """The seats of a mask as options, in order, then pass where allowed."""
+        """The seats of a mask as options in order, then pass if it is allowed."""
         ...
 
     def shield(self, seat: int) -> None:
-        """Nothing but a strike kills `seat` tonight."""
+        """Protect `seat` tonight from everything but a strike."""
         ...
 
     def cure(self, seat: int) -> None:
-        """As a shield; what becomes of a player who has both, the switch `shield_and_antidote` says."""
+        """Protect `seat` as a shield does. `shield_and_antidote` decides for a player with both."""
         ...
 
     def strike(self, seat: int) -> None:
-        """`seat` dies tonight, shield or not."""
+        """Kill `seat` tonight, with or without a shield."""
         ...
 
     def shoot(self, seat: int, target: int) -> None:
-        """`seat` shoots `target`, who is out of the game at once. Everybody sees it: never at night."""
+        """Let `seat` shoot `target`, who leaves the game at once. Everybody sees it. Not allowed at night."""
         ...
 
     def bring_back(self, seat: int) -> Event:
-        """`seat` is in the game again, which the event tells everybody. Never at night. At its departure it
-        is back before anybody can win by it."""
+        """Return `seat` to the game; the event is public. Not allowed at night. At its own departure the seat
+        is back before the win test."""
         ...
 
     def set_votes(self, seat: int, votes: int) -> Event:
-        """From now on `seat`'s vote counts so often (0: it is asked for none), which the event tells
-        everybody."""
+        """Count `seat`'s vote `votes` times from now on (0: it is not asked to vote); the event is public."""
         ...
 
     def remember(self, seat: int, word: str, value: object) -> None:
@@ -155,15 +155,15 @@ class DutyState(Protocol):
         ...
 
     def victim(self) -> int | None:
-        """Whom the pack's finished choices kill, before any shield (None: nobody)."""
+        """The seat that the pack has chosen, before any shield (None: nobody)."""
         ...
 
     def dying(self) -> int:
-        """Mask of those who will not see the morning, as the night stands now."""
+        """Mask of the seats that die tonight by the choices so far."""
         ...
 
     def cause(self, seat: int) -> Cause:
-        """By what `seat`, whose departure it is, has left the game: of a kill and a strike, by the strike."""
+        """Why `seat`, which has just left, is out of the game. A strike comes before a kill."""
         ...
 
     def members(self, role: Role) -> int:
@@ -172,5 +172,5 @@ class DutyState(Protocol):
 
 
 def targets(state: DutyState, excluded: int = 0, may_pass: bool = False) -> tuple[Action, ...]:
-    """The living seats outside the bit mask `excluded`, in order, then pass where allowed."""
+    """The living seats outside the bit mask `excluded` in order, then pass if it is allowed."""
     return state.picks(state.alive & ~excluded, may_pass)

@@ -1,32 +1,32 @@
 """The order of play.
 
-`begin(ruleset)` and `step(state, replies)` are the whole interface: both return a `Step` of the new
-state, the events that happened, and the asks that the game now waits for. No I/O, no clock, no random
-number: whatever is random is an ask to chance, answered like any other.
+The interface is `begin(ruleset)` and `step(state, replies)`. Both return a `Step`: the new state, the events
+that happened, and the asks that the game now waits for. There is no I/O, no clock and no random number. A
+random choice is an ask to chance, answered like any other.
 
-A game is a walk over phases. `PHASES` below is the table: each phase has a function that opens it
-(posing asks, or passing on) and one that takes the replies to those asks. A function does its own
-phase's work and names the phase that follows; the loop in `step` goes on until somebody is asked.
+A game goes through phases. `PHASES` below lists them: each phase has a function that opens it (it poses asks
+or goes on) and one that takes the replies to those asks. A function does the work of its own phase and names
+the next phase; the loop goes on until a seat or chance is asked.
 
     deal → nightfall → night → dawn ⇢ morning → (election | succession) → order → discussion
               ↑                                                                       │
               └── dusk ⇠ voting ←─ (action ⇢ action) ←────────────────────────────────┘
 
-Where somebody leaves the game (⇢) there may be a *departure* in between, which goes on where it was sent.
+When a player leaves the game (⇢), a *departure* may come in between; then the named phase follows.
 
 - *deal*: chance deals seat by seat, then draws the assigned Sheriff and a fixed order of speech.
 - *night*: duties are asked as soon as what they depend on is done (`Duty.after`); the pack one by one.
 - *dawn*: attack, shields and strikes are settled; deaths are announced.
-- *departure*: whoever has just left is asked for what its role may do then, seat by seat; whoever is shot by
-  it comes next. Nobody being left to ask: the win test, then `sheriff_death: stop`, then `stops_without`.
+- *departure*: the players who have just left are asked, seat by seat, for what their roles may do then. A
+  player whom they shoot comes next. Then come the win test, `sheriff_death: stop` and `stops_without`.
 - *morning*: void, *election* (round 1) or *succession* (the Sheriff has left): who is Sheriff now.
 - *order*, *discussion*: one statement each, the Sheriff last where there is one.
-- *action*: the day's duties, where there are any, asked as those of the night; whoever is shot leaves at
-  once.
-- *voting*: a ballot of those who have a vote, its tie, the last words; *dusk*: the round limit.
+- *action*: the duties of the day, if there are any, asked like those of the night. A player who is shot
+  leaves at once.
+- *voting*: a ballot of all who have a vote, the tie, the last words; *dusk*: the round limit.
 
-The Sheriff's morning (002): a Sheriff who left since the last one names the successor after dawn, among
-those still alive; under `sheriff_death: stop` the game ends when the Sheriff leaves instead.
+Succession (002): a Sheriff who has left since the last morning names a successor after dawn, among the
+living. Under `sheriff_death: stop` the game ends when the Sheriff leaves.
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ from .events import (
 )
 from .outcome import Outcome, Reason, Winner
 from .roles import DUTIES, ROLES
+from .rules_cache import RulesCache, day_broke, dealt, night_fell, said, vote_counted, voted
 from .ruleset import Ruleset
 from .state import State
-from .table import Table, day_broke, dealt, night_fell, said, vote_counted, voted
 
 
 class Step(NamedTuple):
-    """What one move of the game gives: the state after it, what happened, who is asked next."""
+    """One move of the game: the state after it, what happened, who is asked next."""
 
     state: State
     events: tuple[Event, ...]
@@ -70,22 +70,22 @@ class Step(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def table(ruleset: Ruleset) -> Table:
+def rules_cache(ruleset: Ruleset) -> RulesCache:
     """The shared caches of a ruleset."""
-    return Table(ruleset)
+    return RulesCache(ruleset)
 
 
 def begin(ruleset: Ruleset) -> Step:
-    """A new game: nothing is dealt yet, chance is asked for the first card."""
+    """A new game. Nothing is dealt yet; chance is asked for the first card."""
     state = State()
-    state.table = table(ruleset)
+    state.cache = rules_cache(ruleset)
     state.phase, state.round = "deal", 0
-    state.roles, state.alive = (), state.table.everyone_alive
+    state.roles, state.alive = (), state.cache.everyone_alive
     state.asks, state.outcome = (), None
     state.sheriff, state.intended, state.order, state.queue = None, None, (), ()
     state.memory, state.choices = {}, ()
     state.shielded = state.struck = 0
-    state.doomed, state.candidates, state.tied, state.drawn = None, (), (), ()
+    state.voted_out, state.candidates, state.tied, state.drawn = None, (), (), ()
     events: list[Event] = []
     _open_deal(state, events)
     return Step(state, tuple(events), state.asks)
@@ -107,22 +107,22 @@ def step(state: State, replies: Sequence[Action]) -> Step:
     new.asks = ()
     events: list[Event] = []
     PHASES[new.phase][1](new, events, replies, asks)
-    return _settled(new, events)
+    return _advance(new, events)
 
 
-def go_on(state: State) -> Step:
-    """The game from a state that somebody set up in some phase, on to the next ask or the end."""
-    return _settled(state.copy(), [])
+def advance(state: State) -> Step:
+    """Play from a state that was set up by hand, to the next ask or the end."""
+    return _advance(state.copy(), [])
 
 
-def decided(state: State) -> Outcome | None:
-    """How the game is over by who is alive in a state that somebody set up; None where it goes on."""
+def outcome_of_state(state: State) -> Outcome | None:
+    """The outcome that a state set up by hand already has by who is alive; None if the game goes on."""
     new = state.copy()
-    _test(new, [])
+    _end_if_decided(new, [])
     return new.outcome
 
 
-def _settled(new: State, events: list[Event]) -> Step:
+def _advance(new: State, events: list[Event]) -> Step:
     while not new.asks and new.outcome is None:
         PHASES[new.phase][0](new, events)
     return Step(new, tuple(events), new.asks)
@@ -132,15 +132,15 @@ def _settled(new: State, events: list[Event]) -> Step:
 
 
 def _open_deal(s: State, events: list[Event]) -> None:
-    rules = s.table.ruleset
+    rules = s.cache.ruleset
     if len(s.roles) < rules.players:
-        s.asks = (s.table.deal_ask(s.roles),)
+        s.asks = (s.cache.deal_ask(s.roles),)
     elif rules.draws_in_secret and s.intended is None:
         mask = rules.eligible
         if rules.sheriff_role is not None:
             mask &= s.members(ROLES[rules.sheriff_role])
-        s.asks = (_chance(s, "sheriff", s.table.picks(mask, False)),)
-    elif rules.speaking_order == "random_game" and _draw_speakers(s, events, s.table.everyone_alive):
+        s.asks = (_chance(s, "sheriff", s.cache.picks(mask, False)),)
+    elif rules.speaking_order == "random_game" and _draw_speakers(s, events, s.cache.everyone_alive):
         pass
     else:
         s.phase = "nightfall"
@@ -152,11 +152,11 @@ def _take_deal(s: State, events: list[Event], replies: Sequence[Action], asks: t
         seat, role = len(s.roles), ROLES[reply.role]
         s.roles = (*s.roles, role)
         events.append(dealt(seat, role.name))
-        if len(s.roles) == s.table.ruleset.players:
-            for pack in s.table.ruleset.cast:
+        if len(s.roles) == s.cache.ruleset.players:
+            for pack in s.cache.ruleset.cast:
                 if pack.pack:
                     members = s.members(pack)
-                    events.append(PackMet(s.table.seats(members), members))
+                    events.append(PackMet(s.cache.seats(members), members))
     elif asks[0].kind == "sheriff" and isinstance(reply, Pick):
         s.intended = reply.seat
         events.append(SheriffDrawn(reply.seat, MODERATOR))
@@ -165,15 +165,15 @@ def _take_deal(s: State, events: list[Event], replies: Sequence[Action], asks: t
 
 
 def _chance(s: State, kind: str, options: tuple[Action, ...], about: str = "-") -> Ask:
-    """Chance is asked to pick one of `options`, each as likely."""
-    return s.table.ask(kind, s.phase, s.round, CHANCE, options, (1,) * len(options), about)
+    """An ask to chance for one of `options`, each equally likely."""
+    return s.cache.ask(kind, s.phase, s.round, CHANCE, options, (1,) * len(options), about)
 
 
 def _draw_speakers(s: State, events: list[Event], mask: int) -> bool:
-    """Ask chance for the next speaker among `mask`; False once all are drawn and `order` stands."""
+    """Ask chance for the next speaker among `mask`. Once all are drawn, set `order` and return False."""
     left = mask & ~only(*s.drawn)
     if left:
-        s.asks = (_chance(s, "speaker", s.table.picks(left, False), str(len(s.drawn))),)
+        s.asks = (_chance(s, "speaker", s.cache.picks(left, False), str(len(s.drawn))),)
         return True
     s.order, s.drawn = s.drawn, ()
     events.append(SpeakersDrawn(s.order, MODERATOR))
@@ -191,7 +191,7 @@ def _take_speaker(s: State, reply: Action) -> None:
 def _open_nightfall(s: State, events: list[Event]) -> None:
     s.round += 1
     events.append(night_fell(s.round))
-    s.queue = s.table.duties(s.roles, s.alive, "night")
+    s.queue = s.cache.duties(s.roles, s.alive, "night")
     s.phase = "night"
 
 
@@ -203,8 +203,8 @@ def _open_duties(s: State, events: list[Event]) -> None:
         else:
             s.phase, s.choices = "voting", ()
         return
-    sequential = s.phase == "night" and s.table.ruleset.deaths == "sequential"
-    ready, s.queue = s.table.ready(s.queue, sequential)
+    sequential = s.phase == "night" and s.cache.ruleset.deaths == "sequential"
+    ready, s.queue = s.cache.ready(s.queue, sequential)
     asks = []
     for kind, seat in ready:
         duty = DUTIES[kind]
@@ -216,7 +216,7 @@ def _open_duties(s: State, events: list[Event]) -> None:
         if options:
             if duty.prelude is not None:
                 events.extend(duty.prelude(s, seat))
-            asks.append(s.table.ask(kind, s.phase, s.round, seat, options))
+            asks.append(s.cache.ask(kind, s.phase, s.round, seat, options))
     s.asks = tuple(asks)
 
 
@@ -234,35 +234,35 @@ def _take_action(s: State, events: list[Event], replies: Sequence[Action], asks:
     _shots_hit(s, events, "action")
 
 
-# -- dawn, and whoever leaves -----------------------------------------------------------------
+# -- dawn and departures ---------------------------------------------------------------------
 
 
 def _open_dawn(s: State, events: list[Event]) -> None:
     dying = s.dying()
-    s.choices, s.shielded, s.cured, s.hit, s.struck = (), 0, 0, s.struck, 0
-    events.append(day_broke(s.round, s.table.seats(dying)))
-    _leave(s, events, dying, "morning", s.round == 1)
+    s.choices, s.shielded, s.cured, s.struck_last_night, s.struck = (), 0, 0, s.struck, 0
+    events.append(day_broke(s.round, s.cache.seats(dying)))
+    _remove(s, events, dying, "morning", s.round == 1)
 
 
-def _leave(s: State, events: list[Event], gone: int, back: str, first_night: bool = False) -> None:
-    """Those of the mask are out of the game. back: what goes on once their last duties are done."""
-    s.phase = s.back = back
+def _remove(s: State, events: list[Event], gone: int, next_phase: str, first_night: bool = False) -> None:
+    """Take the seats of the mask out of the game. next_phase: the phase after their last duties."""
+    s.phase = s.next_phase = next_phase
     if not gone:
         return
     s.alive &= ~gone
-    rules = s.table.ruleset
+    rules = s.cache.ruleset
     if rules.reveal != "never" and (first_night or rules.reveal == "always"):
-        events.extend(Revealed(seat, s.roles[seat].name, EVERYONE) for seat in s.table.seats(gone))
+        events.extend(Revealed(seat, s.roles[seat].name, EVERYONE) for seat in s.cache.seats(gone))
     if "departure" in rules.due:
-        turns = (s.table.duties(s.roles, 1 << seat, "departure") for seat in s.table.seats(gone))
+        turns = (s.cache.duties(s.roles, 1 << seat, "departure") for seat in s.cache.seats(gone))
         s.leaving = (*chain.from_iterable(turns), *s.leaving)
         s.phase = "departure"
     else:
-        _test(s, events)
+        _end_if_decided(s, events)
 
 
 def _open_departure(s: State, events: list[Event]) -> None:
-    """Ask for the next last duty of those who have left; the game goes on when all are done."""
+    """Ask for the next duty of the players who have left; go on when all duties are done."""
     while s.leaving:
         (kind, seat), s.leaving = s.leaving[0], s.leaving[1:]
         duty = DUTIES[kind]
@@ -270,21 +270,21 @@ def _open_departure(s: State, events: list[Event]) -> None:
         if options:
             if duty.prelude is not None:
                 events.extend(duty.prelude(s, seat))
-            s.asks = (s.table.ask(kind, "departure", s.round, seat, options),)
+            s.asks = (s.cache.ask(kind, "departure", s.round, seat, options),)
             return
-    s.phase = s.back
-    _test(s, events)
+    s.phase = s.next_phase
+    _end_if_decided(s, events)
 
 
 def _take_departure(s: State, events: list[Event], replies: Sequence[Action], asks: tuple[Ask, ...]) -> None:
-    """No other duty depends on it, so it is none of the choices that are kept."""
+    """No other duty depends on this choice, so it is not kept among the choices."""
     (ask,), (reply,) = asks, replies
     events.extend(DUTIES[ask.kind].act(s, ask.seat, reply))
-    _shots_hit(s, events, s.back)
+    _shots_hit(s, events, s.next_phase)
 
 
-def _shots_hit(s: State, events: list[Event], back: str) -> None:
-    """Whoever was shot just now leaves; of several shots at one player the first one counts."""
+def _shots_hit(s: State, events: list[Event], next_phase: str) -> None:
+    """Players who were just shot leave. Of several shots at one player the first counts."""
     hit: dict[int, int] = {}
     for seat, target in s.shots:
         if s.alive >> target & 1:
@@ -292,12 +292,12 @@ def _shots_hit(s: State, events: list[Event], back: str) -> None:
     s.shots = ()
     if hit:
         events.extend(Shot(seat, target, EVERYONE) for target, seat in hit.items())
-        s.fallen |= only(*hit)
-        _leave(s, events, only(*hit), back)
+        s.shot_dead |= only(*hit)
+        _remove(s, events, only(*hit), next_phase)
 
 
 def _open_morning(s: State, events: list[Event]) -> None:
-    rules = s.table.ruleset
+    rules = s.cache.ruleset
     if s.round == 1 and rules.sheriff != "none":
         if s.intended is not None and not s.alive >> s.intended & 1:
             _end(s, events, Winner.NOBODY, Reason.VOID)
@@ -318,21 +318,21 @@ def _open_morning(s: State, events: list[Event]) -> None:
 def _open_election(s: State, events: list[Event]) -> None:
     """Candidates are drawn one by one, speak in that order, then everybody votes (002 §9.1).
 
-    Without a vote (`drawn`) the first one drawn is the Sheriff.
+    Without a vote (`drawn`) the first player drawn is the Sheriff.
     """
-    if s.table.ruleset.sheriff == "drawn":
-        s.asks = (_chance(s, "drawn", s.table.picks(_eligible(s), False)),)
+    if s.cache.ruleset.sheriff == "drawn":
+        s.asks = (_chance(s, "drawn", s.cache.picks(_eligible(s), False)),)
     elif len(s.candidates) < _wanted(s):
         s.asks = (_next_candidate(s),)
     elif s.queue:
-        s.asks = (s.table.ask("campaign", "election", s.round, s.queue[0], None),)
+        s.asks = (s.cache.ask("campaign", "election", s.round, s.queue[0], None),)
     else:
-        s.asks = s.table.vote_asks("elect", "election", s.round, s.voters, only(*s.candidates))
+        s.asks = s.cache.vote_asks("elect", "election", s.round, s.voters, only(*s.candidates))
 
 
 def _next_candidate(s: State) -> Ask:
-    """Chance draws the next to run; a seat meant to stand does, in each place with equal chance."""
-    left = s.table.seats(_eligible(s) & ~only(*s.candidates))
+    """Chance draws the next candidate. The intended seat always runs, in each place with equal chance."""
+    left = s.cache.seats(_eligible(s) & ~only(*s.candidates))
     weights = [1] * len(left)
     if s.intended in left:
         places = _wanted(s) - len(s.candidates)
@@ -340,16 +340,16 @@ def _next_candidate(s: State) -> Ask:
         if places == 1:
             left, weights = (s.intended,), [1]
     options = tuple(pick(seat) for seat in left)
-    return s.table.ask("candidate", s.phase, s.round, CHANCE, options, tuple(weights), str(len(s.candidates)))
+    return s.cache.ask("candidate", s.phase, s.round, CHANCE, options, tuple(weights), str(len(s.candidates)))
 
 
 def _wanted(s: State) -> int:
-    return min(s.table.ruleset.candidates, _eligible(s).bit_count())
+    return min(s.cache.ruleset.candidates, _eligible(s).bit_count())
 
 
 def _eligible(s: State) -> int:
-    """Who of the living may be Sheriff; never nobody, which `Ruleset` sees to."""
-    return s.alive & s.table.ruleset.eligible
+    """Mask of the living who may be Sheriff. `Ruleset` makes sure that it is never empty."""
+    return s.alive & s.cache.ruleset.eligible
 
 
 def _take_election(s: State, events: list[Event], replies: Sequence[Action], asks: tuple[Ask, ...]) -> None:
@@ -364,18 +364,18 @@ def _take_election(s: State, events: list[Event], replies: Sequence[Action], ask
         s.queue = s.queue[1:]
     elif kind == "elect":
         _announce_votes(events, asks, replies, "elect")
-        cast = _as_counted(s, (ask.seat for ask in asks), replies)
+        cast = _weighted(s, (ask.seat for ask in asks), replies)
         leaders = _leaders(cast, pass_competes=False) or s.candidates
         if len(leaders) == 1:
             _take_office(s, events, leaders[0], "elected")
         else:
-            s.asks = (_chance(s, "elect-tie", s.table.picks(only(*leaders), False)),)
+            s.asks = (_chance(s, "elect-tie", s.cache.picks(only(*leaders), False)),)
     elif isinstance(reply, Pick):
         _take_office(s, events, reply.seat, "drawn" if kind == "drawn" else "elected")
 
 
 def _take_office(s: State, events: list[Event], seat: int, how: str) -> None:
-    """`seat` is Sheriff from now on; a contested office lost to somebody else voids the game."""
+    """Make `seat` the Sheriff. A contested office that another seat wins voids the game."""
     s.sheriff = seat
     events.append(SheriffNamed(seat, how, EVERYONE))
     s.phase = "order"
@@ -385,8 +385,8 @@ def _take_office(s: State, events: list[Event], seat: int, how: str) -> None:
 
 def _open_succession(s: State, events: list[Event]) -> None:
     assert s.sheriff is not None
-    options = s.table.picks(_eligible(s), False)
-    s.asks = (s.table.ask("succeed", "succession", s.round, s.sheriff, options),)
+    options = s.cache.picks(_eligible(s), False)
+    s.asks = (s.cache.ask("succeed", "succession", s.round, s.sheriff, options),)
 
 
 def _take_succession(s: State, events: list[Event], replies: Sequence[Action], asks: tuple[Ask, ...]) -> None:
@@ -400,21 +400,21 @@ def _take_succession(s: State, events: list[Event], replies: Sequence[Action], a
 
 def _open_order(s: State, events: list[Event]) -> None:
     """Fix the day's order of speech in `queue`."""
-    how = s.table.ruleset.speaking_order
+    how = s.cache.ruleset.speaking_order
     if how == "sheriff_side":
         assert s.sheriff is not None
-        s.asks = (s.table.ask("lead", "order", s.round, s.sheriff, (LEFT, RIGHT)),)
+        s.asks = (s.cache.ask("lead", "order", s.round, s.sheriff, (LEFT, RIGHT)),)
     elif how == "random_day" and _draw_speakers(s, events, s.alive):
         pass
     else:
-        fixed = s.table.seats(s.alive) if how == "ascending" else s.order
+        fixed = s.cache.seats(s.alive) if how == "ascending" else s.order
         _fix_order(s, tuple(seat for seat in fixed if s.alive >> seat & 1 and seat != s.sheriff))
 
 
 def _fix_order(s: State, others: tuple[int, ...]) -> None:
     """The day's order of speech: `others`, then the Sheriff if there is one (002: always last)."""
     s.order = others if s.sheriff is None else (*others, s.sheriff)
-    s.queue = s.order if s.table.ruleset.discussion else ()
+    s.queue = s.order if s.cache.ruleset.discussion else ()
     s.phase = "discussion"
 
 
@@ -422,7 +422,7 @@ def _take_order(s: State, events: list[Event], replies: Sequence[Action], asks: 
     (reply,) = replies
     if isinstance(reply, Lead):
         assert s.sheriff is not None
-        order = side_order(s.table.seats(s.alive), s.sheriff, reply.left)
+        order = side_order(s.cache.seats(s.alive), s.sheriff, reply.left)
         events.append(FirstSpeaker(s.sheriff, order[0], EVERYONE))
         events.append(SpeakersDrawn(order, MODERATOR))
         _fix_order(s, order[:-1])
@@ -431,7 +431,7 @@ def _take_order(s: State, events: list[Event], replies: Sequence[Action], asks: 
 
 
 def side_order(alive: tuple[int, ...], sheriff: int, left: bool) -> tuple[int, ...]:
-    """The order of speech from the Sheriff's neighbour round to the Sheriff, who comes last.
+    """The order of speech from the Sheriff's neighbour around to the Sheriff, who comes last.
 
     Left is the next lower living number and goes down, right the next higher and goes up.
     """
@@ -442,11 +442,11 @@ def side_order(alive: tuple[int, ...], sheriff: int, left: bool) -> tuple[int, .
 
 def _open_discussion(s: State, events: list[Event]) -> None:
     if s.queue:
-        s.asks = (s.table.ask("statement", "discussion", s.round, s.queue[0], None),)
+        s.asks = (s.cache.ask("statement", "discussion", s.round, s.queue[0], None),)
     else:
         s.phase = "voting"
-        if "day" in s.table.ruleset.due:
-            s.phase, s.queue = "action", s.table.duties(s.roles, s.alive, "day")
+        if "day" in s.cache.ruleset.due:
+            s.phase, s.queue = "action", s.cache.duties(s.roles, s.alive, "day")
 
 
 def _take_discussion(s: State, events: list[Event], replies: Sequence[Action], asks: tuple[Ask, ...]) -> None:
@@ -458,14 +458,14 @@ def _take_discussion(s: State, events: list[Event], replies: Sequence[Action], a
 
 def _open_voting(s: State, events: list[Event]) -> None:
     voters = s.voters
-    asks = s.table.vote_asks("vote", "voting", s.round, voters, s.alive)
+    asks = s.cache.vote_asks("vote", "voting", s.round, voters, s.alive)
     if not asks:
-        _counted(s, events, None, ())
-    elif s.table.ruleset.votes == "secret":
+        _close_vote(s, events, None, ())
+    elif s.cache.ruleset.votes == "secret":
         s.asks = asks
     else:
         if not s.queue:
-            late = s.table.seats(voters & ~only(*s.order))  # back since the order was fixed
+            late = s.cache.seats(voters & ~only(*s.order))  # back since the order was fixed
             s.queue = (*(seat for seat in s.order if voters >> seat & 1), *late)
         s.asks = tuple(ask for ask in asks if ask.seat == s.queue[0])
 
@@ -475,29 +475,29 @@ def _take_voting(s: State, events: list[Event], replies: Sequence[Action], asks:
     if kind == "vote":
         _announce_votes(events, asks, replies, "eliminate")
         voters: Iterable[int] = (ask.seat for ask in asks)
-        if s.table.ruleset.votes == "open":
+        if s.cache.ruleset.votes == "open":
             s.choices = (*s.choices, ("vote", asks[0].seat, replies[0]))
             s.queue = s.queue[1:]
             if s.queue:
                 return
             (_, voters, replies), s.choices = zip(*s.choices, strict=True), ()
-        leaders = _leaders(_as_counted(s, voters, replies), s.table.ruleset.pass_competes)
-        if len(leaders) > 1 and s.table.ruleset.tie == "random":
-            s.asks = (_chance(s, "tie", s.table.picks(only(*leaders), False)),)
+        leaders = _leaders(_weighted(s, voters, replies), s.cache.ruleset.pass_competes)
+        if len(leaders) > 1 and s.cache.ruleset.tie == "random":
+            s.asks = (_chance(s, "tie", s.cache.picks(only(*leaders), False)),)
             s.tied = leaders
         else:
-            _counted(
+            _close_vote(
                 s, events, leaders[0] if len(leaders) == 1 else None, leaders if len(leaders) > 1 else ()
             )
     elif kind == "tie":
         (reply,) = replies
         assert isinstance(reply, Pick)
-        _counted(s, events, reply.seat, s.tied)
+        _close_vote(s, events, reply.seat, s.tied)
     else:
         (reply,) = replies
         assert isinstance(reply, Say)
         events.append(said(asks[0].seat, "last words", reply.text))
-        _voted_out(s, events)
+        _remove_voted_out(s, events)
 
 
 def _announce_votes(
@@ -507,17 +507,17 @@ def _announce_votes(
         events.append(voted(ask.seat, reply.seat if isinstance(reply, Pick) else None, purpose))
 
 
-def _as_counted(s: State, voters: Iterable[int], replies: Sequence[Action]) -> Sequence[Action]:
-    """Each voter's reply as often as it counts."""
+def _weighted(s: State, voters: Iterable[int], replies: Sequence[Action]) -> Sequence[Action]:
+    """Each voter's reply, repeated as often as it counts."""
     if not s.votes:
         return replies
     return [reply for seat, reply in zip(voters, replies, strict=True) for _ in range(s.votes[seat])]
 
 
 def _leaders(replies: Sequence[Action], pass_competes: bool) -> tuple[int, ...]:
-    """The seats with most votes, ascending; empty when nobody was voted for.
+    """The seats with most votes, ascending; empty if nobody got a vote.
 
-    Where pass competes, it also empties the lead by coming first or sharing the first place.
+    If pass competes, the result is also empty when pass has as many votes or more.
     """
     counts: dict[int, int] = {}
     passes = 0
@@ -532,24 +532,24 @@ def _leaders(replies: Sequence[Action], pass_competes: bool) -> tuple[int, ...]:
     return tuple(sorted(seat for seat, n in counts.items() if n == top))
 
 
-def _counted(s: State, events: list[Event], seat: int | None, tied: tuple[int, ...]) -> None:
+def _close_vote(s: State, events: list[Event], seat: int | None, tied: tuple[int, ...]) -> None:
     events.append(vote_counted(seat, tied))
-    s.doomed, s.tied = seat, ()
-    if seat is not None and s.table.ruleset.last_words == "voted_out":
-        s.asks = (s.table.ask("last-words", "voting", s.round, seat, None),)
+    s.voted_out, s.tied = seat, ()
+    if seat is not None and s.cache.ruleset.last_words == "voted_out":
+        s.asks = (s.cache.ask("last-words", "voting", s.round, seat, None),)
     else:
-        _voted_out(s, events)
+        _remove_voted_out(s, events)
 
 
-def _voted_out(s: State, events: list[Event]) -> None:
-    """The player voted out goes, if there is one."""
-    gone = 0 if s.doomed is None else 1 << s.doomed
-    s.doomed = None
-    _leave(s, events, gone, "dusk")
+def _remove_voted_out(s: State, events: list[Event]) -> None:
+    """The player who was voted out leaves, if there is one."""
+    gone = 0 if s.voted_out is None else 1 << s.voted_out
+    s.voted_out = None
+    _remove(s, events, gone, "dusk")
 
 
 def _open_dusk(s: State, events: list[Event]) -> None:
-    if s.round >= s.table.ruleset.max_rounds:
+    if s.round >= s.cache.ruleset.max_rounds:
         _end(s, events, Winner.NOBODY, Reason.ROUND_LIMIT)
     else:
         s.phase = "nightfall"
@@ -558,12 +558,12 @@ def _open_dusk(s: State, events: list[Event]) -> None:
 # -- the end --------------------------------------------------------------------------------
 
 
-def _test(s: State, events: list[Event]) -> None:
-    """After a departure: end the game if a side has won (002 §6.1, 003 §2, 004 App. B), else if it stops with
-    the Sheriff, or with the player named for it.
+def _end_if_decided(s: State, events: list[Event]) -> None:
+    """After a departure: end the game if a side has won (002 §6.1, 003 §2, 004 App. B), or if the rules stop
+    it without its Sheriff or without a named player.
     """
-    rules = s.table.ruleset
-    wolves, others, plain = s.table.census(s.roles, s.alive)
+    rules = s.cache.ruleset
+    wolves, others, plain = s.cache.census(s.roles, s.alive)
     needed, reason = others, None
     if rules.wolves_win == "parity":
         reason = Reason.PARITY if wolves >= others else None

@@ -1,13 +1,12 @@
-"""What happens in a game. Frozen, closed union; every event states its audience.
+"""The events of a game: frozen dataclasses in a closed union. Every event states its audience.
 
-Each event is of one kind, its base class. Whoever folds events matches those that matter there, then the
-other kinds in one arm, and ends with `assert_never`; so a new event is its class here, its place in
-`Facts.then` and its words in `text.asking.sentences`. What measures count, and what the built-in player
-concludes something from, is talk and choices: there they are matched one by one, and the type checker names
-these places for a new one.
+Each event has one kind, its base class. A `match` over events lists the events that matter there, then the
+other kinds in one arm, and ends with `assert_never`. So a new event needs its class here, its arm in
+`Facts.then` and its words in `text.asking.sentences`. Measures and the built-in player match talk and choices
+one by one, and the type checker names these places for a new event.
 
 `audience` is a bit mask over seats (bit *s* set: seat *s* learns of it); `EVERYONE` has every bit,
-`MODERATOR` none. It has no default: an event that forgets its audience does not exist.
+`MODERATOR` none. It has no default.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ MODERATOR = 0
 
 
 def only(*seats: int) -> int:
-    """The audience made of these seats alone."""
+    """The bit mask of these seats."""
     mask = 0
     for seat in seats:
         mask |= 1 << seat
@@ -37,33 +36,33 @@ def seats_of(mask: int) -> tuple[int, ...]:
 
 
 class FactEvent:
-    """What is so of players: who holds which card, who is out or back, whose vote counts. All or some are
-    told; what follows from it, `Facts.then` says.
+    """It changes what is known of players: who holds which card, who is out or back, whose vote counts. See
+    `Facts.then`.
     """
 
     __slots__ = ()
 
 
 class ChoiceEvent:
-    """What a player chose among options."""
+    """A player's choice among options."""
 
     __slots__ = ()
 
 
 class TalkEvent:
-    """What a player said."""
+    """A player's talk."""
 
     __slots__ = ()
 
 
 class OfficeEvent:
-    """Who is, or may become, Sheriff, and who speaks when."""
+    """Who is or may become Sheriff, and the order of speech."""
 
     __slots__ = ()
 
 
 class ClockEvent:
-    """The game goes on to its next time, or is over."""
+    """The game goes on to a night or a day, or ends."""
 
     __slots__ = ()
 
@@ -120,13 +119,13 @@ class Chose(ChoiceEvent):
 
 
 NOT_WOLF = "not a Werewolf"
-"""What a look shows of a player that is none, where it shows the side alone."""
+"""What a look shows of a player on the village's side, if it shows the side alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Learned(FactEvent):
-    """What `seat` learned of `target` by a look. what: the name of a role, or "Werewolf" or `NOT_WOLF` where
-    the look shows the side alone. Other words are told to the seat, and nothing is concluded from them.
+    """What `seat` learned of `target` by a look. what: the name of a role, or "Werewolf" or `NOT_WOLF` if the
+    look shows the side alone. Other words are shown to the seat and change no facts.
     """
 
     seat: int
@@ -137,7 +136,7 @@ class Learned(FactEvent):
 
 @dataclass(frozen=True, slots=True)
 class VictimShown(FactEvent):
-    """The Witch is told whom the Werewolves are about to kill."""
+    """The Witch learns whom the Werewolves are about to kill."""
 
     seat: int
     victim: int
@@ -172,7 +171,7 @@ class Returned(FactEvent):
 
 @dataclass(frozen=True, slots=True)
 class VotesSet(FactEvent):
-    """Where `seat` votes, its vote counts so often from now on; 0: it is asked for none."""
+    """From now on `seat`'s vote counts `votes` times; 0: it is not asked to vote."""
 
     seat: int
     votes: int
@@ -226,7 +225,7 @@ class Said(TalkEvent):
 
 @dataclass(frozen=True, slots=True)
 class Voted(ChoiceEvent):
-    """`voter` voted for `target` (None: did not vote). `what`: "eliminate" or "elect"."""
+    """`voter` voted for `target` (None: no vote). `what`: "eliminate" or "elect"."""
 
     voter: int
     target: int | None

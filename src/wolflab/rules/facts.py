@@ -1,12 +1,12 @@
-"""What the events say of the game so far: the one fold that answers who lives, who left, who is Sheriff.
+"""The facts of a game so far, computed from its events: who lives, who left, who is Sheriff.
 
-`Facts` are immutable: `facts.then(event)` gives those after the event, the same object where nothing of
-them changed. The moderator's are the fold over all events (`Log.facts`), a seat's the fold over its share
-of them (`View.facts`), so that a seat's facts hold no more than its view. They know events alone: what the
-engine keeps in its state, and what anybody deduces, is not here.
+`Facts` are immutable: `facts.then(event)` returns the facts after the event, and the same object if nothing
+changed. The moderator's facts come from all events (`Log.facts`). A seat's facts come from the events that it
+saw (`View.facts`), so they hold no more than its view. The engine's state and players' deductions are not
+here.
 
-A new event has its place in `Facts.then`, or mypy says so. Whoever needs to know who lives or who left asks
-the facts, never the event.
+mypy demands an arm in `Facts.then` for a new event. Other code asks the facts, not the events, who lives or
+who left.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from .ruleset import Ruleset
 T = TypeVar("T")
 
 LeftBy = Literal["night", "vote", "shot"]
-"""How somebody left: in the night (no event tells the cause), voted out, or shot before everybody's eyes."""
+"""How a player left: in the night (no event tells the cause), by the vote, or by a public shot."""
 
 Phase = Literal["setup", "night", "day"]
 
@@ -60,14 +60,13 @@ class Departure(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """See the module. `facts_of(ruleset)` is the beginning, before any event.
+    """See the module. `facts_of(ruleset)` returns the facts before any event.
 
-    phase: "setup" until the first night. alive: bit mask over seats; somebody voted out is no longer in it,
-    last words or not. votes: by seat, how often its vote counts (0: it has none). departures: in the order in
-    which players left, those of players who came back later among them. roles: by seat, "" where it is not
-    known for certain; sides: by seat, whether it is on the Werewolves' side (None: not known), for all of
-    `roles` and where only that was learned. sheriffs: who held the office, in order. intended: the seat drawn
-    in secret to become Sheriff, for the moderator.
+    phase: "setup" until the first night. alive: bit mask over seats; a player who was voted out is not in it,
+    even before the last words. votes: by seat, how often its vote counts (0: no vote). departures: in the
+    order in which players left; players who came back later are included. roles: by seat, "" if it is not
+    known for certain. sides: by seat, whether it is on the Werewolves' side (None: not known). sheriffs: the
+    holders of the office in order. intended: the seat drawn in secret to become Sheriff, for the moderator.
     """
 
     ruleset: Ruleset
@@ -89,28 +88,28 @@ class Facts(NamedTuple):
 
     @property
     def voters(self) -> tuple[int, ...]:
-        """Who has a vote, ascending: of the living, but not always all."""
+        """The living seats that have a vote, ascending."""
         return tuple([seat for seat in seats_of(self.alive) if self.votes[seat]])
 
     def left(self, seat: int) -> Departure | None:
-        """How somebody who is out of the game left it; None for the living."""
+        """The departure of a player who is out of the game; None for the living."""
         gone = [departure for departure in self.departures if departure.seat == seat]
         return gone[-1] if gone and not self.alive >> seat & 1 else None
 
     @property
     def sheriff(self) -> int | None:
-        """Who is Sheriff, or was the last one; None before anybody is."""
+        """The present or latest Sheriff; None before there is one."""
         return self.sheriffs[-1] if self.sheriffs else None
 
     def pack_of(self, seat: int) -> tuple[int, ...]:
-        """Who is known to be of that seat's pack, itself included; empty where its role has no pack."""
+        """The known members of that seat's pack, itself included; empty if its role has no pack."""
         own = self.roles[seat]
         if not own or not ROLES[own].pack:
             return ()
         return tuple([other for other, role in enumerate(self.roles) if role == own])
 
     def then(self, event: Event) -> Facts:
-        """The facts once `event` has happened."""
+        """The facts after `event`."""
         match event:
             case TalkEvent() | ChoiceEvent() | VictimShown():
                 return self
@@ -148,14 +147,14 @@ class Facts(NamedTuple):
         assert_never(event)
 
     def _without(self, how: LeftBy, *seats: int) -> Facts:
-        """The facts without those who leave now."""
+        """The facts after these seats have left."""
         if not seats:
             return self
         gone = [Departure(seat, self.round, how) for seat in seats]
         return self._replace(alive=self.alive & ~only(*seats), departures=(*self.departures, *gone))
 
     def _knowing(self, role: str, *seats: int) -> Facts:
-        """The facts with these seats known to hold that role."""
+        """The facts with that role known for these seats."""
         roles, sides, wolf = self.roles, self.sides, ROLES[role].wolf
         for seat in seats:
             roles, sides = _put(roles, seat, role), _put(sides, seat, wolf)
@@ -163,17 +162,19 @@ class Facts(NamedTuple):
 
 
 def _put(values: tuple[T, ...], seat: int, value: T) -> tuple[T, ...]:
-    """`values` by seat, with another one for that seat."""
+    """`values` by seat, with `value` in the place of that seat."""
     return (*values[:seat], value, *values[seat + 1 :])
 
 
-Told = tuple[Event, Facts]
-"""An event, and the facts once it has happened."""
+EventWithFacts = tuple[Event, Facts]
+"""An event and the facts after it."""
 
 
-def told(ruleset: Ruleset, events: Sequence[Event], known: list[Told] | None = None) -> list[Told]:
-    """Every event with the facts once it has happened. known: those of the first events, to which the rest is
-    added.
+def with_facts(
+    ruleset: Ruleset, events: Sequence[Event], known: list[EventWithFacts] | None = None
+) -> list[EventWithFacts]:
+    """Every event with the facts after it. known: the entries of the first events; the others are appended to
+    it.
     """
     history = [] if known is None else known
     facts = history[-1][1] if history else facts_of(ruleset)

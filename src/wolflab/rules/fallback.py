@@ -1,4 +1,4 @@
-"""What stands in for a reply that cannot be used (002 §7.1). Declared once, for play and for `verify`."""
+"""The action that stands in for a reply that cannot be used (002 §7.1), for play and for `verify`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from .ruleset import Ruleset
 
 
 def fallback(ask: Ask, rules: Ruleset) -> Action | Ask:
-    """The action applied instead, or the ask to chance that decides it.
+    """The action that is applied instead, or the ask to chance that decides it.
 
-    Speech: said nothing. Votes: no vote. The Sheriff's choice of side: left. Night: the ruleset's
-    `unusable_night_reply`. What a role may do by day or at its departure: it does not, where it may pass.
-    Anything else: a random legal option.
+    Speech: silence. Votes: no vote. The Sheriff's choice of side: left. Night: the ruleset's
+    `unusable_night_reply`. Duties by day or at a departure: pass, if it is allowed. Anything else: a random
+    legal option.
     """
     options = ask.options
     if options is None:

@@ -1,8 +1,8 @@
-"""What the roles are called in a game: their own names, or others written on the cards.
+"""The names of the roles in a game: their own, or other ones that models are shown.
 
 A `Ruleset` may show its roles under other names (`Ruleset.role_names`). This module knows the words of a
-role and of a side, forms plurals, and refuses names that could not be told apart again. Putting the shown
-names into a text, and reading them back out of one, is the business of `text.asking.disguise`.
+role and of a side, forms plurals, and refuses names that could be confused. `text.asking.disguise` puts the
+shown names into texts and reads them back.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from .outcome import Side
 from .roles import ROLES
 
 VILLAGE = "village"
-"""The one key of `Ruleset.role_names` that is no role: the word for the village's side."""
+"""The only key of `Ruleset.role_names` that is no role: the word for the village's side."""
 PACK = "wolf pack"
-"""The Werewolves' side in one word; never a key of `Ruleset.role_names`, see `completed`."""
+"""The word for the Werewolves' side. It is never a key of `Ruleset.role_names`; see `completed`."""
 LONGEST = 40
 """Characters of a shown name."""
 _SHOWN = 60
-"""Characters of what was given that an error repeats."""
+"""The number of characters of a given value that an error repeats."""
 _OF_THE_GAME = """
 ballot card dawn day deal death election game moderator name night pass phase player role round seat sheriff
 speech statement tie turn vote winner
 """
-"""What the rules themselves speak of, beside what the roles do at night; `text.asking.disguise` has more."""
+"""Words that the rules use, beside the words of duties; `text.asking.disguise` has more."""
 
 _NAME = re.compile(r"[A-Za-z]++(?>(?:[ -][A-Za-z]++)*)")
 
@@ -56,8 +56,8 @@ _OES = frozenset({"hero", "potato", "tomato", "echo", "veto"})
 def plural(name: str) -> str:
     """The plural of a role's name or of an English noun: "pretty girls", "thieves", "maids of honour".
 
-    The case of the letters given is kept; what is added is in lower case. A noun without a plural form
-    ("sheep") comes back as it is.
+    Given letters keep their case; added ones are in lower case. A noun without a plural form ("sheep") is
+    returned unchanged.
     """
     if name in ROLES:
         return ROLES[name].plural
@@ -115,15 +115,15 @@ def own_words(key: str) -> Words:
 
 
 def _plurals(word: str) -> set[str]:
-    """The right plural, and the one that a writer in a hurry makes."""
+    """The correct plural, and the word with an "s", as careless writers form it."""
     return {plural(word), word + "s"}
 
 
 def shown_words(name: str) -> Words:
-    """Every word that stands for a thing shown as `name`.
+    """Every word for a role or side shown as `name`.
 
-    A name that is itself a role's (or the wolf pack's) comes with that one's other words: where
-    Villagers are shown as "Werewolf", "wolves" speaks of them too.
+    A name that is another role's own brings that role's other words: if Villagers are shown as "Werewolf",
+    "wolves" means them too.
     """
     flat = name.lower()
     for key in (*ROLES, VILLAGE, PACK):
@@ -134,10 +134,10 @@ def shown_words(name: str) -> Words:
 
 
 def completed(role_names: Mapping[str, str]) -> dict[str, str]:
-    """`role_names` with the words for the sides that follow from it.
+    """`role_names`, completed with the words for the sides.
 
-    The village takes the Villagers' new name ("the thief camp"), or becomes "wolf pack" where they are
-    shown as Werewolves; the wolf pack gets a word where its own, or the village's, has been given away.
+    The village takes the Villagers' new name ("the thief camp"), or becomes "wolf pack" if they are shown as
+    Werewolves. The wolf pack gets a new word if its own word or the village's is now used for another side.
     """
     shown = dict(role_names)
     plain = next((r for r in shown if r in ROLES and ROLES[r].plain), None)
@@ -161,9 +161,9 @@ def _means(name: str, side: Side) -> bool:
 
 
 def check_role_names(role_names: Mapping[str, str], player_name: str) -> None:
-    """RulesetError, naming `role_names`, for names that are no names or could be mistaken.
+    """Raise RulesetError, which names `role_names`, for texts that are no names or could be confused.
 
-    Every role that exists may be renamed, dealt or not: players may speak of roles that nobody holds.
+    Every role may be renamed, dealt or not: players may speak of roles that nobody holds.
     """
     players = {form for word in re.findall(r"[a-z]+", player_name.lower()) for form in (word, plural(word))}
     for key, name in role_names.items():
@@ -227,7 +227,7 @@ def _quoted(given: object) -> str:
 
 
 def _check_owner(key: str, name: str, shown: Mapping[str, str]) -> None:
-    """A name that belongs to another role may be given away only if that role gets another one."""
+    """Refuse the name of another role, unless that role gets another name too."""
     for owner in (*ROLES, VILLAGE, PACK):
         if owner != key and owner not in shown and shown_words(name).all & own_words(owner).all:
             raise RulesetError(

@@ -1,4 +1,4 @@
-"""How a game ended: a winner and a reason, both enums (as in python-chess's `Outcome`)."""
+"""The outcome of a game: a winner and a reason, both enums (as in python-chess's `Outcome`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Side(Enum):
 
 
 class Winner(Enum):
-    """Who won; `NOBODY` when the game was stopped before either side had."""
+    """Who won; `NOBODY` if the game stopped before a side had won."""
 
     VILLAGE = "village"
     WEREWOLVES = "werewolves"
@@ -44,10 +44,10 @@ class Outcome:
 
     @property
     def village_won(self) -> bool | None:
-        """None for a game that neither side won."""
+        """Whether the village won; None if neither side did."""
         return None if self.winner is Winner.NOBODY else self.winner is Winner.VILLAGE
 
     @property
     def void(self) -> bool:
-        """True for a game that counts for nothing and is redrawn (002 §9.1)."""
+        """Whether the game does not count and is replaced by another (002 §9.1)."""
         return self.reason is Reason.VOID

@@ -1,7 +1,6 @@
-"""The rules as data: one frozen, validated object, and the presets: the three papers', two of tournaments.
+"""The rules as data: one frozen, validated object, and five presets (three papers, two tournament games).
 
-Every rule on which they differ is a field (`switches.py`). Nothing else in Wolflab asks which paper a game
-follows.
+Every rule on which they differ is a field (`switches.py`). No other code asks which paper a game follows.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from types import MappingProxyType
 
-from ..defaults import fields_stated
+from ..defaults import non_default_values
 from ..errors import RulesetError
 from .duties import Role, When
 from .naming import check_role_names
@@ -23,10 +22,10 @@ MIN_PLAYERS, MAX_PLAYERS = 5, 12
 
 @dataclass(frozen=True)
 class Ruleset(Switches):
-    """The switches, checked, and what follows from them.
+    """The switches, checked, and values that follow from them.
 
-    Raises `RulesetError`, naming the field, for values that contradict each other. That they are of the right
-    kind is checked where they are read, from a file or a record (`fields.from_plain`).
+    Raises `RulesetError`, which names the field, for values that contradict each other. `fields.from_plain`
+    checks the types when a file or a record is read.
     """
 
     def __post_init__(self) -> None:
@@ -86,7 +85,7 @@ class Ruleset(Switches):
             raise RulesetError("pass_competes", "'pass' cannot win where nobody may abstain; set may_abstain")
 
     def _check_named(self) -> None:
-        """The players who are named; and that somebody who may be Sheriff is always left."""
+        """Check that named players exist, and that a player who may be Sheriff is always left."""
         for field, named in (("stops_without", [self.stops_without]), ("never_sheriff", self.never_sheriff)):
             for name in named:
                 if name is not None and name not in self.names:
@@ -94,7 +93,7 @@ class Ruleset(Switches):
                     raise RulesetError(field, f"there is no player {name!r}; known are {known}")
         if self.never_sheriff and self.sheriff == "none":
             raise RulesetError("never_sheriff", "there is no Sheriff; set sheriff")
-        # A game that goes on has a Werewolf and whom the Werewolves still need: this many live at least.
+        # While a game goes on, a Werewolf and the others whom the win condition counts are alive.
         fewest = 2 if self.wolves_win in ("no_villager", "no_others") else 3
         barred = self.players - self.eligible.bit_count()
         if barred >= fewest:
@@ -121,12 +120,12 @@ class Ruleset(Switches):
 
     @property
     def elects(self) -> bool:
-        """Whether candidates run for Sheriff and all vote."""
+        """Whether candidates run for Sheriff and players vote."""
         return self.sheriff in ("elected", "contested")
 
     @property
     def draws_in_secret(self) -> bool:
-        """Whether chance draws the coming Sheriff with the deal."""
+        """Whether chance draws the future Sheriff with the deal."""
         return self.sheriff in ("assigned", "contested")
 
     @cached_property
@@ -136,12 +135,12 @@ class Ruleset(Switches):
 
     @cached_property
     def due(self) -> frozenset[When]:
-        """When anybody in the cast has something to do."""
+        """The times at which a role of the cast has a duty."""
         return frozenset(duty.when for role in self.cast for duty in role.duties)
 
     @cached_property
     def shooter(self) -> Role | None:
-        """Whose card a shot gives away: the one role in the cast that shoots, where it is one."""
+        """The role that a shot reveals: the only role in the cast that shoots; None for none or several."""
         shooters = [role for role in self.cast if role.shoots]
         return shooters[0] if len(shooters) == 1 else None
 
@@ -152,7 +151,7 @@ class Ruleset(Switches):
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """What the players are called, by seat."""
+        """The players' names by seat."""
         return tuple(self.player_name.format(s + self.first_player) for s in range(self.players))
 
     @cached_property
@@ -161,7 +160,7 @@ class Ruleset(Switches):
         return sum(1 << seat for seat, name in enumerate(self.names) if name not in self.never_sheriff)
 
     def seat(self, name: str) -> int:
-        """The seat of the player called `name` (ValueError when there is none)."""
+        """The seat of the player called `name` (ValueError if there is none)."""
         return self.names.index(name)
 
     def with_(self, **changes: object) -> Ruleset:
@@ -173,22 +172,21 @@ class Ruleset(Switches):
         return replace(self, **changes)  # type: ignore[arg-type]
 
     def as_dict(self) -> dict[str, object]:
-        """Every switch as a plain value; `Ruleset(**d)` gives the same ruleset back."""
+        """Every switch as a plain value; `Ruleset(**d)` is the same ruleset."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         plain = {"roles": dict(self.roles), "role_names": dict(self.role_names)}
         return values | plain | {"never_sheriff": list(self.never_sheriff)}
 
     def stated(self) -> dict[str, object]:
-        """As `as_dict`, without the switches that stand at their defaults (see `wolflab.defaults`).
-
-        `Ruleset(**d)` gives the same ruleset back.
+        """As `as_dict`, without switches at their defaults (see `wolflab.defaults`); `Ruleset(**d)` is the
+        same ruleset.
         """
         plain = self.as_dict()
-        return {name: plain[name] for name in fields_stated(self)}
+        return {name: plain[name] for name in non_default_values(self)}
 
     @cached_property
     def _key(self) -> tuple[object, ...]:
-        """Every switch, roles in their order: the order of roles is the order of dealing and of asks."""
+        """Every switch. The order of roles counts: it is the order of dealing and of asks."""
         values = self.as_dict() | {
             "roles": tuple(self.roles.items()),
             "role_names": tuple(sorted(self.role_names.items())),

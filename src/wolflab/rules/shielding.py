@@ -1,4 +1,4 @@
-"""The night duty that Guard and Doctor share, and a new role may: shield one player from the Werewolves."""
+"""The night duty of Guard and Doctor, for new roles too: shield one player from the Werewolves."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def shield_duty(kind: str, past: str) -> Duty:
         if isinstance(action, Pick):
             state.shield(action.seat)
             if not state.ruleset.guard_may_repeat:
-                # With the night: a night without a shield (a pass, or nobody left to choose) lifts the bar.
+                # The round is kept too: after a night without a shield any player may be chosen again.
                 state.remember(seat, "shielded", (state.round, action.seat))
         return (Chose(seat, kind, action, only(seat)),)
 
@@ -32,7 +32,7 @@ def shield_duty(kind: str, past: str) -> Duty:
 
 
 def shield_card(rules: Switches, name: str, verb: str) -> str:
-    """The rules' words for it."""
+    """The sentence of the rules for a role with this duty."""
     who = "one player, themselves included," if rules.guard_may_shield_self else "one other player"
     text = f"the {name} chooses {who} to {verb} without knowing whom the Werewolves chose"
     if not rules.guard_may_repeat:

@@ -1,8 +1,8 @@
 """The full state of a game: everything that the moderator knows.
 
-`engine.step` copies a state, lets the phase's handler work on the copy and returns it; a state that
-has been returned is never touched again. Fields hold immutable values, so the copy is shallow and
-cheap. Players, agents and screens never see a state: they get a `View`.
+`engine.step` copies a state, lets the phase's handler change the copy, and returns it. A returned state never
+changes again. Fields hold immutable values, so a shallow copy is enough. Players, agents and screens never
+see a state: they get a `View`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from .asks import Ask
 from .duties import Cause, Role
 from .events import EVERYONE, Event, Returned, VotesSet
 from .outcome import Outcome
+from .rules_cache import RulesCache
 from .ruleset import Ruleset
-from .table import Table
 
 
 class State:
-    """See the module. Masks are bit masks over seats. Duties see it as a `DutyState`."""
+    """See the module. Masks are bit masks over seats. Duties see the state as a `DutyState`."""
 
-    table: Table
+    cache: RulesCache
     phase: str
     round: int
     roles: tuple[Role, ...]
@@ -29,7 +29,7 @@ class State:
     asks: tuple[Ask, ...]
     outcome: Outcome | None
     sheriff: int | None
-    """Who is Sheriff; None before anybody is."""
+    """The present or latest Sheriff; None before there is one."""
     intended: int | None
     """The seat drawn in secret with the deal to become Sheriff (assigned, contested)."""
     order: tuple[int, ...]
@@ -37,34 +37,34 @@ class State:
     drawn: tuple[int, ...]
     """Speakers drawn so far, while chance draws an order."""
     queue: tuple[Any, ...]
-    """What the phase still has to do: duties, or speakers."""
+    """Duties, speakers or voters whose turn is still to come in this phase."""
     memory: dict[tuple[int, str], object]
-    """What a role's duty must remember of a seat: (seat, word) → value. Replaced, never changed."""
+    """Values kept for duties: (seat, word) → value. The mapping is replaced, never changed."""
     choices: tuple[tuple[str, int, Action], ...]
     """Tonight's choices so far, or today's: (duty kind, seat, action)."""
     shielded: int
     struck: int
-    doomed: int | None
-    """The player voted out, before the last words."""
+    voted_out: int | None
+    """The player who was voted out, until the last words are over."""
     candidates: tuple[int, ...]
-    """Who runs for Sheriff."""
+    """The candidates for Sheriff."""
     tied: tuple[int, ...]
-    """Who shares the most votes, while chance breaks the tie."""
+    """The seats that share the most votes, while chance breaks the tie."""
 
-    # What few games use begins here and not in `engine.begin`: what is not set need not be copied.
+    # Fields that few games use have defaults here: a field that is not set is not copied.
     votes: tuple[int, ...] = ()
-    """By seat, how often its vote counts; empty while everybody's counts once."""
+    """By seat, how often its vote counts; empty while every vote counts once."""
     cured: int = 0
-    hit: int = 0
-    """Who was struck in the last night."""
+    struck_last_night: int = 0
+    """Mask of the seats that were struck in the last night."""
     shots: tuple[tuple[int, int], ...] = ()
-    """(who shot, at whom) of what is being done now."""
-    fallen: int = 0
-    """Who was shot, in all of the game."""
+    """(seat, target) of the shots that have not been applied yet."""
+    shot_dead: int = 0
+    """Mask of the seats that were shot in this game."""
     leaving: tuple[Any, ...] = ()
-    """The last duties of those who have just left, in the order in which they are due."""
-    back: str = ""
-    """The phase that goes on after a departure."""
+    """The departure duties that are still to be asked, in order."""
+    next_phase: str = ""
+    """The phase that follows a departure."""
 
     def copy(self) -> State:
         """A shallow copy, for `engine.step` to work on."""
@@ -74,19 +74,19 @@ class State:
 
     @property
     def voters(self) -> int:
-        """Mask of those who have a vote: not all of the living need have one."""
-        return self.alive & self.table.voting(self.votes) if self.votes else self.alive
+        """Mask of the living seats that have a vote."""
+        return self.alive & self.cache.voting(self.votes) if self.votes else self.alive
 
     # -- as duties see it (`DutyState`) -----------------------------------------------------
 
     @property
     def ruleset(self) -> Ruleset:
         """See `DutyState`."""
-        return self.table.ruleset
+        return self.cache.ruleset
 
     def picks(self, mask: int, may_pass: bool) -> tuple[Action, ...]:
         """See `DutyState`."""
-        return self.table.picks(mask, may_pass)
+        return self.cache.picks(mask, may_pass)
 
     def shield(self, seat: int) -> None:
         """See `DutyState`."""
@@ -116,7 +116,7 @@ class State:
 
     def set_votes(self, seat: int, votes: int) -> Event:
         """See `DutyState`."""
-        held = self.votes or (1,) * self.table.ruleset.players
+        held = self.votes or (1,) * self.cache.ruleset.players
         self.votes = (*held[:seat], votes, *held[seat + 1 :])
         return VotesSet(seat, votes, EVERYONE)
 
@@ -126,25 +126,25 @@ class State:
 
     def victim(self) -> int | None:
         """See `DutyState`."""
-        return self.table.agreed(tuple(c[2] for c in self.choices if c[0] == "kill"))
+        return self.cache.agreed(tuple(c[2] for c in self.choices if c[0] == "kill"))
 
     def dying(self) -> int:
         """See `DutyState`."""
         victim = self.victim()
         safe = self.shielded | self.cured
-        if self.shielded & self.cured and self.table.ruleset.shield_and_antidote == "kills":
+        if self.shielded & self.cured and self.cache.ruleset.shield_and_antidote == "kills":
             safe &= ~(self.shielded & self.cured)
         attacked = 0 if victim is None else (1 << victim) & ~safe
         return (attacked | self.struck) & self.alive
 
     def cause(self, seat: int) -> Cause:
         """See `DutyState`."""
-        if self.fallen >> seat & 1:
+        if self.shot_dead >> seat & 1:
             return "shot"
-        if self.back == "dusk":
+        if self.next_phase == "dusk":
             return "vote"
-        return "strike" if self.hit >> seat & 1 else "kill"
+        return "strike" if self.struck_last_night >> seat & 1 else "kill"
 
     def members(self, role: Role) -> int:
         """See `DutyState`."""
-        return self.table.members(self.roles, role)
+        return self.cache.members(self.roles, role)

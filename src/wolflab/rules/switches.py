@@ -1,7 +1,7 @@
 """The switches: every rule on which games differ, as plain data (`docs/rules.md`).
 
-What contradicts itself is refused one step up, by `Ruleset`, which knows the roles. The roles' cards are told
-from the switches alone.
+`Ruleset`, which knows the roles, refuses contradictions. The text of a role's card follows from the switches
+alone.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Switches:
-    """What is true of the game. See ``docs/rules.md`` for every switch and who uses it."""
+    """The rules of a game. ``docs/rules.md`` explains every switch and says which preset uses it."""
 
     name: str
     roles: Mapping[str, int]
@@ -36,13 +36,13 @@ class Switches:
     witch_may_save_self: bool = True
     witch_may_use_both: bool = True
     shield_and_antidote: Literal["not_asked", "saves", "kills"] = "not_asked"
-    """A player whom a shield has saved: the Witch is not asked about it; she is, and with both it lives; or
-    dies of both, as the Werewolves wanted."""
+    """The Werewolves' victim is shielded. not_asked: the Witch is not asked about it. saves, kills: she is
+    asked, and with both the victim lives or dies."""
     deaths: Literal["simultaneous", "sequential"] = "simultaneous"
     """When the night's dead leave: after every night action, or before the Seer's."""
 
     unusable_night_reply: Literal["random", "pass"] = "random"
-    """What stands in for a night reply that cannot be used: any legal choice, or pass where there is one."""
+    """What stands in for an unusable night reply: any legal choice, or pass if it is legal."""
 
     # day
     discussion: bool = True
@@ -61,38 +61,36 @@ class Switches:
     hunter_shoots_when_killed: bool = True
     """By the Werewolves, or by another Hunter."""
     hunter_shoots_when_poisoned: bool = False
-    """Of a Hunter who is attacked and poisoned in one night the poison decides."""
+    """A Hunter who is both attacked and poisoned in one night counts as poisoned."""
 
     # end
     wolves_win: Literal["parity", "no_villager", "no_villager_or_no_ability", "no_others"] = "parity"
     last_wolf_and_villager: Literal["village", "werewolves"] = "village"
-    """Who wins when the last Werewolf and the last others that the Werewolves needed die together."""
+    """Who wins when the last Werewolf and the last player of the win condition leave together."""
     max_rounds: int = 10
     stops_without: str | None = None
-    """The player with whom the game stops, by name (002: a person at the table); nobody wins then."""
+    """A player's name: the game stops without a winner when that player leaves (002: the person)."""
 
     # Sheriff
     sheriff: Literal["none", "assigned", "drawn", "elected", "contested"] = "none"
-    """assigned: drawn in secret with the deal, announced after night 1; the game is void if that seat
-    dies first. drawn: drawn among the living after night 1. elected: by vote on day 1. contested: a seat
-    drawn in secret with the deal stands in the election; the game is void unless it wins."""
+    """assigned: drawn in secret with the deal, announced after night 1; the game is void if that seat dies
+    first. drawn: drawn among the living after night 1. elected: by vote on day 1. contested: a seat drawn in
+    secret with the deal runs in the election; the game is void unless it wins."""
     sheriff_role: str | None = None
     """Assigned or contested Sheriff: only seats with this role are drawn (002 Fig. 2)."""
     sheriff_death: Literal["succession", "stop"] = "succession"
     tell_stop: bool = False
-    """Whether players are told that the game stops with its Sheriff, or with whom `stops_without` names. The
-    stop is the experimenter's device (002 §9.1) and stands in no player's rules (§6.1): who knows of it
-    values that life otherwise."""
+    """Whether the players' rules say that the game stops without its Sheriff or the player of
+    `stops_without`. By default they do not (002 §6.1, §9.1): a player who knows it plays differently."""
     candidates: int = 3
-    """Elected Sheriff: how many are drawn to run."""
+    """Elected Sheriff: the number of candidates."""
     never_sheriff: tuple[str, ...] = ()
-    """Players, by name, who neither run for Sheriff nor come into office otherwise, and vote like anybody
-    (002 §9.3: a person at the table)."""
+    """Names of players who never become Sheriff; they vote like the others (002 §9.3: the person)."""
 
     # words
     role_names: Mapping[str, str] = field(default_factory=dict)
-    """Role name → what models are told instead (003 §5); empty: the roles' own names. "village" renames
-    that side. No rule: the game, its record and all measures keep the roles' own names."""
+    """Role name → the name that models are shown (003 §5); empty: the roles' own names. "village" renames
+    that side. This is no rule: the game, its record and all measures keep the roles' own names."""
 
     def count(self, role: str) -> int:
         """How many seats hold `role`."""

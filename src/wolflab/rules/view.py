@@ -1,7 +1,7 @@
 """What one seat may know: the events with that seat in the audience, plus that seat's own notes.
 
-Agents, the policy and the screens get views, never a state. `Log` is the moderator's list of events
-from which views are cut; a view numbers its events for its own seat, so that a gap tells nothing.
+Agents, the policy and the screens get views, never a state. `Log` is the moderator's list of events, from
+which views are made. A view numbers its events for its own seat, so that a gap tells nothing.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from .events import Event
-from .facts import Facts, Told, facts_of, told
+from .facts import EventWithFacts, Facts, facts_of, with_facts
 from .ruleset import Ruleset
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something an agent wrote down for itself while answering `ask` (its memory and its reasons).
+    """Something that an agent wrote down for itself while it answered `ask` (its memory and its reasons).
 
     `at` is the number of events that its seat had seen; `step` is the pipeline's step path
     ("deduce/3"); `content` is one of the typed notes of `wolflab.text.notes`.
@@ -30,10 +30,10 @@ class Note:
 
 
 class View(NamedTuple):
-    """See the module. `events` and `notes` are in the order in which the seat met them.
+    """See the module. `events` and `notes` are in the order in which the seat got them.
 
-    cache: room for folds over this seat's views to go on from where they were. Whatever is in it can be
-    computed again from the view, and nothing may depend on its being there.
+    cache: holds the state of folds over this seat's views, so that they need not start again. Its content can
+    always be computed from the view.
     """
 
     seat: int
@@ -44,26 +44,26 @@ class View(NamedTuple):
 
     @property
     def facts(self) -> Facts:
-        """What this seat's events say (see `rules.facts`)."""
-        last = self.told(len(self.events) - 1) if self.events else ()
+        """The facts that follow from this seat's events (see `rules.facts`)."""
+        last = self.with_facts(len(self.events) - 1) if self.events else ()
         return last[0][1] if last else facts_of(self.ruleset)
 
-    def told(self, start: int = 0, end: int | None = None) -> Sequence[Told]:
-        """Its events from `start` up to `end`, each with the facts once this seat had learned of it."""
-        known: list[Told] = self.cache.setdefault(_TOLD, [])
+    def with_facts(self, start: int = 0, end: int | None = None) -> Sequence[EventWithFacts]:
+        """The events from `start` up to `end`, each with this seat's facts after it."""
+        known: list[EventWithFacts] = self.cache.setdefault(_WITH_FACTS, [])
         size = len(self.events)
         if len(known) < size:
-            told(self.ruleset, self.events, known)
+            with_facts(self.ruleset, self.events, known)
         return known[start : size if end is None else min(end, size)]
 
 
-_TOLD = "told"
+_WITH_FACTS = "told"
 
 
 class Log:
     """All events of a game in order, and each seat's share of them.
 
-    `view(seat)` costs what the seat has newly learned since it last looked.
+    The cost of `view(seat)` depends on the number of events since the last call for that seat.
     """
 
     def __init__(self, ruleset: Ruleset) -> None:
@@ -73,16 +73,16 @@ class Log:
         self._read = [0] * ruleset.players
         self._notes: list[list[Note]] = [[] for _ in range(ruleset.players)]
         self._caches: list[dict[str, Any]] = [{} for _ in range(ruleset.players)]
-        self._told: list[Told] = []
+        self._with_facts: list[EventWithFacts] = []
 
     @property
     def facts(self) -> Facts:
-        """What all events say: the moderator's facts."""
-        return self.told(len(self.events) - 1)[0][1] if self.events else facts_of(self.ruleset)
+        """The moderator's facts, from all events."""
+        return self.with_facts(len(self.events) - 1)[0][1] if self.events else facts_of(self.ruleset)
 
-    def told(self, start: int = 0) -> Sequence[Told]:
-        """All events from `start` on, each with the moderator's facts once it had happened."""
-        return told(self.ruleset, self.events, self._told)[start:]
+    def with_facts(self, start: int = 0) -> Sequence[EventWithFacts]:
+        """All events from `start` on, each with the moderator's facts after it."""
+        return with_facts(self.ruleset, self.events, self._with_facts)[start:]
 
     def extend(self, events: Sequence[Event]) -> None:
         """Append events that have happened."""

@@ -1,1 +1,1 @@
-"""Numbers from numbers, with what is not known of them: intervals, resampling, tests, agreement, ratings."""
+"""Statistics: intervals, resampling, tests, agreement, ratings."""

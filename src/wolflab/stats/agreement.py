@@ -1,13 +1,12 @@
-"""How far raters agree, beyond what chance would give, with intervals over deals.
+"""Agreement of raters beyond chance, with intervals over deals.
 
-Labels are nominal; yes and no are the usual two. Every statistic here is a function of counts that add
-up over items, so the cluster bootstrap of `intervals` serves all of them: items of one deal are drawn
-together, for they share cards, words and often a game. It knows labels and deals; what was labelled, and
-by whom, is not its affair.
+Labels are nominal, usually yes and no. Every statistic is a function of counts that add up over items, so the
+cluster bootstrap of `intervals` applies: items of one deal are drawn together, since they share cards, words
+and often a game. The module knows labels and deals, and neither items nor raters.
 
-Kappa falls where one label is rare, however seldom two raters differ (Feinstein & Cicchetti 1990).
-Beside it therefore stand the plain share of equal labels, and for yes-or-no labels the agreement on each
-of the two (Cicchetti & Feinstein 1990).
+Kappa is low if one label is rare, even if two raters seldom differ (Feinstein & Cicchetti 1990). So it comes
+with the share of equal labels, and for yes-or-no labels with the agreement on each label (Cicchetti &
+Feinstein 1990).
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ from .resampling import SEED, Floats
 LabelPair = tuple[int, Hashable, Hashable]
 """(deal, one rater's label, the other's)."""
 RatedUnit = tuple[int, Sequence[Hashable]]
-"""(deal, the labels that one item got: one a rater, in any order, raters without a label left out)."""
+"""(deal, labels of one item: one for each rater who gave one, in any order)."""
 
 ONE_LABEL = "every label is the same: not defined"
-"""Why there is no kappa or alpha: nothing could have gone wrong, so chance cannot be told from skill."""
+"""Why there is no kappa or alpha: the agreement expected by chance is 1."""
 ONE_SIDED = "one rater gave a single label: 0 by construction"
-"""Why a kappa of 0 has no interval: whatever the other rater says, it is 0."""
+"""Why a kappa of 0 has no interval: it is 0 for any labels of the other rater."""
 
 
 @dataclass(frozen=True, slots=True)
 class TwoRaters:
-    """Two raters on the items that both labelled; `missing` in each counts those that only one did.
+    """The agreement of two raters on the items that both labelled; `missing` counts the other items.
 
     agreed: share of equal labels. kappa: Cohen's. yes, no: agreement on each label (`specific_agreement`).
     """
@@ -47,7 +46,7 @@ class TwoRaters:
 
 
 def two_raters(pairs: Sequence[tuple[int, bool, bool]], *, missing: int = 0, seed: int = SEED) -> TwoRaters:
-    """Everything about two raters' yes-or-no labels."""
+    """All statistics of two raters' yes-or-no labels. pairs: (deal, one rater's label, the other's)."""
     return TwoRaters(
         raw_agreement(pairs, missing=missing, seed=seed),
         cohens_kappa(pairs, missing=missing, seed=seed),
@@ -64,9 +63,8 @@ def raw_agreement(pairs: Sequence[LabelPair], *, missing: int = 0, seed: int = S
 def cohens_kappa(pairs: Sequence[LabelPair], *, missing: int = 0, seed: int = SEED) -> Estimate:
     """Cohen's kappa, (p_o − p_e) / (1 − p_e), from −1 to 1 (Cohen 1960).
 
-    p_o: share of equal labels; p_e: the share expected of raters with these marginals who label
-    independently of each other. Not defined where both give one and the same label throughout; 0, without
-    an interval, where only one of them does.
+    p_o: share of equal labels; p_e: the share expected of independent raters with these marginals. It is not
+    defined if both raters always give the same label. It is 0 without an interval if only one of them does.
     """
     labels = _labels((a, b) for _, a, b in pairs)
     size = len(labels)
@@ -94,8 +92,8 @@ def specific_agreement(
 ) -> Estimate:
     """Agreement on one label, 2a / (2a + b + c) (Cicchetti & Feinstein 1990; Dice's coefficient).
 
-    a: items that both give it; b, c: items that only one does. From 0 to 1: given that one rater
-    says so, how likely is it that the other does?
+    a: items with the label from both raters; b, c: from one of them. The value, from 0 to 1, estimates the
+    probability that a rater gives the label if the other does.
     """
     rows = [
         (deal, (2.0 * (a == label and b == label), float((a == label) + (b == label))))
@@ -108,11 +106,11 @@ def specific_agreement(
 
 
 def krippendorffs_alpha(units: Sequence[RatedUnit], *, seed: int = SEED) -> Estimate:
-    """Krippendorff's alpha for nominal labels of any number of raters, with labels missing.
+    """Krippendorff's alpha for nominal labels of any number of raters; labels may be missing.
 
     1 − D_o / D_e, at most 1 (Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", §C):
-    every item with m ≥ 2 labels adds its ordered pairs, weighted 1/(m − 1), to the coincidence matrix.
-    n counts the items with two labels or more, `missing` the others.
+    every item with m ≥ 2 labels adds its ordered pairs, weighted by 1/(m − 1), to the coincidence matrix. n
+    counts the items with two or more labels, `missing` the others.
     """
     paired = [(deal, list(labels_of)) for deal, labels_of in units if len(labels_of) > 1]
     labels = _labels(labels_of for _, labels_of in paired)
@@ -142,9 +140,9 @@ def difference_of_shares(
     units: str,
     seed: int = SEED,
 ) -> Estimate:
-    """Share of ours − share of theirs, deals resampled jointly. Rows: (deal, successes, trials).
+    """The first share minus the second, with deals resampled jointly. Rows: (deal, successes, trials).
 
-    n counts our trials. Deals that only one side has count for that side alone.
+    n counts the first trials. A deal that only one of them has counts for that one alone.
     """
     rows = [(deal, (hits, n, 0.0, 0.0)) for deal, hits, n in ours if n > 0]
     rows += [(deal, (0.0, 0.0, hits, n)) for deal, hits, n in theirs if n > 0]
@@ -160,7 +158,7 @@ def difference_of_shares(
 
 
 def _labels(label_lists: Iterable[Sequence[Hashable]]) -> dict[Hashable, int]:
-    """Each label's place, in order of first use."""
+    """Label → index, in order of first use."""
     return {label: place for place, label in enumerate(dict.fromkeys(chain.from_iterable(label_lists)))}
 
 
@@ -181,8 +179,8 @@ def _nominal(
 
 
 def rank_correlation(ours: Sequence[float], theirs: Sequence[float]) -> float | None:
-    """Spearman's correlation of two raters' numbers for the same items (Spearman 1904): Pearson's of their
-    ranks, equal numbers sharing the mean of theirs. None where a rater gives all the same number.
+    """Spearman's rank correlation of two raters' numbers for the same items (Spearman 1904); equal numbers
+    share their mean rank. None if a rater gives the same number to all items.
     """
     first, second = (_ranks(np.asarray(numbers, np.float64)) for numbers in (ours, theirs))
     spread = math.sqrt(float((first @ first) * (second @ second)))
@@ -190,7 +188,7 @@ def rank_correlation(ours: Sequence[float], theirs: Sequence[float]) -> float | 
 
 
 def _ranks(numbers: Floats) -> Floats:
-    """Ranks about their mean."""
+    """Ranks minus their mean."""
     below = (numbers < numbers[:, None]).sum(axis=1)
     above = (numbers > numbers[:, None]).sum(axis=1)
     ranks: Floats = (below - above) / 2

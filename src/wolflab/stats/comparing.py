@@ -1,8 +1,7 @@
-"""Two conditions on the deals that both have: the difference with its interval, and a randomisation test.
+"""Compares two conditions on their common deals: the difference with its interval, and a randomisation test.
 
-Conditions meet the same cards and the same luck, deal by deal, so each deal is its own control. p says how
-often a difference as large would come about if, in every deal, the two conditions might as well have changed
-places (Fisher).
+Conditions have the same cards and the same luck in each deal, so each deal is its own control. p is the
+probability of a difference at least as large if the two conditions were exchangeable in every deal (Fisher).
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ from .intervals import (
 from .resampling import DRAWS, MANY, SEED, Floats, Statistic, by_deal_and_draw, slopes, two_way_spread
 
 _EXACT = 12
-"""Deals up to which a randomisation test goes through every way."""
+"""Deals up to which a randomisation test goes through all assignments of signs."""
 _AT_ONCE = 250
-"""Ways by lot that are looked at together."""
+"""Random assignments that are computed together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,8 @@ def paired(
     seed: int = SEED,
     bounds: tuple[float, float] | None = None,
 ) -> PairedTest:
-    """Mean difference ours − theirs over common deals: (deal, value) each, games of a deal averaged first.
+    """Mean difference ours − theirs over common deals. ours, theirs: (deal, value); games of a deal are
+    averaged.
 
     p: sign-flip test of the deals' differences, exact up to 12 deals (Fisher's randomisation test).
     """
@@ -65,11 +65,11 @@ def paired_over_draws(
     seed: int = SEED,
     bounds: tuple[float, float] | None = None,
 ) -> PairedTest:
-    """As `paired`, of values by deal and draw: the mean difference over common pairs (n counts them).
+    """As `paired`, for values by deal and draw: the mean difference over common pairs (n counts them).
 
-    A side with one draw is compared with all draws of the other. With MIN_DRAWS of them the interval is over
-    deals and draws and p is Student's, with the same variance and degrees of freedom; with fewer both are
-    over deals alone, and the note says so.
+    A condition with one draw is compared with all draws of the other. With MIN_DRAWS draws the interval is
+    over deals and draws, and p is Student's with the same variance and degrees of freedom. With fewer draws
+    both are over deals alone, and the note says so.
     """
     our_draws, their_draws = ({draw for _, draw in values} for values in (ours, theirs))
     draws = sorted(our_draws | their_draws) if max(len(our_draws), len(their_draws)) > 1 else [0]
@@ -95,7 +95,7 @@ def paired_over_draws(
         spread = two_way_spread(by_deal_and_draw(rows, of_draws), quotient)
         if spread is not None:
             return PairedTest(difference, spread.p(difference.value))
-    # Where all are alike, the fewer of deals and draws decide.
+    # Without any spread, the smaller number of deals and draws counts.
     axis = 1 if 0 < difference.draws < difference.deals else 0
     means = _deal_means((pair[axis], value) for pair, value in zip(common, differences, strict=True))
     return PairedTest(difference, _sign_flip(np.array([means[unit] for unit in sorted(means)]), seed))
@@ -104,7 +104,7 @@ def paired_over_draws(
 def _of_all_draws(
     values: Mapping[tuple[int, int], float], draws: Sequence[int]
 ) -> dict[tuple[int, int], float]:
-    """Values of one draw stand for every draw."""
+    """The values of a single draw, repeated for all draws."""
     return {(deal, draw): value for (deal, _), value in values.items() for draw in draws}
 
 
@@ -117,7 +117,7 @@ def _deal_means(values: Iterable[tuple[int, float | None]]) -> Mapping[int, floa
 
 
 def _sign_flip(differences: Floats, seed: int) -> float:
-    """p of the sum of differences if each might as well have the other sign."""
+    """Two-sided p of the sum of differences under random signs."""
     observed = abs(float(differences.sum()))
     if len(differences) > MANY:
         return _normal_p(differences)
@@ -126,13 +126,13 @@ def _sign_flip(differences: Floats, seed: int) -> float:
 
 
 def _normal_p(differences: Floats) -> float:
-    """What that comes to with many differences."""
+    """The limit of `_sign_flip` for many differences."""
     scale = math.sqrt(float((differences**2).sum()))
     return 1.0 if scale == 0 else 2 * NormalDist().cdf(-abs(float(differences.sum())) / scale)
 
 
 def _signs(n: int, seed: int) -> Iterator[Floats]:
-    """(ways × n) of 1 and −1: all ways up to 12, else DRAWS of them by lot, some at a time."""
+    """Arrays (assignments × n) of 1 and −1: all assignments up to n = 12, else DRAWS random ones in parts."""
     if n <= _EXACT:
         bits = (np.arange(1 << n)[:, None] >> np.arange(n)) & 1
         yield 1.0 - 2.0 * bits.astype(np.float64)
@@ -143,7 +143,7 @@ def _signs(n: int, seed: int) -> Iterator[Floats]:
 
 
 def _share_beyond(beyond: Sequence[NDArray[np.bool_]], n: int) -> float:
-    """p from which of the ways lie as far out as what was observed, itself among them."""
+    """p: the share of assignments with a difference at least as large as observed, which is one of them."""
     all_beyond = np.concatenate(beyond)
     return float(all_beyond.mean()) if n <= _EXACT else float((1 + all_beyond.sum()) / (len(all_beyond) + 1))
 
@@ -161,8 +161,8 @@ def difference_of_pooled(
 ) -> PairedTest:
     """Statistic of ours − statistic of theirs on common deals, both as sums by deal (or by deal and draw).
 
-    p: conditions change places deal by deal (Fisher's randomisation test; for a mean of one value a deal
-    that is the sign-flip test), exact up to 12 deals; Student's where deals and draws are resampled.
+    p: Fisher's randomisation test, in which conditions are exchanged deal by deal, exact up to 12 deals;
+    Student's if deals and draws are resampled.
     """
     both, gap = _side_by_side(ours, theirs, statistic)
     two_way = both.ndim == 3
@@ -188,10 +188,11 @@ def difference_over_people(
     units: str,
     bounds: tuple[float, float] | None,
 ) -> PairedTest:
-    """Statistic of ours − statistic of theirs, both as (deals × people × sums), zeros where there is no game.
+    """Statistic of ours − statistic of theirs, both as (deals × people × sums), with zeros without a game.
 
-    Nobody meets a deal twice, so sides are not compared deal by deal: each person and each deal counts on
-    whichever sides it has games, and what it has on both cancels. p: Student's, as the interval's.
+    No person plays a deal twice, so conditions are not compared deal by deal. Each person and each deal
+    counts in the conditions in which it has games; a common effect on both cancels. p: Student's, as for the
+    interval.
     """
     both, gap = _side_by_side(ours, theirs, statistic)
     difference = estimate_over_people(both, gap, n=n, missing=0, units=units, bounds=bounds)
@@ -203,7 +204,7 @@ def difference_over_people(
 
 
 def _side_by_side(ours: Floats, theirs: Floats, statistic: Statistic) -> tuple[Floats, Statistic]:
-    """The sums of both beside each other, and the difference as a function of them."""
+    """The sums of both side by side, and the difference as a function of them."""
     width = ours.shape[-1]
 
     def gap(sums: Floats) -> Floats:
@@ -226,7 +227,7 @@ def _swapped(ours: Floats, theirs: Floats, statistic: Statistic, observed: float
 
 
 def holm(ps: Sequence[float | None]) -> list[float | None]:
-    """Holm's step-down adjusted p-values (Holm 1979), in the order given; None stays None."""
+    """Holm's step-down adjusted p-values (Holm 1979), in the given order; None stays None."""
     known = sorted((p, k) for k, p in enumerate(ps) if p is not None)
     adjusted: list[float | None] = [None] * len(ps)
     worst = 0.0

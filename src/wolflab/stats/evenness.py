@@ -1,7 +1,7 @@
-"""How evenly a choice falls on the seats that were open to it (004 App. F: the first kill should be random).
+"""Tests whether choices are even over the seats that were open (004 App. F: the first kill should be random).
 
-Which seats are open differs from decision to decision, so counts alone mislead: a seat's share is taken of
-the decisions in which it was open, and chance is what choosing among the open seats alike would give.
+The open seats differ between decisions. So a seat's share is taken over the decisions in which it was open,
+and the null hypothesis is a uniform choice among the open seats.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from .intervals import Estimate, resampled_estimate, share, wilson
 from .resampling import SEED, Floats
 
 SAMPLES = 4999
-"""Simulated samples of even choice."""
+"""The number of simulated samples of uniform choice."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeatChosen:
-    """One decision: of which deal, what was chosen, and out of what."""
+    """One decision: its deal, the chosen seat, and the open seats."""
 
     deal: int
     seat: str
@@ -31,14 +31,13 @@ class SeatChosen:
 
 @dataclass(frozen=True, slots=True)
 class Evenness:
-    """largest: the seat with the highest share of the decisions in which it was open; share: that share,
-    with the interval of a seat named beforehand. at_most: the highest upper end of intervals that hold for
-    all seats at once (Bonferroni, Wilson with deals as trials), so no seat is above it, at 95 %.
+    """largest: the seat with the highest share of the decisions in which it was open; share: that share, with
+    the interval of a seat named beforehand. at_most: the highest upper end of simultaneous 95 % intervals of
+    all seats (Bonferroni, Wilson with deals as trials).
 
-    entropy: of the seats' shares, relative to its highest value: 1 where all seats are chosen alike, 0
-    where one always is. even: what it comes to on average where every open seat is as likely, with as many
-    decisions (a sample is never quite even). p: of the chi-square statistic against such choice, simulated.
-    In these three the first decision of each deal counts. None without a decision.
+    entropy: of the seats' shares, relative to its maximum: 1 for equal shares, 0 if one seat is always
+    chosen. even: its mean under uniform choice with as many decisions (below 1). p: of the chi-square
+    statistic against uniform choice, simulated. These three use the first decision of each deal.
     """
 
     largest: str
@@ -50,7 +49,7 @@ class Evenness:
 
 
 def evenness(decisions: Sequence[SeatChosen], seats: Sequence[str], seed: int = SEED) -> Evenness | None:
-    """See `Evenness`. seats: all that were ever open, in the order of ties."""
+    """See `Evenness`; None without decisions. seats: all that were ever open; ties go to the first."""
     if not decisions or not seats:
         return None
     rows = [(decision.deal, _chosen_and_open(decision, seats)) for decision in decisions]
@@ -73,7 +72,7 @@ def evenness(decisions: Sequence[SeatChosen], seats: Sequence[str], seed: int = 
 
 
 def _chosen_and_open(decision: SeatChosen, seats: Sequence[str]) -> tuple[float, ...]:
-    """Chosen and open, seat by seat."""
+    """(chosen by seat, open by seat) as 0 and 1."""
     return (
         *(float(seat == decision.seat) for seat in seats),
         *(float(seat in decision.open) for seat in seats),
@@ -81,7 +80,7 @@ def _chosen_and_open(decision: SeatChosen, seats: Sequence[str]) -> tuple[float,
 
 
 def relative_entropy(sums: Floats) -> Floats:
-    """H(share of each seat where it was open) / log(number of seats). sums: (B, 2K), chosen then open."""
+    """Entropy of the seats' normalised rates / log(number of seats). sums: (B, 2K), chosen, then open."""
     k = sums.shape[1] // 2
     if k < 2:
         return np.ones(len(sums))
@@ -93,7 +92,7 @@ def relative_entropy(sums: Floats) -> Floats:
 
 
 def _by_chance(decisions: Sequence[SeatChosen], seats: Sequence[str], seed: int) -> tuple[float, float]:
-    """p of the observed counts, and the mean entropy, where every open seat is as likely."""
+    """p of the observed counts, and the mean entropy, under uniform choice among open seats."""
     place = {seat: k for k, seat in enumerate(seats)}
     groups = Counter(decision.open for decision in decisions)
     rng = np.random.default_rng((seed, len(decisions), 2))

@@ -1,10 +1,9 @@
 """Estimates with intervals. Deals are the units: games of one deal share cards and are not independent.
 
-One engine serves every mean, share and rate: a statistic is a function of sums over games, the sums are
-kept by deal, and deals are resampled (`resampling`). Where games also differ by a draw (which pool of
-experience their players had), rows can say theirs: then deals and draws are resampled, and an interval holds
-for other deals and other draws. Chance comes from a fixed seed: the same games give the same interval.
-Nothing here is ever NaN: what cannot be computed is None, and the note says why.
+Every mean, share and rate is a function of sums over games. The sums are kept by deal, and deals are
+resampled (`resampling`). If games also differ by a draw (such as the pool of experience of their players),
+deals and draws are resampled, and an interval holds for other deals and other draws. The seed is fixed: the
+same games give the same interval. No result is NaN: it is None, and the note says why.
 """
 
 from __future__ import annotations
@@ -35,11 +34,11 @@ from .resampling import (
 )
 
 _ROUNDING = 1e-12
-"""What is smaller is 0 but for rounding."""
+"""Smaller numbers are rounding errors of 0."""
 MIN_DEALS = 5
 """Fewer deals than this give no bootstrap interval."""
 MIN_DRAWS = 5
-"""Fewer draws than this (but more than one) are not resampled: the interval is over deals alone."""
+"""From 2 to fewer than this many draws are not resampled: the interval is over deals alone."""
 FEW_DEALS = f"fewer than {MIN_DEALS} deals: no interval"
 FEW_DRAWS = f"fewer than {MIN_DRAWS} draws: the interval is over deals alone"
 FEW_PEOPLE = f"fewer than {MIN_DRAWS} people: no interval"
@@ -47,7 +46,7 @@ PEOPLE_ALONE = f"fewer than {MIN_DEALS} deals: the interval is over people alone
 NO_SPREAD = "no spread between deals: no interval"
 BOUNDED = "no spread between deals: Wilson on deals"
 UNIT = (0.0, 1.0)
-"""What a share lies between."""
+"""The bounds of a share."""
 BOUNDED_DRAWS = "no spread between deals and draws: Wilson on the fewer of them"
 BOUNDED_PEOPLE = "no spread between deals and people: Wilson on the fewer of them"
 TOO_SPARSE = "too sparse for an interval"
@@ -58,10 +57,9 @@ NO_DATA = "no data"
 class Estimate:
     """One number of a report.
 
-    value: None when nothing could be measured. low, high: 95 % interval, both None where there is none
-    (`note` says why). n: how many `units` were measured; missing: how many were not; deals: how many
-    independent deals they come from; draws: how many draws the interval is over besides (0: none). people:
-    whether these are people, and no draws of a pool.
+    value: None if nothing could be measured. low, high: 95 % interval, both None without one (`note` says
+    why). n: the number of measured `units`; missing: of units without a value; deals: of independent deals;
+    draws: of draws that the interval is also over (0: deals alone). people: whether the draws are people.
     """
 
     value: float | None
@@ -77,11 +75,11 @@ class Estimate:
 
     @property
     def half_width(self) -> float | None:
-        """Half of the interval: how far from another value it has to lie to be told from it."""
+        """Half of the interval's width; None without an interval."""
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
     def excludes(self, x: float) -> bool | None:
-        """Whether the interval leaves x out; None without an interval."""
+        """Whether x is outside the interval; None without an interval."""
         if self.low is None or self.high is None:
             return None
         return not self.low <= x <= self.high
@@ -110,14 +108,13 @@ def resampled_estimate(
     limits: tuple[float, float] | None = None,
     draws: Sequence[int] | None = None,
 ) -> Estimate:
-    """Value and bootstrap interval of a function of sums. rows: (deal, sums), one a game.
+    """Value and bootstrap interval of a function of sums. rows: (deal, sums), one for each game.
 
-    A resample may leave nothing to divide by; if more than one in twenty does, there is no interval.
-    bounds: between which values a single deal must lie. With them, deals that are all equal have an
-    interval too: at most a share w of deals (Wilson's upper limit for 0 of them) may differ, and those
-    lie within the bounds. limits: beyond which no interval reaches (None: the bounds).
-    draws: of each row, which draw it had. With MIN_DRAWS of them the interval is over deals and draws, with
-    fewer over deals alone, and the note says so; one draw for all is as none.
+    If the statistic is undefined in more than 5 % of the resamples, there is no interval. bounds: of the
+    value of a single deal. With them, equal deals have an interval too: at most a share w of deals (Wilson's
+    upper limit for 0 of them) may differ, within the bounds. limits: the interval is clipped to them (None:
+    to the bounds). draws: the draw of each row. With MIN_DRAWS draws the interval is over deals and draws,
+    with fewer over deals alone, and the note says so; a single draw is ignored.
     """
     if not rows or n == 0:
         return Estimate(None, None, None, 0, missing, units, 0, NO_DATA)
@@ -137,9 +134,9 @@ def resampled_estimate(
 
 
 def resampled_totals(sums: Floats, seed: int = SEED) -> Floats | None:
-    """The totals of resamples of sums by deal, or by deal and draw (DRAWS × sums).
+    """The totals (DRAWS × sums) of resamples of sums by deal, or by deal and draw.
 
-    None with too few deals, or with more than `MANY`, where percentiles are worked out.
+    None with too few deals, or with more than `MANY`, for which percentiles are computed without resampling.
     """
     if not MIN_DEALS <= len(sums) <= MANY:
         return None
@@ -158,17 +155,16 @@ def estimate_from_sums(
     bounds: tuple[float, float] | None = None,
     limits: tuple[float, float] | None = None,
 ) -> Estimate:
-    """The estimate of a function of sums that lie by deal, or by deal and draw, and have been resampled.
+    """The estimate of a function of resampled sums.
 
-    sums: (deals × sums) or (deals × draws × sums). totals: see `resampled_totals`. deals: how many of them
-    are cases (None: all). bounds, limits: see `resampled_estimate`.
+    sums: (deals × sums) or (deals × draws × sums). totals: see `resampled_totals`. deals: the number of deals
+    with data (None: all). bounds, limits: see `resampled_estimate`.
     """
     two_way = sums.ndim == 3
     draws = sums.shape[1] if two_way else 0
     deals = len(sums) if deals is None else deals
-    whole = sums.sum(axis=(0, 1) if two_way else 0)
-    value = float(statistic(whole[None])[0])
-    value = _exact(value)
+    total = sums.sum(axis=(0, 1) if two_way else 0)
+    value = _exact(float(statistic(total[None])[0]))
     result = Estimate(value, None, None, n, missing, units, deals, draws=draws)
     if not math.isfinite(value):
         return replace(result, value=None, note=NO_DATA, draws=0)
@@ -203,9 +199,9 @@ def estimate_over_people(
     """The estimate of a function of (deals × people × sums), with an interval over both.
 
     Variance: two-way clustered (Cameron, Gelbach and Miller 2011, no component below 0). Ends: Student's t;
-    degrees of freedom are Satterthwaite's, and never more than people − 1 (see `resampling`). People and
-    deals that have nothing of it are left out. With fewer than MIN_DEALS deals people alone are the clusters,
-    and the note says so; with fewer than MIN_DRAWS people there is no interval.
+    degrees of freedom are Satterthwaite's, at most people − 1 (see `resampling`). People and deals without
+    data are left out. With fewer than MIN_DEALS deals only people are clusters, and the note says so. With
+    fewer than MIN_DRAWS people there is no interval.
     """
     sums = _present(sums)
     people = sums.shape[1]
@@ -240,21 +236,21 @@ def spread_over_people(sums: Floats, statistic: Statistic) -> Spread | None:
 
 
 def _present(sums: Floats) -> Floats:
-    """Without the deals, and the people, that have nothing."""
+    """The sums without deals and people that have no data."""
     there = np.any(sums != 0, axis=2)
     kept: Floats = sums[there.any(axis=1)][:, there.any(axis=0)]
     return kept
 
 
 def _exact(value: float) -> float:
-    """A number that is 0 but for rounding as 0."""
+    """The number, with rounding errors of 0 as 0."""
     return 0.0 if abs(value) < _ROUNDING else value
 
 
 def _ends(
     sums: Floats, totals: Floats | None, statistic: Statistic, value: float, deals: int
 ) -> tuple[float, float] | None:
-    """Both ends of a 95 % interval; None where too few resamples have a value, or no slope is there."""
+    """Both ends of a 95 % interval; None if too few resamples have a value, or the statistic has no slope."""
     reach: float | None = expanded_reach(deals)
     if sums.ndim == 3:
         reach = two_way_reach(sums, statistic, totals)
@@ -273,26 +269,26 @@ def _ends(
 
 
 def over_deals_alone(estimate: Estimate) -> Estimate:
-    """The estimate with the remark that there were too few draws to be resampled."""
+    """The estimate with a note that there are too few draws to resample."""
     if estimate.note in (NO_DATA, FEW_DEALS):
         return estimate
     return replace(estimate, note=f"{estimate.note}; {FEW_DRAWS}" if estimate.note else FEW_DRAWS)
 
 
 def quotient(sums: Floats) -> Floats:
-    """First sum over second: means and pooled shares."""
+    """First sum divided by second: means and pooled shares."""
     return divide(sums[:, 0], sums[:, 1])
 
 
 def divide(above: Floats, below: Floats) -> Floats:
-    """Elementwise quotient; NaN (never a warning) where there is nothing to divide by."""
+    """Elementwise quotient; NaN without a warning if the divisor is 0."""
     quotients = np.full(np.shape(above), np.nan)
     np.divide(above, below, out=quotients, where=below != 0)
     return quotients
 
 
 def mean(values: Sequence[tuple[int, float | None]], units: str = "games", seed: int = SEED) -> Estimate:
-    """Mean over games. values: (deal, value), None for a game without one (counted as missing)."""
+    """Mean over games. values: (deal, value); None counts as missing."""
     rows = [(deal, (value, 1.0)) for deal, value in values if value is not None]
     return resampled_estimate(
         rows, quotient, n=len(rows), missing=len(values) - len(rows), units=units, seed=seed
@@ -302,7 +298,7 @@ def mean(values: Sequence[tuple[int, float | None]], units: str = "games", seed:
 def share(
     rows: Sequence[tuple[int, float, float]], units: str, *, missing: int = 0, seed: int = SEED
 ) -> Estimate:
-    """A pooled proportion. rows: (deal, successes, trials), one a game; see `as_share`."""
+    """A pooled proportion. rows: (deal, successes, trials), one for each game; see `as_share`."""
     rows = [row for row in rows if row[2] > 0]
     hits, trials = sum(row[1] for row in rows), sum(row[2] for row in rows)
     sums = [(deal, (hit, n)) for deal, hit, n in rows]
@@ -312,11 +308,11 @@ def share(
 
 
 def as_share(estimate: Estimate, hits: float, trials: float) -> Estimate:
-    """The estimate of a pooled proportion, with Wilson's interval where that is its own.
+    """The estimate of a pooled proportion, with the right interval.
 
-    That is with one trial a deal; otherwise it is the bootstrap's, and where that has no spread (all or none
-    succeeded) Wilson's with the deals as trials (or the draws, where the interval is over draws and they are
-    fewer), however few, which is on the safe side.
+    With one trial in each deal it is Wilson's. Otherwise it is the bootstrap's. If that has no spread (all or
+    no trials succeeded), it is Wilson's with the deals as trials (or the draws, if they are fewer and the
+    interval is over draws), which is conservative.
     """
     if estimate.value is None:
         return estimate

@@ -1,27 +1,26 @@
-"""Ratings of entrants from who beat whom: a team Bradley-Terry model with sides.
+"""Ratings of entrants from results of games: a Bradley-Terry model with sides.
 
 In a cell (A, B) A holds every village seat and B every Werewolf's. The model is
 
     logit P(village wins) = μ + v_A − w_B,   Σ v = Σ w = 0
 
-v_A: A's strength as the village, w_B: B's as the Werewolves, μ: what the village side is worth between
-average entrants (Bradley and Terry 1952, with a home advantage). Strength overall is s_A = (v_A + w_A) / 2:
-if A and B play each other on both sides, the mean of the two log odds in A's favour is s_A − s_B. It leaves
-out what is no strength of anybody's: that A's way of playing suits B's badly. `residual` shows where that
-is. It has no interval where one side won all games of a cell: the share is 0 or 1 in every resample, and the
-fit, which is drawn to the middle, never is. With two entrants on a side it decides the others too, and
-there are no residuals.
+v_A: A's strength as the village; w_B: B's as the Werewolves; μ: the advantage of the village between average
+entrants (Bradley and Terry 1952, with a home advantage). The overall strength is s_A = (v_A + w_A) / 2: if A
+and B play each other on both sides, the mean of the two log odds for A is s_A − s_B. The model has no
+interactions between entrants; `residual` shows them. A residual has no interval if one side won all games of
+its cell: the share is then 0 or 1 in every resample, and the fit, which is shrunk, is not. With two entrants
+on a side one residual determines the others, so there are none.
 
-A cell won or lost throughout would send a plain fit to infinity. The fit is Firth's ("Bias reduction of
-maximum likelihood estimates", Biometrika 1993): Jeffreys' prior as a penalty, which for this model is as if
-every cell were given h/2 wins and h/2 defeats more, h being its leverage. All leverages together are the
-number of parameters, so 5 entrants bring about nine games' worth to the whole table; it needs no constant to
-be chosen, removes the first-order bias, and is finite for any results.
+A plain fit would be infinite if one side won all games of a cell. The fit is Firth's ("Bias reduction of
+maximum likelihood estimates", Biometrika 1993) with Jeffreys' prior as a penalty. For this model it adds h/2
+wins and h/2 defeats to every cell, with h the cell's leverage. The sum of all leverages is the number of
+parameters, so 5 entrants add about nine games to the table. The fit has no free constant, removes the
+first-order bias, and is finite for any results.
 
 Intervals: deals are resampled (`intervals`). Ranks: simultaneous 95 % intervals of all differences of
-strength (bootstrap of the largest studentised one); an entrant's best rank is one more than the number of
-those surely above it, its worst likewise, and all rank intervals hold together (Mogstad, Romano, Shaikh and
-Wilhelm, "Inference for ranks", 2024, section 3). It knows wins by deal, and nothing of games.
+strength (bootstrap of the largest studentised one). An entrant's best rank is one more than the number of
+entrants surely above it, its worst likewise, and all rank intervals hold together (Mogstad, Romano, Shaikh
+and Wilhelm, "Inference for ranks", 2024, section 3). The module knows wins by deal, and no games.
 """
 
 from __future__ import annotations
@@ -37,16 +36,16 @@ from .intervals import MIN_DEALS, Estimate, resampled_estimate
 from .resampling import SEED, Floats, Statistic, by_deal, expanded_reach, resample_deals, tail_percentiles
 
 _STEPS = 60
-"""Newton steps at most; a handful is enough."""
+"""The largest number of Newton steps; a few are usual."""
 _LONGEST = 2.0
-"""No step changes a log odds by more."""
+"""The largest change of a log odds in one step."""
 FEWEST = 3
-"""Entrants on each side from which a cell can be told to go against strengths."""
+"""The smallest number of entrants on each side for which there are residuals."""
 SWEPT = "one side won all games: no interval"
 
 
 class RatedGame(NamedTuple):
-    """One game that a side won: who played which side, and whether the village won."""
+    """One game that a side won: the entrants by side, and whether the village won."""
 
     deal: int
     village: str
@@ -56,9 +55,9 @@ class RatedGame(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """One entrant's strengths, in log odds of a game. None: it does not play that side (or not both).
+    """One entrant's strengths, in log odds of a game. None if it does not play that side (overall: both).
 
-    ranks: (best, worst) that its overall rank may be, all entrants together at 95 %; rank: as estimated.
+    rank: the estimated overall rank; ranks: its simultaneous 95 % interval (best, worst).
     """
 
     name: str
@@ -71,7 +70,7 @@ class Rating:
 
 @dataclass(frozen=True, slots=True)
 class Residual:
-    """One cell: the fitted chance that the village wins, and how much oftener it did."""
+    """One cell: the fitted probability that the village wins, and the observed share minus it."""
 
     village: str
     werewolves: str
@@ -81,9 +80,8 @@ class Residual:
 
 @dataclass(frozen=True, slots=True)
 class Ratings:
-    """A fit. side: μ, in log odds. residuals: a row a cell; none with fewer than `FEWEST` on a side.
-
-    note: why there is no fit, where there is none.
+    """A fit. side: μ, in log odds. residuals: one for each cell; none with fewer than `FEWEST` on a side.
+    note: why there is no fit, or "".
     """
 
     rows: tuple[Rating, ...]
@@ -98,13 +96,12 @@ class Ratings:
 def firth(design: Floats, wins: Floats, games: Floats) -> Floats:
     """Firth's logistic fit of many data sets at once.
 
-    design: (cells × parameters), of full rank over the cells that have games. wins, games: (sets × cells),
-    counts or weights. Returns (sets × parameters); NaN where a set leaves a parameter without games.
+    design: (cells × parameters), of full rank over the cells with games. wins, games: (sets × cells), counts
+    or weights. Returns (sets × parameters); NaN if a set cannot determine all parameters.
     """
     sets, parameters = len(wins), design.shape[1]
     beta = np.zeros((sets, parameters))
-    whole = np.einsum("rc,cp,cq->rpq", games, design, design)
-    known = np.linalg.cond(whole) < 1e12
+    known = np.linalg.cond(np.einsum("rc,cp,cq->rpq", games, design, design)) < 1e12
     for _ in range(_STEPS):
         chance = 1 / (1 + np.exp(-(beta @ design.T)))
         weight = games * chance * (1 - chance)
@@ -139,11 +136,11 @@ class _Model:
 
     @property
     def connected(self) -> bool:
-        """Whether the cells tell all parameters apart."""
+        """Whether the cells determine all parameters."""
         return bool(np.linalg.matrix_rank(self.design) == self.design.shape[1])
 
     def fit(self, sums: Floats) -> Floats:
-        """(sets × parameters) from (sets × wins of each cell, then games of each cell); kept for the next."""
+        """(sets × parameters) from (sets × wins by cell, then games by cell); the result is cached."""
         key = sums.tobytes()
         if key not in self._fits:
             wins, games = np.split(sums, 2, axis=1)
@@ -166,13 +163,13 @@ class _Model:
         return centred
 
     def fitted(self, sums: Floats) -> Floats:
-        """(sets × cells): chance that the village wins."""
+        """(sets × cells): fitted probability that the village wins."""
         chance: Floats = 1 / (1 + np.exp(-(self.fit(sums) @ self.design.T)))
         return chance
 
 
 def _places(names: Iterable[str]) -> dict[str, int]:
-    """Each name's place, in order of first use."""
+    """Name → index, in order of first use."""
     return {name: place for place, name in enumerate(dict.fromkeys(names))}
 
 
@@ -182,7 +179,7 @@ def _centred(levels: int) -> Floats:
 
 
 def rate_entrants(duels: Sequence[RatedGame], seed: int = SEED) -> Ratings:
-    """Fit the model and give every number its interval. duels: of all cells, in any order."""
+    """Fit the model with intervals. duels: of all cells, in any order."""
     cells = list(dict.fromkeys((duel.village, duel.werewolves) for duel in duels))
     if not cells:
         return Ratings((), None, (), "no game was won")
@@ -196,7 +193,7 @@ def rate_entrants(duels: Sequence[RatedGame], seed: int = SEED) -> Ratings:
         cell = place[duel.village, duel.werewolves]
         sums[cell], sums[len(cells) + cell] = float(duel.won), 1.0
         rows.append((duel.deal, sums))
-    # Deals are added up once; every statistic below is a column of the same fits.
+    # Sums by deal are computed once; every statistic below is a column of the same fits.
     table = by_deal(rows)
     deals = [(k, tuple(line)) for k, line in enumerate(table)]
 
@@ -269,7 +266,7 @@ def _ranks(model: _Model, table: Floats, seed: int) -> list[tuple[int, int]] | N
         return most
 
     values = farthest(resample_deals(table, seed))
-    # As far out as percentiles are read for so few deals, so that ranks are no surer than intervals.
+    # The same expanded percentiles as those of intervals for few deals.
     out = 100 - 2 * tail_percentiles(expanded_reach(deals))[0]
     reach = float(np.percentile(values[np.isfinite(values)], out)) * math.sqrt(deals / (deals - 1))
     error = errors[0]
@@ -292,12 +289,11 @@ class Skill:
 
 
 def openskill(duels: Sequence[RatedGame]) -> tuple[Skill, ...]:
-    """Plackett-Luce ratings (Weng and Lin 2011) by the package openskill, game by game in the order given.
+    """Plackett-Luce ratings (Weng and Lin 2011) by the package openskill, game by game in the given order.
 
-    An entrant has one rating a side, and a game is one rating against one: five village seats of one entrant
-    are one player, for a team's rating is the sum of its members', and five against two would only count
-    heads. Beside `rate_entrants` this has no intervals over deals and depends on the order; it is what a
-    leaderboard would show.
+    An entrant has one rating for each side, and a game is one rating against another: a team's rating would
+    be the sum of its members', which depends on their number. Unlike `rate_entrants`, these ratings have no
+    intervals over deals and depend on the order of games. Leaderboards usually show such ratings.
     """
     from openskill.models import PlackettLuce, PlackettLuceRating
 

@@ -1,27 +1,26 @@
-"""Resampling what games share: deals, or deals and draws (of experience pools) at once.
+"""Resampling of clusters of games: of deals, or of deals and draws (of experience pools).
 
-Games of one deal share cards, games of one draw share a pool; games that share anything are not
-independent. In one way, deals are resampled (cluster bootstrap) and percentiles are taken a little outside
-2.5 and 97.5, so that few deals do not give intervals that are too short (Hesterberg 2015, "expanded
-percentile").
+Games of one deal share cards, and games of one draw share a pool, so they are not independent.
 
-In two ways, deals and draws are resampled independently, and a game counts as often as its deal times its
-draw (the pigeonhole bootstrap, Owen 2007). That gives the shape. Its width is not taken as it is, for it
-counts the luck of single games three times: the variance comes from sums of squares between deals, between
-draws and between their crossings (Cameron, Gelbach and Miller 2011), its degrees of freedom from
-Satterthwaite (1946), and percentiles are read as far out as these say. So five draws that differ give a wide
-interval, as Student's t on four degrees of freedom, and draws that do not differ cost almost nothing.
+One way: deals are resampled (cluster bootstrap). The percentiles are a little outside 2.5 and 97.5, so that
+intervals over few deals are not too short (Hesterberg 2015, "expanded percentile").
 
-People who play several games each are the second way, too. They are few and differ much, so no shape is drawn
-from them: their intervals are Student's, with the same variance, and with one degree of freedom fewer than
-people at most (as Cameron and Miller 2015, §VI.D, advise for few clusters).
+Two ways: deals and draws are resampled independently, and the weight of a game is the count of its deal times
+that of its draw (the pigeonhole bootstrap, Owen 2007). This gives the shape of the distribution. Its width
+would be too large, since it counts the variance of single games three times. So the variance comes from sums
+of squares between deals, between draws and between cells (Cameron, Gelbach and Miller 2011), and the degrees
+of freedom from Satterthwaite (1946); these decide which percentiles are taken. Five draws that differ give a
+wide interval, like Student's t with four degrees of freedom; draws that do not differ widen it hardly at all.
 
-Any number of statistics share one resampling: all their sums lie side by side in one array, which is drawn
-from once, some resamples at a time. From `MANY` deals on nothing is drawn: the percentiles follow from what
-each deal adds to the statistic (its influence), by the expansion of Cornish and Fisher (1938), which is what
-the bootstrap's come to with many deals.
+People who play several games each are a second way too. They are few and differ much, so the shape is not
+used: their intervals are Student's, with the same variance, and with at most one degree of freedom fewer than
+people (as Cameron and Miller 2015, §VI.D, advise for few clusters).
 
-It knows arrays of sums; what they are sums of is for `intervals`.
+All statistics share one resampling: their sums lie side by side in one array. With more than `MANY` deals
+nothing is resampled: the percentiles follow from the influence of each deal by the expansion of Cornish and
+Fisher (1938), the limit of the bootstrap for many deals.
+
+The module knows arrays of sums; `intervals` knows their meaning.
 """
 
 from __future__ import annotations
@@ -37,20 +36,20 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]
-"""(rows × sums) → rows; rows without a value are NaN (dropped inside this module)."""
+"""(rows × sums) → rows; NaN for rows without a value."""
 
 SEED = 0
-"""Of every resampling: the same games give the same intervals."""
+"""The seed of every resampling: the same games give the same intervals."""
 DRAWS = 4000
-"""Bootstrap resamples."""
+"""The number of bootstrap resamples."""
 MANY = 1000
-"""Deals from which percentiles are worked out instead of drawn."""
+"""With more deals, percentiles are computed without resampling."""
 SPARSE = 80
-"""Deals that have anything of a measure, up to which percentiles are drawn from these alone."""
+"""Up to this many deals with data for a measure, only these deals are resampled."""
 _STEP = 1e-4
-"""Of a sum, for the slope of a statistic."""
+"""The step for the slope of a statistic, relative to a sum."""
 _CELLS = 1 << 21
-"""Numbers that a part of the resamples' weights may take (16 MB)."""
+"""The largest number of weights in memory (16 MB)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +65,8 @@ class Spread:
         return math.sqrt(self.variance) * t_quantile(self.freedom)
 
     def p(self, value: float) -> float:
-        """Two-sided p of Student's t for value = 0; there must be a variance."""
-        from scipy.special import stdtr  # type: ignore[import-untyped]  # heavy, needed here alone
+        """Two-sided p of Student's t for value = 0; the variance must be above 0."""
+        from scipy.special import stdtr  # type: ignore[import-untyped]  # a heavy import
 
         return float(2 * stdtr(self.freedom, -abs(value) / math.sqrt(self.variance)))
 
@@ -87,14 +86,12 @@ def tail_percentiles(reach: float) -> tuple[float, float]:
 
 
 def expanded_reach(deals: int) -> float:
-    """How many standard deviations out the percentiles of a 95 % interval over so many deals lie."""
+    """The distance of the percentiles of a 95 % interval over `deals` deals, in standard deviations."""
     return float(math.sqrt(deals / (deals - 1)) * t_quantile(deals - 1))
 
 
 def _weights(levels: int, rows: int, *seed: int) -> Iterator[Floats]:
-    """(resamples × levels), `rows` resamples at a time: how often each level (deal, or draw) is drawn in
-    each.
-    """
+    """Counts (resamples × levels) of each level (deal or draw), `rows` resamples at a time."""
     counts = _counts(levels, *seed) if levels <= MANY else None
     rng = np.random.default_rng(seed)
     for at in range(0, DRAWS, rows):
@@ -105,7 +102,7 @@ def _weights(levels: int, rows: int, *seed: int) -> Iterator[Floats]:
 
 @lru_cache(4)
 def _counts(levels: int, *seed: int) -> NDArray[np.uint16]:
-    """All of them, remembered for statistics that come one by one (8 MB at most)."""
+    """All counts, cached for further statistics (at most 8 MB)."""
     return _multinomial(np.random.default_rng(seed), levels, DRAWS).astype(np.uint16)
 
 
@@ -136,10 +133,11 @@ def resample_deals(sums: Floats, seed: int = SEED) -> Floats:
 
 
 def cornish_fisher_ends(sums: Floats, statistic: Statistic, reach: float) -> tuple[float, float] | None:
-    """The percentiles of a statistic of (deals × sums) that lie `reach` standard deviations out on either
-    side of where its bootstrap distribution has its middle; None where the statistic has no slope.
+    """Approximate percentiles of the bootstrap distribution of a statistic of (deals × sums), `reach`
+    standard deviations from its middle on both sides; None if the statistic has no slope.
 
-    To third order in Cornish and Fisher's expansion: skewed sums (of rare events) have skewed percentiles.
+    It uses Cornish and Fisher's expansion to third order, so that skewed sums (of rare events) have skewed
+    percentiles.
     """
     total = sums.sum(axis=0)
     slope = slopes(total, sums, statistic)
@@ -163,9 +161,9 @@ def cornish_fisher_ends(sums: Floats, statistic: Statistic, reach: float) -> tup
 
 
 def slopes(total: Floats, sums: Floats, statistic: Statistic) -> Floats | None:
-    """The slope of a statistic by each of its sums, at their totals; None where it has none.
+    """The gradient of a statistic by its sums, at their totals; None if it is not finite.
 
-    sums: (units × sums), for the size of a step. A sum that is nothing but zeros has slope 0.
+    sums: (units × sums), for the size of a step. A sum of zeros alone has slope 0.
     """
     steps = _STEP * np.maximum(np.abs(total), np.sqrt((sums**2).sum(axis=0)))
     used = steps > 0
@@ -181,7 +179,7 @@ def slopes(total: Floats, sums: Floats, statistic: Statistic) -> Floats | None:
 def by_deal_and_draw(rows: Sequence[tuple[int, Sequence[float]]], draws: Sequence[int]) -> Floats:
     """(deal, sums) and draw of each game → (deals × draws × sums), both in ascending order.
 
-    A crossing without games has zeros.
+    A cell without games has zeros.
     """
     at_deal = {deal: k for k, deal in enumerate(sorted({deal for deal, _ in rows}))}
     at_draw = {draw: k for k, draw in enumerate(sorted(set(draws)))}
@@ -192,11 +190,13 @@ def by_deal_and_draw(rows: Sequence[tuple[int, Sequence[float]]], draws: Sequenc
 
 
 def resample_deals_and_draws(sums: Floats, seed: int = SEED) -> Floats:
-    """(deals × draws × sums) → (DRAWS × sums): each crossing counted as often as its deal times its draw."""
+    """(deals × draws × sums) → (DRAWS × sums): the weight of a cell is the count of its deal times its
+    draw.
+    """
     deals, draws, width = sums.shape
     rows = max(1, min(DRAWS, _CELLS // max(deals, draws * width)))
     flat = sums.reshape(deals, -1)
-    # The draws have another stream than as many deals.
+    # Draws have another random stream than deals.
     both = zip(_weights(deals, rows, seed, deals), _weights(draws, rows, seed, draws, 2), strict=True)
     parts = [
         np.einsum("rjk,rj->rk", (of_deals @ flat).reshape(-1, draws, width), of_draws)
@@ -206,10 +206,10 @@ def resample_deals_and_draws(sums: Floats, seed: int = SEED) -> Floats:
 
 
 def two_way_reach(sums: Floats, statistic: Statistic, totals: Floats | None) -> float | None:
-    """How far out the percentiles of a statistic of (deals × draws × sums) lie; None where it has no slope.
+    """The distance of the percentiles of a statistic of (deals × draws × sums); None if it has no slope.
 
-    totals: those of its resamples: then in standard deviations of the pigeonhole bootstrap; without them, in
-    units of the statistic.
+    totals: of its resamples. With them the unit is a standard deviation of the pigeonhole bootstrap; without
+    them it is that of the statistic.
     """
     flat = sums.reshape(-1, sums.shape[2])
     slope = slopes(flat.sum(axis=0), flat, statistic)
@@ -223,8 +223,8 @@ def two_way_reach(sums: Floats, statistic: Statistic, totals: Floats | None) -> 
 
 
 def two_way_spread(sums: Floats, statistic: Statistic, most: float = math.inf) -> Spread | None:
-    """Variance of a statistic of (deals × draws × sums); None where it has no slope. most: degrees of freedom
-    at most.
+    """Variance of a statistic of (deals × draws × sums); None if it has no slope. most: upper bound of the
+    degrees of freedom.
     """
     flat = sums.reshape(-1, sums.shape[2])
     slope = slopes(flat.sum(axis=0), flat, statistic)
@@ -235,7 +235,7 @@ def two_way_spread(sums: Floats, statistic: Statistic, most: float = math.inf) -
 
 
 def _two_way_spread(influence: Floats, sums: Floats) -> Spread:
-    """Each component that is more than chance between crossings adds to it, none takes away from it."""
+    """The variance from its components between deals, draws and cells; none of them is below 0."""
     deals, draws = influence.shape
     cells = influence[np.any(sums != 0, axis=2)]
     chance = _variance_of_sum(cells)
@@ -253,6 +253,6 @@ def _two_way_spread(influence: Floats, sums: Floats) -> Spread:
 
 
 def _variance_of_sum(values: Floats) -> float:
-    """Variance of a sum of independent values: squares about their mean, with the small sample's factor."""
+    """Variance of a sum of independent values, with the correction for small samples."""
     n = len(values)
     return float(((values - values.mean()) ** 2).sum()) * n / (n - 1)

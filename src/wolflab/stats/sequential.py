@@ -1,9 +1,9 @@
-"""Confidence sequences: intervals that may be looked at after every deal, so that a run may stop by them.
+"""Confidence sequences: intervals that may be checked after every deal, so that a run may stop by them.
 
-An ordinary 95 % interval holds at a number of games fixed beforehand. Looked at again and again, and stopped
-by, it is wrong far more often than one time in twenty. A confidence sequence holds at all numbers of games at
-once: the chance that it *ever* leaves the truth out is at most 5 %, so it holds whenever, and for whatever
-reason, one stops.
+An ordinary 95 % interval holds for a number of games that was fixed before. If it is checked again and again
+and decides when to stop, it is wrong far more often than in 5 % of cases. A confidence sequence holds at all
+numbers of games together: the probability that it *ever* excludes the truth is at most 5 %, for any reason to
+stop.
 
 This is the hedged capital process of Waudby-Smith and Ramdas ("Estimating means of bounded random variables
 by betting", JRSS B 86, 2024; Theorem 3), with a mixture of bets. Why it holds: observations X_1, X_2 … lie
@@ -15,14 +15,13 @@ the mean is smaller. By Ville's inequality the chance that either ever reaches 2
 α. The sequence is the set of m at which neither has, and μ stays in it for ever with probability 1 − α. No
 normality, no variance known, no large samples. A bad choice of λ costs width, never validity.
 
-The bettors: λ = √(2 log(2/α) / (σ² τ)) is best after τ observations of variance σ². One bettor plays for
-each of τ = 25, 100, 400 … 25,600, with σ² estimated from what went before (their equation 26 would have one
-bettor with τ = t log(t + 1); for a win rate of 0.3 the mixture is a seventh narrower at 1,000 observations
-and a third at 3,000, half again as wide as an interval for a fixed number).
+The bettors: λ = √(2 log(2/α) / (σ² τ)) is best after τ observations of variance σ². There is one bettor for
+each of τ = 25, 100, 400 … 25,600, with σ² estimated from earlier observations. (Their equation 26 has one
+bettor with τ = t log(t + 1). For a win rate of 0.3 the mixture is narrower by 1/7 at 1,000 observations and
+by 1/3 at 3,000; it is 1.5 times as wide as an interval for a fixed number.)
 
-The observation is a deal's mean (games of one deal share cards, deals do not): deals are drawn independently,
-so that deal means, or their paired differences, are as the argument needs them. It knows numbers, and nothing
-of games.
+An observation is a deal's mean, since games of one deal share cards. Deals are drawn independently, so that
+deal means, or their paired differences, fulfil the conditions. The module knows numbers, and no games.
 """
 
 from __future__ import annotations
@@ -36,18 +35,18 @@ import numpy as np
 from .resampling import Floats
 
 GRID = 1000
-"""Candidates m lie 1/GRID of the bounds' span apart; the set is widened to the next one on either side."""
+"""The distance of candidates m is 1/GRID of the bounds' span; the set is extended by one on either side."""
 _BOLD = 0.5
-"""No bet risks more than this share of the capital."""
+"""The largest share of the capital in one bet."""
 _HORIZONS = tuple(25.0 * 4**k for k in range(6))
 """τ of each bettor."""
 _CHUNK = 256
-"""Observations worked through at a time."""
+"""Observations that are processed together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A confidence sequence after n observations. mean: of them."""
+    """A confidence sequence after n observations, and their mean."""
 
     n: int
     mean: float
@@ -60,7 +59,7 @@ class Interval:
         return self.high - self.low
 
     def excludes(self, x: float) -> bool:
-        """Whether x is left out."""
+        """Whether x is outside the interval."""
         return not self.low <= x <= self.high
 
 
@@ -73,11 +72,10 @@ def sequence(
 ) -> tuple[Interval, ...]:
     """The confidence sequence of the mean at given numbers of observations (None: after all of them).
 
-    values: independent observations within `bounds`, in the order in which they were made. at: ascending,
-    each from 0 to len(values); at 0 the interval is all of `bounds`. An interval is never wider than an
-    earlier one (a candidate once ruled out stays out). Should every candidate be out, which has a chance of
-    at most 1 − level where observations are as they should be, the one with the least against it is given.
-    Raises ValueError for values outside the bounds, or `at` out of order.
+    values: independent observations within `bounds`, in order of time. at: ascending, each from 0 to
+    len(values); at 0 the interval is `bounds`. No interval is wider than an earlier one. If all candidates
+    are excluded, which has a probability of at most 1 − level, the one with the least evidence against it is
+    the interval. Raises ValueError for values outside the bounds, or for `at` out of order.
     """
     low, high = bounds
     unit = (np.asarray(values, dtype=np.float64) - low) / (high - low)
@@ -101,13 +99,13 @@ def sequence(
 
 
 class _Capital:
-    """The bettors' capital at every candidate that is not ruled out yet."""
+    """The bettors' capital at every candidate that is not excluded yet."""
 
     def __init__(self, level: float) -> None:
         self._alpha = 1 - level
         self._m = np.arange(GRID + 1) / GRID
         self._log = np.zeros((2, len(_HORIZONS), GRID + 1))
-        """log K: side (larger, smaller) × bettor × candidate."""
+        """log K, (side: larger, smaller) × bettor × candidate."""
         self._best = 0.5
         self._n = 0
         self._sum, self._squares = 0.0, 0.0
@@ -135,14 +133,14 @@ class _Capital:
         self._rule_out(most)
 
     def _rule_out(self, most: Floats) -> None:
-        """Drop the candidates at which a side has had 2/α."""
+        """Exclude the candidates at which a side's capital has reached 2/α."""
         remaining = most < math.log(2 / self._alpha)
         if self._m.size and not remaining.any():
             self._best = float(self._m[int(most.argmin())])
         self._m, self._log = self._m[remaining], self._log[:, :, remaining]
 
     def _scales(self, values: Floats) -> Floats:
-        """√(2 log(2/α) / σ²) before each observation, σ² from those before it and a quarter to begin with."""
+        """√(2 log(2/α) / σ²) before each observation, with σ² from earlier ones, initially 1/4."""
         scales = np.empty(len(values))
         for k, value in enumerate(values):
             self._n += 1
@@ -153,7 +151,7 @@ class _Capital:
         return scales
 
     def interval(self) -> tuple[float, float]:
-        """The hull of the candidates that are not ruled out, and the next one on either side."""
+        """The range of the candidates that are not excluded, extended by one on either side."""
         if not self._m.size:
             return self._best, self._best
         return max(float(self._m[0]) - 1 / GRID, 0.0), min(float(self._m[-1]) + 1 / GRID, 1.0)

@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from ..defaults import fields_said, fields_stated
+from ..defaults import non_default_fields, non_default_values
 from ..rules import EVERYONE, PASS, Ask, NightFell, Ruleset, Said
 from .asking.prompts import messages
 from .identity import ByIdentity
@@ -35,7 +35,7 @@ Corrections = tuple[tuple[str, str], ...]
 _PLAIN: Mapping[str, Any] = {}
 
 Fields = list[tuple[str, Any]]
-"""See `wolflab.defaults.fields_said`."""
+"""See `wolflab.defaults.non_default_fields`."""
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
@@ -53,7 +53,7 @@ def question_digest(
     question: Question, corrections: Corrections = (), settings: Mapping[str, Any] = _PLAIN
 ) -> str:
     """32 hex digits for a typed question, its corrections, and how it is sampled."""
-    own_fields, task_fields = fields_said(question), fields_said(question.task)
+    own_fields, task_fields = non_default_fields(question), non_default_fields(question.task)
     now, seen = _situation(question.situation)
     key = _key(question, own_fields, task_fields, seen), bool(corrections)
     worded = _WORDS.get(key)
@@ -71,7 +71,10 @@ def question_digest(
 def shape(question: Question) -> QuestionShape:
     """As little of a question as the choice of its templates depends on: one outline a shape."""
     return _key(
-        question, fields_said(question), fields_said(question.task), _situation(question.situation)[1]
+        question,
+        non_default_fields(question),
+        non_default_fields(question.task),
+        _situation(question.situation)[1],
     )
 
 
@@ -136,7 +139,7 @@ def _situation(s: Situation) -> tuple[bytes, QuestionShape]:
     """What it says, and its shape."""
     known = _SITUATIONS.get(id(s))
     if known is None:
-        fields_told = [(n, v) for n, v in fields_said(s) if n not in _BLOCKS and n != "ruleset"]
+        fields_told = [(n, v) for n, v in non_default_fields(s) if n not in _BLOCKS and n != "ruleset"]
         blocks = (_ruleset(s.ruleset), _encode(fields_told), *(_lines(getattr(s, name)) for name in _BLOCKS))
         digest = blake2b(b"\0".join(blocks), digest_size=16).digest()
         blocks_told = (_says(getattr(s, name)) for name in _BLOCKS)
@@ -163,7 +166,7 @@ def _encodable(name: str, value: Any) -> tuple[str, Any]:
         return name, None
     if name == "messages":
         return name, _hex(_lines(value))
-    return name, fields_stated(value) if is_dataclass(value) else value
+    return name, non_default_values(value) if is_dataclass(value) else value
 
 
 # -- the plain question of its shape ----------------------------------------------------------
@@ -235,7 +238,7 @@ def _shape(name: str, value: Any) -> Hashable:
 
 def _parts(value: Any) -> list[tuple[str, Any]]:
     if is_dataclass(value):
-        return fields_said(value)
+        return non_default_fields(value)
     return [(name, getattr(value, name)) for name in value.__struct_fields__]
 
 

@@ -21,7 +21,7 @@ import msgspec
 
 from ..errors import RulesetError, WolflabError
 from ..rules import Ruleset
-from ..rules.engine import decided
+from ..rules.engine import outcome_of_state
 from .asking import rules_in_words
 from .items import Item, Split, rules_as_plain
 from .kinds import KINDS
@@ -307,7 +307,9 @@ def _fits_words(kind: QuestionKind, rules: Ruleset, situation: GameSituation) ->
     if kind.setting is None:
         return True
     try:
-        if situation.round > rules.max_rounds or (situation.roles and decided(put_back(rules, situation))):
+        if situation.round > rules.max_rounds or (
+            situation.roles and outcome_of_state(put_back(rules, situation))
+        ):
             return False
         asked = Query(rules, situation, {}).playout(situation, *kind.setting.filled).asks
     except Impossible:

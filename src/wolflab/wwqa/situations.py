@@ -32,7 +32,7 @@ from ..rules import (
     pick,
     seats_of,
 )
-from ..rules.engine import Step, begin, go_on, side_order, step
+from ..rules.engine import Step, advance, begin, side_order, step
 from ..rules.roles import DUTIES, ROLES
 from ..rules.state import State
 from ..text.asking.options import label
@@ -202,7 +202,7 @@ def steps(
     rules: Ruleset, situation: GameSituation, replies: Callable[[Step], Sequence[Action] | None]
 ) -> Iterator[Step]:
     """The game from a situation on, as the engine plays it with these replies, until they are None."""
-    now: Step | None = go_on(put_back(rules, situation))
+    now: Step | None = advance(put_back(rules, situation))
     while now is not None:
         yield now
         given = replies(now) if now.asks else None
@@ -430,7 +430,7 @@ def _snapshot(state: State, moment: GamePoint) -> GameSituation:
         if word == "shielded" and isinstance(value, tuple) and value[0] == night
     ]
     spent = [(seat, word.removesuffix(" used")) for (seat, word) in state.memory if word.endswith(" used")]
-    rules = state.table.ruleset
+    rules = state.ruleset
     drawn = {"order": rules.speaking_order == "random_game", "voting": rules.votes == "open"}
     return GameSituation(
         moment,

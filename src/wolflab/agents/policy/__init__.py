@@ -1,1 +1,1 @@
-"""A trained policy's inference, in numpy: what it sees of a decision, and how it weighs the candidates."""
+"""Inference of trained policies in numpy: the inputs of a decision and the probabilities of candidates."""

@@ -1,7 +1,4 @@
-"""What a policy is to an agent: it sees an observation, and gives each candidate a probability (004 §4.3).
-
-Which network is behind it, and whether many games' observations are weighed in one batch, is its own affair.
-"""
+"""The interface of policies: an observation in, a probability for each candidate out (004 §4.3)."""
 
 from __future__ import annotations
 
@@ -16,12 +13,11 @@ Float32s = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a policy sees at one decision (004 D.1, Fig. 5).
+    """The input of a policy at one decision (004 D.1, Fig. 5).
 
-    player: the player vector of Table 3, float32 (V,), laid out for the table's own number of players
-    (246 for 7). text: the embedding of record and deduction, float32 (D,). candidates: the embeddings of
-    "reasoning + action", float32 (n, D), n from 1 up; there are no rows for what is missing.
-    players: how many play at the table.
+    player: the player vector of Table 3, float32 (V,), for the table's number of players (246 values for 7).
+    text: the embedding of record and deduction, float32 (D,). candidates: the embeddings of "reasoning +
+    action", float32 (n, D), n ≥ 1, without padding. players: the number of players at the table.
     """
 
     player: Float32s
@@ -32,18 +28,20 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """π over the candidates of one observation, float64 (n,), summing to 1, and the critic's value."""
+    """probabilities: π over the candidates of one observation, float64 (n,), with sum 1. value: the
+    critic's.
+    """
 
     probabilities: NDArray[np.float64]
     value: float
 
 
 class Policy(Protocol):
-    """Weighs candidates. Equal policies are one player to the record."""
+    """Weighs candidates. Equal policies are the same player in a record."""
 
     name: str
     instant: bool
-    """It never waits: False for one that collects a batch from many games."""
+    """Whether it never waits. False if it collects a batch from many games."""
 
     async def weigh(self, observation: Observation) -> Weights:
         """π and the value of one observation."""

@@ -1,9 +1,8 @@
 """A trained policy as a file, and as a player's `Policy`.
 
-A file is safetensors: numbers, and one JSON text that says what they are (never a pickle, so opening a
-stranger's file runs nothing). It holds the network's shape, the embedder that it reads with, the number and
-the source of candidates, the ruleset, and how it was trained. What does not fit a player or its table is
-refused with a sentence.
+A file is in the safetensors format: arrays, and one JSON text that describes them. It is no pickle, so
+opening it runs no code. It has the network's shape, the embedder, the number and the source of candidates,
+the ruleset, and the settings of the training. A policy that does not fit a player or its table is refused.
 """
 
 from __future__ import annotations
@@ -33,23 +32,23 @@ from .features import INPUTS, Batch, stack
 from .network import Network, NetworkConfig, check_arrays, probabilities
 
 FORMAT = 1
-"""Raise it with any change after which older files would be read wrongly."""
+"""The version of the file format. Raise it if older files would be read wrongly."""
 SUFFIX = ".safetensors"
 ELSEWHERE = "the folder policies of Wolflab's repository"
-"""Where further seeds of the shipped trainings lie; the package does not hold them."""
+"""The place of further seeds of the shipped trainings, which the package does not have."""
 Source = Literal["model", "intents"]
 RECIPE_FOR: Mapping[Source, str] = {"model": "strategic", "intents": "atomic"}
-"""The recipe that a policy plays in, by who proposes its candidates."""
+"""Source of candidates → the recipe of its policies."""
 BY_DEFAULT: Mapping[Source, str] = {"model": "small", "intents": "small-atomic"}
-"""The shipped policy that a recipe takes, by who proposes its candidates."""
+"""Source of candidates → the shipped policy that a recipe takes."""
 
 _KEY, _DIGEST = "wolflab", "digest"
-"""Under which the JSON and the digest stand in the file's metadata."""
+"""The keys of the JSON and of the digest in the file's metadata."""
 _APART = 256
-"""Up to this width each decision of a batch is computed by itself; a wider network would take far longer."""
+"""Up to this width each decision of a batch is computed separately; wider networks would be far slower."""
 
 
-class _Told(msgspec.Struct, forbid_unknown_fields=True):
+class _Metadata(msgspec.Struct, forbid_unknown_fields=True):
     """The JSON of a file."""
 
     format: int
@@ -64,12 +63,12 @@ class _Told(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """A policy at rest.
+    """A stored policy.
 
-    network: its shape. embedder: `Embedder.describe()` of the one that it reads with. candidates: N, the most
-    that it was trained to weigh. source: who proposes them ("model", or "intents" of the Atomic agent).
-    rules: the name of the ruleset that it was trained in. arrays: float32, by `network.shapes`. training:
-    seed, update and settings, as plain values; part of the digest, and no player looks at it.
+    network: its shape. embedder: `Embedder.describe()` of its embedder. candidates: N, the largest number of
+    candidates in training. source: of the candidates ("model", or "intents" of the Atomic agent). rules: the
+    name of the training's ruleset. arrays: float32, by `network.shapes`. training: seed, update and settings
+    as plain values; they are part of the digest, and players do not use them.
     """
 
     name: str
@@ -98,17 +97,17 @@ class Checkpoint:
 
     @property
     def reads(self) -> dict[str, Any]:
-        """The embedder that it reads with, as an experiment writes it."""
+        """Its embedder, as an experiment writes it."""
         embedder = self.embedder
         settings = {name: embedder[name] for name in ("dimensions", "extra") if name in embedder}
         return {"embedder": str(embedder.get("name", "")), **settings}
 
     @cached_property
     def digest(self) -> str:
-        """16 hex digits of everything but the name: numbers, shape, embedder, training."""
-        return _digest(self._told(), self.arrays)
+        """16 hex digits of everything but the name: arrays, shape, embedder, training."""
+        return _digest(self._metadata_text(), self.arrays)
 
-    def _told(self) -> str:
+    def _metadata_text(self) -> str:
         stated = {
             "format": FORMAT,
             "network": asdict(self.network),
@@ -130,7 +129,7 @@ class Checkpoint:
             ) from None
 
     def describe(self) -> dict[str, Any]:
-        """For a record's header: which policy it is, and what it was trained with."""
+        """For a record's header: the policy's identity and its training."""
         return {
             "name": self.name,
             "digest": self.digest,
@@ -143,10 +142,10 @@ class Checkpoint:
         }
 
     def require(self, embedder: Embedder, candidates: int, source: Source, players: int) -> None:
-        """Raise ModelError unless the policy can serve such a player.
+        """Raise ModelError unless the policy can play for such a player.
 
-        embedder: the player's. candidates: the most that its recipe puts before the policy. source: who
-        proposes them. players: at the table.
+        embedder: the player's. candidates: the largest number in its recipe. source: of the candidates.
+        players: at the table.
         """
         named = f"policy {self.name!r}"
         if self.inputs != INPUTS:
@@ -183,27 +182,27 @@ class Checkpoint:
 
 
 def save(checkpoint: Checkpoint, path: Path, half: bool = False) -> Checkpoint:
-    """Write a file and return what will be read from it.
+    """Write a file and return the checkpoint as it will be read.
 
-    half: numbers as float16: half the size, rounded to 3 digits. Raises StoreError where the file cannot be
-    written, ModelError where a number is too large for float16.
+    half: store float16, which has half the size and about 3 digits. Raises StoreError if the file cannot be
+    written, ModelError if a number is too large for float16.
     """
     from safetensors.numpy import save as packed
 
     stored = {name: _stored(name, array, half) for name, array in sorted(checkpoint.arrays.items())}
     kept = replace(checkpoint, arrays={name: array.astype(np.float32) for name, array in stored.items()})
-    data = packed(stored, metadata={_KEY: kept._told(), _DIGEST: kept.digest})
+    data = packed(stored, metadata={_KEY: kept._metadata_text(), _DIGEST: kept.digest})
     write(path, data)
     return kept
 
 
 def _stored(name: str, array: Float32s, half: bool) -> np.ndarray:
-    """An array as a file has it. Single numbers stay whole: they scale the critic's values."""
-    whole = np.asarray(array, np.float32, order="C")
-    if not half or not whole.ndim:
-        return whole
+    """An array as it is stored. Scalars stay float32, since they scale the critic's values."""
+    exact = np.asarray(array, np.float32, order="C")
+    if not half or not exact.ndim:
+        return exact
     with np.errstate(over="ignore"):
-        short = whole.astype(np.float16)
+        short = exact.astype(np.float16)
     if not np.isfinite(short).all():
         raise ModelError(f"{name!r} has numbers too large for float16; save the policy as float32")
     return short
@@ -222,29 +221,12 @@ def _folder() -> Path:
 def load_policy(name_or_path: str | Path) -> Checkpoint:
     """The policy of that name (`shipped_policies`), or in that file.
 
-    Raises ModelError for an unknown name, and for a file that is none of Wolflab's, damaged, or of another
-    version. Nothing in a file is executed.
+    Raises ModelError for an unknown name, and for a file that is damaged, of another version or of another
+    program. Nothing in a file is executed.
     """
-    return _read(located(name_or_path))
-
-
-def located(name_or_path: str | Path) -> Path:
-    """The file of the policy of that name, or that path itself; ModelError for an unknown name."""
-    text = str(name_or_path)
-    if text in shipped_policies():
-        return _folder() / (text + SUFFIX)
-    if text.endswith(SUFFIX) or "/" in text or "\\" in text:
-        return Path(text)
-    known = ", ".join(shipped_policies())
-    raise ModelError(
-        f"there is no policy {text!r}: use {f'one of {known}, or ' if known else ''}the path of a file "
-        f"ending in {SUFFIX}, as wolflab train writes them and as they lie in {ELSEWHERE}"
-    )
-
-
-def _read(path: Path) -> Checkpoint:
     from safetensors import SafetensorError, safe_open
 
+    path = located(name_or_path)
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise FileNotFoundError
@@ -286,6 +268,20 @@ def _read(path: Path) -> Checkpoint:
     return checkpoint
 
 
+def located(name_or_path: str | Path) -> Path:
+    """The path of the policy of that name, or the given path; ModelError for an unknown name."""
+    text = str(name_or_path)
+    if text in shipped_policies():
+        return _folder() / (text + SUFFIX)
+    if text.endswith(SUFFIX) or "/" in text or "\\" in text:
+        return Path(text)
+    known = ", ".join(shipped_policies())
+    raise ModelError(
+        f"there is no policy {text!r}: use {f'one of {known}, or ' if known else ''}the path of a file "
+        f"ending in {SUFFIX}, as wolflab train writes them and as they lie in {ELSEWHERE}"
+    )
+
+
 def _digest(stated: str, arrays: Mapping[str, Float32s]) -> str:
     digest = blake2b(stated.encode(), digest_size=8)
     for name in sorted(arrays):
@@ -294,7 +290,7 @@ def _digest(stated: str, arrays: Mapping[str, Float32s]) -> str:
     return digest.hexdigest()
 
 
-def _metadata(path: Path, metadata: Mapping[str, str]) -> _Told:
+def _metadata(path: Path, metadata: Mapping[str, str]) -> _Metadata:
     if _KEY not in metadata:
         _refuse(path, "it is a safetensors file of somebody else's: it does not say what it is")
     try:
@@ -304,7 +300,7 @@ def _metadata(path: Path, metadata: Mapping[str, str]) -> _Told:
     if stated.get("format") != FORMAT:
         _refuse(path, f"its format is {stated.get('format')!r}, and this version reads format {FORMAT}")
     try:
-        typed = msgspec.convert(stated, _Told)
+        typed = msgspec.convert(stated, _Metadata)
     except (msgspec.ValidationError, ModelError) as error:
         _refuse(path, f"what it says of itself is wrong: {error}")
     strange = sorted(stated["network"].keys() - asdict(typed.network))
@@ -318,7 +314,7 @@ def _refuse(path: Path, why: str) -> NoReturn:
 
 
 class NumpyPolicy:
-    """A checkpoint at work: a `Policy` that never waits. Two of the same digest are one player."""
+    """A `Policy` that computes a checkpoint's network and never waits. Equal digests are the same player."""
 
     instant = True
 
@@ -342,10 +338,10 @@ class NumpyPolicy:
         return self.weigh_many((observation,))[0]
 
     def weigh_many(self, observations: Sequence[Observation]) -> list[Weights]:
-        """π and the value of each observation, of any tables and numbers of candidates.
+        """π and the value of each observation, for any sizes of tables and numbers of candidates.
 
-        Up to a width of 256 each has the bits that it has alone; beyond, the same up to rounding. Raises
-        ModelError for a table, a choice or vectors that the network has no place for.
+        Up to a width of 256 each result is the same to the bit as alone; for wider networks, up to rounding.
+        Raises ModelError if the network is too small for a table, a choice or vectors.
         """
         if not observations:
             return []
@@ -368,9 +364,9 @@ class NumpyPolicy:
         return stack(observations, self.checkpoint.network.capacity, self.checkpoint.candidates)
 
     def weigh_batch(self, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
-        """π, float64 (B, N), 0 where there is no candidate, and values in units of reward, float64 (B,)."""
+        """π, float64 (B, N), 0 for padding, and values in units of reward, float64 (B,)."""
         network = self.network
-        with np.errstate(over="ignore", invalid="ignore"):  # told below
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
             logits, value = network.forward(batch, apart=self.checkpoint.network.width <= _APART)
             shares = probabilities(logits)
         values = value.astype(np.float64) * network.value_scale + network.value_mean
@@ -385,18 +381,18 @@ class NumpyPolicy:
 
 
 def check_policy(agent: Agent, embedders: Mapping[str, Embedder], ruleset: Ruleset) -> None:
-    """Raise ModelError where a player's policy cannot serve it at such a table."""
+    """Raise ModelError if a player's policy cannot play for it under these rules."""
     if isinstance(agent, LanguageAgent) and isinstance(agent.policy, NumpyPolicy):
-        fits(agent.policy.checkpoint, agent.recipe, embedders["policy"], ruleset)
+        check_policy_fits(agent.policy.checkpoint, agent.recipe, embedders["policy"], ruleset)
 
 
-def fits(policy: Checkpoint, recipe: Recipe, embedder: Embedder, ruleset: Ruleset) -> None:
-    """Raise ModelError where a policy cannot serve such a player at such a table."""
+def check_policy_fits(policy: Checkpoint, recipe: Recipe, embedder: Embedder, ruleset: Ruleset) -> None:
+    """Raise ModelError if a policy cannot play for such a player under these rules."""
     stage = recipe.propose
     assert stage is not None
-    policy.require(embedder, most(stage, ruleset), stage.source, ruleset.players)
+    policy.require(embedder, most_candidates(stage, ruleset), stage.source, ruleset.players)
 
 
-def most(stage: Proposal, ruleset: Ruleset) -> int:
-    """How many candidates may come before a policy at such a table."""
+def most_candidates(stage: Proposal, ruleset: Ruleset) -> int:
+    """The largest number of candidates of a decision under these rules."""
     return stage.candidates if stage.source == "model" else len(intents(ruleset))

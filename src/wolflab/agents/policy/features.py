@@ -1,12 +1,12 @@
-"""The player vector of 004 Table 3, what a policy sees beside its texts; and many decisions as one batch.
+"""The player vector of 004 Table 3, which a policy sees beside its texts; and batches of decisions.
 
-It may know one seat's view, the ask, and what that seat believes. Like memory it is a fold over the view
-that goes on from where it was.
+The vector depends on one seat's view, the ask, and that seat's beliefs. Like memory, it is a fold over the
+view.
 
-A network has places for a fixed number of seats, its capacity. A table of fewer players takes the first of
-them, and the rest stays empty: so one policy plays tables of several sizes.
+A network has places for a fixed number of seats, its capacity. A smaller table uses the first places, and the
+others stay zero, so that one policy can play tables of several sizes.
 
-What Table 3 leaves open is decided here:
+Table 3 leaves some points open. They are decided here:
 
 - *Roles* have four classes in every ruleset: Werewolf, Seer, Doctor, Villager. A role's class follows from
   what it does: of the Werewolves' side; one that only looks at night; one with another ability (Guard and
@@ -19,9 +19,9 @@ What Table 3 leaves open is decided here:
 - *Three rounds*, oldest first: rounds 1 to 3 at first, later the current one and the two before it.
 - *Secret action*: the seat's own target of that night (not its pack mates'); for an antidote, the one saved.
 - *Announcement*: who died in the night; with several deaths, each of them.
-- *Deduced role*: what is known for certain (the own role, the pack, a role seen or revealed) stands with
-  confidence 10. Of the others the latest belief; nothing for "Uncertain" but its confidence, and nothing at
-  all for who was never judged.
+- *Deduced role*: roles known for certain (the own role, the pack, a role seen or revealed) have confidence
+  10. For the others the latest belief counts. "Uncertain" has its confidence alone; a player who was never
+  judged has zeros.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ from ..memory import Memory
 from .base import Float32s, Observation
 
 ROUNDS = 3
-"""How many rounds the vector holds."""
+"""The number of rounds in the vector."""
 CLASSES = ("Werewolf", "Seer", "Doctor", "Villager")
 """The classes of roles, in the order of Table 3."""
 PHASES = ("night", "discussion", "voting")
@@ -70,8 +70,9 @@ _KEY = "policy features"
 
 
 INPUTS = 1
-"""The version of all that a policy sees: this vector, and the words of `text.asking.candidates`
-and `text.intents`. Raise it with any change to them: a policy that learned to read otherwise is refused."""
+"""The version of a policy's inputs: this vector, and the words of `text.asking.candidates` and
+`text.intents`. Raise it with any change to them; policies that were trained with another version are
+refused."""
 
 
 def features_length(players: int) -> int:
@@ -99,7 +100,7 @@ CLASS_OF = {name: _class_of(name) for name in ROLES}
 
 
 def _deduced(known: int | None, confidence: int) -> Float32s:
-    """A player's five values: its class one-hot, or none of them, and a tenth of the confidence."""
+    """A player's five values: its class as one-hot (None: zeros), and a tenth of the confidence."""
     values = np.zeros(_SLOT, np.float32)
     if known is not None:
         values[known] = 1.0
@@ -141,13 +142,13 @@ class _Fold:
         self.read = self.round = 0
         self.blocks: dict[int, Float32s] = {}
         self.victim: int | None = None
-        self.go_on(view)
+        self.update(view)
 
-    def go_on(self, view: View) -> None:
+    def update(self, view: View) -> None:
         """Read on to the view's end."""
         now = view.facts
         self.alive, self.known = _alive(now.alive, self.players), _known(now.roles, now.sides)
-        for event, now in view.told(self.read):
+        for event, now in view.with_facts(self.read):
             self.round = now.round
             match event:
                 case Said():
@@ -166,15 +167,15 @@ class _Fold:
                     for seat in deaths:
                         self.block()[self.players + seat] = 1.0
                 case FactEvent() | ClockEvent():
-                    pass  # what they say is among the facts
+                    pass  # the facts have it
                 case OfficeEvent() | ChoiceEvent() | TalkEvent():
-                    pass  # none of it has a place in Table 3
+                    pass  # not in Table 3
                 case _:
                     assert_never(event)
         self.read = len(view.events)
 
     def block(self) -> Float32s:
-        """The current round's values; zeros until something is entered."""
+        """The current round's values, at first zeros."""
         block = self.blocks.get(self.round)
         if block is None:
             block = self.blocks[self.round] = np.zeros(_block(self.players), np.float32)
@@ -188,29 +189,23 @@ class _Fold:
             self.block()[target] = 1.0
 
 
-def _folded(view: View) -> _Fold:
+def player_vector(view: View, ask: Ask, memory: Memory, beliefs: Sequence[Belief] = ()) -> Float32s:
+    """The player vector of 004 Table 3 for a seat at `ask`: float32 (V,), V = `features_length(players)`.
+
+    beliefs: of this turn; they replace those of `memory`. All values are in [0, 1] up to round 10.
+    """
     fold: _Fold | None = view.cache.get(_KEY)
     if fold is None or fold.read > len(view.events):
         fold = view.cache[_KEY] = _Fold(view)
     elif fold.read < len(view.events):
-        fold.go_on(view)
-    return fold
-
-
-def player_vector(view: View, ask: Ask, memory: Memory, beliefs: Sequence[Belief] = ()) -> Float32s:
-    """The player vector of 004 Table 3 as `ask` finds this seat: float32 (V,), V = `length(players)`.
-
-    beliefs: formed at this turn; they stand before those that `memory` has. All values are in [0, 1] up to
-    round 10.
-    """
-    fold = _folded(view)
+        fold.update(view)
     n = fold.players
     vector = np.zeros(features_length(n), np.float32)
     vector[memory.seat] = 1.0
     vector[n + CLASS_OF[memory.role]] = 1.0
     at = n + len(CLASSES)
     vector[at] = ask.round * _TENTH
-    vector[at + 1 + _phase(ask)] = 1.0
+    vector[at + 1 + (0 if ask.phase == "night" else 2 if ask.kind in ("vote", "elect") else 1)] = 1.0
     at += 1 + len(PHASES)
     vector[at : at + n] = fold.alive
     at += n
@@ -221,29 +216,14 @@ def player_vector(view: View, ask: Ask, memory: Memory, beliefs: Sequence[Belief
         if block is not None:
             vector[at : at + size] = block
         at += size
-    for belief in memory.beliefs.values():
-        _enter(vector, at, belief)
-    for belief in beliefs:
-        _enter(vector, at, belief)
+    for belief in (*memory.beliefs.values(), *beliefs):
+        start = at + belief.target * _SLOT
+        believed = CLASS_OF.get(belief.role), counted_confidence(belief.confidence)
+        vector[start : start + _SLOT] = _BELIEVED[believed]
     for seat, known in fold.known:
         start = at + seat * _SLOT
         vector[start : start + _SLOT] = _CERTAIN[known]
     return vector
-
-
-def _enter(vector: Float32s, at: int, belief: Belief) -> None:
-    """Write one belief over whatever stood in its player's place."""
-    start = at + belief.target * _SLOT
-    vector[start : start + _SLOT] = _BELIEVED[
-        CLASS_OF.get(belief.role), counted_confidence(belief.confidence)
-    ]
-
-
-def _phase(ask: Ask) -> int:
-    """The place in `PHASES` of what an ask is about."""
-    if ask.phase == "night":
-        return 0
-    return 2 if ask.kind in ("vote", "elect") else 1
 
 
 # -- laid out for a network ------------------------------------------------------------------------
@@ -252,8 +232,8 @@ def _phase(ask: Ask) -> int:
 class Batch(NamedTuple):
     """B decisions for a network of capacity P and text length D, padded to N candidates each.
 
-    player: float32 (B, V) with V = `features.length(P)`. text: float32 (B, D). candidates: float32 (B, N, D),
-    zeros where there is none. mask: bool (B, N), True where there is a candidate.
+    player: float32 (B, V) with V = `features_length(P)`. text: float32 (B, D). candidates: float32 (B, N, D),
+    zeros for padding. mask: bool (B, N), True for candidates.
     """
 
     player: Float32s
@@ -263,10 +243,10 @@ class Batch(NamedTuple):
 
 
 def lay_out(vector: Float32s, players: int, capacity: int) -> Float32s:
-    """The player vectors of a table of `players`, in the layout of `capacity` seats.
+    """The player vectors of a table of `players` in the layout of `capacity` seats.
 
-    vector: float32 (…, `length(players)`); returns (…, `length(capacity)`), zeros for the seats that are not
-    there. Raises ModelError where they have no room.
+    vector: float32 (…, `features_length(players)`); returns (…, `features_length(capacity)`), with zeros for
+    empty seats. Raises ModelError if there are more players than seats.
     """
     places = _places(players, capacity)
     if vector.shape[-1] != len(places):
@@ -283,7 +263,7 @@ def lay_out(vector: Float32s, players: int, capacity: int) -> Float32s:
 
 @lru_cache(256)
 def _places(players: int, capacity: int) -> NDArray[np.intp]:
-    """Where each value of a table's vector stands in the layout of the capacity."""
+    """The index of each value of a table's vector in the layout of the capacity."""
     if players > capacity:
         raise ModelError(
             f"this policy has room for {capacity} players, and the table has {players}; "
@@ -305,9 +285,9 @@ def _places(players: int, capacity: int) -> NDArray[np.intp]:
 
 
 def stack(observations: Sequence[Observation], capacity: int, most: int) -> Batch:
-    """Observations of any tables as one batch for a network.
+    """Observations of tables of any sizes as one batch for a network.
 
-    most: N, to which candidates are padded. Raises ModelError for a table or a choice that is too large.
+    most: N, the padded number of candidates. Raises ModelError for a table or a choice that is too large.
     """
     rows, dimensions = len(observations), len(observations[0].text)
     player = np.zeros((rows, features_length(capacity)), np.float32)

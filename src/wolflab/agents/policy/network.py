@@ -4,18 +4,17 @@
     observation's embedding ─ W_t ─┼─ residual self-attention ─┬─ mean of player and text = state ─ critic
     candidates' embeddings ── W_c ─┘   (no positions)          └─ candidates' outputs · state / √width → π
 
-It knows shapes and numbers, nothing of games. `wolflab.policy.network` is the same network in torch, with
+The module knows shapes and numbers, and no games. `wolflab.policy.network` is the same network in torch, with
 the same names of parameters; the two agree to 1e-5.
 
-What the paper leaves open is decided here:
+The paper leaves some points open. They are decided here:
 
-- The encoder's hidden layers are linear, LayerNorm, ReLU; its last one is linear alone.
-- Embeddings have length 1; they are scaled by √D, so that an entry is about 1 whatever D is. With D = width
-  they enter as they are, as in the paper; otherwise through a linear map of their own for observation and
-  candidates.
-- Attention normalises what it reads, not what it adds to (pre-LN), and there is one LayerNorm after it.
-- The critic has one hidden layer with ReLU. It gives values in the units of its training, normalised;
-  `value_mean` and `value_scale` bring them back to units of reward.
+- The encoder's hidden layers are linear, LayerNorm, ReLU; its last layer is linear alone.
+- Embeddings have length 1; they are scaled by √D, so that an entry is about 1 for any D. With D = width they
+  are tokens themselves, as in the paper; otherwise observation and candidates each have a linear map.
+- Attention normalises its input, not its residual (pre-LN), and one LayerNorm follows it.
+- The critic has one hidden layer with ReLU. Its values are normalised as in training; `value_mean` and
+  `value_scale` convert them to units of reward.
 """
 
 from __future__ import annotations
@@ -34,18 +33,18 @@ from .base import Float32s
 from .features import Batch, features_length
 
 EPSILON = 1e-5
-"""What LayerNorm adds to a variance (torch's default)."""
+"""The term that LayerNorm adds to a variance (torch's default)."""
 LARGEST, DEEPEST = 1 << 16, 64
-"""What no size of a network, and no number of layers, may exceed."""
+"""Upper bounds of a network's sizes and of its numbers of layers."""
 
 
 @dataclass(frozen=True, slots=True)
 class NetworkConfig:
     """The shape of a network.
 
-    name: what it is called in reports. dimensions: D, of the text embeddings. capacity: P, places at the
-    table. width: of tokens and attention. heads: of attention; they share the width. layers: of attention.
-    mlp_layers, mlp_width: of the player vector's encoder.
+    name: its name in reports. dimensions: D, of the text embeddings. capacity: P, the number of seats. width:
+    of tokens and attention. heads: of attention; they share the width. layers: of attention. mlp_layers,
+    mlp_width: of the player vector's encoder.
     """
 
     name: str
@@ -78,23 +77,23 @@ class NetworkConfig:
 
     @property
     def values(self) -> int:
-        """V, the length of the player vector that it takes."""
+        """V, the length of its player vector."""
         return features_length(self.capacity)
 
 
 def small(dimensions: int, **changes: int) -> NetworkConfig:
-    """The network that ships: quick on any processor."""
+    """The network of the shipped policies, fast on any processor."""
     return NetworkConfig(**({"name": "small", "dimensions": dimensions} | changes))  # type: ignore[arg-type]
 
 
 def paper(dimensions: int, **changes: int) -> NetworkConfig:
-    """004 Table 4: 12 heads of 128, which is the encoder's 1536 and the length of its embeddings too."""
+    """The network of 004 Table 4: 12 heads of 128, an encoder of 1536."""
     sizes = {"dimensions": dimensions, "width": 1536, "heads": 12, "mlp_width": 1536}
     return NetworkConfig(**({"name": "paper"} | sizes | changes))  # type: ignore[arg-type]
 
 
 NETWORKS = {"small": small, "paper": paper}
-"""Configurations by name, as functions of the embedder's dimensions and of sizes to change."""
+"""Configurations by name: functions of the embedder's dimensions and of changed sizes."""
 
 
 def shapes(config: NetworkConfig) -> dict[str, tuple[int, ...]]:
@@ -128,8 +127,8 @@ def shapes(config: NetworkConfig) -> dict[str, tuple[int, ...]]:
 
 
 class Output(NamedTuple):
-    """What a network makes of a batch. logits: float32 (B, N), −∞ where there is no candidate. value: float32
-    (B,), normalised as in training.
+    """The output for a batch. logits: float32 (B, N), −∞ for padding. value: float32 (B,), normalised as in
+    training.
     """
 
     logits: Float32s
@@ -137,11 +136,11 @@ class Output(NamedTuple):
 
 
 class Network:
-    """A network with its numbers. `forward` is pure.
+    """A network with its parameters. `forward` is pure.
 
-    apart: each decision of a batch is computed by itself, so that its bits do not depend on the company that
-    it is weighed in (N must be the same). Otherwise all are computed together, which is quicker for a wide
-    network and equal up to rounding.
+    apart: compute each decision of a batch separately, so that its bits do not depend on the rest of the
+    batch (with equal N). Otherwise all are computed together, which is faster for a wide network and equal up
+    to rounding.
     """
 
     def __init__(self, config: NetworkConfig, arrays: Mapping[str, Float32s]) -> None:
@@ -239,7 +238,7 @@ def check_arrays(config: NetworkConfig, arrays: Mapping[str, Float32s]) -> None:
 
 
 def probabilities(logits: Float32s) -> NDArray[np.float64]:
-    """π of each candidate, float64 (B, N); 0 where there is none."""
+    """π of each candidate, float64 (B, N); 0 for padding."""
     wide = logits.astype(np.float64)
     powers: NDArray[np.float64] = np.exp(wide - wide.max(axis=-1, keepdims=True))
     powers /= powers.sum(axis=-1, keepdims=True)
@@ -247,10 +246,10 @@ def probabilities(logits: Float32s) -> NDArray[np.float64]:
 
 
 def initial(config: NetworkConfig, seed: int) -> dict[str, Float32s]:
-    """Numbers to start from: linear layers uniform within ±1/√inputs, LayerNorms 1 and 0, values as they are.
+    """Initial parameters: linear layers uniform within ±1/√inputs, LayerNorms 1 and 0, values not scaled.
 
-    The last LayerNorm starts at width^−¼: a logit is then about a cosine of state and candidate, whatever the
-    width, so that no candidate is far likelier than another before anything was learned.
+    The last LayerNorm starts at width^−¼. For any width a logit is then about a cosine of state and
+    candidate, so that an untrained network has nearly equal probabilities.
     """
     random = np.random.default_rng(seed)
     arrays: dict[str, Float32s] = {}

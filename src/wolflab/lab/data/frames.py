@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ...errors import StoreError
-from ...files import aside
+from ...files import atomic_write
 from .columns import Column, ColumnKind, DataRow, columns_of
 from .rows import DataSource, data_rows
 
@@ -91,7 +91,7 @@ def write_data(source: DataSource, tables: Sequence[str], folder: Path) -> list[
     written = [folder / f"{name}.{ending}" for name in tables for ending in ("parquet", "jsonl")]
     waiting: dict[str, list[DataRow]] = {name: [] for name in tables}
     with ExitStack() as stack:
-        halves = {path: stack.enter_context(aside(path)) for path in written}
+        halves = {path: stack.enter_context(atomic_write(path)) for path in written}
         lines = {name: stack.enter_context(halves[folder / f"{name}.jsonl"].open("wb")) for name in tables}
         columns = {name: columns_of(name, source.texts) for name in tables}
         files = {

@@ -21,7 +21,19 @@ from ...errors import StoreError
 from ...metrics.play import label_of, last_taken_in, mistakes_in, player_label, told_models
 from ...record import GameRecord, PastTurn
 from ...record.chain import hash_of
-from ...rules import ROLES, Answer, DayBroke, Lead, Pass, Pick, Said, Say, VoteCounted, Voted, told
+from ...rules import (
+    ROLES,
+    Answer,
+    DayBroke,
+    Lead,
+    Pass,
+    Pick,
+    Said,
+    Say,
+    VoteCounted,
+    Voted,
+    with_facts,
+)
 from ...text.notes import Belief, Chosen, Deduced, Proposed, Rated, Thought
 from ...text.people import ASKED_ALREADY, PersonAnswer, decode_answer
 from ...text.probes import PROBES
@@ -216,7 +228,7 @@ def _days(game: _Game) -> Iterator[DataRow]:
     if record is None:
         return
     day: DataRow | None = None
-    for event, facts in told(record.ruleset, record.events):
+    for event, facts in with_facts(record.ruleset, record.events):
         if isinstance(event, DayBroke):
             if day is not None:
                 yield day
@@ -247,7 +259,7 @@ def _statements(game: _Game) -> Iterator[DataRow]:
         turn.seat for turn in record.turns if turn.seat >= 0 and label_of(record, turn).recipe == PERSON
     }
     position, typed = 0, _typed(game, record)
-    for at, (event, facts) in enumerate(told(record.ruleset, record.events)):
+    for at, (event, facts) in enumerate(with_facts(record.ruleset, record.events)):
         if isinstance(event, Said):
             position += 1
             person, answer = event.seat in people, typed.get(at)
@@ -304,7 +316,9 @@ def _target(turn: PastTurn) -> int | None:
 
 def _votes(game: _Game) -> Iterator[DataRow]:
     record = game.record
-    weights = [] if record is None else [facts.votes for _, facts in told(record.ruleset, record.events)]
+    weights = (
+        [] if record is None else [facts.votes for _, facts in with_facts(record.ruleset, record.events)]
+    )
     for turn, first in _turns(game):
         if turn.kind in ("vote", "elect") or (turn.probe is not None and turn.kind.startswith("straw")):
             target = game.seat(_target(turn), "target")

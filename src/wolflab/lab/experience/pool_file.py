@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...agents.experience import Experience, Pool, Threshold
-from ...errors import ModelError, NotNow, StoreError
-from ...files import aside, on_disk
+from ...errors import ModelError, StoreError, Unavailable
+from ...files import atomic_write, on_disk
 from ...models.embedders import Vectors, embedder_digest
 from ..storage.quotes import Quotes
 from ..storage.run_files import check_tables, connect, error_kind, transaction
@@ -196,7 +196,7 @@ def _usable(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         kind = error_kind(error)
-        if kind is NotNow:
+        if kind is Unavailable:
             then = "if the disk is full or read-only, mend that and go on"
             raise kind(f"{path}: the pool cannot be used now ({error}); {then}") from None
         then = "copy it back from where it is whole, or build it anew"
@@ -411,7 +411,7 @@ def erase_in_pool(path: Path, quotes: Quotes) -> int:
 @contextmanager
 def _new_file(path: Path, embedder: Mapping[str, Any]) -> Iterator[sqlite3.Connection]:
     """A new file to be filled, which takes its name once it is whole and on the disk."""
-    with _usable(path), aside(path) as fresh:
+    with _usable(path), atomic_write(path) as fresh:
         with closing(connect(fresh, "rw")) as db:
             db.executescript(
                 f"PRAGMA page_size=16384; PRAGMA application_id={APPLICATION}; PRAGMA user_version={FORMAT};"

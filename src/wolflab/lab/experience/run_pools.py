@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from ...agents.experience import Pool, Retriever
 from ...errors import ExperimentError, RecordError
-from ...files import copied, make_folder, write
+from ...files import copy_file, make_folder, write
 from ...models.embedders import Embedder, require_same
 from ..plans.experiment import Experiment
 from ..plans.specs import ExperienceSpec
@@ -214,7 +214,7 @@ async def provide(store: Store, pools: Pools, rows: Sequence[GameRow], embedder:
             if at.deals is None and (at.path.exists() or _empty(at.path).exists()):
                 continue
             if spec.pool is not None:
-                copied(spec.pool, at.path)
+                copy_file(spec.pool, at.path)
                 continue
             make_folder(at.path.parent)
             sources = pools.sources(everything, spec, place)

@@ -29,7 +29,7 @@ from ...agents.policy.checkpoint import (
 )
 from ...agents.recipes import MOST_CANDIDATES, RECIPES, recipe
 from ...errors import ExperimentError, ModelError, StoreError
-from ...files import copied, read_file, write
+from ...files import copy_file, read_file, write
 from ...renamed import written_before
 from .overrides import model_given
 from .specs import MODEL_FREE, PlayerSpec
@@ -121,7 +121,7 @@ class Policies:
 
 def keep_policy(name: str, own: Path) -> Checkpoint:
     """Copy the policy of that name, or in that file, into a run."""
-    copied(located(name), own)
+    copy_file(located(name), own)
     return load_policy(own)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ...errors import ExperimentError, ModelError, RulesetError
-from ...fields import LARGEST_TEXT, misfit, read_yaml
+from ...fields import LARGEST_TEXT, field_error, read_yaml
 from ...files import read_file
 
 
@@ -138,4 +138,4 @@ def validation_sentence(error: ValidationError, kind: type, page: str = "docs/ex
     kind: what the file was to be. page: where its fields are explained.
     """
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
-    return f"{misfit(error, kind, page)}{more}"
+    return f"{field_error(error, kind, page)}{more}"

@@ -15,7 +15,7 @@ from ...agents.experience import GOOD, LIMIT
 from ...agents.own import class_named
 from ...agents.recipes import MEANINGS, MEANT_BEFORE, RECIPES, Recipe, recipe
 from ...errors import ExperimentError, ModelError, RulesetError
-from ...fields import Misfit, Part, from_plain
+from ...fields import FieldError, Part, from_plain
 from ...metrics.published import published_table
 from ...metrics.registry import unknown_measure
 from ...models.catalog import BUILT_IN, check_settings
@@ -159,7 +159,7 @@ def _switched(rules: Ruleset, changes: Mapping[str, Any]) -> Ruleset:
     """The rules with some switches changed, by values as a file has them."""
     try:
         return from_plain(Ruleset, {**rules.as_dict(), **changes})
-    except Misfit as wrong:
+    except FieldError as wrong:
         raise RulesetError(wrong.place, wrong.words) from None
 
 

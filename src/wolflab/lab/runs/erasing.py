@@ -18,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-from ...errors import NotNow, StoreError
+from ...errors import StoreError, Unavailable
 from ...files import read_file, remove, target_name, text_in, write
 from ...models.servers.providers import host_of
 from ...rules import Say
@@ -220,7 +220,7 @@ class _Search:
             if others.isdisjoint(path.parents) and path.is_file():
                 try:
                     self._search(path)
-                except NotNow:
+                except Unavailable:
                     raise
                 except StoreError:  # it can never be read
                     self.done.unread.append(path)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from ...files import aside, write
+from ...files import atomic_write, write
 from ..storage.store import Store
 from .prompts import answered_by_person
 
@@ -18,7 +18,7 @@ def export_run(store: Store, to: Path) -> int:
     Returns how many games were written. Existing files of these names are replaced.
     """
     written = 0
-    with aside(to / "calls.jsonl") as half, half.open("wb") as calls:
+    with atomic_write(to / "calls.jsonl") as half, half.open("wb") as calls:
         for row in store.games():
             for call in store.whole_calls(row.id):
                 of_person = {"text": ""} if answered_by_person(call) else {}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from ...agents.base import Invalid, Reply
 from ...agents.language import LanguageAgent
 from ...errors import ModelRefused, RecordError, ServerError
-from ...match import Dealing, Draws, LiveIO, Player, at_once
+from ...match import Dealing, Draws, LiveIO, Player, concurrently
 from ...models.calls import NO_CALL_CACHE
 from ...models.catalog import check_model
 from ...record import GameRecord
@@ -109,7 +109,7 @@ async def _retaken(
             player.model,
             NO_CALL_CACHE,
             Draws(record.header["play"]),
-            at_once,
+            concurrently,
             player.embedders,
         )
         return await replace(player, agent=LanguageAgent(less, agent.retriever)).agent.reply(

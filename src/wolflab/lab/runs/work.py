@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Literal, Protocol
 
-from ...agents.own import place_of, places_in, said_by
+from ...agents.own import error_place, error_places, printed_form
 from ...errors import (
     AgentError,
     BudgetExceeded,
@@ -163,16 +163,16 @@ def error_sentence(error: BaseException) -> str:
     first, place = _first(error)
     if isinstance(first, WolflabError):
         return str(first)
-    place = place or next((at for at, _ in reversed([*places_in(first, {"wolflab"})])), "")
-    return f"{place + ': ' if place else ''}{type(first).__name__}: {said_by(first)}"
+    place = place or next((at for at, _ in reversed([*error_places(first, {"wolflab"})])), "")
+    return f"{place + ': ' if place else ''}{type(first).__name__}: {printed_form(first)}"
 
 
 def _first(error: BaseException) -> tuple[BaseException, str]:
     """The first error of a group, and its place in the code of an own agent ("" where it is in none)."""
     place = ""
     while isinstance(error, BaseExceptionGroup):
-        place, error = place_of(error), error.exceptions[0]
-    return error, place_of(error) or place
+        place, error = error_place(error), error.exceptions[0]
+    return error, error_place(error) or place
 
 
 @contextmanager

@@ -30,7 +30,7 @@ from typing import Any, NamedTuple, Self
 import msgspec
 
 from ... import __version__
-from ...errors import NotNow, StoreError
+from ...errors import StoreError, Unavailable
 from ...files import decompressed, make_folder
 from ...metrics.play import ToldCalls, told_calls
 from ...models.base import Model, Request, Response
@@ -652,7 +652,7 @@ class CallStore:
         self._db.execute("VACUUM")
         self._db.execute("PRAGMA busy_timeout = 2000")
         if self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
-            raise NotNow(
+            raise Unavailable(
                 f"another program reads {self.path}, so the words are still on the disk; close it and run "
                 "the same command again"
             )

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ...errors import Interrupted, NotNow, StoreError
-from ...files import LARGEST, make_folder, only_files, opened_file, writing
+from ...errors import Interrupted, StoreError, Unavailable
+from ...files import LARGEST, check_files, make_folder, opened_file, writing
 
 TRAINING = "training.yaml"
 """The file by which a directory is a training's."""
@@ -45,7 +45,7 @@ def locked(path: Path) -> int:
     """
     file = path / LOCK
     with writing(file):
-        only_files(file)
+        check_files(file)
         lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
     if _HELD.fullmatch(os.pread(lock, 400, 0)) is None:  # it would be written over
         os.close(lock)
@@ -56,10 +56,12 @@ def locked(path: Path) -> int:
         os.close(lock)
         machine, process = _holder(path)
         who = f" (process {process} on {machine})" if machine else ""
-        raise NotNow(f"{path} is being run by another process{who}; wait for it, or stop it first") from None
+        raise Unavailable(
+            f"{path} is being run by another process{who}; wait for it, or stop it first"
+        ) from None
     except OSError as error:
         os.close(lock)
-        raise NotNow(
+        raise Unavailable(
             f"{path}: its file system keeps no locks ({error.strerror}); name a folder on another disk"
         ) from None
     with suppress(OSError):  # a full disk stops no run here
@@ -147,7 +149,7 @@ def connect(path: Path, mode: str) -> sqlite3.Connection:
     StoreError where a link, a pipe or the like stands there. A value of more than `LARGEST` bytes is an error
     of SQLite's. Ctrl-C and SIGTERM are heard while it works: it breaks off (see `unusable`).
     """
-    only_files(*(path.with_name(path.name + end) for end in _BESIDE))
+    check_files(*(path.with_name(path.name + end) for end in _BESIDE))
     where = f"{path.absolute().as_uri()}?mode={mode}"
     db = sqlite3.connect(where, uri=True, isolation_level=None, timeout=PATIENCE)
     db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
@@ -292,7 +294,7 @@ def raise_if_interrupted(error: sqlite3.Error) -> None:
 def error_kind(error: sqlite3.Error) -> type[StoreError]:
     """What an error of SQLite's is among ours. Raises what `raise_if_interrupted` does."""
     raise_if_interrupted(error)
-    return NotNow if getattr(error, "sqlite_errorcode", 0) & 0xFF in _NOT_NOW else StoreError
+    return Unavailable if getattr(error, "sqlite_errorcode", 0) & 0xFF in _NOT_NOW else StoreError
 
 
 def unusable(path: Path, error: sqlite3.Error) -> StoreError:

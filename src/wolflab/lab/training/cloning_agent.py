@@ -20,7 +20,7 @@ from ...agents.language import LanguageAgent
 from ...agents.planning import plan
 from ...agents.policy.base import Observation, Policy, Weights
 from ...agents.recipes import Recipe
-from ...policy.rollout import Seat
+from ...policy.rollout import LearningSeat
 from ...rules import PASS, Action, Ask, Pick, Ruleset, Say
 from ...text.intents import HIDE, IDLE, Intent, intent_in_words, intents, possible
 from ...text.notes import Candidate, Proposed
@@ -46,7 +46,7 @@ class CloningAgent(LanguageAgent):
         meant = intent_of(reply.action, ask, ruleset)
         if meant in open_:
             seat = self.policy
-            assert isinstance(seat, Seat)
+            assert isinstance(seat, LearningSeat)
             turn.policy = _Certain(seat, open_.index(meant))
             candidates = tuple(Candidate(intent_in_words(intent, ruleset)) for intent in open_)
             turn.notes.append(("propose", Proposed(candidates)))
@@ -60,7 +60,7 @@ class _Certain:
     instant = True
     name = "certain"
 
-    def __init__(self, seat: Seat, number: int) -> None:
+    def __init__(self, seat: LearningSeat, number: int) -> None:
         self._seat, self._number = seat, number
 
     async def weigh(self, observation: Observation) -> Weights:

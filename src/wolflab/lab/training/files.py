@@ -21,7 +21,7 @@ import numpy as np
 
 from ...agents.policy.checkpoint import SUFFIX
 from ...errors import StoreError
-from ...files import append_json, json_lines, make_folder, only_files, read_file, reading_file, write
+from ...files import append_json, check_files, json_lines, make_folder, read_file, reading_file, write
 from ...metrics.behaviours import SideName
 from ...renamed import current_log_name
 from ..plans import policies as kept
@@ -98,7 +98,7 @@ def read_state(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, str]] | N
     if not file.exists():
         return None
     try:
-        only_files(file)
+        check_files(file)
         with reading_file(file), safe_open(str(file), framework="np") as there:
             metadata = dict(there.metadata() or {})
             return {name: there.get_tensor(name) for name in there.keys()}, metadata  # noqa: SIM118

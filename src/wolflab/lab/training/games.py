@@ -16,13 +16,21 @@ from typing import Any
 
 from ...agents.language import LanguageAgent
 from ...agents.policy.base import Policy
-from ...agents.policy.checkpoint import SUFFIX, NumpyPolicy, fits, load_policy
+from ...agents.policy.checkpoint import SUFFIX, NumpyPolicy, check_policy_fits, load_policy
 from ...errors import ExperimentError, ModelError
 from ...match import Dealing, Draws, Player, play, run_now
 from ...models.embedders import Embedder
 from ...models.embedders.base import Vectors
 from ...policy.lockstep import ServiceRequest, drive
-from ...policy.rollout import Decisions, Ended, First, InStep, Member, play_episodes, unread_match
+from ...policy.rollout import (
+    BatchedPolicy,
+    Decisions,
+    EpisodeResult,
+    FirstCandidate,
+    Member,
+    play_episodes,
+    unrecorded_match,
+)
 from ...rules import ROLES, Side
 from ..plans.policies import policy_name_of
 from ..plans.specs import PlayerSpec
@@ -65,7 +73,7 @@ class Done:
     """
 
     decisions: list[Decisions] = field(default_factory=list)
-    ended: list[Ended] = field(default_factory=list)
+    ended: list[EpisodeResult] = field(default_factory=list)
     won: list[bool | None] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -120,7 +128,7 @@ class TrainingPlayers(Players):
     def learner(self, policy: Policy) -> Player:
         """See `Roster`."""
         if self._learner is None:
-            self._learner = self.made(self.experiment.learner(), First())
+            self._learner = self.made(self.experiment.learner(), FirstCandidate())
         agent = self._learner.agent
         assert isinstance(agent, LanguageAgent)
         assert agent.recipe.propose is not None
@@ -141,7 +149,7 @@ class TrainingPlayers(Players):
                 return self.fixed_player("target")
             case "checkpoint":
                 assert self._folder is not None
-                return self.learner(InStep(self.policy(str(self._folder / (member.name + SUFFIX)))))
+                return self.learner(BatchedPolicy(self.policy(str(self._folder / (member.name + SUFFIX)))))
             case "style":
                 return self.player(self.experiment.styled(member.name))
 
@@ -158,7 +166,7 @@ class TrainingPlayers(Players):
             # Evaluations are played at tables of the usual size, episodes at all of them.
             for rules in self.experiment.tables if name == "target" else (self._rules,):
                 reads = self.embedder(spec.embedder)
-                fits(self.policy(policy).checkpoint, spec.resolved_recipe(), reads, rules)
+                check_policy_fits(self.policy(policy).checkpoint, spec.resolved_recipe(), reads, rules)
         return self.player(spec)
 
     def check(self) -> None:
@@ -175,7 +183,7 @@ class TrainingPlayers(Players):
     def _check_start(self, policy: str) -> None:
         spec, start = self.experiment.learner(), self.policy(policy).checkpoint
         for rules in self.experiment.tables:
-            fits(start, spec.resolved_recipe(), self.embedder(spec.embedder), rules)
+            check_policy_fits(start, spec.resolved_recipe(), self.embedder(spec.embedder), rules)
         if start.network != self.experiment.config():
             shape = {name: value for name, value in asdict(start.network).items() if name != "dimensions"}
             raise ModelError(f"{policy}'s network has another shape; set network to {shape}")
@@ -202,7 +210,7 @@ class TrainingPlayers(Players):
         return self._policies[key]
 
     def _policy(self, name: str) -> Policy:
-        return InStep(self.policy(name))
+        return BatchedPolicy(self.policy(name))
 
     def _new_embedder(self, spec: str | Mapping[str, Any]) -> Embedder:
         return EmbedInStep(super()._new_embedder(spec))
@@ -223,7 +231,7 @@ class TrainingPlayers(Players):
         """Episodes, each size of table by itself."""
         done = Done()
         policy = self.policy(job.policy, job.update)
-        chooses: Policy = First() if job.cloning else InStep(policy)
+        chooses: Policy = FirstCandidate() if job.cloning else BatchedPolicy(policy)
         for size, keys in self._by_size(job.keys).items():
             decisions, ended = play_episodes(
                 self.experiment.ruleset(size),
@@ -262,14 +270,14 @@ class TrainingPlayers(Players):
             if name not in LEARNERS:
                 return self.fixed_player(name)
             own = self.experiment.judged()[name] if name == "learner" else self.experiment.likeliest()
-            return self.player(own, InStep(self.policy(job.policy, job.update)))
+            return self.player(own, BatchedPolicy(self.policy(job.policy, job.update)))
 
         village, werewolves = map(seated, job.arm)
 
         def cast(dealing: Dealing) -> list[Player]:
             return [werewolves if ROLES[role].side is Side.WEREWOLVES else village for role in dealing.roles]
 
-        games = (play(unread_match(self._rules, cast, key)) for key in job.keys)
+        games = (play(unrecorded_match(self._rules, cast, key)) for key in job.keys)
         return Done(won=[played.outcome.village_won for played in drive(games, len(job.keys))])
 
 

@@ -19,7 +19,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
-from ...agents.policy.checkpoint import Checkpoint, most
+from ...agents.policy.checkpoint import Checkpoint, most_candidates
 from ...agents.policy.network import NETWORKS, NetworkConfig, initial
 from ...agents.recipes import Proposal
 from ...errors import ExperimentError, ModelError, RulesetError
@@ -233,7 +233,7 @@ class TrainingSpec(Part):
     @property
     def candidates(self) -> int:
         """N: the most candidates that the policy weighs."""
-        return max(most(self._stage, rules) for rules in self.tables)
+        return max(most_candidates(self._stage, rules) for rules in self.tables)
 
     @property
     def _stage(self) -> Proposal:

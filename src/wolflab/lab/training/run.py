@@ -34,7 +34,14 @@ from ...files import make_folder, write
 from ...match import run_now
 from ...metrics.tournament import Matchup
 from ...models.embedders import resolve_embedder
-from ...policy.rollout import SIDES, Decisions, Ended, checkpoint_of, join_decisions, population_members
+from ...policy.rollout import (
+    SIDES,
+    Decisions,
+    EpisodeResult,
+    checkpoint_of,
+    join_decisions,
+    population_members,
+)
 from ...policy.train import Learner, TrainLog, usable_device
 from ...rules import Side
 from ...stats.comparing import paired
@@ -393,7 +400,7 @@ def _identity(training: TrainingSpec) -> str:
     return blake2b(json.dumps(fields, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
-def _wins(ended: Sequence[Ended]) -> TrainLog:
+def _wins(ended: Sequence[EpisodeResult]) -> TrainLog:
     """Win rates of the learning seats by side, and of their side against each member of the population."""
     counts: dict[str, list[float]] = {}
     for episode in ended:

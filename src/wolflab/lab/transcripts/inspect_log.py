@@ -19,7 +19,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import msgspec
 
 from ... import __version__
-from ...files import aside
+from ...files import atomic_write
 from ...metrics.play import PlayerLabel
 from ...usage import CallTotals
 from ..plans.matching import model_name
@@ -115,7 +115,11 @@ def write_logs(store: Store, folder: Path, texts: bool = False) -> list[LogWritt
 def _write(log: ConditionLog, folder: Path, texts: bool) -> LogWritten:
     path = folder / f"{log.file}.eval"
     made, counted = log.maker, _Counted()
-    with aside(path) as half, ZipFile(half, "w", ZIP_DEFLATED) as archive, TemporaryFile() as summaries:
+    with (
+        atomic_write(path) as half,
+        ZipFile(half, "w", ZIP_DEFLATED) as archive,
+        TemporaryFile() as summaries,
+    ):
         for told in seats_of_condition(log.store, log.condition, texts):
             sample = made.sample(told)
             _put(archive, f"samples/{sample['id']}_epoch_{sample['epoch']}.json", [encoded(sample)])

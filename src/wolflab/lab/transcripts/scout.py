@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from ...files import aside
+from ...files import atomic_write
 from ..data.frames import needed
 from ..storage.store import Store
 from .inspect_log import ConditionLog, LogWritten, encoded, plain_name
@@ -89,7 +89,7 @@ def _write(log: ConditionLog, folder: Path, texts: bool) -> LogWritten:
     schema = arrow.schema([(name, getattr(arrow, kind)()) for name, kind in {**OWN, **METADATA}.items()])
     path = folder / f"{plain_name(log.task)}_{log.name}.parquet"
     made, written = log.maker, LogWritten(path)
-    with aside(path) as half, parquet.ParquetWriter(half, schema, compression="zstd") as out:
+    with atomic_write(path) as half, parquet.ParquetWriter(half, schema, compression="zstd") as out:
         rows: list[Json] = []
 
         def put() -> None:

@@ -17,7 +17,7 @@ from ...metrics.rows import MeasureRow, game_values
 from ...record import GameRecord, PastTurn
 from ...record.codec import encode_note
 from ...record.sealed import ERASED
-from ...rules import ROLES, Action, Said, Say, told
+from ...rules import ROLES, Action, Said, Say, with_facts
 from ...text.asking.options import label
 from ...text.asking.sentences import sentence
 from ...text.notes import Exchanged
@@ -211,7 +211,7 @@ class _GameTold(StoredGame):
 
     def _learned(self, record: GameRecord, seat: int) -> Iterator[str]:
         """Each event as a sentence to the player; "" for one of which it does not learn."""
-        for event, facts in told(record.ruleset, record.events):
+        for event, facts in with_facts(record.ruleset, record.events):
             if not event.audience >> seat & 1:
                 yield ""
                 continue

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from annotated_types import Ge, Interval
 
-from ...defaults import fields_stated
-from ...fields import Chance, Misfit, nearest
+from ...defaults import non_default_values
+from ...fields import Chance, FieldError, nearest
 from .speech.phrases import BANKS
 from .speech.planted import BEHAVIOURS
 
@@ -38,16 +38,16 @@ class VillageSettings:
 
     def __post_init__(self) -> None:
         if self.phrases not in BANKS:
-            raise Misfit("phrases", f"got {self.phrases!r}; use one of {', '.join(BANKS)}")
+            raise FieldError("phrases", f"got {self.phrases!r}; use one of {', '.join(BANKS)}")
         for name in self.plant:
             if name not in BEHAVIOURS:
-                raise Misfit("plant", f"there is no behaviour {name!r}; {nearest(name, BEHAVIOURS)}")
+                raise FieldError("plant", f"there is no behaviour {name!r}; {nearest(name, BEHAVIOURS)}")
         object.__setattr__(self, "plant", {name: self.plant[name] for name in sorted(self.plant)})
 
     def described(self) -> dict[str, Any]:
         """The settings that are not at their defaults, for a record's header."""
-        return fields_stated(self)
+        return non_default_values(self)
 
     def changed(self) -> list[str]:
         """ "name=value" for each setting that is not at its default."""
-        return [f"{name}={value}" for name, value in fields_stated(self).items()]
+        return [f"{name}={value}" for name, value in non_default_values(self).items()]

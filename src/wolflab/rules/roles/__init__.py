@@ -1,8 +1,7 @@
-"""The roles. One file each: its side, what it does, and the words on its card.
+"""The roles, one file each: its side, its duties, and the text of its card.
 
-A new role is a new file in this folder with a module-level `ROLE`; nothing else has to change. It can
-be named in a `Ruleset` at once, is dealt, asked when its duties are due, described in the rules text and
-offered as a guess to players who deduce.
+A new role is a new file in this folder with a module-level `ROLE`; nothing else has to change. A `Ruleset`
+can name it, its duties are asked, the rules text describes it, and players who deduce may guess it.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ DUTIES: dict[str, Duty] = _duties()
 """Every duty by kind."""
 
 SHIELDS: frozenset[str] = frozenset(kind for kind, duty in DUTIES.items() if duty.shields)
-"""The kinds of the duties that shield ("protect", "save", and what new roles add)."""
+"""The kinds of the duties that shield ("protect", "save", and those of new roles)."""
 
 
 def role(name: str) -> Role:

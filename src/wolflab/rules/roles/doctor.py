@@ -1,4 +1,4 @@
-"""The Doctor: saves one player a night from the Werewolves (004). A Guard by another name."""
+"""The Doctor: saves one player a night from the Werewolves (004). It is a Guard with another name."""
 
 from __future__ import annotations
 

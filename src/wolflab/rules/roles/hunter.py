@@ -1,4 +1,4 @@
-"""The Hunter: may shoot one living player when it leaves the game, before everybody's eyes."""
+"""The Hunter: may shoot one living player in public when it leaves the game."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def options(state: DutyState, seat: int) -> tuple[Action, ...]:
 
 
 def act(state: DutyState, seat: int, action: Action) -> tuple[Event, ...]:
-    """Not to shoot is silent: nobody learns that a Hunter has left."""
+    """If the Hunter does not shoot, no event says so: nobody learns that a Hunter has left."""
     if isinstance(action, Pick):
         state.shoot(seat, action.seat)
     return ()

@@ -1,4 +1,4 @@
-"""The Werewolf: the pack chooses one player to kill; `AGREEMENT` lists how packs agree."""
+"""The Werewolf: the pack chooses one player to kill. `AGREEMENT` has the rules of agreement in words."""
 
 from __future__ import annotations
 

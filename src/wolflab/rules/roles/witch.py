@@ -15,11 +15,11 @@ SHIELDED = {
     "kills": "; she is told so also where a protection saves that player already, and a player with both the "
     "protection and the antidote dies",
 }
-"""What the antidote does to a player who is shielded: the words for `shield_and_antidote`."""
+"""The sentences of the card for the switch `shield_and_antidote`."""
 
 
 def _victim(state: DutyState, seat: int) -> int | None:
-    """Whom the Witch is shown: tonight's victim, while the antidote lasts and nothing has saved it."""
+    """The victim that the Witch is shown: tonight's, if she has the antidote and nothing has saved it yet."""
     rules = state.ruleset
     if state.memory.get((seat, "antidote used")):
         return None
@@ -42,7 +42,7 @@ def show_victim(state: DutyState, seat: int) -> tuple[Event, ...]:
 
 
 def antidote(state: DutyState, seat: int, action: Action) -> tuple[Event, ...]:
-    victim = state.victim()  # as she was shown, whatever another Witch did meanwhile
+    victim = state.victim()  # the one whom she was shown, even if another Witch has saved it meanwhile
     if isinstance(action, Answer) and action.yes and victim is not None:
         state.cure(victim)
         state.remember(seat, "antidote used", True)

@@ -24,7 +24,7 @@ from ...lab.runs.tables import only_place, play_table
 from ...lab.runs.work import error_sentence
 from ...lab.storage.run_files import new_directory
 from ...lab.storage.store import GIVEN_UP, Place, Store
-from ...match import Draws, dealt_roles
+from ...match import Draws, dealt
 from ...rules import ROLES
 from ..terminal.console import console, say
 from ..terminal.game import GamePrinter
@@ -159,11 +159,11 @@ def _take_seat(data: dict[str, Any], overrides: Sequence[str], human: str, as_: 
         return overrides
     role = next((name for name in rules.roles if name.casefold() == as_.casefold()), "")
     if role not in ROLES or not rules.count(role):
-        dealt = ", ".join(name for name, n in rules.roles.items() if n)
-        raise ExperimentError(f"--as {as_}: nobody is dealt that role here; use one of {dealt}")
+        known = ", ".join(name for name, n in rules.roles.items() if n)
+        raise ExperimentError(f"--as {as_}: nobody is dealt that role here; use one of {known}")
     for seed in range(experiment.seed, experiment.seed + _SEEDS):
         deal = Draws(keys(experiment.model_copy(update={"seed": seed}), place)[0])
-        if dealt_roles(rules, deal)[seat] == role:
+        if dealt(rules, deal).roles[seat] == role:
             return [*overrides, f"seed={seed}"]
     raise ExperimentError(f"--as {role}: none of {_SEEDS} deals gives it to that seat; take another seat")
 

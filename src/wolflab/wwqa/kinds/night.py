@@ -8,7 +8,7 @@ import random
 from collections.abc import Collection, Iterable, Mapping
 
 from ...rules import PASS, Ask, Chose, DayBroke, Learned, Revealed, Ruleset, Shot, VictimShown, pick
-from ...rules.engine import table
+from ...rules.engine import rules_cache
 from ...rules.events import NOT_WOLF
 from ...rules.roles import DUTIES, ROLES, SHIELDS
 from ...text.asking.sentences import a_role, listed
@@ -44,7 +44,7 @@ def deaths(q: Query) -> list[int]:
 def _victim(q: Query) -> Value:
     night(q)
     choices = tuple(action for (kind, _), action in q.situation.actions.items() if kind == "kill")
-    victim = table(q.rules).agreed(choices)
+    victim = rules_cache(q.rules).agreed(choices)
     return NOBODY if victim is None else victim
 
 

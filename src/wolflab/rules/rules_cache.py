@@ -1,7 +1,7 @@
-"""What the rules compute again and again for one ruleset, remembered: options, asks, agreement.
+"""Caches for one ruleset: options, asks, agreement.
 
-A `Table` holds no game. It makes equal questions share one object, which is what lets pure Python
-make hundreds of thousands of decisions a second.
+A `RulesCache` holds no game. Equal asks share one object, so that pure Python makes hundreds of thousands of
+decisions a second.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CACHE = 1 << 16
 """Entries kept per kind: far more than a 7-seat game needs, bounded for odd rulesets."""
 
 
-class Table:
+class RulesCache:
     """Caches for one ruleset; see the module."""
 
     def __init__(self, ruleset: Ruleset) -> None:
@@ -45,7 +45,7 @@ class Table:
         return (*options, PASS) if may_pass else options
 
     def _deal_ask(self, dealt: tuple[Role, ...]) -> Ask:
-        """Chance deals the next seat one of the cards that are left, by how many of each are left."""
+        """Chance deals the next seat one of the cards that are left; weights are their counts."""
         names = [role.name for role in dealt]
         left = [(name, n - names.count(name)) for name, n in self.ruleset.roles.items()]
         left = [(name, n) for name, n in left if n > 0]
@@ -53,13 +53,13 @@ class Table:
         return self.ask("deal", "deal", 0, CHANCE, options, tuple(n for _, n in left), str(len(dealt)))
 
     def census(self, roles: tuple[Role, ...], alive: int) -> tuple[int, int, int]:
-        """How many of the living are Werewolves, others, and (among the others) plain Villagers."""
+        """The number of living Werewolves, of other living players, and of plain Villagers among these."""
         wolf, plain = self.sides(roles)
         wolves = (alive & wolf).bit_count()
         return wolves, alive.bit_count() - wolves, (alive & plain).bit_count()
 
     def _duties(self, roles: tuple[Role, ...], holders: int, when: When) -> tuple[DutyTurn, ...]:
-        """What is due of the seats in the mask `holders`: their duties, in the order of the cast."""
+        """The duties of the seats in the mask `holders`, in the order of the cast."""
         return tuple(
             (duty.kind, seat)
             for role in self.ruleset.cast
@@ -69,7 +69,7 @@ class Table:
         )
 
     def _vote_asks(self, kind: str, phase: str, round: int, voters: int, options: int) -> tuple[Ask, ...]:
-        """The asks of one secret ballot: `voters` vote for one of `options` (masks)."""
+        """The asks of one secret ballot. voters, options: masks."""
         rules = self.ruleset
         asks = []
         for seat in seats_of(voters):
@@ -106,7 +106,7 @@ def _members(roles: tuple[Role, ...], role: Role) -> int:
 
 
 def _voting(votes: tuple[int, ...]) -> int:
-    """Mask of the seats that have a vote, by how often each counts."""
+    """Mask of the seats that have a vote. votes: by seat, how often each vote counts."""
     return sum(1 << seat for seat, held in enumerate(votes) if held)
 
 
@@ -124,7 +124,7 @@ def _sides(roles: tuple[Role, ...]) -> tuple[int, int]:
 def _ready(
     queue: tuple[DutyTurn, ...], reads_last: bool
 ) -> tuple[tuple[DutyTurn, ...], tuple[DutyTurn, ...]]:
-    """Split a queue into what can be asked now and what depends on something in it.
+    """Split a queue into the turns that can be asked now and those that must wait.
 
     reads_last: duties that only learn wait for all others (sequential deaths).
     """
@@ -154,7 +154,7 @@ def _ask(
     weights: tuple[int, ...] | None = None,
     about: str = "",
 ) -> Ask:
-    """An ask with its id; `about` tells chance's asks apart where one kind is asked repeatedly."""
+    """An ask with its id. about: distinguishes repeated asks of one kind to chance."""
     return Ask(f"{round}/{kind}/{about or seat}", seat, kind, phase, round, options, weights)
 
 

@@ -1,9 +1,9 @@
-"""The same knowledge as text: what a seat has seen and heard, a line each, and the question put to it.
+"""The observation as text: one line for each event that a seat has seen, and the request of the ask.
 
 Sentences, requests and the labels of options are those of language agents (`text`). A `Text` space has a
-fixed alphabet and length, so rarer characters become "?", and where the length is not enough the oldest lines
-that everybody was told go. What the seat alone was told, and the question, always stay: `least` says what
-length that takes. `WerewolfAEC.view` has everything.
+fixed alphabet and length: other characters become "?", and the oldest public lines are left out if the text
+is too long. Private lines and the request always stay; `min_limit` is the length that they may need.
+`WerewolfAEC.view` has everything.
 """
 
 from __future__ import annotations
@@ -41,45 +41,46 @@ from .checks import checked_number
 from .vector import kinds, phases
 
 ALPHABET = "\n" + "".join(map(chr, [*range(0x20, 0x7F), *range(0xA1, 0x250)])) + "–—‘’“”…‹›€"
-"""ASCII, Latin letters with their marks, and the signs that English prose needs."""
+"""ASCII, Latin letters with diacritics, and the punctuation of English prose."""
 _KNOWN = frozenset(ALPHABET)
 
 LEFT_OUT = "[Older lines that everybody was told are left out here: {}.]"
-"""Begins a text that was cut. No player can say it: statements have no square brackets (`text.clean`)."""
+"""The first line of a shortened text. No player can say it: statements have no square brackets
+(`text.clean`)."""
 IDLE = "Nothing is asked of you, for the game ended before your first turn: pass."
 
 
-def told_to_seat(view: View, ask: Ask | None, since: int, limit: int) -> str:
-    """The view's events from number `since` on, a line each, then the question, in `limit` characters.
+def text_observation(view: View, ask: Ask | None, since: int, limit: int) -> str:
+    """The view's events from number `since` on, one line each, then the request, in `limit` characters.
 
-    Raises ExperimentError where what must stay takes more: a role that tells its holders more than `least`
-    expects of it.
+    Raises ExperimentError if the lines that must stay are longer, because a role shows its holders more than
+    `min_limit` expects.
     """
     lines = [
         (sentence(event, view.seat, view.ruleset, now.round, now.phase), event.audience == EVERYONE)
-        for event, now in view.told(since)
+        for event, now in view.with_facts(since)
         if not isinstance(event, NightFell)  # the lines say when they happened
     ]
     if ask is not None:
         asked = situation(view, remember(view, prune=False), ask, "append")
-        lines.append((request(asked, ask) if ask.kind else IDLE, False))
+        lines.append((_request(asked, ask) if ask.kind else IDLE, False))
     text = _fitted(lines, limit)
     return text if _KNOWN.issuperset(text) else "".join(c if c in _KNOWN else "?" for c in text)
 
 
-def request(now: Situation, ask: Ask) -> str:
-    """Who and when one is, and what is asked, with the labels of the options."""
+def _request(now: Situation, ask: Ask) -> str:
+    """The time, the player's name and role, and the request with the labels of the options."""
     who = f"You are {now.ruleset.names[now.seat]}, {a_role(now.role)}."
     return f"It is {time_of(now)}. {who} The moderator asks you to {moderator_request(now, ask)}."
 
 
 def _fitted(lines: Sequence[tuple[str, bool]], limit: int) -> str:
-    """lines: (text, whether it may be left out), in order. The oldest go first, as many as need be."""
-    whole = "\n".join(line for line, _ in lines)
-    if len(whole) <= limit:
-        return whole
+    """The lines, joined. lines: (text, whether it may be left out). The oldest are left out first."""
+    joined = "\n".join(line for line, _ in lines)
+    if len(joined) <= limit:
+        return joined
     may_go = [len(line) + 1 for line, public in lines if public]
-    size, gone = len(whole) + len(LEFT_OUT.format(len(may_go))) + 1, 0
+    size, gone = len(joined) + len(LEFT_OUT.format(len(may_go))) + 1, 0
     while size > limit:
         if gone == len(may_go):
             raise ExperimentError(
@@ -100,8 +101,8 @@ def _fitted(lines: Sequence[tuple[str, bool]], limit: int) -> str:
 
 
 def text_length(limit: int | None, text: str, ruleset: Ruleset) -> int:
-    """Characters of a text under these settings. ExperimentError for a limit that is too small."""
-    needed = least(ruleset) if text != "none" else 1
+    """The length of the text space. ExperimentError for a limit that is too small."""
+    needed = min_limit(ruleset) if text != "none" else 1
     if limit is None:
         return max(4096, needed)
     given = checked_number("text_limit", limit, 1)
@@ -114,19 +115,19 @@ def text_length(limit: int | None, text: str, ruleset: Ruleset) -> int:
 
 
 @lru_cache(64)
-def least(ruleset: Ruleset) -> int:
-    """Characters that hold what no text may leave out, however the game goes: all that a seat alone was
-    told by its last round, the longest question, and how many lines were left out.
+def min_limit(ruleset: Ruleset) -> int:
+    """The smallest safe `text_limit` in characters: all private lines of a longest game, the longest request,
+    and the line about lines that were left out.
     """
-    alone = max(_told_alone(role, ruleset) for role in ruleset.cast)
+    alone = max(_private_length(role, ruleset) for role in ruleset.cast)
     return alone + _longest_question(ruleset) + 1 + len(LEFT_OUT.format(10**5))
 
 
-def _told_alone(role: Role, ruleset: Ruleset) -> int:
-    """Characters told to a holder of `role` alone, or to it and its pack, in a game of all its rounds.
+def _private_length(role: Role, ruleset: Ruleset) -> int:
+    """The length of all lines that only a holder of `role`, or only its pack, may see in a longest game.
 
-    A duty is a line a round for each holder whose choice is told, one more where it learns something, and
-    one more where something is shown before it. The last seat has the longest name.
+    Each round a duty adds a line for each visible choice, one if it learns something, and one if something is
+    shown before it. The last seat has the longest name.
     """
     me, last = 0, ruleset.players - 1
     pack = range(ruleset.players - ruleset.count(role.name), ruleset.players) if role.pack else (last,)
@@ -157,5 +158,5 @@ def _longest_question(ruleset: Ruleset) -> int:
     sizes = [len(IDLE)]
     for kind, phase, seat in product(kinds(ruleset), phases(ruleset), seats):
         now = Situation(ruleset, seat, role, (), ruleset.max_rounds, phase, seats, None, (victim,))
-        sizes.append(len(request(now, Ask("", seat, kind, phase, 1, (*map(pick, seats), PASS)))))
+        sizes.append(len(_request(now, Ask("", seat, kind, phase, 1, (*map(pick, seats), PASS)))))
     return max(sizes)
