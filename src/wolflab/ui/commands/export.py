@@ -27,11 +27,11 @@ from .options import RunPath, commands
 
 EVERYTHING = "all"
 FOR_OTHERS = ("inspect", "scout")
-"""Kinds that are not among all: files in another program's form, which hold every prompt once more."""
+"""Kinds that `all` leaves out: files for another program, which repeat every prompt."""
 HOME = "exported"
-"""The folder in a run's directory in which its files lie where none is named."""
+"""The default folder for exported files, in the run's directory."""
 CONTENTS = "contents.md"
-"""What each file of tables or figures shows; it stands beside them."""
+"""The list of what each file of tables or figures shows, written beside them."""
 
 
 @commands.command(
@@ -147,4 +147,4 @@ KINDS: Mapping[str, Callable[[OpenedRun, Path, bool], str]] = {
     "inspect": _inspect,
     "scout": _scout,
 }
-"""What a run can be written as."""
+"""The kinds of export, each with its function."""

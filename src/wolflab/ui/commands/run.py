@@ -1,4 +1,4 @@
-"""`wolflab run`, `report`, `compare` and `errors`: a run is played, its tables and pages, what went wrong."""
+"""`wolflab run`, `report`, `compare`, `errors`: play a run, write its tables and pages, list its errors."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def report(
 
 
 def report_run(console: Console, store: Store, out: Path | None = None, replays: bool = False) -> Extras:
-    """Print the main table and write the report. Returns what stands beside its numbers. See `report`."""
+    """Print the main table and write the report; see `report`. Returns the extras that it shows."""
     results = summary(store)
     extra = extras(store, results)
     print_summary(console, results, extra)
@@ -157,7 +157,7 @@ def compare(
         typer.Option(help="A directory for its tables (CSV, LaTeX) and figures (SVG, PNG, PDF) as files."),
     ] = None,
 ) -> None:
-    """Set the conditions of several runs side by side, paired by deal."""
+    """Compare the conditions of several runs, paired by deal."""
     screen = console()
     measures = [name.strip() for names in contrasts for name in names.split(",")]
     with ExitStack() as opened:

@@ -1,4 +1,4 @@
-"""`wolflab study`: a study's server, a draft to fill in, and how far it is."""
+"""`wolflab study`: serve a study, write a draft to fill in, or show the progress."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def study(
         say(screen, f"{server.study.title}: {listener.url}study/")
         say(screen, f"A link for somebody with an id of yours: {recruiting_link(listener.url, 'ID')}")
         say(screen, f"How far it is: {again} --show")
-        # Whoever has the link may take part: it needs no access token.
+        # Everybody with the link may take part: it needs no access token.
         listener.serve(screen, study_application(server, listener.hosts))
     finally:
         server.close()
@@ -90,7 +90,7 @@ def study(
 
 
 def _draft(console: Console, name: str, to: Path) -> None:
-    """Write a shipped study as a file whose blanks somebody fills in. StoreError where the file is there."""
+    """Write a shipped study as a file with blanks to fill in. StoreError if the file exists."""
     shipped = shipped_files("studies")
     if name not in shipped:
         raise StoreError(f"there is no shipped study {name!r}; shipped are {', '.join(shipped)}")
@@ -102,7 +102,7 @@ def _draft(console: Console, name: str, to: Path) -> None:
 
 
 def _show(console: Console, folder: Path) -> None:
-    """How far everybody is."""
+    """Print everybody's progress."""
     if not (folder / STUDY).is_file():
         raise StoreError(f"{folder} is no study's folder; begin one with: wolflab study FILE")
     study = load_study(folder / STUDY)

@@ -1,4 +1,4 @@
-"""`wolflab tournament`: games are played, then its tables and its page."""
+"""`wolflab tournament`: play the games, then print its tables and write its page."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def tournament(
 def resume_tournament(
     console: Console, path: Path, changes: Sequence[str], yes: bool, keep_going: bool
 ) -> ExitCode:
-    """Take up a tournament's run where it stopped, then show it. changes: of its file, as `-o` has them."""
+    """Resume a tournament's run, then show it. changes: of its file, as `-o` has them."""
     with WatchedStore.resume(path) as store:
         beginning, reached = taken_up(console, store, changes, yes)
         return _played(console, store, reached, beginning, keep_going)
@@ -111,7 +111,7 @@ def _played(
 
 
 def show_tournament(console: Console, store: Store) -> Extras:
-    """Print a tournament's tables, and write its page and its numbers. Returns what stands beside these."""
+    """Print a tournament's tables, and write its page and its numbers. Returns the extras that they show."""
     standings, extra = standings_of(store), extras_of_tournament(store)
     print_top(console, extra)
     print_standings(console, standings, extra)
@@ -140,7 +140,7 @@ def print_standings(
     standings: Standings,
     extras: Extras = Extras(),  # noqa: B008 (frozen)
 ) -> None:
-    """The matrix, the scores, the ratings, and what was decided."""
+    """Print the matrix, the scores, the ratings and the stopping decisions."""
     console.print(matrix_table(standings, extras))
     _print_scores(console, standings, extras)
     if standings.instrument:
@@ -158,7 +158,7 @@ def matrix_table(
     standings: Standings,
     extras: Extras = Extras(),  # noqa: B008 (frozen)
 ) -> Table:
-    """The village's win rate: rows are who plays the village, columns who plays the Werewolves."""
+    """The village's win rate. Rows: the entrant that plays the village; columns: that of the Werewolves."""
     kind = "confidence sequence" if standings.level is not None else "95 % interval"
     caption = f"value, {kind}, what was counted"
     table = framed(f"{standings.title}: village win rate", standings.instrument, caption)
@@ -186,7 +186,7 @@ def _shown(estimate: Estimate | None, kind: Unit, counted: bool = False) -> str:
 
 
 def _print_scores(console: Console, standings: Standings, extras: Extras) -> None:
-    """One row an entrant: mean win rates, strength, rank."""
+    """Print a row for each entrant: mean win rates, strength, rank."""
     ratings = {rating.name: rating for rating in standings.ratings.rows}
     rows = []
     for score in standings.scores:

@@ -1,7 +1,4 @@
-"""`wolflab verify`: whatever keeps games or calls is checked, and what was found is told.
-
-It knows the kinds of directories and files; what is checked of each is for the lab.
-"""
+"""`wolflab verify`: check a run, a training, a directory of calls or a pool, and print what was found."""
 
 from __future__ import annotations
 
@@ -42,7 +39,7 @@ def verify(
         bool, typer.Option("--agents", help="Also play every game again from its calls.")
     ] = False,
 ) -> None:
-    """Check that all is there and holds: games of the plan, hashes, rules, settings, totals; with --agents
+    """Verify that a run is complete and unchanged: games, hashes, rules, settings, totals; with --agents
     prompts and notes.
     """
     if run.is_file() and is_pool(run):
