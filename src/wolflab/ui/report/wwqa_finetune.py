@@ -1,4 +1,4 @@
-"""The page of a fine-tuning: what was gained, the learning curve, the losses, and what was trained."""
+"""The page of a fine-tuning: gains, the learning curve, losses, and settings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .table import Cell, ReportTable
 _TITLE = "Fine-tuning on the rules"
 _WHICH = {"all": "", "yes_no": ", yes or no", "choice": ", choices", "open": ", open questions"}
 _MOST_LINES = 12
-"""Trainings whose losses are drawn in one figure."""
+"""The most trainings in one figure of losses."""
 _CURVE = (
     "Share of right answers by how many questions were trained on, over all seeds; the dashed line is the "
     "base, before any training, with its 95 % interval."
@@ -40,7 +40,7 @@ _READING = (
 
 
 def row_words(gain: Gained) -> str:
-    """Which questions: the row, the form, and whether the rules stood in front."""
+    """A gain's questions in words: the row, the form, and whether the prompt had the rules."""
     return f"{gain.row}{_WHICH[gain.which]}{', rules in front' if gain.rules else ''}"
 
 
@@ -81,7 +81,7 @@ def gains_table(found: Sequence[Gained]) -> ReportTable:
 
 
 def _curve(found: Sequence[Gained]) -> Picture | None:
-    """Accuracy by training questions, a panel a row; None with fewer than two sizes."""
+    """Accuracy by number of training questions, a panel for each row; None with fewer than two sizes."""
     whole = [gain for gain in found if gain.which == "all" and gain.questions is not None]
     if len({gain.questions for gain in whole}) < 2:
         return None
@@ -100,7 +100,7 @@ def _curve(found: Sequence[Gained]) -> Picture | None:
 
 
 def _losses(logs: Mapping[TuningCell, Sequence[Mapping[str, float]]]) -> Picture | None:
-    """Two panels, a line for each training; None without a loss."""
+    """Losses in two panels with a line for each training; None without a loss."""
     drawn = [(cell.name, log) for cell, log in logs.items() if log][:_MOST_LINES]
     charts = []
     for name, title in (("loss", "Training loss"), ("eval_loss", "Validation loss")):
