@@ -1,6 +1,5 @@
-"""Two games of one deal side by side: what happened in each, up to where they part and from there on.
-
-Lines are those of the replay, with their numbers, so that each leads to the same line there.
+"""Two games of one deal side by side, with their first difference marked. Lines have the replay's numbers, so
+that each links to the same line there.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ from .games import address_number, known_fields
 from .run_index import IndexedRun, game_in, looking, opened_store
 
 _SAME_DEAL = 200
-"""Games of a deal that are offered, at most."""
+"""The most games of a deal that are offered."""
 MARK = "difference"
-"""The first difference's place on the page."""
+"""The anchor of the first difference."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """A game's lines as the replay numbers them."""
+    """A game's lines, numbered as in the replay."""
 
     number: int
     names: Sequence[str]
@@ -43,13 +42,13 @@ class _Told:
 
 
 def lines_of(record: GameRecord) -> list[dict[str, Any]]:
-    """What happened, line by line, as the moderator sees it; the replay counts the same lines, from 1."""
+    """The events as the moderator sees them, line by line; the replay numbers the same lines from 1."""
     transcript = Transcript(record.ruleset)
     return [msgspec.to_builtins(item) for event in record.events for item in transcript.items(event)]
 
 
 def first_parting(one: Sequence[object], other: Sequence[object]) -> int | None:
-    """The place, from 0, of the first line that is not alike; None where all are."""
+    """The index of the first line that differs; None if all are equal."""
     for place, (mine, yours) in enumerate(zip(one, other, strict=False)):
         if mine != yours:
             return place
@@ -57,7 +56,7 @@ def first_parting(one: Sequence[object], other: Sequence[object]) -> int | None:
 
 
 def compare_page(run: IndexedRun, given: Mapping[str, str]) -> str:
-    """The page: a choice of games of one deal, or two of them. Refused for two with other cards."""
+    """The page: a choice of games of one deal, or two of them. Refused for games of different deals."""
     known_fields(given, ("a", "b"))
     first, second = address_number(given, "a", 1), address_number(given, "b", 1)
     if first is None:
@@ -112,7 +111,7 @@ def _told_of(store: Store, number: int) -> _Told:
 
 
 def _choice(run: IndexedRun, first: int) -> str:
-    """Which other games have the same cards."""
+    """The other games of the same deal."""
     with looking(run) as overview:
         found = overview.listed([first])
         if not found:
@@ -143,12 +142,12 @@ def _offered(game: ListedGame, first: int) -> TableRow:
 
 
 def _phase(line: Mapping[str, Any]) -> tuple[int, bool]:
-    """Round and whether it is day; (-1, False) for what comes before the first night."""
+    """The round and whether it is day; (-1, False) before the first night."""
     return (-1, False) if line["time"] == "setup" else (line["round"], line["time"] != "night")
 
 
 def _phases(games: tuple[_Told, _Told], place: int | None) -> str:
-    """Nights and days, one below the other, both games beside each other in each."""
+    """Nights and days in order, each with both games side by side."""
     by = [
         {phase: list(part) for phase, part in groupby(enumerate(game.lines), lambda one: _phase(one[1]))}
         for game in games
@@ -191,7 +190,7 @@ def _column(game: _Told, part: Sequence[tuple[int, Mapping[str, Any]]], place: i
 
 
 def _words(game: _Told, line: Mapping[str, Any]) -> str:
-    """A line in words, as HTML. What players said is theirs, and escaped."""
+    """A line as HTML. Players' words are escaped."""
 
     def who(seat: int) -> str:
         return f'<b>{escape(game.names[seat])}</b> <span class="n role">{escape(game.roles[seat])}</span>'

@@ -1,6 +1,5 @@
-"""What the replay page is given of a game: its lines, who may see which, and what players thought.
-
-A seat's share is made of that seat's events, turns and calls alone, so that its bytes depend on nothing else.
+"""The data of the replay page: a game's lines, who may see which, and players' thoughts. A seat's data come
+from that seat's events, turns and calls alone, so that they reveal nothing else.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ _Told = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What a viewer is shown of the record. seat: whose view; None for the moderator's, which is everything.
+    """A viewer's part of the record. seat: whose view; None for the moderator's, which is everything.
 
     events: (place in the record, event), in order. items: lines of the log. begins: place of an event → its
     first line.
@@ -65,14 +64,13 @@ class _Seen:
     begins: dict[int, int]
 
     def line_at(self, place: int) -> int:
-        """The first line that happened at that place of the record or later."""
+        """The first line at that place of the record or later."""
         return next((line for at, line in self.begins.items() if at >= place), len(self.items))
 
 
 def story_of(record: GameRecord, title: str, calls: int = 0, seat: int | None = None) -> _Told:
-    """The game as plain values for the page. title: words. seat: whose share it is; None: all of it.
-
-    calls: how many prompts come with it (see `packed_prompts`).
+    """The game as plain values for the page. title: words. seat: whose view; None for everything. calls: how
+    many prompts come with it (see `packed_prompts`).
     """
     ruleset, seen = record.ruleset, _seen(record, seat)
     everything = seat is None
@@ -92,7 +90,7 @@ def story_of(record: GameRecord, title: str, calls: int = 0, seat: int | None = 
 
 
 def _seats(record: GameRecord, seat: int | None) -> list[_Told]:
-    """Names; to the moderator also who played, and every role."""
+    """The players' names; for the moderator also who played, and every role."""
     roles = record.facts.roles
     told = []
     for number, name in enumerate(record.ruleset.names):
@@ -125,7 +123,7 @@ def _seen(record: GameRecord, seat: int | None) -> _Seen:
 
 
 def _drawn(event: Event, ruleset: Ruleset) -> _Told:
-    """What the ring draws of an event: who does what to whom, and what a statement claims."""
+    """The data from which the ring draws an event: actor, action, target, and a statement's claims."""
     match event:
         case Chose(seat, kind, action):
             return {"by": seat, "act": kind, "to": action.seat if isinstance(action, Pick) else None}
@@ -149,8 +147,8 @@ def _drawn(event: Event, ruleset: Ruleset) -> _Told:
 
 
 def _acts(text: str, seat: int, ruleset: Ruleset) -> list[list[Any]]:
-    """What a statement does, as `text.reading` reads it: ["claims", role], ["accuses", seat] and so on;
-    ["unread"] alone where it could not be read.
+    """A statement's acts, as `text.reading` reads them: ["claims", role], ["accuses", seat] and so on; only
+    ["unread"] if it could not be read.
     """
     found: dict[tuple[Any, ...], None] = {}
     if not can_be_read(text, ruleset.names):
@@ -171,9 +169,9 @@ def _acts(text: str, seat: int, ruleset: Ruleset) -> list[list[Any]]:
 
 
 def _known(record: GameRecord, seen: _Seen) -> dict[str, list[list[Any]]]:
-    """Who knows which cards from when on: perspective → [line, seat, role or side], in order.
+    """The cards that each perspective learns, in order: [line, seat, role or side].
 
-    Perspectives are `PUBLIC` and the seats that this story is for.
+    Perspectives are `PUBLIC` and this story's seats.
     """
     seats = range(record.ruleset.players) if seen.seat is None else (seen.seat,)
     told: dict[str, list[list[Any]]] = {}
@@ -195,7 +193,7 @@ def _known(record: GameRecord, seen: _Seen) -> dict[str, list[list[Any]]]:
 
 
 def _turns(record: GameRecord, seen: _Seen) -> Iterator[_Told]:
-    """Answered asks with what was thought, each at the line that it led to; probes at the line before."""
+    """Answered asks with their thoughts, each at the line of its result; probes at the line before."""
     names, asked = record.ruleset.names, sorted({turn.at for turn in record.turns})
     ends = dict(zip(asked, [*asked[1:], len(record.events)], strict=True))
     for turn in (*record.turns, *record.probes):
@@ -213,7 +211,7 @@ def _turns(record: GameRecord, seen: _Seen) -> Iterator[_Told]:
 
 
 def _line(turn: PastTurn, seen: _Seen, ends: Mapping[int, int]) -> int:
-    """ends: how many events there were when somebody was asked → when somebody was asked next."""
+    """The line of a turn. ends: number of events at an ask → number of events at the next ask."""
     if turn.probe is not None:
         return max(seen.line_at(turn.at) - 1, 0)
     for place, event in seen.events:
@@ -223,7 +221,7 @@ def _line(turn: PastTurn, seen: _Seen, ends: Mapping[int, int]) -> int:
 
 
 def _actor(event: Event) -> int | None:
-    """Whose doing an event is."""
+    """The seat that caused an event."""
     if isinstance(event, Said | Chose | Shot):
         return event.seat
     if isinstance(event, FirstSpeaker):
@@ -255,7 +253,7 @@ def _thoughts(notes: Sequence[tuple[str, Content]], names: Sequence[str]) -> _To
 
 
 def _signs(record: GameRecord, seen: _Seen) -> list[list[Any]]:
-    """What the detectors of behaviours saw: [line, seat, behaviour, why, in what it showed]."""
+    """The findings of behaviour detectors: [line, seat, behaviour, why, in what it showed]."""
     if record.outcome is None:
         return []
     return [
@@ -268,7 +266,7 @@ def _signs(record: GameRecord, seen: _Seen) -> list[list[Any]]:
 
 
 def packed_prompts(prompts: Iterable[PromptShown], seat: int | None = None) -> tuple[str, int]:
-    """Prompts and replies, packed (gzip, base64), and how many there are. seat: only those of that seat.
+    """Prompts and replies, packed (gzip, base64), and their number. seat: only those of that seat.
 
     Prompts repeat each other, so every line of text is kept once: `lines`, and in `asks` for each ask's id
     its calls [step, attempt, [[role, [line, …]], …], reply].
@@ -292,5 +290,5 @@ def packed_prompts(prompts: Iterable[PromptShown], seat: int | None = None) -> t
 
 
 def in_a_page(value: Mapping[str, Any]) -> str:
-    """As JSON that may stand within a page's script: no text can end it, and every byte is ASCII."""
+    """JSON in ASCII for a page's script element: no text in it can end the element."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c").replace(">", "\\u003e")

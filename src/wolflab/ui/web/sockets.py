@@ -1,7 +1,5 @@
-"""What goes down: one WebSocket a page, on which everything that its viewer may know is sent.
-
-A slow page holds nobody up: each line sends, when it is ready to, what has been added since, and how it is
-now.
+"""Messages to pages: one WebSocket for each page sends all that its viewer may know. A slow page delays
+nobody: each connection sends new items and the present state when it is ready.
 """
 
 from __future__ import annotations
@@ -24,30 +22,30 @@ from .state_messages import first_told
 from .table import WebTable
 
 PING = 5.0
-"""Seconds between two questions whether a seat's page is still there."""
+"""Seconds between two pings to a seat's page."""
 _SIGN = 20.0
-"""Seconds between two signs of life to a page that holds no seat."""
+"""Seconds between two pings to a page without a seat."""
 SILENT = 12.0
-"""Seconds without an answer after which its line is closed: a locked phone keeps the line, and answers
+"""Seconds without an answer after which a connection is closed: a locked phone keeps it open, and answers
 nothing.
 """
 _TICKET = 10.0
-"""Seconds in which a shared seat's page has to say its ticket."""
+"""Seconds in which a shared seat's page has to send its ticket."""
 _FLOOD = 40
-"""Messages between two of our questions; a page sends one."""
+"""The most messages between two pings; a page sends one."""
 _STUCK = 15.0
-"""Seconds without any room for a message, after which a page counts as one that does not read."""
+"""Seconds without room for a message after which a page counts as not reading."""
 _FAREWELL = 2.0
-"""Seconds for the last message."""
+"""Seconds allowed for the last message."""
 
 
 async def live_public(socket: WebSocket) -> None:
-    """WS /t/CODE/live: what everybody sees."""
+    """WS /t/CODE/live: the public view."""
     await _unseated(socket, lambda access, table: table.public)
 
 
 async def live_host(socket: WebSocket) -> None:
-    """WS /t/CODE/host/live: what the moderator sees: for a host who holds no seat, and for all after the
+    """WS /t/CODE/host/live: the moderator's view, for a host without a seat, and for everybody after the
     end.
     """
 
@@ -65,7 +63,7 @@ async def live_host(socket: WebSocket) -> None:
 
 
 async def live_nowhere(socket: WebSocket) -> None:
-    """WS anywhere else."""
+    """WS of any other path."""
     await _deny(socket, Refused(404, "there is no such page"))
 
 
@@ -98,7 +96,7 @@ async def _unseated(socket: WebSocket, choose: Callable[[AccessControl, WebTable
 
 
 async def live_seat(socket: WebSocket) -> None:
-    """WS /t/CODE/s/N/live: what one seat sees."""
+    """WS /t/CODE/s/N/live: the view of one seat."""
     access: AccessControl = socket.app.state.access
     connection = PageConnection(socket)
     accepted = False
@@ -150,7 +148,7 @@ async def _ticket(socket: WebSocket) -> str:
 
 
 async def _deny(socket: WebSocket, refused: WolflabError, accepted: bool = False) -> None:
-    """Refuse before the line is open, with a status and a sentence; or close it, where it is."""
+    """Refuse a connection with a status and a sentence, or close it if it is open."""
     status, sentence = sentence_of(refused)
     if accepted:
         await socket.send_text(encode({"closed": sentence}).decode())
@@ -162,7 +160,7 @@ async def _deny(socket: WebSocket, refused: WolflabError, accepted: bool = False
 async def _serve(
     connection: PageConnection, feed: Callable[[], Feed], first: dict[str, Any], watched: bool
 ) -> None:
-    """Send until either side ends it. watched: the page has to say that it is still there."""
+    """Send until either side closes. watched: the page has to answer pings."""
     tasks = [
         asyncio.create_task(_send(connection, feed, first)),
         asyncio.create_task(_hear(connection)),
@@ -188,7 +186,7 @@ async def _say(connection: PageConnection, message: bytes) -> None:
 
 
 async def _heard(socket: WebSocket) -> str:
-    """What a page says next; "" for what is no text."""
+    """The next message of a page; "" if it is not text."""
     message = await socket.receive()
     if message["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(message["code"])
@@ -202,7 +200,7 @@ async def _send(connection: PageConnection, choose: Callable[[], Feed], first: d
     while True:
         try:
             feed = choose()
-        except Refused as refused:  # who may see this has changed
+        except Refused as refused:  # this viewer's rights have changed
             connection.why = str(refused)
             return
         version = feed.version
