@@ -28,7 +28,7 @@ MOST_CLASSES = 40
 SEEN = 3
 """The fewest texts with a word or a pair of words for it to be learned from."""
 _WORD = re.compile(r"\w+")
-Guesser = Callable[[Sequence[Item], Sequence[Item]], list[str]]
+BaselineFunction = Callable[[Sequence[Item], Sequence[Item]], list[str]]
 """(training, questions) → answers"""
 
 
@@ -63,7 +63,7 @@ def majority(training: Sequence[Item], items: Sequence[Item]) -> list[str]:
     ]
 
 
-def held_out(learned: Guesser, items: Sequence[Item], seed: int = 0) -> list[str]:
+def held_out(learned: BaselineFunction, items: Sequence[Item], seed: int = 0) -> list[str]:
     """A baseline's answers to each fifth, learned from the other four (cross-validation by cluster)."""
     clusters = sorted({item.cluster for item in items})
     random.Random(seed).shuffle(clusters)

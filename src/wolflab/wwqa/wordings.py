@@ -166,7 +166,7 @@ def tell(rules: Ruleset, s: GameSituation, telling: int, rng: random.Random) -> 
     return " ".join(map(_sentence, [first, *facts, *actions]))
 
 
-class Worded(NamedTuple):
+class WordedQuestion(NamedTuple):
     """A question in words. value: the answer as data, negated if the frame asks for the opposite."""
 
     question: str
@@ -183,7 +183,7 @@ def worded(
     value: Value,
     wording: ItemWording,
     rng: random.Random,
-) -> Worded:
+) -> WordedQuestion:
     """The item's text and answer in one wording."""
     frame = kind.frames[wording.frame]
     if frame.startswith("!"):
@@ -192,7 +192,7 @@ def worded(
     if kind.setting is not None:
         text = f"{tell(rules, s, wording.telling, rng)}\n{text}"
     answer, options = right_answer(rules, kind, s, asked, value, wording.telling, rng)
-    return Worded(disguised(text, rules), answer, tuple(rng.sample(options, len(options))), value)
+    return WordedQuestion(disguised(text, rules), answer, tuple(rng.sample(options, len(options))), value)
 
 
 def right_answer(

@@ -22,7 +22,7 @@ from starlette.staticfiles import StaticFiles
 from ...errors import WolflabError
 from ...files import read_file
 from ..replay.page import replay_of
-from ..report.links import awake
+from ..report.links import with_active_links
 from ..web.access import address, up
 from ..web.middleware import GUESSES, Guard, Limiter
 from ..web.refusals import Refused
@@ -33,10 +33,10 @@ from .frame import (
     REPLAY_POLICY,
     STATIC,
     browse_page,
-    headed,
+    notice_html,
     own_policy,
+    page_head,
     refreshed,
-    sentence_told,
 )
 from .games import GamesAsked, address_number, games_form, games_page, known_fields
 from .lists import PAGES, page_time, run_page, runs_page
@@ -45,10 +45,10 @@ from .run_index import (
     RunIndex,
     being_played,
     game_in,
-    in_command,
     looking,
     opened_store,
     played_elsewhere,
+    quoted_path,
 )
 
 _READING = threading.BoundedSemaphore(2)
@@ -184,7 +184,7 @@ def _take_replay(request: Request, index: RunIndex) -> Response:
         words = f"Game {number} is not over, and nobody plays this run now."
     words += " Its page is there when it is over."
     place = f"<bdi>{escape(game.condition)}</bdi>, deal {game.deal}, repeat {game.repeat}"
-    body = headed(f"Game {number}", place) + refreshed(sentence_told(words), True)
+    body = page_head(f"Game {number}", place) + refreshed(notice_html(words), True)
     way = [("../../../", "All runs"), ("../", run.name), ("../games", "Games")]
     page = browse_page(f"Game {number}", body, way, live=True, top="../../../")
     return _html(page, HTTPStatus.NOT_FOUND)
@@ -196,7 +196,7 @@ def _take_file(name: str) -> Callable[[Request, RunIndex], Response]:
     def taken(request: Request, index: RunIndex) -> Response:
         run = _run(request, index)
         if page_time(run, name) is None:
-            command = PAGES[name][1].format(in_command(run)) if name in PAGES else ""
+            command = PAGES[name][1].format(quoted_path(run)) if name in PAGES else ""
             how = f"; this writes it: {command}" if command else ""
             raise Refused(404, f"{run.name} has no {name} yet{how}")
         file = run.path / name
@@ -205,7 +205,7 @@ def _take_file(name: str) -> Callable[[Request, RunIndex], Response]:
                 file, media_type=_TYPES[file.suffix], headers={"content-security-policy": FILE_POLICY}
             )
         text = read_file(file).decode("utf-8", "replace")
-        return _html(awake(text).replace("<main>", _BACK, 1), policy=FILE_POLICY)
+        return _html(with_active_links(text).replace("<main>", _BACK, 1), policy=FILE_POLICY)
 
     return taken
 
@@ -218,7 +218,7 @@ _TITLES = {404: "Not here", 405: "Not taken", 409: "It cannot be read", 422: "No
 
 def _wrong(request: Request, sentence: str, status: int) -> Response:
     title, top = _TITLES.get(status, HTTPStatus(status).phrase), up(request)
-    page = browse_page(title, headed(title) + sentence_told(sentence), [(top, "All runs")], top=top)
+    page = browse_page(title, page_head(title) + notice_html(sentence), [(top, "All runs")], top=top)
     return _html(page, status)
 
 

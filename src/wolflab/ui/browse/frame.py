@@ -49,13 +49,13 @@ def refreshed(inner: str, live: bool, seconds: float = REFRESHED) -> str:
     return f'<div id="live"{again}>{inner}</div>'
 
 
-def headed(title: str, *below: str) -> str:
+def page_head(title: str, *below: str) -> str:
     """The head of a page. title: words; below: HTML, a paragraph each."""
     lines = "".join(f'<p class="sub">{line}</p>' for line in below if line)
     return f'<header class="top"><div><h1><bdi>{escape(title)}</bdi></h1>{lines}</div></header>\n'
 
 
-def sentence_told(sentence: str) -> str:
+def notice_html(sentence: str) -> str:
     """An important sentence."""
     return f'<p class="banner">{escape(sentence)}</p>'
 

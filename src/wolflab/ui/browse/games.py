@@ -25,9 +25,9 @@ from ..report.numbers import number
 from ..report.table import Cell, TableRow
 from ..web.refusals import Refused
 from ..wording import counted, cut, status_in_words
-from .frame import browse_page, choices, headed, leading_table, refreshed, sentence_told
+from .frame import browse_page, choices, leading_table, notice_html, page_head, refreshed
 from .lists import PAGE, pager
-from .run_index import IndexedRun, RunIndex, in_command, looking
+from .run_index import IndexedRun, RunIndex, looking, quoted_path
 
 WON: Mapping[EndedBy, str] = {"village": "the village", "werewolves": "the Werewolves", "nobody": "nobody"}
 _MOST = 10**9
@@ -169,16 +169,16 @@ def games_page(index: RunIndex, run: IndexedRun, asked: GamesAsked) -> str:
     try:
         ends: GameEnds | None = index.ends(run)
     except WolflabError as error:
-        ends, unknown = None, sentence_told(f"Who won is not told: {error}")
+        ends, unknown = None, notice_html(f"Who won is not told: {error}")
     end_of = ends or (lambda number: None)
     wanted = asked.wanted
     with looking(run) as overview:
         if ends is not None and (wanted.result is not None or wanted.sort == "rounds"):
             ends.look(overview)
             if missing := ends.unknown(overview.done()):
-                unknown = sentence_told(
+                unknown = notice_html(
                     f"Of {counted(missing, 'game')} it is not known who won: other measures were counted "
-                    f"when they were played. This counts them: wolflab report {in_command(run)}"
+                    f"when they were played. This counts them: wolflab report {quoted_path(run)}"
                 )
         total = overview.count(wanted, end_of)
         pages = max(1, -(-total // PAGE))
@@ -191,11 +191,11 @@ def games_page(index: RunIndex, run: IndexedRun, asked: GamesAsked) -> str:
     first = (page - 1) * PAGE + 1
     caption = f"Games {first:,} to {first + len(shown) - 1:,} of {total:,}" if shown else "No games"
     table = (
-        leading_table(caption, _heads(asked), rows, (1,)) if rows else sentence_told("No game is like that.")
+        leading_table(caption, _heads(asked), rows, (1,)) if rows else notice_html("No game is like that.")
     )
     steps = pager(page, pages, lambda n: asked.address(page=n))
     live = not counts.finished
-    body = headed("Games", _chosen(asked)) + form + unknown + refreshed(table, live) + steps
+    body = page_head("Games", _chosen(asked)) + form + unknown + refreshed(table, live) + steps
     return browse_page(f"Games of {run.name}", body, [("../../", "All runs"), ("./", run.name)], live)
 
 

@@ -17,15 +17,15 @@ from ..report.links import games_address
 from ..report.numbers import cost_in_words, number, tiles
 from ..report.table import Cell, TableRow
 from ..wording import NOT_BEGUN, counted, cut, duration, status_in_words
-from .frame import ago, browse_page, headed, leading_table, refreshed, sentence_told
+from .frame import ago, browse_page, leading_table, notice_html, page_head, refreshed
 from .run_index import (
     KIND_NAMES,
     IndexedRun,
     RunIndex,
     being_played,
-    in_command,
     looking,
     played_elsewhere,
+    quoted_path,
     shown_path,
 )
 
@@ -57,14 +57,12 @@ def runs_page(index: RunIndex, page: int) -> str:
             f"{counted(len(runs), 'run')}, the one written to last first", heads, rows, (1, 3)
         )
     else:
-        inner = sentence_told(f"No run is here yet: none lies in {where}.")
+        inner = notice_html(f"No run is here yet: none lies in {where}.")
     gone = "".join(
-        sentence_told(f"{shown_path(root)} is not there any more.")
-        for root in index.roots
-        if not root.is_dir()
+        notice_html(f"{shown_path(root)} is not there any more.") for root in index.roots if not root.is_dir()
     )
     steps = pager(page, pages, lambda n: f"?page={n}")
-    body = headed("Runs", f"<bdi>{escape(where)}</bdi>") + refreshed(gone + inner + steps, True, _SLOWER)
+    body = page_head("Runs", f"<bdi>{escape(where)}</bdi>") + refreshed(gone + inner + steps, True, _SLOWER)
     return browse_page("Runs", body, live=True, top="./")
 
 
@@ -140,7 +138,7 @@ def run_page(index: RunIndex, run: IndexedRun, form: str = "") -> str:
     """One run. form: HTML to choose games by."""
     title = index.title(run.path).title
     name = run.path.absolute().name
-    head = headed(
+    head = page_head(
         shown_path(Path(name)),
         f"<bdi>{escape(title)}</bdi>" if title else "",
         f"{KIND_NAMES[run.kind].capitalize()}, in <code><bdi>{escape(run.name)}</bdi></code>",
@@ -196,7 +194,7 @@ def _reasons(run: IndexedRun, reasons: Sequence[WhyStopped]) -> str:
         ]
         for reason in reasons
     ]
-    command = escape(f"wolflab errors {in_command(run)}")
+    command = escape(f"wolflab errors {quoted_path(run)}")
     more = f"<p>Replies that could not be used, game by game: <code>{command}</code></p>"
     return (
         f"<h2>What stopped</h2>{leading_table('Why games stopped', ['', 'games', 'why'], rows, (2,))}{more}"
@@ -255,7 +253,7 @@ def _pages(run: IndexedRun) -> str:
     parts = []
     for name in wanted.get(run.kind, ["report.html"]):
         words, command = PAGES[name]
-        written = f"<code>{escape(command.format(in_command(run)))}</code>"
+        written = f"<code>{escape(command.format(quoted_path(run)))}</code>"
         if (made := page_time(run, name)) is None:
             if run.kind != "calls":
                 parts.append(f"<li>{words}: not written yet; {written} writes it</li>")

@@ -218,7 +218,7 @@ def shown_path(path: Path) -> str:
     return visible(os.fsencode(path).decode("utf-8", "replace"))
 
 
-def in_command(run: IndexedRun) -> str:
+def quoted_path(run: IndexedRun) -> str:
     """A run's path, quoted for a command."""
     return shlex.quote(run.name)
 

@@ -105,7 +105,7 @@ def ask_run_again(
         say(screen, f"There are no more prompts: {n:,} were asked for.", "yellow")
     asked = view.run(ask_again(batch, prompts))
     found = reply_outcomes(asked)
-    write(asked.path / REPLIES, reply_lines(asked))
+    write(asked.path / REPLIES, _reply_lines(asked))
     _print(screen, asked, found)
     drawn = {"run": str(run), "n": n, "seed": seed, "tasks": task, "schema sent along": not free}
     leave(screen, "report", asked.path / PAGE, _page(asked, found, drawn), _numbers(asked, found, drawn))
@@ -113,7 +113,7 @@ def ask_run_again(
     view.finish(asked, "prompt waits for a reply", "prompts wait for a reply")
 
 
-def reply_lines(asked: AskedAgain) -> bytes:
+def _reply_lines(asked: AskedAgain) -> bytes:
     """A JSON line for each prompt and model: its source, the messages, the reply and its outcome."""
     lines = [
         {

@@ -17,9 +17,9 @@ from ...lab.plans.sources import checking
 from ...lab.plans.specs import BudgetSpec
 from ...lab.runs.batch import BatchResult, BatchWatcher, CallsAhead
 from ..terminal.console import say
-from ..terminal.forecast import calls_first
+from ..terminal.forecast import forecast_calls
 from ..wording import counted
-from .common import bar, go_on_without, goes_on_with, with_a_yes
+from .common import bar, command_with_yes, resume_without_limits, set_resume_command
 from .options import finish
 
 T = TypeVar("T")
@@ -53,13 +53,13 @@ class BatchView(BatchWatcher):
 
     def ahead(self, calls: Sequence[CallsAhead]) -> None:
         """See `BatchWatcher`."""
-        calls_first(self.console, calls, self.limits, self.yes, with_a_yes())
+        forecast_calls(self.console, calls, self.limits, self.yes, command_with_yes())
 
     def begun(self, path: Path) -> None:
         """See `BatchWatcher`."""
         if not self.named:
             self.again += f" -o {shlex.quote(str(path))}"
-        goes_on_with(self.again)
+        set_resume_command(self.again)
         if self.head:
             say(self.console, f"{self.head}  →  {path}")
         self._bar.start()
@@ -82,7 +82,7 @@ class BatchView(BatchWatcher):
 
     def go_on(self, result: BatchResult) -> str:
         """A sentence that says how to resume when items wait."""
-        return go_on_without(result.overspent, self.again)
+        return resume_without_limits(result.overspent, self.again)
 
     def finish(self, result: BatchResult, one: str, many: str) -> NoReturn:
         """End the command. If items wait, say how to resume. one, many: "prompt waits for a reply", …"""

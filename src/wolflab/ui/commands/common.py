@@ -53,11 +53,11 @@ _begun: ContextVar[str | None] = ContextVar("begun", default=None)
 
 def begin_output(console: Console, command: str, title: str, path: Path, keep_going: bool = False) -> None:
     """Print what is run and where; from now on `stopped` names the command that resumes it."""
-    goes_on_with(resumed(command, path, keep_going))
+    set_resume_command(resumed(command, path, keep_going))
     console.print(f"[bold]{escape(title)}[/]  →  {escape(str(path))}", highlight=False, soft_wrap=True)
 
 
-def goes_on_with(command: str) -> None:
+def set_resume_command(command: str) -> None:
     """From now on `stopped` names this command."""
     _begun.set(command)
 
@@ -68,7 +68,7 @@ def stopped() -> str:
     return "Stopped." if command is None else f"Stopped. What was done is kept; go on with: {command}"
 
 
-def go_on_without(overspent: Collection[str], command: str) -> str:
+def resume_without_limits(overspent: Collection[str], command: str) -> str:
     """How to resume with a command, without the limits that are spent: with them nothing would be asked.
 
     overspent: the spent limits, "tokens" or "usd".
@@ -87,7 +87,7 @@ def go_on_without(overspent: Collection[str], command: str) -> str:
     return f"Go on, with a higher {' and '.join(options)} or without a limit, with: {shlex.join(kept)}"
 
 
-def with_a_yes() -> str:
+def command_with_yes() -> str:
     """The command that was given, with `--yes`."""
     return f"wolflab {shlex.join([*sys.argv[1:], '--yes'])}"
 
@@ -97,12 +97,14 @@ def resumed(command: str, path: Path, keep_going: bool = False) -> str:
     return f"wolflab {command} --resume {shlex.quote(str(path))}{' --keep-going' if keep_going else ''}"
 
 
-def taken_up(console: Console, store: Store, changes: Sequence[str], yes: bool) -> tuple[Beginning, bool]:
+def prepare_resume(
+    console: Console, store: Store, changes: Sequence[str], yes: bool
+) -> tuple[Beginning, bool]:
     """Before a run is resumed: print its forecast, and store the changes to its file once they can be played.
     Returns the forecast, and whether the models were tried.
     """
     if not changes:
-        return forecast_first(console, store.experiment, yes, with_a_yes(), store), False
+        return forecast_first(console, store.experiment, yes, command_with_yes(), store), False
     changed, games = store.changed(changes), store.games()
     if store.changes_now(changes) != list(changes):
         say(
@@ -111,7 +113,7 @@ def taken_up(console: Console, store: Store, changes: Sequence[str], yes: bool) 
             "record says so. All other calls go on as the run was begun",
         )
     left = not all(row.over for row in games) or len(runner.planned_games(changed)) > len(games)
-    beginning = forecast_first(console, changed, yes, with_a_yes(), store)
+    beginning = forecast_first(console, changed, yes, command_with_yes(), store)
     if left:
         preflight_models(changed, home=store.path)
     store.change(changed)
@@ -286,15 +288,15 @@ def end(
     """
     if over:
         return ExitCode.UNUSABLE if extras.unusable_players else ExitCode.DONE
-    tell_unfinished(console, store, command, keep_going)
+    print_unfinished(console, store, command, keep_going)
     return ExitCode.BROKEN if _held_back(store.games()) else ExitCode.NOT_OVER
 
 
-def tell_unfinished(console: Console, store: Store, command: str, keep_going: bool = False) -> None:
+def print_unfinished(console: Console, store: Store, command: str, keep_going: bool = False) -> None:
     """Print which games are not over, and which command (`run`, `tournament`) resumes them."""
-    tell_why(console, [row for row in store.games() if not row.over])
+    print_reasons(console, [row for row in store.games() if not row.over])
     say(console, SHORT_GAMES_FIRST)
-    say(console, f"Some games are not over. {how_to_go_on(store, command, keep_going)}")
+    say(console, f"Some games are not over. {resume_advice(store, command, keep_going)}")
 
 
 def _held_back(rows: Sequence[GameRow]) -> bool:
@@ -302,7 +304,7 @@ def _held_back(rows: Sequence[GameRow]) -> bool:
     return any(row.status == "planned" and row.error for row in rows)
 
 
-def how_to_go_on(store: Store, command: str, keep_going: bool = False) -> str:
+def resume_advice(store: Store, command: str, keep_going: bool = False) -> str:
     """A sentence that says how to resume, with a higher budget where one is spent. command: `run` or
     `tournament`. keep_going: see `end`.
     """
@@ -328,7 +330,7 @@ def _higher(store: Store) -> str:
     return higher
 
 
-def tell_why(console: Console, rows: Sequence[GameRow]) -> None:
+def print_reasons(console: Console, rows: Sequence[GameRow]) -> None:
     """Print why games are not over, with one line for each reason."""
     reasons: dict[str, list[GameRow]] = {}
     for row in rows:

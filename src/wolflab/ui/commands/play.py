@@ -30,7 +30,7 @@ from ..terminal.console import console, say
 from ..terminal.game import GamePrinter
 from ..terminal.keyboard import Keyboard
 from ..terminal.seat import AwayFromTable, TerminalTable
-from .common import goes_on_with, resumed
+from .common import resumed, set_resume_command
 from .options import Preset, SendKeys, Set, check_alone, commands
 from .show import seat_of
 
@@ -114,7 +114,7 @@ def play(
     if out is not None:
         store = Store.create(out, experiment)
         store.plan([astuple(only_place(experiment))])
-        goes_on_with(resumed("run" if own_seat is None else "play", out))
+        set_resume_command(resumed("run" if own_seat is None else "play", out))
     _sit(experiment, store, own_seat, thoughts, pace)
 
 
@@ -140,7 +140,7 @@ def _resume(path: Path, pace: float | None) -> None:
         if stopped.game(1).error == GIVEN_UP:
             raise StoreError(f"{path}: this game was {GIVEN_UP}; play another one")
     store = Store.resume(path)
-    goes_on_with(resumed("play", path))
+    set_resume_command(resumed("play", path))
     _sit(store.experiment, store, seat, False, pace)
 
 

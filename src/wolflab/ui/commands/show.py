@@ -97,7 +97,7 @@ def show(
             if without and any(not model.startswith("village") for model in store.came_to(game)):
                 screen.print("[dim]Its model is asked anew for the turn without a component.[/]")
             taken = retake_turn(store, row, ask, without)
-            show_turn(screen, record.ruleset, taken, without, _past(store, row))
+            _show_turn(screen, record.ruleset, taken, without, _past(store, row))
         if prompts:
             if without:
                 screen.print("[dim]The prompts are those of the turn as it was played.[/]")
@@ -224,7 +224,7 @@ def _show_call(console: Console, names: Sequence[str], call: PromptShown) -> Non
 NotesShown = Sequence[tuple[str, Content]]
 
 
-def show_turn(
+def _show_turn(
     console: Console,
     ruleset: Ruleset,
     taken: RetakenTurn,

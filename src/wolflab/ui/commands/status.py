@@ -24,7 +24,7 @@ from ...usage import Cost
 from ..report.numbers import UNKNOWN, cost_in_words, number
 from ..terminal.console import console, say
 from ..wording import NOT_BEGUN, attempts_in_words, counted, duration, status_in_words
-from .common import how_to_go_on
+from .common import resume_advice
 from .options import commands
 
 _NAMED = 5
@@ -103,7 +103,7 @@ def _show_games(console: Console, path: Path, overview: RunOverview, counts: Run
     with Store.open_for_reading(path) as store:
         experiment, command = store.experiment, store.command.split()[1]
         command = "tournament" if is_tournament(store) else command
-        how, cost = how_to_go_on(store, command), run_cost(store)
+        how, cost = resume_advice(store, command), run_cost(store)
         if (path / STUDY).is_file():
             again = f"wolflab study FILE --out {shlex.quote(str(path))}"
             spent = any(budget_needed(row.error) for row in store.games())

@@ -21,7 +21,7 @@ from ..study.study_server import StudyServer
 from ..terminal.console import console, log_at_terminal, say
 from ..terminal.forecast import Beginning, forecast_first
 from ..wording import counted
-from .common import preflight_models, with_a_yes
+from .common import command_with_yes, preflight_models
 from .options import AllowHost, BehindProxy, Listening, Port, Yes, commands
 from .serve import Listener, allow_files
 
@@ -71,7 +71,7 @@ def study(
         nonlocal beginning
         if new:
             preflight_models(study.on_agents)
-        beginning = forecast_first(screen, study.on_agents, yes, with_a_yes(), store, study.expected)
+        beginning = forecast_first(screen, study.on_agents, yes, command_with_yes(), store, study.expected)
 
     server = StudyServer.open(folder, source, agreed=agreed)
     again = f"wolflab study {shlex.quote(str(folder))}"

@@ -31,7 +31,7 @@ from ..terminal.console import ExitCode, console, say
 from ..terminal.forecast import Beginning, forecast_first
 from ..terminal.tables import INSTRUMENT, framed, in_red, print_fitted, print_top
 from ..wording import OPPONENTS_DIFFER, counted, counted_in_words, name_shown, page_numbers, trouble_marks
-from .common import begin_output, end, leave, play_games, preflight_models, taken_up, with_a_yes
+from .common import begin_output, command_with_yes, end, leave, play_games, preflight_models, prepare_resume
 from .options import RULES, KeepGoing, OnVillage, Out, Resume, Set, Yes, check_alone, commands
 
 
@@ -85,7 +85,7 @@ def tournament(
         named = load_tournament(file, [*changes, *set_], village)
     keyless = None if named.village is None else f"wolflab tournament {file} --village"
     preflight_models(named.experiment(), list(named.entrants.items()), keyless)
-    beginning = forecast_first(screen, named.experiment(), yes, with_a_yes())
+    beginning = forecast_first(screen, named.experiment(), yes, command_with_yes())
     path = out or new_directory(Path("runs"), named.name)
     start_tournament(path, named).close()
     with WatchedStore.resume(path) as store:
@@ -97,7 +97,7 @@ def resume_tournament(
 ) -> ExitCode:
     """Resume a tournament's run, then show it. changes: of its file, as `-o` has them."""
     with WatchedStore.resume(path) as store:
-        beginning, reached = taken_up(console, store, changes, yes)
+        beginning, reached = prepare_resume(console, store, changes, yes)
         return _played(console, store, reached, beginning, keep_going)
 
 
@@ -141,7 +141,7 @@ def print_standings(
     extras: Extras = Extras(),  # noqa: B008 (frozen)
 ) -> None:
     """Print the matrix, the scores, the ratings and the stopping decisions."""
-    console.print(matrix_table(standings, extras))
+    console.print(_matrix_table(standings, extras))
     _print_scores(console, standings, extras)
     if standings.instrument:
         say(console, INSTRUMENT, "yellow")
@@ -154,7 +154,7 @@ def print_standings(
         say(console, f"left out, because not over yet: {counted(standings.missing, 'planned game')}")
 
 
-def matrix_table(
+def _matrix_table(
     standings: Standings,
     extras: Extras = Extras(),  # noqa: B008 (frozen)
 ) -> Table:

@@ -131,7 +131,7 @@ def _run(console: Console, folder: Path) -> None:
                 shown.advance(task)
             last = "last look" if step.update == step.updates else "updates"
             shown.update(task, description=first if step.what == "final" else last)
-            look = _told(step)
+            look = _evaluation_line(step)
             if look:
                 shown.console.print(look, highlight=False)
 
@@ -139,7 +139,7 @@ def _run(console: Console, folder: Path) -> None:
     show_training(console, folder)
 
 
-def _told(step: TrainingStep) -> str:
+def _evaluation_line(step: TrainingStep) -> str:
     """A line for an evaluation on held-out deals; "" for any other update."""
     line = step.line
     parts = [

@@ -51,7 +51,7 @@ def verify(
     finish(check(console(), run, agents))
 
 
-def _tell(console: Console, fault: str) -> None:
+def _print_fault(console: Console, fault: str) -> None:
     where, colon, rest = fault.partition(": ")
     marked = f"[red]{escape(where)}[/]: {escape(rest)}" if colon else escape(fault)
     console.print(marked, highlight=False, soft_wrap=True)
@@ -59,7 +59,7 @@ def _tell(console: Console, fault: str) -> None:
 
 def _run(console: Console, path: Path, agents: bool) -> bool:
     with Store.open_for_reading(path) as store:
-        found = verify_run(store, agents, lambda fault: _tell(console, fault))
+        found = verify_run(store, agents, lambda fault: _print_fault(console, fault))
         if found.good + found.bad == 0 and not found.faults:
             raise RecordError(f"{store.path} has no finished game to verify")
     checked = ", prompts and notes" if agents else ""
@@ -92,17 +92,17 @@ def _run(console: Console, path: Path, agents: bool) -> bool:
 def _training(console: Console, path: Path, agents: bool) -> bool:
     if agents:
         raise StoreError(f"{path} is a training and keeps no games; leave out --agents")
-    updates, whole = opened(path).training.updates, True
+    updates, complete = opened(path).training.updates, True
     for seed, made, problem in verify_training(path):
         if problem:
-            _tell(console, f"seed {seed}: {problem}")
+            _print_fault(console, f"seed {seed}: {problem}")
         console.print(f"seed {seed}: {made} of {counted(updates, 'update')}", highlight=False)
-        whole &= not problem and made == updates
+        complete &= not problem and made == updates
     say(
         console,
         "Its settings, states and policies were checked. Its numbers cannot be: a training keeps no games.",
     )
-    return whole
+    return complete
 
 
 def _calls(console: Console, path: Path, agents: bool) -> bool:
@@ -112,7 +112,7 @@ def _calls(console: Console, path: Path, agents: bool) -> bool:
         askers = store.askers()
         faults = [*store.damage(), *totals_that_differ(store, askers)]
     for fault in faults:
-        _tell(console, fault)
+        _print_fault(console, fault)
     hold = "do not hold" if faults else "hold"
     console.print(
         f"the calls of {counted(len(askers), 'request')} and what they cost {hold}", highlight=False

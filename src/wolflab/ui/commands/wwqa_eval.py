@@ -92,7 +92,7 @@ def evaluate_files(
     drawn = {"files": [str(path) for path in files], "training files": [str(path) for path in train]}
     numbers = _numbers(run, found, drawn | {"splits": splits, "limit": limit})
     write_evaluation(run, found, numbers, files, _drawn_in_words(run, numbers))
-    print_evaluation(screen, run, found)
+    _print_evaluation(screen, run, found)
     rest = "by form of answer, kind, wording and difficulty, with F1, baselines and some replies"
     say(
         screen,
@@ -202,7 +202,7 @@ def warnings(run: EvalRun, found: EvalResults) -> list[str]:
     return said
 
 
-def print_evaluation(console: Console, run: EvalRun, found: EvalResults) -> None:
+def _print_evaluation(console: Console, run: EvalRun, found: EvalResults) -> None:
     """Print a line for each player and row: right answers, and whether these beat the best baseline."""
     for sentence in warnings(run, found):
         say(console, sentence, "yellow")

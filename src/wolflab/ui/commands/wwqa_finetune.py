@@ -60,7 +60,7 @@ from ..terminal.console import console, say
 from ..terminal.tables import print_table
 from ..wording import counted, duration
 from .batches import BatchView
-from .common import bar, goes_on_with, write_numbers
+from .common import bar, set_resume_command, write_numbers
 from .options import GoingOn, QuestionFiles, commands
 from .wwqa_eval import PAGE, RESULTS, eval_settings, write_evaluation
 
@@ -116,7 +116,7 @@ def finetune(
     drawn = {cell: questions.drawn_for(cell, changed) for cell in cells}
     path = out or new_directory(Path("runs"), "finetune")
     again = shlex.join(["wolflab", *sys.argv[1:], *([] if out else ["-o", str(path)])])
-    goes_on_with(again)
+    set_resume_command(again)
     make_folder(path)
     with held(path):
         plan = FinetunePlan(model, base, questions.files, changed, cells, made_from)

@@ -94,13 +94,13 @@ def generate_questions(
     chosen = tuple(one for one in FORMS if one in form)
     plan = GenerationPlan(preset(rules), n, seed, chosen, None if near == OFF else (near, threshold), label)
     made = view.run(generate_by_name(plan, writer, out, reviser, limits, view))
-    print_generation(screen, made, label)
+    _print_generation(screen, made, label)
     if made.waiting:
         say(screen, f"Not finished ({made.why}). {view.go_on(made)}", "yellow")
     finish(not made.why)
 
 
-def print_generation(console: Console, made: Generation, label: bool) -> None:
+def _print_generation(console: Console, made: Generation, label: bool) -> None:
     """Print the counts of questions, the cost, and the files. label: see `GenerationPlan`."""
 
     def cell(chain: ChainCounts, name: str) -> str:

@@ -74,7 +74,7 @@ def review_questions(
     done = review(items, labels, decided)
     write_items(kept, done.items)
     write_numbers(kept.parent / RESULT, done.as_dict())
-    print_review(screen, done)
+    _print_review(screen, done)
     say(screen, f"{counted(len(done.items), 'question')} kept:  {kept}")
     say(screen, f"all numbers: {kept.parent / RESULT}")
     open_ones = [one.item for one in done.disputed if not one.settled]
@@ -99,7 +99,7 @@ def _make_page(console: Console, file: Path, items: Sequence[Item], directory: P
     named = by_table_id(items)
     page, table = directory / f"{file.stem}-review.html", directory / f"{file.stem}-review.csv"
     write(page, render_review(named, blind).encode())
-    write_review_table(named, table, blind)
+    _write_review_table(named, table, blind)
     say(console, f"{counted(len(named), 'question')}.  For people:  {page}  or  {table}")
     if again := len(items) - len(named):
         stand = counted(again, "question stands", "questions stand")
@@ -133,7 +133,7 @@ def _given(item: Item, blind: bool) -> str:
     return "" if blind and item.form != "open" else item.answer
 
 
-def write_review_table(named: Mapping[str, Item], path: Path, blind: bool = False) -> None:
+def _write_review_table(named: Mapping[str, Item], path: Path, blind: bool = False) -> None:
     """Write the questions as a table with empty columns to fill in."""
     rows = [
         [name, item.category, "\n".join((item.question, *item.options)), _given(item, blind), "", "", ""]
@@ -145,7 +145,7 @@ def write_review_table(named: Mapping[str, Item], path: Path, blind: bool = Fals
 # -- what came of it --------------------------------------------------------------------------
 
 
-def print_review(console: Console, done: Review) -> None:
+def _print_review(console: Console, done: Review) -> None:
     """Print what people did, how far they agree, and what they dispute."""
     unsettled = [one for one in done.disputed if not one.settled]
     columns = {

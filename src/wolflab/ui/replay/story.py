@@ -47,7 +47,7 @@ from ...text.reading import Accusation, Claim, Defence, Report, can_be_read, rea
 from ...text.transcript import PUBLIC, Transcript
 from ..notes import acted, note_lines
 
-_Told = dict[str, Any]
+_Data = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class _Seen:
 
     seat: int | None
     events: tuple[tuple[int, Event], ...]
-    items: list[_Told]
+    items: list[_Data]
     begins: dict[int, int]
 
     def line_at(self, place: int) -> int:
@@ -68,7 +68,7 @@ class _Seen:
         return next((line for at, line in self.begins.items() if at >= place), len(self.items))
 
 
-def story_of(record: GameRecord, title: str, calls: int = 0, seat: int | None = None) -> _Told:
+def story_of(record: GameRecord, title: str, calls: int = 0, seat: int | None = None) -> _Data:
     """The game as plain values for the page. title: words. seat: whose view; None for everything. calls: how
     many prompts come with it (see `packed_prompts`).
     """
@@ -89,12 +89,12 @@ def story_of(record: GameRecord, title: str, calls: int = 0, seat: int | None = 
     }
 
 
-def _seats(record: GameRecord, seat: int | None) -> list[_Told]:
+def _seats(record: GameRecord, seat: int | None) -> list[_Data]:
     """The players' names; for the moderator also who played, and every role."""
     roles = record.facts.roles
     told = []
     for number, name in enumerate(record.ruleset.names):
-        one: _Told = {"seat": number, "name": name, "nick": "", "role": "", "who": ""}
+        one: _Data = {"seat": number, "name": name, "nick": "", "role": "", "who": ""}
         if seat is None:
             one["role"] = roles[number]
             one["who"] = ", later ".join(map(str, seat_labels(record, number)))
@@ -108,7 +108,7 @@ def _seats(record: GameRecord, seat: int | None) -> list[_Told]:
 def _seen(record: GameRecord, seat: int | None) -> _Seen:
     transcript = Transcript(record.ruleset, seat)
     events = tuple([(place, event) for place, event in enumerate(record.events) if transcript.sees(event)])
-    items: list[_Told] = []
+    items: list[_Data] = []
     begins: dict[int, int] = {}
     for place, event in events:
         begins[place] = len(items)
@@ -122,7 +122,7 @@ def _seen(record: GameRecord, seat: int | None) -> _Seen:
     return _Seen(seat, events, items, begins)
 
 
-def _drawn(event: Event, ruleset: Ruleset) -> _Told:
+def _drawn(event: Event, ruleset: Ruleset) -> _Data:
     """The data from which the ring draws an event: actor, action, target, and a statement's claims."""
     match event:
         case Chose(seat, kind, action):
@@ -192,14 +192,14 @@ def _known(record: GameRecord, seen: _Seen) -> dict[str, list[list[Any]]]:
 # -- turns ------------------------------------------------------------------------------------------
 
 
-def _turns(record: GameRecord, seen: _Seen) -> Iterator[_Told]:
+def _turns(record: GameRecord, seen: _Seen) -> Iterator[_Data]:
     """Answered asks with their thoughts, each at the line of its result; probes at the line before."""
     names, asked = record.ruleset.names, sorted({turn.at for turn in record.turns})
     ends = dict(zip(asked, [*asked[1:], len(record.events)], strict=True))
     for turn in (*record.turns, *record.probes):
         if turn.seat < 0 or (seen.seat is not None and turn.seat != seen.seat):
             continue
-        told: _Told = {"ask": turn.ask, "seat": turn.seat, "kind": turn.kind, "n": _line(turn, seen, ends)}
+        told: _Data = {"ask": turn.ask, "seat": turn.seat, "kind": turn.kind, "n": _line(turn, seen, ends)}
         if turn.probe is not None:
             told["probe"] = turn.probe
         if turn.invalid:
@@ -229,9 +229,9 @@ def _actor(event: Event) -> int | None:
     return event.voter if isinstance(event, Voted) else None
 
 
-def _thoughts(notes: Sequence[tuple[str, Content]], names: Sequence[str]) -> _Told:
+def _thoughts(notes: Sequence[tuple[str, Content]], names: Sequence[str]) -> _Data:
     """Notes as the page shows them: beliefs and candidates as data, the others as lines of text."""
-    told: _Told = {}
+    told: _Data = {}
     lines: list[str] = []
     for step, note in notes:
         match note:

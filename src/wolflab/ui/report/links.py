@@ -73,6 +73,6 @@ def sleeping(to: str, inner: str, title: str = LISTED) -> str:
     return f'<a class="down" title="{escape(title)}" data-href="{escape(to)}">{inner}</a>'
 
 
-def awake(html: str) -> str:
+def with_active_links(html: str) -> str:
     """A page with active links. Only addresses within the run are activated, whatever a file on disk says."""
     return _SLEEPING.sub('<a class="down" href="', html)

@@ -114,7 +114,7 @@ def shown(
     if estimate is None:
         return NO_NUMBER
     counted = ", ".join(_counted(estimate, cluster))
-    plain = plain_numbers(estimate, cluster)
+    plain = _plain_numbers(estimate, cluster)
     if estimate.value is None:
         none = UNKNOWN if kind == "usd" else "–"
         return Cell(none, under=(counted,), numbers=plain, hint=estimate.note, look="none")
@@ -129,7 +129,7 @@ def _counted(estimate: Estimate, cluster: str = "deal") -> list[str]:
     return [words.replace(",", "\u202f") for words in counted_in_words(estimate, cluster)]
 
 
-def plain_numbers(estimate: Estimate, cluster: str = "deal") -> dict[str, float | int | None]:
+def _plain_numbers(estimate: Estimate, cluster: str = "deal") -> dict[str, float | int | None]:
     """An estimate's plain numbers, by their columns in CSV."""
     draws = {"people" if estimate.people else "draws": estimate.draws} if estimate.draws else {}
     return {
@@ -208,7 +208,7 @@ def _heat_cell(estimate: Estimate | None) -> Cell:
         f"{estimate.value:.2f}",
         ends,
         (_counted(estimate)[0],),
-        plain_numbers(estimate),
+        _plain_numbers(estimate),
         estimate.note,
         shade=max(-1.0, min(1.0, (estimate.value - 5.5) / 4.5)),
     )

@@ -110,7 +110,7 @@ def _matrix(standings: Standings, extras: Extras, links: Links) -> PagePart:
         rows.append([shown_here, *(_cell(cell, extras, links) for cell in cells)])
     met = (name_shown(extras, name) for name in standings.werewolves)
     heads = ["village ↓ \u00a0 Werewolves →", *met]
-    drawn = heat_map(standings, extras)
+    drawn = _heat_map(standings, extras)
     figure: PagePart = "" if drawn is None else on_page(drawn, _caption(standings))
     nobody = sum(cell.nobody for cell in standings.cells)
     were = f"{counted(nobody, 'game')} {'was' if nobody == 1 else 'were'} won by neither side"
@@ -303,7 +303,7 @@ def _caption(standings: Standings) -> str:
     return caption
 
 
-def heat_map(
+def _heat_map(
     standings: Standings,
     extras: Extras = Extras(),  # noqa: B008 (frozen)
 ) -> Picture | None:

@@ -39,7 +39,7 @@ _READING = (
 )
 
 
-def row_words(gain: Gained) -> str:
+def _row_in_words(gain: Gained) -> str:
     """A gain's questions in words: the row, the form, and whether the prompt had the rules."""
     return f"{gain.row}{_WHICH[gain.which]}{', rules in front' if gain.rules else ''}"
 
@@ -76,7 +76,7 @@ def gains_table(found: Sequence[Gained]) -> ReportTable:
         shares = (gain.before, gain.after, gain.read_before, gain.read_after)
         before, after, *read = (shown(one, "share", cluster="cluster") for one in shares)
         points = shown(gain.gain, "points", signed=True, cluster="cluster")
-        rows.append([f"{n}{about}, {seeds}", row_words(gain), before, after, points, *read])
+        rows.append([f"{n}{about}, {seeds}", _row_in_words(gain), before, after, points, *read])
     return ReportTable("Right answers before and after", heads, rows, instrument=False, left=[1])
 
 
@@ -86,8 +86,8 @@ def _curve(found: Sequence[Gained]) -> Picture | None:
     if len({gain.questions for gain in whole}) < 2:
         return None
     charts = []
-    for row in dict.fromkeys(row_words(gain) for gain in whole):
-        inside = [gain for gain in whole if row_words(gain) == row]
+    for row in dict.fromkeys(_row_in_words(gain) for gain in whole):
+        inside = [gain for gain in whole if _row_in_words(gain) == row]
         lines = tuple(
             ChartLine(
                 about,

@@ -55,7 +55,7 @@ class _Step(NamedTuple):
     take: _OfStep | None = None
 
 
-class StudyPages:
+class _StudyPages:
     """The pages of a study, and what they accept. One object serves all requests."""
 
     def __init__(self, server: StudyServer, access: AccessControl) -> None:
@@ -449,7 +449,7 @@ def study_application(server: StudyServer, hosts: Sequence[str]) -> Starlette:
     """The server of a study as an ASGI application; hosts: see `web.middleware.Guard`."""
 
     def routes(access: AccessControl) -> Sequence[BaseRoute]:
-        return StudyPages(server, access).routes()
+        return _StudyPages(server, access).routes()
 
     return application(server.tables, hosts, routes, _CLOSED, server.serving)
 

@@ -86,7 +86,14 @@ class StudyServer:
         addresses. StoreError for another study's folder, and for blanks in the consent. agreed: called before
         anything is begun or changed; if it raises, nothing changes.
         """
-        study = ready_study(source)
+        study = load_study(source)
+        if study.consent.blanks:
+            fields = ", ".join(f"consent.{name}" for name in study.consent.blanks)
+            raise StoreError(
+                f"{source}: people are to be told what they agree to, and nobody has filled in {fields}; "
+                "write that in a copy of the file (wolflab study NAME --draft FILE writes one)"
+            )
+        _times(study)
         if not (folder / "run.sqlite").exists():
             agreed(study, None, True)
             store = Store.create(folder, study.played, {STUDY: study.kept()})
@@ -379,7 +386,7 @@ class StudyServer:
                 made=time.time(),
                 keeper="",
                 listed=False,
-                times=msgspec.structs.replace(check_times(study), wait=_GATHER if len(people) > 1 else 0),
+                times=msgspec.structs.replace(_times(study), wait=_GATHER if len(people) > 1 else 0),
                 vanish=study.vanish if len(people) > 1 else "void",
                 marked=study.blind is None,
                 measure=bool(experiment.straw_polls or experiment.asked),
@@ -410,20 +417,7 @@ class StudyServer:
         return self._quizzes[key]
 
 
-def ready_study(source: str) -> StudyPlan:
-    """A study that can begin; StoreError if its consent has blanks, or a table's times are invalid."""
-    study = load_study(source)
-    if study.consent.blanks:
-        fields = ", ".join(f"consent.{name}" for name in study.consent.blanks)
-        raise StoreError(
-            f"{source}: people are to be told what they agree to, and nobody has filled in {fields}; "
-            "write that in a copy of the file (wolflab study NAME --draft FILE writes one)"
-        )
-    check_times(study)
-    return study
-
-
-def check_times(study: StudyPlan) -> Times:
+def _times(study: StudyPlan) -> Times:
     """The times of the study's tables; StoreError for invalid ones."""
     try:
         return msgspec.convert({"wait": 0, "hidden": 5, **study.times}, type=Times)

@@ -273,7 +273,7 @@ def forecast_first(
     return Beginning(rehearsal, usd, tokens)
 
 
-def calls_first(
+def forecast_calls(
     console: Console,
     ahead: Sequence[CallsAhead],
     limits: tuple[int | None, float | None],

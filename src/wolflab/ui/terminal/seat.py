@@ -155,8 +155,8 @@ class TerminalTable:
             raise AwayFromTable("you have left the table")
         told: dict[str, Callable[[], str]] = {
             "/help": lambda: HELP,
-            "/know": lambda: what_is_known(now),
-            "/log": lambda: what_happened(now),
+            "/know": lambda: _known_to_seat(now),
+            "/log": lambda: _events_seen(now),
             "/rules": lambda: rules_for_people(now.ruleset),
         }
         if name not in told:
@@ -183,7 +183,7 @@ def _bar(now: Situation) -> str:
     return f"{time} {now.round} · you are {name}, {ICONS.get(now.role, '·')} {now.role}{office}"
 
 
-def what_is_known(now: Situation) -> str:
+def _known_to_seat(now: Situation) -> str:
     """The seat's role and pack, who lives, who is Sheriff, and what the moderator told this seat."""
     names = now.ruleset.names
     facts = facts_of(now.ruleset, [line.event for line in now.lines])  # type: ignore[misc]
@@ -203,7 +203,7 @@ def what_is_known(now: Situation) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def what_happened(now: Situation) -> str:
+def _events_seen(now: Situation) -> str:
     """All events that the seat saw, by day and night."""
     lines, time = [], ""
     for line in now.lines:

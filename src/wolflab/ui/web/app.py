@@ -25,7 +25,7 @@ from .plan import BudgetPlan, TableRequest, new_pin, new_secret, nickname, same_
 from .refusals import Refused, sentence_of
 from .seat_session import DRAFT_LIMIT, NOTES_LIMIT
 from .sockets import live_host, live_nowhere, live_public, live_seat
-from .state_messages import device_told
+from .state_messages import device_message
 from .table import WebTable
 from .table_server import TableServer
 
@@ -45,7 +45,7 @@ class Entry(msgspec.Struct, forbid_unknown_fields=True):
     secret: Short | None = None
 
 
-class Joining(msgspec.Struct, forbid_unknown_fields=True):
+class _JoinBody(msgspec.Struct, forbid_unknown_fields=True):
     """A request to sit down; seat: None for any."""
 
     name: Short = ""
@@ -64,7 +64,7 @@ class Given(msgspec.Struct, forbid_unknown_fields=True):
     away: Annotated[float, msgspec.Meta(ge=0)] | None = None
 
 
-class SessionDraft(msgspec.Struct, forbid_unknown_fields=True):
+class _DraftBody(msgspec.Struct, forbid_unknown_fields=True):
     """A draft that somebody is typing."""
 
     draft: Annotated[str, msgspec.Meta(max_length=DRAFT_LIMIT)] | None = None
@@ -169,7 +169,7 @@ def _made(
 async def _take_join(request: Request, access: AccessControl) -> Response:
     """POST /t/CODE/join"""
     access.admit(request)
-    table, given = access.table(request), await body(request, Joining)
+    table, given = access.table(request), await body(request, _JoinBody)
     seat, secret = table.join(given.name, given.seat)
     answer = JSONResponse({"seat": seat, "secret": secret}, 201)
     _sits(request, access, answer, table, seat, secret)
@@ -249,7 +249,7 @@ async def _take_answer(request: Request, access: AccessControl) -> Response:
 
 async def _take_draft(request: Request, access: AccessControl) -> None:
     """POST /t/CODE/s/N/draft"""
-    table, seat, given = await _seated_with(request, access, SessionDraft)
+    table, seat, given = await _seated_with(request, access, _DraftBody)
     kept = table.sessions[seat].kept
     kept.draft = kept.draft if given.draft is None else given.draft
     kept.notes = kept.notes if given.notes is None else given.notes
@@ -270,7 +270,7 @@ async def _take_back(request: Request, access: AccessControl) -> None:
 
 async def _take_rename(request: Request, access: AccessControl) -> None:
     """POST /t/CODE/s/N/name"""
-    table, seat, given = await _seated_with(request, access, Joining)
+    table, seat, given = await _seated_with(request, access, _JoinBody)
     table.rename(seat, given.name)
 
 
@@ -294,7 +294,7 @@ async def _take_device(request: Request, access: AccessControl) -> Response:
     """GET /t/CODE/d/state"""
     table = access.device(request)
     table.at_device()
-    return JSONResponse(device_told(table))
+    return JSONResponse(device_message(table))
 
 
 async def _take_unlock(request: Request, access: AccessControl) -> Response:

@@ -18,7 +18,7 @@ from .access import AccessControl, PageConnection, address
 from .feed import Feed, encode
 from .middleware import ALL_SOCKETS, SEAT_SOCKETS, SOCKETS
 from .refusals import Refused, sentence_of
-from .state_messages import first_told
+from .state_messages import first_message_fields
 from .table import WebTable
 
 PING = 5.0
@@ -86,7 +86,11 @@ async def _unseated(socket: WebSocket, choose: Callable[[AccessControl, WebTable
     table.watched_by(1)
     try:
         await socket.accept()
-        first = {"keeper": access.keeper(socket, table), "host": access.is_host(socket), **first_told(table)}
+        first = {
+            "keeper": access.keeper(socket, table),
+            "host": access.is_host(socket),
+            **first_message_fields(table),
+        }
         await _serve(PageConnection(socket), lambda: choose(access, table), first, watched=False)
     finally:
         connections.unknown[where] -= 1
@@ -129,7 +133,7 @@ async def live_seat(socket: WebSocket) -> None:
             "host": access.is_host(socket),
             "draft": kept.draft,
             "notes": kept.notes,
-            **first_told(table),
+            **first_message_fields(table),
         }
         await _serve(connection, lambda: table.seats[seat], first, watched=True)
     finally:

@@ -13,16 +13,16 @@ from .seat_session import what_it_does
 from .table_state import Awaited, TableState
 from .timeline import clock
 
-_Told = dict[str, Any]
+_Message = dict[str, Any]
 """A message's fields, by the page's names for them. Times are by the loop's clock."""
 
 
-def first_told(state: TableState) -> _Told:
+def first_message_fields(state: TableState) -> _Message:
     """The fields that only the first message of a connection has."""
     return {"rules_text": rules_for_people(state.ruleset), "declared": state.plan.declared()}
 
 
-def tell_everybody(state: TableState) -> None:
+def publish_state(state: TableState) -> None:
     """Publish the state to all feeds; viewers for whom nothing changed are sent nothing (`Feed.publish`)."""
     common = _common(state)
     for seat, feed in (*enumerate(state.seats), (None, state.public), (None, state.host)):
@@ -30,7 +30,7 @@ def tell_everybody(state: TableState) -> None:
         feed.publish(encode({**common, "seats": _seats(state, feed), "you": you}))
 
 
-def _common(state: TableState) -> _Told:
+def _common(state: TableState) -> _Message:
     plan, facts = state.plan, state.public.facts
     start = None
     if state.starts is not None and plan.state == "lobby":
@@ -63,7 +63,7 @@ def _common(state: TableState) -> _Told:
     }
 
 
-def _turn(state: TableState) -> _Told | None:
+def _turn(state: TableState) -> _Message | None:
     """Whose turn it is, what they do, and by when; None if the game waits for nobody."""
     timeline, awaited = state.timeline, state.awaited
     if timeline is None or state.plan.state != "playing":
@@ -97,7 +97,7 @@ def _turn_sentence(state: TableState, awaited: Awaited) -> str:
     return f"{listed([state.called(seat) for seat in awaited.seats])} {verb}"
 
 
-def _pause(state: TableState) -> _Told | None:
+def _pause(state: TableState) -> _Message | None:
     """The notice that somebody whose turn it is has lost the connection: only by day, and only if people are
     marked.
     """
@@ -106,14 +106,14 @@ def _pause(state: TableState) -> _Told | None:
     if state.awaited is None or plan.state != "playing" or quiet:
         return None
     for seat in state.awaited.seats:
-        lost = state.lost_for(seat)
+        lost = state.seconds_disconnected(seat)
         if state.sessions[seat].shown and not state.here(seat) and lost < plan.patience:
             text = f"{state.called(seat)} has lost the connection; the game waits"
             return {"text": text, "until": clock() - lost + plan.patience}
     return None
 
 
-def _seats(state: TableState, feed: Feed) -> list[_Told]:
+def _seats(state: TableState, feed: Feed) -> list[_Message]:
     plan, facts = state.plan, feed.facts
     playing, lobby, over = plan.state == "playing", plan.state == "lobby", plan.state == "over"
     quiet = playing and state.public.facts.phase == "night"
@@ -131,7 +131,7 @@ def _seats(state: TableState, feed: Feed) -> list[_Told]:
                 "alive": bool(facts.alive >> number & 1),
                 "sheriff": facts.sheriff == number,
                 "here": state.here(number) if plan.marked and person and not quiet else None,
-                "stand_in": plan.marked and playing and not quiet and state.stood_in(number),
+                "stand_in": plan.marked and playing and not quiet and state.has_stand_in(number),
                 "role": roles[number] if number < len(roles) else "",
                 "agent": "" if person or not plan.marked else f"{seat.model}, {seat.recipe}",
             }
@@ -139,7 +139,7 @@ def _seats(state: TableState, feed: Feed) -> list[_Told]:
     return told
 
 
-def _you(state: TableState, seat: int, feed: Feed) -> _Told:
+def _you(state: TableState, seat: int, feed: Feed) -> _Message:
     session, facts = state.sessions[seat], feed.facts
     playing = state.plan.state == "playing"
     night = playing and facts.phase == "night" and state.alive(seat)
@@ -158,7 +158,7 @@ def _you(state: TableState, seat: int, feed: Feed) -> _Told:
     }
 
 
-def device_told(state: TableState) -> _Told:
+def device_message(state: TableState) -> _Message:
     """The message for a locked shared device: public facts alone."""
     facts, wanted = state.public.facts, _wanted(state)
     text = f"Give the device to {state.called(wanted[0])}" if wanted else "Nobody is asked now"

@@ -19,7 +19,7 @@ from ...text.people import PersonAnswer
 from .plan import TABLE, TablePlan, new_secret, nickname, read_plan, secret_hash
 from .refusals import Refused
 from .seat_session import SeatSession, StoredSession, read_sessions, write_sessions
-from .state_messages import tell_everybody
+from .state_messages import publish_state
 from .table_game import TableGame
 from .table_state import LOOK, TableState
 from .timeline import clock
@@ -61,7 +61,7 @@ class WebTable(TableState):
         if self.plan.state == "playing" and self.timeline is not None and self.timeline.skip:
             asyncio.get_running_loop().call_later(LOOK, self.touch)
         else:
-            tell_everybody(self)
+            publish_state(self)
 
     def connected(self, seat: int) -> None:
         """See `TableState`."""

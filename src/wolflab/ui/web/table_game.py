@@ -284,7 +284,10 @@ class TableGame:
                 if self._table.gone(seat):
                     return TimedAnswer(self._left(seat, opened), clock() - opened.since)
                 # a person whose connection was lost gets that time back
-                lost, prolonged = self._table.lost_for(seat), self._table.still_prolonged(seat, opened.public)
+                lost, prolonged = (
+                    self._table.seconds_disconnected(seat),
+                    self._table.still_prolonged(seat, opened.public),
+                )
                 if clock() >= opened.due + LENIENCY and not 0 < lost < prolonged:
                     session.late += opened.public and not opened.outside
                     return TimedAnswer(PersonAnswer(missing="out of time"), clock() - opened.since)

@@ -66,7 +66,7 @@ _LISTED = 50
 _log = logging.getLogger("wolflab")
 
 
-class ServerSecrets(msgspec.Struct):
+class _ServerSecrets(msgspec.Struct):
     """A server's stored secrets. server: the part of its cookies' names. host, access: tokens."""
 
     server: str
@@ -262,10 +262,10 @@ def _line(table: WebTable) -> dict[str, Any]:
     }
 
 
-def _facts(file: Path) -> ServerSecrets:
+def _facts(file: Path) -> _ServerSecrets:
     if file.is_file():
-        return read_json(file, ServerSecrets, "remove it, and new links are made")
-    facts = ServerSecrets(secrets.token_hex(4), new_secret(), new_secret())
+        return read_json(file, _ServerSecrets, "remove it, and new links are made")
+    facts = _ServerSecrets(secrets.token_hex(4), new_secret(), new_secret())
     write(file, msgspec.json.encode(facts))
     os.chmod(file, 0o600)
     return facts

@@ -45,7 +45,7 @@ class Awaited(NamedTuple):
     seconds: float
 
 
-class Throttled:
+class _DelayedCall:
     """Calls a function after a delay, once for all calls during the delay."""
 
     def __init__(self, function: Callable[[], None], seconds: float) -> None:
@@ -89,10 +89,10 @@ class TableState(ABC):
         self.starts: float | None = None
         self.awaited: Awaited | None = None
         self.just_gone: tuple[int, ...] = ()
-        self.touch = Throttled(self.publish, _TOGETHER)
+        self.touch = _DelayedCall(self.publish, _TOGETHER)
         """Something has changed: everybody is sent how it is, once what belongs together has happened."""
-        self.save_soon = Throttled(self.save_now, LOOK)
-        self._tell_spectators = Throttled(self.touch, 1)
+        self.save_soon = _DelayedCall(self.save_now, LOOK)
+        self._tell_spectators = _DelayedCall(self.touch, 1)
 
     @property
     def feeds(self) -> list[Feed]:
@@ -118,7 +118,7 @@ class TableState(ABC):
             return True
         return self.device_seen is not None and clock() - self.device_seen < GRACE
 
-    def lost_for(self, seat: int) -> float:
+    def seconds_disconnected(self, seat: int) -> float:
         """Seconds since this seat's last page was lost; 0 while one is connected."""
         if self.here(seat):
             return 0.0
@@ -131,7 +131,7 @@ class TableState(ABC):
 
     def gone(self, seat: int) -> bool:
         """Whether its person counts as having left."""
-        return self.idle(seat) or self.lost_for(seat) >= self.plan.patience
+        return self.idle(seat) or self.seconds_disconnected(seat) >= self.plan.patience
 
     def still_prolonged(self, seat: int, public: bool) -> float:
         """Seconds by which an ask of this seat may still be prolonged after its connection is lost. public:
@@ -141,7 +141,7 @@ class TableState(ABC):
             return 0.0
         return max(LONGEST_EXTRA, self.plan.patience) - self.sessions[seat].extra
 
-    def stood_in(self, seat: int) -> bool:
+    def has_stand_in(self, seat: int) -> bool:
         """Whether its person has left while still in the game."""
         return self.plan.seats[seat].taken and self.alive(seat) and self.gone(seat)
 
@@ -163,7 +163,7 @@ class TableState(ABC):
     def connected(self, seat: int) -> None:
         """A page of this seat has connected."""
         session = self.sessions[seat]
-        away, waited = min(self.lost_for(seat), self.plan.patience), False
+        away, waited = min(self.seconds_disconnected(seat), self.plan.patience), False
         session.connections += 1
         lost = {public: min(away, self.still_prolonged(seat, public)) for public in (True, False)}
         for ask in session.asks.values():

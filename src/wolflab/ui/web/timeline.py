@@ -67,7 +67,7 @@ class PersonAsked:
     open: Callable[[], None]
 
 
-Beat = GameGoesOn | GameAsks | PersonAsked
+TimelineEntry = GameGoesOn | GameAsks | PersonAsked
 
 
 class Screen(Protocol):
@@ -115,11 +115,11 @@ class Timeline:
     night_began: float | None = None
     hidden_until: float | None = None
     """Until when an act by day may be hidden; None if none may."""
-    _beats: asyncio.Queue[Beat | None] = field(default_factory=asyncio.Queue)
+    _beats: asyncio.Queue[TimelineEntry | None] = field(default_factory=asyncio.Queue)
     _last: float = 0.0
     _awake: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def add(self, beat: Beat | None) -> None:
+    def add(self, beat: TimelineEntry | None) -> None:
         """Add the next entry; None is the end, after which `run` returns."""
         self._beats.put_nowait(beat)
 

@@ -111,8 +111,8 @@ def _hears_choice(q: Query) -> Value:
 
 
 def _who_hears(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
-    """Pairs in which x has the higher number: no rule reveals the choices of later ones of a pack, and the order
-    must not reveal the answer.
+    """Pairs in which x has the higher number: no rule reveals the choices of later ones of a pack, and the
+    order must not reveal the answer.
     """
     actors = sorted({seat for kind, seat, _ in s.told if kind != "shoot"})
     for y in rng.sample(actors, min(3, len(actors))):
