@@ -345,9 +345,9 @@ async def evaluate(batch: CallBatch, rows: Sequence[EvalRow], settings: EvalSett
         "max_tokens": str(settings.max_tokens),
         "probabilities": str(settings.probabilities),
     }
-    async with batch.begin(decides, *await batch.left(items)) as home:
+    async with batch.begin(decides, *await batch.left(items)) as store:
         for model in batch.models:
-            await batch.work(home, list(asked[model.name].values()), model.name)
+            await batch.work(store, list(asked[model.name].values()), model.name)
             if isinstance(model, LocalModel):  # only one model's weights are in memory at a time
                 await model.close()
         players = tuple(
@@ -363,21 +363,21 @@ async def evaluate(batch: CallBatch, rows: Sequence[EvalRow], settings: EvalSett
             if player.rules in row.conditions
         }
         if batch.judge is not None:
-            answers, judged = await _judged(batch, home, batch.judge, answers, plain)
+            answers, judged = await _judged(batch, store, batch.judge, answers, plain)
             items += judged
         return EvalRun(
             settings=settings,
             rows=tuple(rows),
             players=players,
             answers=answers,
-            costless=by_model(home.costless()),
+            costless=by_model(store.costless()),
             prices={
                 model.name: frozenset((model.settings.price,))
                 for model in batch.everybody
                 if isinstance(model, ServerModel)
             },
             judge="" if batch.judge is None else batch.judge.name,
-            **batch.result(home, items),
+            **batch.result(store, items),
         )
 
 
@@ -418,7 +418,7 @@ _Answers = dict[tuple[str, EvalPlayer], tuple[EvalAnswer | None, ...]]
 
 
 async def _judged(
-    batch: CallBatch, home: CallStore, judge: Model, answers: _Answers, sampling: Sampling
+    batch: CallBatch, store: CallStore, judge: Model, answers: _Answers, sampling: Sampling
 ) -> tuple[_Answers, list[BatchItem[Response]]]:
     """The answers with the judge's verdicts, and the judge's calls. Free text that matches is right without a
     judge. Answers with exact matching all go to the judge, to measure its agreement.
@@ -430,7 +430,7 @@ async def _judged(
         if said.strip():
             prompts[id(given)] = judge_prompt(given.item, said)
     items = {words: _message_item(words, judge, sampling) for words in prompts.values()}
-    await batch.work(home, list(items.values()), f"judge {judge.name}")
+    await batch.work(store, list(items.values()), f"judge {judge.name}")
 
     def with_verdict(given: EvalAnswer | None) -> EvalAnswer | None:
         response = items[prompts[id(given)]].answer if id(given) in prompts else None

@@ -205,8 +205,8 @@ async def generate(plan: GenerationPlan, batch: CallBatch, embedder: Embedder | 
         await _replay(batch, chains)
         waiting = any(not item.over for chain in chains for item in chain.items())
         ahead = _ahead(batch, chains)
-        async with batch.begin(facts, ahead, batch.models if waiting else []) as home:
-            await _work(batch, home, chains)
+        async with batch.begin(facts, ahead, batch.models if waiting else []) as store:
+            await _work(batch, store, chains)
             items = [item for chain in chains for item in chain.items()]
             pairs: dict[Form, dict[str, Item]] = {form: {} for form in FORMS}
             for chain in chains:
@@ -217,7 +217,7 @@ async def generate(plan: GenerationPlan, batch: CallBatch, embedder: Embedder | 
                 to_label=tuple(pairs["yes_no"].values()),
                 chains=tuple(chain.counts() for chain in chains),
                 unusable=tuple(reply for steps in items for reply in steps.unusable),
-                **batch.result(home, items),
+                **batch.result(store, items),
             )
     finally:
         if embedder is not None:
@@ -245,12 +245,12 @@ async def generate(plan: GenerationPlan, batch: CallBatch, embedder: Embedder | 
 
 async def _replay(batch: CallBatch, chains: Sequence[_Chain]) -> None:
     """Advance the chains as far as stored calls allow; other items wait."""
-    with batch.on_file() as home:
+    with batch.on_file() as store:
         while items := [item for chain in chains for item in await chain.next_items()]:
             for item in items:
                 item.stop("unfinished", "")
                 with suppress(NotStored, CassetteMismatch):  # `_work` tells of the second
-                    await item.ask(Cassette({} if home is None else home.filed(item.name)))
+                    await item.ask(Cassette({} if store is None else store.filed(item.name)))
                     item.how, item.over = None, True
 
 
@@ -272,7 +272,7 @@ def _ahead(batch: CallBatch, chains: Sequence[_Chain]) -> list[CallsAhead]:
     ]
 
 
-async def _work(batch: CallBatch, home: CallStore, chains: Sequence[_Chain]) -> None:
+async def _work(batch: CallBatch, store: CallStore, chains: Sequence[_Chain]) -> None:
     """Advance the chains as far as possible; WolflabError for impossible requests."""
     ended = False  # fewer questions than wanted may have been found
 
@@ -282,18 +282,18 @@ async def _work(batch: CallBatch, home: CallStore, chains: Sequence[_Chain]) -> 
 
     def over() -> None:
         batch.watcher.progress(_PROGRESS, *made_of())
-        tell()
+        report()
 
     batch.watcher.progress(_PROGRESS, *made_of())
-    with home.reporting_progress(_PROGRESS, made_of) as tell:
+    with store.reporting_progress(_PROGRESS, made_of) as report:
         items = [item for chain in chains for item in chain.items() if not item.over]
         while items:
             for item in items:
-                item.attach(home)
+                item.attach(store)
             await work(items, AT_ONCE, over, batch.budget)
             failed = next((item for item in items if item.how == "failed"), None)
             if failed is not None:
-                raise WolflabError(f"{failed.why} (what was made is kept: {home.usage().tokens:,} tokens)")
+                raise WolflabError(f"{failed.why} (what was made is kept: {store.usage().tokens:,} tokens)")
             items = [item for chain in chains for item in await chain.next_items()]
         ended = not any(item.how for chain in chains for item in chain.items())
 

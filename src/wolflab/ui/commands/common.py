@@ -115,7 +115,7 @@ def prepare_resume(
     left = not all(row.over for row in games) or len(runner.planned_games(changed)) > len(games)
     beginning = forecast_first(console, changed, yes, command_with_yes(), store)
     if left:
-        preflight_models(changed, home=store.path)
+        preflight_models(changed, run_path=store.path)
     store.change(changed)
     return beginning, left
 
@@ -124,14 +124,14 @@ def preflight_models(
     experiment: Experiment,
     players: Sequence[tuple[str, PlayerSpec]] = (),
     keyless: str | None = None,
-    home: Path | None = None,
+    run_path: Path | None = None,
 ) -> None:
     """`runner.preflight`; if a key is missing, its error says how to name another model.
 
-    players: those that `-o` can change, by its names for them. keyless: the command that needs no key. home:
-    the directory of a resumed run, which has pools and policies of its own.
+    players: those that `-o` can change, by its names for them. keyless: the command that needs no key.
+    run_path: the directory of a resumed run, which has pools and policies of its own.
     """
-    builder = PlayerBuilder(experiment, home)
+    builder = PlayerBuilder(experiment, run_path)
 
     async def check() -> None:
         try:

@@ -110,8 +110,8 @@ def finetune(
     for cell in cells:  # questions are checked before weights are downloaded
         questions.drawn_for(cell, changed)
     rows = () if no_eval else _rows(screen, files, test, limit, asked, questions)
-    home = Path("runs") if out is None else out.parent
-    base, made_from = trained_base(model, home / "weights", partial(say, screen))
+    runs_folder = Path("runs") if out is None else out.parent
+    base, made_from = trained_base(model, runs_folder / "weights", partial(say, screen))
     questions = questions.within_length(changed, token_counter(base, changed))
     drawn = {cell: questions.drawn_for(cell, changed) for cell in cells}
     path = out or new_directory(Path("runs"), "finetune")
