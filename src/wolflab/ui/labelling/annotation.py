@@ -92,5 +92,5 @@ PAGE = "annotate.html"
 
 def render_items(items: Sequence[RaterItem], code: str, title: str = "Werewolf replies") -> str:
     """The page as text. code: the sample's, so that labels of two samples never mix."""
-    told = [asdict(item) for item in items]
-    return labelling_page("annotate_page", title, "wolflab-annotate", code, told, reasons=REASONS)
+    data = [asdict(item) for item in items]
+    return labelling_page("annotate_page", title, "wolflab-annotate", code, data, reasons=REASONS)

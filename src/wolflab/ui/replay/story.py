@@ -92,14 +92,14 @@ def story_of(record: GameRecord, title: str, calls: int = 0, seat: int | None = 
 def _seats(record: GameRecord, seat: int | None) -> list[_Data]:
     """The players' names; for the moderator also who played, and every role."""
     roles = record.facts.roles
-    told = []
+    data = []
     for number, name in enumerate(record.ruleset.names):
         one: _Data = {"seat": number, "name": name, "nick": "", "role": "", "who": ""}
         if seat is None:
             one["role"] = roles[number]
             one["who"] = ", later ".join(map(str, seat_labels(record, number)))
-        told.append(one)
-    return told
+        data.append(one)
+    return data
 
 
 # -- lines ------------------------------------------------------------------------------------------
@@ -174,7 +174,7 @@ def _known(record: GameRecord, seen: _Seen) -> dict[str, list[list[Any]]]:
     Perspectives are `PUBLIC` and this story's seats.
     """
     seats = range(record.ruleset.players) if seen.seat is None else (seen.seat,)
-    told: dict[str, list[list[Any]]] = {}
+    data: dict[str, list[list[Any]]] = {}
     for viewer in (PUBLIC, *seats):
         facts, mine = facts_of(record.ruleset), list[list[Any]]()
         for place, event in seen.events:
@@ -185,8 +185,8 @@ def _known(record: GameRecord, seen: _Seen) -> dict[str, list[list[Any]]]:
                 if (role, side) != (before.roles[target], before.sides[target]):
                     word = role or ("Werewolf" if side else "no Werewolf")
                     mine.append([seen.begins[place], target, word])
-        told[str(viewer)] = mine
-    return told
+        data[str(viewer)] = mine
+    return data
 
 
 # -- turns ------------------------------------------------------------------------------------------
@@ -199,15 +199,15 @@ def _turns(record: GameRecord, seen: _Seen) -> Iterator[_Data]:
     for turn in (*record.turns, *record.probes):
         if turn.seat < 0 or (seen.seat is not None and turn.seat != seen.seat):
             continue
-        told: _Data = {"ask": turn.ask, "seat": turn.seat, "kind": turn.kind, "n": _line(turn, seen, ends)}
+        data: _Data = {"ask": turn.ask, "seat": turn.seat, "kind": turn.kind, "n": _line(turn, seen, ends)}
         if turn.probe is not None:
-            told["probe"] = turn.probe
+            data["probe"] = turn.probe
         if turn.invalid:
-            told["bad"] = turn.invalid
+            data["bad"] = turn.invalid
         if turn.kind != "statement" and turn.kind not in WITHOUT_OPTIONS:
-            told["did"] = acted(turn.action, names)
-            told["to"] = turn.action.seat if isinstance(turn.action, Pick) else None
-        yield told | _thoughts(turn.notes, names)
+            data["did"] = acted(turn.action, names)
+            data["to"] = turn.action.seat if isinstance(turn.action, Pick) else None
+        yield data | _thoughts(turn.notes, names)
 
 
 def _line(turn: PastTurn, seen: _Seen, ends: Mapping[int, int]) -> int:
@@ -231,25 +231,25 @@ def _actor(event: Event) -> int | None:
 
 def _thoughts(notes: Sequence[tuple[str, Content]], names: Sequence[str]) -> _Data:
     """Notes as the page shows them: beliefs and candidates as data, the others as lines of text."""
-    told: _Data = {}
+    data: _Data = {}
     lines: list[str] = []
     for step, note in notes:
         match note:
             case Deduced(beliefs):
-                told["beliefs"] = [
+                data["beliefs"] = [
                     [one.target, one.role, one.confidence, one.reliability, one.reasoning] for one in beliefs
                 ]
             case Rated(scores):
-                told["beliefs"] = [[target, "", 0, score, ""] for target, score in sorted(scores.items())]
+                data["beliefs"] = [[target, "", 0, score, ""] for target, score in sorted(scores.items())]
             case Proposed(candidates):
-                told["could"] = [[one.action, one.reasoning] for one in candidates]
+                data["could"] = [[one.action, one.reasoning] for one in candidates]
             case Chosen(number, probabilities, value):
-                told |= {"took": number, "odds": [round(p, 4) for p in probabilities]}
+                data |= {"took": number, "odds": [round(p, 4) for p in probabilities]}
                 if value is not None:
-                    told["worth"] = round(value, 4)
+                    data["worth"] = round(value, 4)
             case _:
                 lines += note_lines(step, note, names)
-    return told | ({"lines": lines} if lines else {})
+    return data | ({"lines": lines} if lines else {})
 
 
 def _signs(record: GameRecord, seen: _Seen) -> list[list[Any]]:
@@ -282,11 +282,11 @@ def packed_prompts(prompts: Iterable[PromptShown], seat: int | None = None) -> t
         if seat is not None and prompt.seat != seat:
             continue
         ask, step, attempt = prompt.key.split("|")
-        told = [[role, lines(text)] for role, text in prompt.messages]
-        asks.setdefault(ask, []).append([step, int(attempt), told, prompt.reply])
+        data = [[role, lines(text)] for role, text in prompt.messages]
+        asks.setdefault(ask, []).append([step, int(attempt), data, prompt.reply])
         count += 1
-    whole = json.dumps({"lines": list(numbers), "asks": asks}, separators=(",", ":"))
-    return base64.b64encode(gzip.compress(whole.encode(), 9, mtime=0)).decode(), count
+    packed = json.dumps({"lines": list(numbers), "asks": asks}, separators=(",", ":"))
+    return base64.b64encode(gzip.compress(packed.encode(), 9, mtime=0)).decode(), count
 
 
 def in_a_page(value: Mapping[str, Any]) -> str:

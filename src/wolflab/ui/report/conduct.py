@@ -281,19 +281,19 @@ def _by_day(condition: ConditionResult, split: Measure, least: int) -> ChartLine
     return ChartLine(condition.name, tuple(kept))
 
 
-def _table(summary: Summary, kept: Sequence[ConditionResult], whole: Measure, split: Measure) -> PagePart:
+def _table(summary: Summary, kept: Sequence[ConditionResult], per_game: Measure, split: Measure) -> PagePart:
     """One quantity with a column for each day and one for the game."""
     days = sorted({int(day) for condition in kept for (day,) in condition.split(split.name)})
     rows: list[TableRow] = [
         [
             condition.name,
             *(shown(condition.split(split.name).get((day,)), split.unit) for day in days),
-            shown(condition.measures.get(whole.name), whole.unit),
+            shown(condition.measures.get(per_game.name), per_game.unit),
         ]
         for condition in kept
     ]
     heads = ["condition", *(f"day {day}" for day in days), "whole game"]
-    return ReportTable(whole.says.rstrip("."), heads, rows, instrument=summary.instrument)
+    return ReportTable(per_game.says.rstrip("."), heads, rows, instrument=summary.instrument)
 
 
 # -- replies and advice -----------------------------------------------------------------------------

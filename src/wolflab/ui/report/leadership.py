@@ -146,12 +146,12 @@ def asked_section(summary: Summary) -> PagePart:
     if not measured(kept, measures_in("asked")):
         return ""
     split = splits_in("asked")
-    told = section(summary, "Asked about the others", kept, "asked", *(one.name for one in split))
+    tables = section(summary, "Asked about the others", kept, "asked", *(one.name for one in split))
     alone = (
         parts(summary, f"Roles guessed, by {of}", kept, [one for one in split if one.split == (of,)])
         for of in GUESSED_BY
     )
-    return prose.ASKED + told + joined(alone)
+    return prose.ASKED + tables + joined(alone)
 
 
 def beliefs(summary: Summary) -> PagePart:

@@ -52,17 +52,19 @@ def is_percent(measure: Measure) -> bool:
 # -- which there are --------------------------------------------------------------------------------
 
 
-def measures_in(section: Section, *besides: str) -> list[Measure]:
-    """The measures of a section, without `besides`, which something else shows."""
+def measures_in(section: Section, *excluded: str) -> list[Measure]:
+    """The measures of a section, without `excluded`, which something else shows."""
     return [
-        measure for measure in MEASURES.values() if measure.section == section and measure.name not in besides
+        measure
+        for measure in MEASURES.values()
+        if measure.section == section and measure.name not in excluded
     ]
 
 
-def splits_in(section: Section, *besides: str) -> list[Measure]:
+def splits_in(section: Section, *excluded: str) -> list[Measure]:
     """The measures with parts of a section."""
     return [
-        measure for measure in SPLITS.values() if measure.section == section and measure.name not in besides
+        measure for measure in SPLITS.values() if measure.section == section and measure.name not in excluded
     ]
 
 
@@ -302,12 +304,12 @@ def section(
     caption: str,
     conditions: Sequence[ConditionResult],
     which: Section,
-    *besides: str,
+    *excluded: str,
     links: Links = NO_LINKS,
 ) -> PagePart:
-    """A section's measures as tables, without `besides`, which figures or other tables show."""
-    kept = measured(conditions, measures_in(which, *besides))
-    alone = joined(spread(summary, conditions, measure) for measure in splits_in(which, *besides))
+    """A section's measures as tables, without `excluded`, which figures or other tables show."""
+    kept = measured(conditions, measures_in(which, *excluded))
+    alone = joined(spread(summary, conditions, measure) for measure in splits_in(which, *excluded))
     if len(kept) <= _COLUMNS:
         return across(summary, caption, conditions, kept, links) + alone
     return down(summary, caption, conditions, kept, links=links) + alone

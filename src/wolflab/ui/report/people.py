@@ -25,9 +25,9 @@ def people_section(summary: Summary) -> PagePart:
     ]
     if not kept:
         return ""
-    told = section(summary, "The person at the table", kept, "people")
+    tables = section(summary, "The person at the table", kept, "people")
     enough = "".join(_enough(condition) for condition in kept if condition.people)
-    return prose.PEOPLE + told + enough + joined(_learning(summary, name) for name in _learned(kept))
+    return prose.PEOPLE + tables + enough + joined(_learning(summary, name) for name in _learned(kept))
 
 
 def _enough(condition: ConditionResult) -> str:

@@ -118,8 +118,8 @@ def _top(summary: Summary, title: str, trouble: str, estimated: bool) -> str:
     sub = f'<p class="sub">{escape(summary.description)}</p>' if summary.description else ""
     banner = prose.BANNER if summary.instrument else ""
     head = f'<header class="top">{_MOON}<div><h1>{escape(title)}</h1>{sub}</div></header>'
-    told = unread_in_words(summary)
-    unread = f'<div class="banner">{escape(told)}</div>\n' if told else ""
+    sentence = unread_in_words(summary)
+    unread = f'<div class="banner">{escape(sentence)}</div>\n' if sentence else ""
     return f"{head}\n{banner}{trouble}{_not_over(summary)}{unread}{_tiles(summary, estimated)}"
 
 

@@ -131,10 +131,10 @@ def deduction(summary: Summary) -> PagePart:
     by_confidence, by_player = (
         [measure for measure in split if measure.split == (of,)] for of in ("confidence", "player")
     )
-    besides = (measure.name for measure in split)
+    excluded = (measure.name for measure in split)
     return (
         prose.DEDUCTION
-        + section(summary, f"Guesses of hidden roles: {judges}", kept, "deduction", *besides)
+        + section(summary, f"Guesses of hidden roles: {judges}", kept, "deduction", *excluded)
         + parts(summary, "Guesses by the player that judges", kept, by_player)
         + on_page(drawn, prose.DEDUCTION_FIGURE)
         + "<details><summary>The points as numbers</summary>"

@@ -82,18 +82,18 @@ def gains_table(found: Sequence[Gained]) -> ReportTable:
 
 def _curve(found: Sequence[Gained]) -> Picture | None:
     """Accuracy by number of training questions, a panel for each row; None with fewer than two sizes."""
-    whole = [gain for gain in found if gain.which == "all" and gain.questions is not None]
-    if len({gain.questions for gain in whole}) < 2:
+    overall = [gain for gain in found if gain.which == "all" and gain.questions is not None]
+    if len({gain.questions for gain in overall}) < 2:
         return None
     charts = []
-    for row in dict.fromkeys(_row_in_words(gain) for gain in whole):
-        inside = [gain for gain in whole if _row_in_words(gain) == row]
+    for row in dict.fromkeys(_row_in_words(gain) for gain in overall):
+        inside = [gain for gain in overall if _row_in_words(gain) == row]
         lines = tuple(
             ChartLine(
                 about,
                 tuple((float(gain.questions or 0), gain.after) for gain in inside if gain.about == about),
             )
-            for about in dict.fromkeys(gain.about for gain in whole)
+            for about in dict.fromkeys(gain.about for gain in overall)
         )
         charts.append(Chart(row, lines, inside[0].before, percent=True))
     return curves("learning-curve", charts, "training questions", _CURVE)

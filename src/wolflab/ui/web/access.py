@@ -29,7 +29,7 @@ class PageConnection:
     """One open connection. why, code: the reason and the code with which it is closed."""
 
     socket: WebSocket
-    heard: float = 0.0
+    last_message: float = 0.0
     messages: int = 0
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     why: str = ""

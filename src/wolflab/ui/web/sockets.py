@@ -145,7 +145,7 @@ async def live_seat(socket: WebSocket) -> None:
 
 async def _ticket(socket: WebSocket) -> str:
     try:
-        said = await asyncio.wait_for(_heard(socket), _TICKET)
+        said = await asyncio.wait_for(_received_text(socket), _TICKET)
         return str(msgspec.json.decode(said, type=dict[str, str]).get("ticket", ""))
     except (TimeoutError, msgspec.MsgspecError):
         return ""
@@ -189,7 +189,7 @@ async def _say(connection: PageConnection, message: bytes) -> None:
         await connection.socket.send_text(message.decode())
 
 
-async def _heard(socket: WebSocket) -> str:
+async def _received_text(socket: WebSocket) -> str:
     """The next message of a page; "" if it is not text."""
     message = await socket.receive()
     if message["type"] == "websocket.disconnect":
@@ -217,17 +217,17 @@ async def _send(connection: PageConnection, choose: Callable[[], Feed], first: d
 async def _hear(connection: PageConnection) -> None:
     with suppress(WebSocketDisconnect):
         while connection.messages < _FLOOD:
-            await _heard(connection.socket)
+            await _received_text(connection.socket)
             connection.messages += 1
-            connection.heard = asyncio.get_running_loop().time()
+            connection.last_message = asyncio.get_running_loop().time()
         connection.why, connection.code = "this page sends too many messages", 4429
 
 
 async def _ask_whether_there(connection: PageConnection, every: float, watched: bool) -> None:
     loop = asyncio.get_running_loop()
-    connection.heard = loop.time()
+    connection.last_message = loop.time()
     number = 0
-    while not watched or loop.time() - connection.heard < SILENT:
+    while not watched or loop.time() - connection.last_message < SILENT:
         number += 1
         connection.messages = 0
         await _say(connection, encode({"ping": number}))
