@@ -329,7 +329,7 @@ def test_the_command_prints_numbers_and_leaves_a_page(run: Path, tmp_path: Path)
     assert numbers["fates"][0]["tasks"][0]["counts"]["legal"] == 20
     lines = [json.loads(line) for line in (out / "replies.jsonl").read_text().splitlines()]
     assert {line["fate"] for line in lines} <= {"legal", "illegal", "unreadable", "none"}
-    assert "What became of the replies" in (out / "report.html").read_text()
+    assert "Outcomes of the replies" in (out / "report.html").read_text()
 
 
 def test_a_model_that_is_not_known_leaves_nothing_behind(run: Path, tmp_path: Path) -> None:

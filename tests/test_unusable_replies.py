@@ -40,7 +40,7 @@ from wolflab.lab.storage.store import Store
 from wolflab.metrics import summarise
 from wolflab.metrics.play import PlayerLabel
 from wolflab.text.notes import Mistake
-from wolflab.ui.commands.common import tell_unfinished
+from wolflab.ui.commands.common import print_unfinished
 from wolflab.ui.commands.run import errors, report_run, run
 from wolflab.ui.report.numbers import cost_in_words, number
 from wolflab.ui.report.page import ReportPage
@@ -248,7 +248,7 @@ def test_games_that_failed_for_reasons_of_their_own_are_named(tmp_path: Path) ->
         ):
             store.stop(game, how, why)
         console = quiet()
-        tell_unfinished(console, store, "run")
+        print_unfinished(console, store, "run")
     assert printed(console).splitlines()[:3] == [
         "game 1 (all, deal 0) is failed: a <b> mistake",
         "2 games are unfinished: the server",

@@ -31,7 +31,7 @@ from wolflab.ui.web import table_game, table_state
 from wolflab.ui.web.plan import GRACE, LENIENCY, BudgetPlan, SeatWish, night_duties, same_secret, web_rules
 from wolflab.ui.web.refusals import Refused
 from wolflab.ui.web.seat_session import OpenAsk, StoredSession
-from wolflab.ui.web.state_messages import _seats, _turn_sentence, device_told
+from wolflab.ui.web.state_messages import _seats, _turn_sentence, device_message
 from wolflab.ui.web.table import WebTable
 from wolflab.ui.web.table_server import TableServer
 from wolflab.ui.web.table_state import Awaited
@@ -402,9 +402,9 @@ def test_who_vanishes_is_waited_for_and_then_the_table_does_what_it_declared(
         verify_game(store, store.game(1), agents=True)
         record = store.record(1)
     turns = [turn for turn in record.turns if turn.seat == 0]
-    stood_in = [turn for turn in turns if any(isinstance(note, StoodIn) for _, note in turn.notes)]
+    has_stand_in = [turn for turn in turns if any(isinstance(note, StoodIn) for _, note in turn.notes)]
     passed = [turn for turn in turns if turn.invalid == "the person gave no answer: left the table"]
-    assert bool(stood_in) == (vanish == "stand-in")
+    assert bool(has_stand_in) == (vanish == "stand-in")
     assert bool(passed) == (vanish == "pass")
 
 
@@ -753,13 +753,13 @@ def test_a_shared_device_asks_for_everybody_alike_at_night(tmp_path: Path) -> No
         seats = [{"kind": "shared" if seat in (0, 3, 5) else "agent"} for seat in range(7)]
         made = msgspec.convert({**msgspec.to_builtins(made), "seats": seats}, type(made))
         table, _, _ = server.make(made, host=False)
-        assert device_told(table)["text"] == "Give the device to Player 1"
+        assert device_message(table)["text"] == "Give the device to Player 1"
         for seat in (0, 3, 5):
             table.plan.seats[seat].pin = "salt", "hash"
         table.start()
         calls: list[int] = []
         while table.public.facts.phase != "day":
-            wanted = [seat["seat"] for seat in device_told(table)["seats"] if seat["wanted"]]
+            wanted = [seat["seat"] for seat in device_message(table)["seats"] if seat["wanted"]]
             if wanted and table.public.facts.phase == "night":
                 seat = wanted[0]
                 calls.append(seat)

@@ -1,4 +1,4 @@
-"""The command line: which commands there are. What they do, and their options, stand in `ui/commands/`."""
+"""The command line: the list of commands. What they do, and their options, are in `ui/commands/`."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
 _COMMANDS = {
     "run": "Run an experiment, then print its table and write its report.",
-    "plan": "Tell what an experiment, a tournament or a study will take: calls, tokens, money, time.",
-    "status": "Tell how far something is, while it goes on or after it has stopped, and how to go on.",
+    "plan": "Forecast what an experiment, a tournament or a study will take: calls, tokens, money, time.",
+    "status": "Show the progress of a run, a training, a judge …, and how to resume it.",
     "play": "Play one game, live: watch it, or take a seat.",
     "serve": "Serve tables at which people play among agents, in the browser; or, with RUNS, runs to look "
     "at.",
     "study": "Run a study with people: consent, rules, games among agents, questions.",
     "erase": "Erase what a person said at the table, for good; the rest of the games still verifies.",
     "report": "Print a run's tables and write its report.html.",
-    "compare": "Set the conditions of several runs side by side, paired by deal.",
+    "compare": "Compare the conditions of several runs, paired by deal.",
     "show": "List a run's games, or print one of them, or one turn of it.",
     "replay": "Write a game as a page to watch: it opens from disk, and needs no server.",
     "errors": "List a run's unusable replies, failed games and what endpoints made us change.",
-    "verify": "Check that all is there and holds: games of the plan, hashes, rules, settings, totals; with "
+    "verify": "Verify that a run is complete and unchanged: games, hashes, rules, settings, totals; with "
     "--agents prompts and notes.",
     "export": "Write a run's records, data, tables, figures or transcripts to files.",
     "ask-again": "Put a run's recorded prompts to models: how many replies are valid, how many actions "
@@ -50,32 +50,31 @@ _COMMANDS = {
     "train": "Train the policy of a strategic player, then judge it on held-out deals.",
     "exploit": "Train a best response against a frozen player: a lower bound of how far it can be exploited.",
     "experience build": "Collect what the players of finished games thought and did.",
-    "experience inspect": "Say what a pool holds, by whom it was made and how near is near enough.",
+    "experience inspect": "Show what a pool holds, how it was made and its threshold of similarity.",
     "experience merge": "Join pools into one.",
-    "annotate sample": "Draw replies blindly: a page and a table for raters, and a key to be kept from them.",
+    "annotate sample": "Draw replies for blind rating: a page and a table for raters, and a key to keep "
+    "from them.",
     "annotate judge": "Let a model label the sample; what it has answered is kept and not asked again.",
-    "annotate agree": "How far people, rules and judge agree (κ), and what each finds in every condition.",
+    "annotate agree": "Print how far people, rules and judge agree (κ), and what each finds in every "
+    "condition.",
     "wwqa build": "Make questions on a ruleset, each proved by the rules engine, in splits for training and "
     "tests.",
     "wwqa general": "Make questions of general ability (counting, comparing, copying, form), to see what "
     "training broke.",
     "wwqa kinds": "List the kinds of questions that `build` and `general` make.",
-    "wwqa audit": "Find doubles, contradictions, wrong labels and test questions in training; write cleaned "
-    "copies.",
+    "wwqa audit": "Find duplicates, contradictions, wrong labels and test questions in training; write "
+    "cleaned copies.",
     "wwqa eval": "Put questions to models: accuracy, F1, baselines and a page. What was answered is not "
     "asked again.",
     "wwqa generate": "Let a model write questions, revise and answer them; what it has answered is kept.",
-    "wwqa review": "Have people accept, correct or reject questions: make their page, or take their tables "
-    "back.",
+    "wwqa review": "Let people accept, correct or reject questions: make their page, or read their tables.",
     "wwqa export": "Write questions for Hugging Face's datasets, lm-evaluation-harness or Inspect.",
-    "wwqa adapter": "Hand a trained adapter on to servers: merged into its base, as a folder of whole "
-    "weights.",
-    "wwqa parity": "Hold a server against training: equal prompts, token by token, and equal first words of "
-    "answers.",
+    "wwqa adapter": "Merge a trained adapter into its base, as a folder of weights that servers load.",
+    "wwqa parity": "Compare a server with training: prompts token by token, and first words of answers.",
     "wwqa finetune": "Train a model on questions (LoRA), and ask it before and after. The same command goes "
     "on.",
 }
-"""The words of a command → what lists of commands say of it."""
+"""Each command by its words, with the sentence that `wolflab --help` shows."""
 _MODULES = {
     "run": ("report", "compare", "errors"),
     "lists": ("models", "experiments", "measures"),
@@ -85,7 +84,8 @@ _MODULES = {
     "wwqa_build": ("wwqa general", "wwqa kinds", "wwqa export"),
     "wwqa_adapter": ("wwqa parity",),
 }
-"""Modules of `ui/commands/` → their commands that have other names; "ask-again" is in ask_again.py."""
+"""Modules of `ui/commands/` with commands of other names; every other command is in the module of its name.
+"""
 _GROUPS = {
     "experience": "Pools of experience that reflective players learn from.",
     "annotate": "Replies to be labelled by people and by a judge, and how far they agree.",
@@ -94,7 +94,7 @@ _GROUPS = {
 
 
 class _LazyCommand(TyperCommand):
-    """A command whose module is imported once it is chosen, so that lists of commands come fast."""
+    """A command whose module is imported when it is chosen, so that `wolflab --help` is fast."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path.split()[-1], help=_COMMANDS[path])
@@ -110,7 +110,7 @@ class _LazyCommand(TyperCommand):
         return get_group(commands).commands[self._path]
 
     def make_context(self, *given: Any, **more: Any) -> Any:
-        """See typer: what it gets from here on is the loaded command's."""
+        """See typer. From here on the loaded command does the work."""
         from .ui.commands.options import ask_about_keys
 
         ask_about_keys(False)
@@ -118,7 +118,7 @@ class _LazyCommand(TyperCommand):
 
 
 class _Group(TyperGroup):
-    """The commands of `_COMMANDS` that begin with the group's name, or that have one word."""
+    """The commands of `_COMMANDS` in this group; in the main group, those of one word."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
@@ -138,12 +138,12 @@ class _Group(TyperGroup):
 
 
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
-"""What typer refuses words of a command line with."""
+"""The error that typer raises for a wrong command line."""
 
 
 @contextmanager
 def _visible_refusals() -> Iterator[None]:
-    """Repeat nothing in a refusal that would steer the terminal: typer prints it itself."""
+    """Remove control characters from typer's own error messages, which repeat what was typed."""
     try:
         yield
     except _UsageError as refusal:
@@ -189,7 +189,7 @@ def main() -> None:
     if sys.platform == "win32":
         sys.exit("wolflab: it runs on Linux and macOS; on Windows, install it in WSL")
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # a terminal may not know every letter that we write
+        if isinstance(stream, TextIOWrapper):  # some terminals cannot show every letter
             stream.reconfigure(errors="replace")
     signal.signal(signal.SIGTERM, _terminated)
     try:
@@ -212,7 +212,7 @@ def main() -> None:
 
 
 def _signal(error: BaseException | None) -> int:
-    """By which signal somebody ended the command that ended with this."""
+    """The signal that ended the command."""
     while error is not None:
         if isinstance(error, Interrupted):
             return error.number
@@ -226,13 +226,13 @@ def _terminated(number: int, frame: object) -> None:
 
 
 def _words(error: BaseException) -> str | None:
-    """What to tell the user; None for what is nobody's mistake but ours."""
+    """The message for the user; None for a fault of the program."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, WolflabError):
         return str(error)
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}; name a place where this can be read or written"
-    if isinstance(error, OSError) and error.strerror:  # while a file that is open is read or written
+    if isinstance(error, OSError) and error.strerror:  # while an open file is read or written
         return f"{error.strerror}; {DISK_ADVICE}"
     return None

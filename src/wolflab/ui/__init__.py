@@ -1,1 +1,1 @@
-"""What a person looks at: the terminal, the report."""
+"""User interfaces: commands, the terminal, reports, and pages in the browser."""

@@ -1,4 +1,6 @@
-"""What a written page may load: nothing but what is within it. So hostile text can neither run nor send."""
+"""The content policy of written pages: they load nothing from outside, so hostile text can neither run nor
+send.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,8 @@ from hashlib import sha256
 
 
 def written_policy(*scripts: str, data: bool = False) -> str:
-    """The Content-Security-Policy of a page on disk: its own style and pictures, and these scripts, as they
-    stand between their tags. data: scripts that these import as data URLs run too.
+    """The Content-Security-Policy of a page on disk: it allows the page's own style and pictures, and these
+    scripts. data: scripts that these import as data URLs run too.
     """
     digests = [base64.b64encode(sha256(script.encode()).digest()).decode() for script in scripts]
     sources = [*(f"'sha256-{digest}'" for digest in digests), *(["data:"] if data else [])]
@@ -18,5 +20,5 @@ def written_policy(*scripts: str, data: bool = False) -> str:
 
 
 def policy_tag(policy: str) -> str:
-    """The policy as it stands in a page's head, before anything that it is about."""
+    """The policy as a tag for a page's head. It must come before what it restricts."""
     return f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'

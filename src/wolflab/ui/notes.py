@@ -1,4 +1,4 @@
-"""Notes and actions in words, for whoever reads a game: the live screen, the log, one turn."""
+"""Notes and actions in words, for screens that show a game."""
 
 from __future__ import annotations
 
@@ -93,13 +93,13 @@ def note_lines(step: str, content: Content, names: Sequence[str]) -> list[str]:
             worth = "" if value is None else f", expects {value:+.2f}"
             return [f"takes {number + 1}." + (f" (of {odds}{worth})" if odds else "")]
         case Exchanged():
-            return []  # its other notes tell the same
+            return []  # its other notes say the same
         case StoodIn():
             return ["has left; the built-in player stands in"]
 
 
 def acted(action: Action | None, names: Sequence[str]) -> str:
-    """What was done, in a few words."""
+    """An action in a few words."""
     match action:
         case Pick(seat):
             return names[seat]

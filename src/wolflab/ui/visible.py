@@ -1,13 +1,13 @@
-"""Text of others, without the characters that would steer a terminal or turn text round."""
+"""Text from outside, without characters that control a terminal or reverse text."""
 
 from __future__ import annotations
 
 import re
 
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Characters that steer a terminal or turn text round."""
+"""Characters that control a terminal or reverse text."""
 
 
 def visible(text: str) -> str:
-    """Text of others without what would steer the terminal."""
+    """The text with control characters replaced."""
     return _UNSEEN.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -1,5 +1,5 @@
-"""What stands beside a summary in words: settings that differ, missing comparisons, unusable replies, and
-which conditions only lend their games.
+"""Sentences beside a summary: settings that differ, missing comparisons, unusable replies, conditions that
+only serve as sources of experience.
 """
 
 from __future__ import annotations
@@ -24,39 +24,39 @@ from ..text.asking.sentences import listed
 from ..usage import AttemptTotals
 
 _LONGEST = 80
-"""Of one value in words, in characters."""
+"""The most characters of one value in words."""
 _CHANGE = 60
-"""Of a change that `-o` was given, in characters."""
+"""The most characters of a change that `-o` was given."""
 _MOST = 8
-"""Settings told of one place; very different arms are better read in their files."""
+"""The most settings listed for one place; very different arms are better read in their files."""
 _NAMED = 4
-"""Conditions that a sentence names; tables mark them all."""
+"""The most conditions that a sentence names; tables mark them all."""
 
 
 NOT_BEGUN = "of them not begun"
-"""Unfinished games that wait. Their status is "planned"; on screens, that word is for all games of a plan."""
+"""The name on screens for games of status "planned": there, that word means all games of a plan."""
 _STATUSES = {"unfinished": "unfinished, begun", "planned": "unfinished, not begun"}
 
 
 def status_in_words(status: str) -> str:
-    """What became of a game, on a screen."""
+    """A game's status in words."""
     return _STATUSES.get(status, status)
 
 
 def counted(n: int, one: str, many: str = "") -> str:
-    """ "1 deal", "1,200 deals". many: where it is not `one` with an s."""
+    """ "1 deal", "1,200 deals". many: a plural that is not `one` with an s."""
     return f"{n:,} {one if n == 1 else many or f'{one}s'}"
 
 
 def counted_units(n: int, units: str) -> str:
-    """ "1 game", "2 games": of what an estimate's n counts, which has a word for many."""
+    """ "1 game", "2 games". units: what an estimate's n counts, a plural."""
     first, space, rest = units.partition(" ")
     one = {"replies": "reply"}.get(first, first.removesuffix("s"))
     return f"{n:,} {one if n == 1 else first}{space}{rest}"
 
 
 def counted_in_words(estimate: Estimate, cluster: str = "deal") -> list[str]:
-    """What an estimate counts: its n by its units, the deals and draws that these come from, what is missing.
+    """What an estimate counts: n in its units, the deals and draws that these come from, what is missing.
     cluster: what is resampled.
     """
     words = [counted_units(estimate.n, estimate.units)]
@@ -70,7 +70,7 @@ def counted_in_words(estimate: Estimate, cluster: str = "deal") -> list[str]:
 
 
 def cut(text: str, most: int) -> str:
-    """Text of so many characters at most; what is cut off shows as …"""
+    """The text with at most `most` characters; … marks a cut."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
@@ -78,7 +78,7 @@ def cut(text: str, most: int) -> str:
 
 
 def settings_in_words(difference: Differs) -> tuple[str, ...]:
-    """How a condition differs from the baseline, a setting or a place a text."""
+    """How a condition differs from the baseline, a text for each setting or place."""
     lines: list[str] = []
     for place in difference.places:
         settings = [_setting(setting) for setting in place.settings]
@@ -114,7 +114,7 @@ def _word(value: Any) -> str:
 
 
 def _pool(spec: ExperienceSpec) -> str:
-    """Where experience comes from: "of 20 games of source"."""
+    """The source of experience: "of 20 games of source"."""
     if spec.pool is not None:
         return f"from the pool {spec.pool}"
     if spec.grow is not None:
@@ -131,14 +131,14 @@ SHORT_GAMES_FIRST = (
 
 
 def duration(seconds: float) -> str:
-    """How long something takes, in words: 40 seconds, 12 minutes, 3.4 hours."""
+    """A duration in words: 40 seconds, 12 minutes, 3.4 hours."""
     if seconds < 100:
         return counted(round(seconds), "second")
     return f"{seconds / 60:,.0f} minutes" if seconds < 6000 else f"{seconds / 3600:,.1f} hours"
 
 
 def second_poll_in_words(experiment: Experiment) -> str:
-    """What a second straw poll costs, and what leaves it out; "" where there is none, or it is free."""
+    """What a second straw poll costs, and how to leave it out; "" if there is none, or it is free."""
     if experiment.straw_polls < 2 or experiment.built_in:
         return ""
     takes = "asks everybody but the Sheriff for one vote more a day"
@@ -157,14 +157,14 @@ def second_poll_in_words(experiment: Experiment) -> str:
 
 
 def begun_in_words(begun: Begun) -> str:
-    """When a run was begun, and with which version; "" where it says neither."""
+    """When a run was begun, and with which version; "" if neither is known."""
     when = f" on {begun.date}" if begun.date else ""
     version = f" with Wolflab {begun.wolflab}" if begun.wolflab else ""
     return f"{f'{begun.run} was begun' if begun.run else 'Begun'}{when}{version}." if when or version else ""
 
 
 def rules_played_in_words(rules: RulesPlayed) -> str:
-    """By which rules games were played, in a sentence."""
+    """The rules of the games, in a sentence."""
     told = {
         name: listed(value) if isinstance(value, list) else value for name, value in rules.changed.items()
     }
@@ -174,7 +174,7 @@ def rules_played_in_words(rules: RulesPlayed) -> str:
 
 
 def trained_in_words(trained: Sequence[TrainedGame]) -> str:
-    """Which games of a study were dealt cards that were trained with, in a sentence; "" for none."""
+    """A sentence on games of a study whose deals were used in training; "" for none."""
     told = [f"{each.game} ({each.person}{'' if each.sure else ', perhaps'})" for each in trained]
     if not told:
         return ""
@@ -185,7 +185,7 @@ def trained_in_words(trained: Sequence[TrainedGame]) -> str:
 
 
 def renaming_in_words(renamed: RenamedCondition) -> str:
-    """What `-o` made of conditions, in a sentence."""
+    """A sentence on conditions that `-o` changed."""
     after = " ".join(f"-o {_change(change)}" for change in renamed.changes)
     if len(renamed.of) > 1:
         return f"{listed(renamed.of)} are the same after {after}: played once, as {renamed.name}."
@@ -193,7 +193,7 @@ def renaming_in_words(renamed: RenamedCondition) -> str:
 
 
 def _change(change: str) -> str:
-    """A change that `-o` was given; of a mapping, which may hold an address, the place alone."""
+    """A change that `-o` was given. Of a mapping only the place is shown, since it may hold an address."""
     place, _, value = change.partition("=")
     return f"{place}={{…}}" if value.lstrip().startswith("{") else cut(change, _CHANGE)
 
@@ -230,7 +230,7 @@ def uncompared_in_words(uncompared: Uncompared) -> str:
 
 
 def trouble_in_words(trouble: UnusablePlayer) -> str:
-    """Whose replies cannot be used, where, how many and why."""
+    """A sentence on a player with unusable replies: where, how many and why."""
     times = "once" if trouble.often == 1 else f"{trouble.often:,} times"
     because = f"most often because “{trouble.reason}” ({times})."
     share = f"{trouble.unusable:,} of {trouble.replies:,}"
@@ -246,8 +246,8 @@ def _some(conditions: Sequence[str]) -> str:
 
 
 def failing(extras: Extras, *names: str) -> tuple[str, ...]:
-    """The players most of whose replies or decisions are of no use in any of these conditions, or for any of
-    these entrants. Whatever marks a condition asks this.
+    """The players with mostly unusable replies or decisions in any of these conditions or entrants. All marks
+    of conditions come from this function.
     """
     bare = {*map(unmarked, names)}
     found = (each.player for each in extras.unusable_players if bare & {*each.conditions, *each.entrants})
@@ -255,7 +255,7 @@ def failing(extras: Extras, *names: str) -> tuple[str, ...]:
 
 
 def trouble_marks(extras: Extras, name: str) -> tuple[str, ...]:
-    """What tables say below a condition's games, or below an entrant: a line for each player that fails."""
+    """The lines in tables below a condition's games or an entrant's name, one for each failing player."""
     return tuple(f"unusable: {player}" for player in failing(extras, name))
 
 
@@ -263,7 +263,7 @@ OPPONENTS_DIFFER = (
     "Entrants met different opponents here, so a score also depends on whom one met. Strengths, and "
     "differences against common opponents, take that into account; two entrants alone have none."
 )
-"""Of a tournament whose cells are not all there."""
+"""The remark on a tournament with missing cells."""
 
 
 def errors_command(run: str) -> str:
@@ -286,7 +286,7 @@ def attempts_in_words(attempts: AttemptTotals) -> str:
 
 
 def as_data(extras: Extras) -> dict[str, Any]:
-    """JSON values. What is told in words on the page is told in words here too."""
+    """The extras as JSON values. What the page says in words is in words here too."""
     differs = [
         {
             "condition": difference.condition,
@@ -301,8 +301,8 @@ def as_data(extras: Extras) -> dict[str, Any]:
 
 
 def page_numbers(results: Summary | Standings, extras: Extras) -> dict[str, Any]:
-    """JSON values of a page: its numbers, and what stands beside them. `unusable`, of conditions, cells and
-    entrants and of differences between them: the players that fail there (`failing`).
+    """A page's numbers and extras as JSON values. `unusable`, in conditions, cells, entrants and differences
+    between them: the players that fail there (`failing`).
     """
     numbers = results.as_dict()
     if isinstance(results, Summary):
@@ -321,31 +321,31 @@ def page_numbers(results: Summary | Standings, extras: Extras) -> dict[str, Any]
 # -- what stands behind a name ------------------------------------------------------------------------
 
 SOURCE = "(source of the pools)"
-"""What stands behind the name of a condition whose games others learn from."""
+"""The mark behind the name of a condition whose games others learn from."""
 UNUSABLE = "(unusable)"
-"""The same of one in which a player fails (`failing`), and of an entrant for which one plays."""
+"""The mark of a condition or an entrant with a failing player (`failing`)."""
 
 
 def name_shown(extras: Extras, name: str) -> str:
-    """The name of a condition or an entrant in tables and figures, with what has to be known of it."""
+    """The name of a condition or an entrant in tables and figures, with its marks."""
     marks = [SOURCE] * (name in extras.sources) + [UNUSABLE] * bool(failing(extras, name))
     return " ".join((name, *marks))
 
 
 def unmarked(name: str) -> str:
-    """The name of a condition, whatever stands behind it."""
+    """The name of a condition without its marks."""
     return name.removesuffix(f" {UNUSABLE}").removesuffix(f" {SOURCE}")
 
 
 def cut_name(name: str, most: int) -> str:
-    """A name of so many characters at most, with all that stands behind it."""
+    """A name with at most `most` characters, and all its marks."""
     bare = unmarked(name)
     behind = name.removeprefix(bare)
     return cut(bare, most - len(behind)) + behind
 
 
 def marked(summary: Summary, extras: Extras) -> tuple[Summary, Extras]:
-    """Both with the names under which conditions stand in tables and figures."""
+    """Both with the names that conditions have in tables and figures."""
     if not (extras.sources or extras.unusable_players):
         return summary, extras
 
@@ -374,7 +374,7 @@ def marked(summary: Summary, extras: Extras) -> tuple[Summary, Extras]:
 
 
 def unread_in_words(summary: Summary) -> str:
-    """How many statements could not be read, by condition; empty where all could."""
+    """The number of unread statements by condition, in words; empty if all were read."""
     counts = {}
     for condition in summary.conditions:
         share = condition.measures.get("unread")

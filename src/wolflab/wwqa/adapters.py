@@ -1,6 +1,5 @@
-"""A trained adapter made ready for servers: merged weights, and the lines that serve it.
-
-It knows PEFT's folders; it may not know how an adapter was trained nor what its model is asked.
+"""Adapters for servers: merged weights, and the commands that serve them. It knows PEFT's folders, not how an
+adapter was trained or what its model is asked.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from ..models.weights import (
 from .exporting import filled
 
 _RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
-"""vLLM takes no other value of --max-lora-rank."""
+"""The values that vLLM accepts for --max-lora-rank."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class LoraAdapter:
 
     @classmethod
     def read(cls, path: Path) -> LoraAdapter:
-        """The adapter in that folder. WolflabError for what is none; ModelError for a lost base."""
+        """The adapter in that folder. WolflabError if there is none; ModelError if its base is missing."""
         file = path / ADAPTER_CONFIG
         if not file.is_file():
             raise WolflabError(
@@ -58,10 +57,8 @@ class LoraAdapter:
         return cls(path, place.base, max(ranks))
 
     def save_merged(self, out: Path) -> None:
-        """Base and adapter as one model, in a new folder as transformers reads and writes it.
-
-        Tokenizer and chat template are the adapter's. It is added up in float32 and saved in the base's type
-        of number. StoreError where `out` is there already.
+        """Save base and adapter as one model in transformers' format. Tokenizer and chat template are the
+        adapter's. Weights are added in float32 and saved in the base's dtype. StoreError if `out` exists.
         """
         with new_folder(out) as half:
             weights = load_weights(str(self.path), device="cpu", dtype="float32")
@@ -78,7 +75,7 @@ class LoraAdapter:
             (half / "README.md").write_text(self._merged_card(), encoding="utf-8")
 
     def _merged_card(self) -> str:
-        """The card of merged weights: what of, and the adapter's own card."""
+        """The card of merged weights, with the adapter's own card."""
         file = self.path / "README.md"
         own = file.read_text(encoding="utf-8") if file.is_file() else ""
         if own.startswith("---\n"):
@@ -99,8 +96,8 @@ class LoraAdapter:
         """Markdown: how to serve an adapter with vLLM, llama.cpp and Ollama, and how to use that here.
 
         base: the folder or the hub name of its base. gguf: a GGUF file of the same base; None: not known.
-        rules_text, plain: what training said, which parity and evaluation are to say as well: whether the
-        rules stood in front, and whether questions stood alone.
+        rules_text, plain: training's settings, which parity and evaluation must repeat: whether the rules
+        were in the prompt, and whether questions stood alone.
         """
         file = self.path / TEMPLATE
         template = shlex.quote(str(file)) if file.is_file() else ""

@@ -1,4 +1,4 @@
-"""The answer to an item in a model's reply, by our rule (`reply_parser`) and by that of 002's release."""
+"""Read the answer in a model's reply, by our rule (`reply_parser`) or by that of 002's release."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .reply_parser import Reading, read_reply
 
 
 def read_answer(item: Item, reply: str) -> Reading:
-    """What a reply says, and whether it is the item's answer."""
+    """The answer in a reply, and whether it is right."""
     return read_reply(reply, item.answer, item.form, item.choices, item.answer_type, answer_words(item))
 
 
 def answer_words(item: Item) -> Mapping[str, str]:
-    """Every word that an open answer may be, where that is a side or a role, as the item's rules show it: →
-    what it stands for.
+    """For open answers that are a side or a role: each possible word, in the item's names, and its
+    meaning.
     """
     if item.form != "open" or item.answer_type not in ("side", "role"):
         return {}
@@ -27,8 +27,8 @@ def answer_words(item: Item) -> Mapping[str, str]:
 
 
 def read_as_released(item: Item, reply: str, coin: bool) -> Reading:
-    """A yes-or-no reply by the rule of 002's release: "Yes" somewhere in it, else "No" somewhere in it, in
-    this case; else a coin. coin: what it shows, True for Yes.
+    """Read a yes-or-no reply by the rule of 002's release: it contains "Yes", else "No", in this case; else
+    `coin` decides, True for Yes.
     """
     said = YES if "Yes" in reply else NO if "No" in reply else ""
     drawn = said or (YES if coin else NO)
@@ -38,7 +38,7 @@ def read_as_released(item: Item, reply: str, coin: bool) -> Reading:
 def chance_of_yes(likeliest: Iterable[tuple[str, float]]) -> float | None:
     """P(Yes) / (P(Yes) + P(No)) by the first word's tokens and their log-probabilities.
 
-    None where the two have less than `LEAST_MASS` together, or are not listed at all.
+    None if both together have less than `LEAST_MASS`, or neither is listed.
     """
     mass = {"yes": 0.0, "no": 0.0}
     for token, logprob in likeliest:
@@ -50,7 +50,7 @@ def chance_of_yes(likeliest: Iterable[tuple[str, float]]) -> float | None:
 
 
 LEAST_MASS = 0.01
-"""Of Yes and No together, below which their ratio says nothing: the reply began otherwise."""
+"""The least probability of Yes and No together for which their ratio is used."""
 
 
 @lru_cache(64)

@@ -1,4 +1,4 @@
-"""How an item is put to a model: one message, the same for our evaluation and for what is exported."""
+"""The message that puts an item to a model, the same in evaluations and exports."""
 
 from __future__ import annotations
 
@@ -23,23 +23,21 @@ _OPEN = {
     "exact": "Write nothing else.",
     "json": "Write nothing else.",
 }
-"""In what form an answer is to be, by form and by type of open answer."""
+"""The instruction on the form of an answer, by form and by type of open answer."""
 
 
 @lru_cache(256)
 def rules_in_words(ruleset: Ruleset) -> str:
-    """The rules as text, with the roles' names as these rules show them: all of them, since questions may be
-    about what players are not told.
+    """The rules as text, with their names of the roles. It has all rules, since questions may be about rules
+    that players are not told.
     """
     return disguised(rules_text(ruleset.with_(tell_stop=True), "paper"), ruleset)
 
 
 def prompt(item: Item, rules: bool | Ruleset, told: bool = True) -> str:
-    """The message.
-
-    rules: whether the item's rules stand in front (WolflabError where they are unknown), or which ones do;
-    never of general ability. told: with the instruction. The released evaluation gives rules and question
-    alone (facts of 002 §4.1).
+    """The message. rules: whether the item's rules are in front (WolflabError if they are unknown), or which
+    rules; none for questions of general ability. told: with the instruction. The released evaluation has
+    rules and question alone (002 §4.1).
     """
     parts = []
     if rules and item.category != GENERAL:

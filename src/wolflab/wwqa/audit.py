@@ -1,6 +1,5 @@
-"""What is wrong with files of questions: doubles, contradictions, test questions in training, wrong labels.
-
-Nothing is changed here. `Audit.left_out` says what cleaned copies do without, and why.
+"""Find faults in files of questions: duplicates, contradictions, test questions in training, wrong labels.
+`Audit.left_out` says what cleaned copies leave out, and why.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ from .reply_parser import normal_form
 from .rule_claims import PUBLISHED, RELEASED, RuleClaim
 
 TRAINING = ("train", "validation")
-"""The splits of a built file that a model learns from; the others are tests."""
+"""The splits of a built file for training; the others are tests."""
 
 
 class ItemPlace(NamedTuple):
-    """Where a question stands: the number of the file and of the item, from 0."""
+    """The place of a question: the numbers of its file and of its item, from 0."""
 
     file: int
     place: int
@@ -38,7 +37,9 @@ class ItemPlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """A test question that stands in training. train: where. exact: to the letter, or nearly the same."""
+    """A test question that is also in training. train: its places there. exact: the same letters, not only
+    nearly.
+    """
 
     test: ItemPlace
     train: tuple[ItemPlace, ...]
@@ -47,9 +48,8 @@ class Leak:
 
 @dataclass(frozen=True)
 class LabelCheck:
-    """A yes/no question that the engine can answer. label: what its file answers, Yes being True.
-
-    positive: a Yes means that the claim holds. says: name of the rules → the answer; None: left open.
+    """A yes/no question that the engine can answer. label: its file's answer, True for Yes. positive: Yes
+    means that the claim holds. says: the engine's answer by name of the rules; None: undecided.
     """
 
     spot: ItemPlace
@@ -60,7 +60,7 @@ class LabelCheck:
 
     @property
     def verdict(self) -> str:
-        """ "right" or "wrong" where all rules decide it alike; "disputed" where they do not."""
+        """ "right" or "wrong" if all rules agree; "disputed" if not."""
         answers = {*self.says.values()}
         if None in answers or len(answers) > 1:
             return "disputed"
@@ -69,12 +69,11 @@ class LabelCheck:
 
 @dataclass(frozen=True)
 class Audit:
-    """What was found. Groups hold spots in the order of the files.
-
-    train: numbers of the files that are for training. exact: the same question. near: nearly the same, groups
-    of `exact` not told again. contradictions: the same or nearly the same question, answered yes and no.
-    restated: the same claim in other words, answered both ways. checks: by the engine. proofs: of items that
-    were built, whether the engine gives their answers again.
+    """The result of an audit. Groups have places in the order of the files. train: numbers of the training
+    files. exact: groups of equal questions. near: nearly equal ones, without groups of `exact`.
+    contradictions: equal or nearly equal questions with different answers. restated: the same claim in other
+    words with different answers. checks: by the engine. proofs: for built items, whether the engine gives
+    their answers again.
     """
 
     files: tuple[QuestionFile, ...]
@@ -93,16 +92,16 @@ class Audit:
         return (ItemPlace(f, k) for f, file in enumerate(self.files) for k in range(len(file.items)))
 
     def item(self, spot: ItemPlace) -> Item:
-        """The question that stands there."""
+        """The question at that place."""
         return self.files[spot.file].items[spot.place]
 
     def is_test(self, spot: ItemPlace) -> bool:
-        """Whether it is a question to test by: in no training file, and in no split for training."""
+        """Whether it is a test question: in no training file, and in no split for training."""
         return spot.file not in self.train and self.item(spot).split not in TRAINING
 
     @cached_property
     def left_out(self) -> dict[ItemPlace, str]:
-        """What cleaned copies do without, and why; where several reasons apply, the first one of these."""
+        """The questions that cleaned copies leave out, each with the first reason that applies."""
         verdicts = {check.spot: check.verdict for check in self.checks}
         unproved = [spot for spot, same in self.proofs.items() if same is False]
         reasons = dict.fromkeys(unproved, "the engine proves another answer")
@@ -126,13 +125,13 @@ class Audit:
         return reasons
 
     def cleaned(self, file: int) -> bytes:
-        """The file in its own layout, without what is left out and without unusable rows."""
+        """The file in its own layout, without left-out questions and unusable rows."""
         kept = (k for k in range(len(self.files[file].items)) if ItemPlace(file, k) not in self.left_out)
         return self.files[file].rewritten(kept)
 
 
 def rules_to_ask(name: str | None) -> dict[str, tuple[Ruleset, ...]]:
-    """What labels are held against: one preset, or 002's rules as published and as its code plays them."""
+    """The rules for checking labels: one preset, or 002's rules as published and as its code plays them."""
     if name is not None:
         return {name: (preset(name),)}
     return {"published": PUBLISHED, "released code": (RELEASED,)}
@@ -143,10 +142,9 @@ def audit_questions(
     train: Sequence[QuestionFile],
     rules: Mapping[str, Sequence[Ruleset]],
 ) -> Audit:
-    """Compare the questions of all files, and ask the engine where a question can be put to it.
-
-    train: files for training. rules: see `rules_to_ask`; a question that names its own rules is asked under
-    those. WolflabError for a file that is given twice.
+    """Compare the questions of all files, and check the answers that the engine can decide. train: files for
+    training. rules: see `rules_to_ask`; a question with its own rules is checked under those. WolflabError
+    for a file that is given twice.
     """
     together = (*files, *train)
     paths = [file.path.resolve() for file in together]
@@ -182,7 +180,7 @@ def audit_questions(
 
 
 def category_of(item: Item) -> str:
-    """As the item says; else "situation" where it names a player by number, "rule" where it does not."""
+    """The item's category; without one, "situation" if it names a player by number, else "rule"."""
     numbered = re.search(r"player[_ ]?\d", item.question, re.IGNORECASE)
     return item.category or ("situation" if numbered else "rule")
 
@@ -192,7 +190,9 @@ def _both_answers(items: Iterable[Item]) -> bool:
 
 
 def _same(items: Sequence[Item]) -> list[tuple[int, int]]:
-    """Pairs of equal questions under equal rules, each with the first one. Options count in any order."""
+    """Pairs of equal questions under equal rules, each with the first one. The order of options does not
+    matter.
+    """
     first: dict[bytes, int] = {}
     pairs = []
     for k, item in enumerate(items):
@@ -206,7 +206,7 @@ def _same(items: Sequence[Item]) -> list[tuple[int, int]]:
 def _grouped(
     spots: Sequence[ItemPlace], pairs: Sequence[tuple[int, int]]
 ) -> tuple[tuple[ItemPlace, ...], ...]:
-    """What hangs together by pairs, in the order of the spots."""
+    """The connected groups of these pairs, in the order of the places."""
     from scipy.sparse import coo_array  # type: ignore[import-untyped]  # heavy, needed here alone
     from scipy.sparse.csgraph import connected_components  # type: ignore[import-untyped]
 
@@ -249,8 +249,8 @@ def _checks(
 def _restated(
     found: Audit, checks: Sequence[LabelCheck], alike: Sequence[tuple[ItemPlace, ...]]
 ) -> Iterator[tuple[LabelCheck, ...]]:
-    """Questions on one claim about equal rules that is held true and false, where no group of equal ones
-    tells it already.
+    """Groups of questions on one claim under equal rules with opposite labels, without groups of equal
+    questions.
     """
     by_claim: dict[tuple[RuleClaim, bytes], list[LabelCheck]] = defaultdict(list)
     for check in checks:

@@ -1,8 +1,6 @@
-"""Answers without understanding, to stand beside models: what guessing by habit or by single words comes to.
-
-Each takes questions of one form, and gives an answer to each. What is learned is learned from training
-questions; where these are missing, from four fifths of the questions for the fifth (clusters stay together).
-None learns from a question that it is tested on.
+"""Baselines beside models: guessing by frequency or by single words. Each takes questions of one form, and
+answers each. It learns from training questions; without these, by cross-validation over fifths (clusters stay
+together). None learns from a question that it is tested on.
 """
 
 from __future__ import annotations
@@ -22,22 +20,21 @@ from .items import YES, Item
 ALWAYS_YES, MAJORITY, WORDS, LONGEST = "always Yes", "majority answer", "bag of words", "longest option"
 FOLDS = 5
 LEAST_TRAINING = 20
-"""Training questions of a form, below which a row learns from itself."""
+"""With fewer training questions of a form, a row learns by cross-validation."""
 MOST_TRAINED = 5000
-"""Training questions that a bag of words learns from; of more, so many are drawn."""
+"""The most training questions of a bag of words; of more, this many are drawn."""
 MOST_CLASSES = 40
-"""Open answers that it can give: the most frequent ones."""
+"""The number of open answers that it can give: the most frequent ones."""
 SEEN = 3
-"""Texts that a word or a pair of words has to stand in, to be learned from."""
+"""The fewest texts with a word or a pair of words for it to be learned from."""
 _WORD = re.compile(r"\w+")
-Guesser = Callable[[Sequence[Item], Sequence[Item]], list[str]]
+BaselineFunction = Callable[[Sequence[Item], Sequence[Item]], list[str]]
 """(training, questions) → answers"""
 
 
 def baselines(items: Sequence[Item], training: Sequence[Item]) -> dict[str, list[str]]:
-    """Baseline → its answers to `items`, which are of one form. training: of that form, or empty.
-
-    Those that learn are left out where there is nothing to learn from: no training, and one cluster alone.
+    """Baseline → its answers to `items`, which are of one form. training: of that form, or empty. Baselines
+    that learn are left out if there is no training and only one cluster.
     """
     form = items[0].form
     answers = {ALWAYS_YES: [YES] * len(items)} if form == "yes_no" else {}
@@ -66,7 +63,7 @@ def majority(training: Sequence[Item], items: Sequence[Item]) -> list[str]:
     ]
 
 
-def held_out(learned: Guesser, items: Sequence[Item], seed: int = 0) -> list[str]:
+def held_out(learned: BaselineFunction, items: Sequence[Item], seed: int = 0) -> list[str]:
     """A baseline's answers to each fifth, learned from the other four (cross-validation by cluster)."""
     clusters = sorted({item.cluster for item in items})
     random.Random(seed).shuffle(clusters)
@@ -86,10 +83,9 @@ def held_out(learned: Guesser, items: Sequence[Item], seed: int = 0) -> list[str
 
 
 def bag_of_words(training: Sequence[Item], items: Sequence[Item]) -> list[str]:
-    """Naive Bayes on words and pairs of neighbouring words, present or not.
-
-    Of choices it learns which options are right, by their words alone, and takes the likeliest; of open
-    questions, the answer by type (`MOST_CLASSES` of them).
+    """Naive Bayes on the presence of words and pairs of neighbouring words. For choices it learns from the
+    options' words which are right, and takes the likeliest; for open questions, the answer by type
+    (`MOST_CLASSES` of them).
     """
     if len(training) > MOST_TRAINED:
         training = random.Random(0).sample(training, MOST_TRAINED)
@@ -116,8 +112,8 @@ def bag_of_words(training: Sequence[Item], items: Sequence[Item]) -> list[str]:
 def _bayes(texts: Sequence[str], labels: Sequence[str]) -> Callable[[str], dict[str, float]]:
     """Text → how likely each label is (a logarithm, up to a constant).
 
-    A feature's frequency under a label is drawn towards its frequency everywhere, so that what is rare says
-    little of labels that are.
+    A feature's frequency under a label is shrunk towards its overall frequency, so that rare features count
+    little for rare labels.
     """
     classes = [label for label, _ in Counter(labels).most_common(MOST_CLASSES)]
     number = {label: k for k, label in enumerate(classes)}

@@ -1,8 +1,7 @@
-"""Building a question set: situations drawn, kinds asked, answers proved, labels matched, splits kept apart.
-
-Yes/no and choice items about situations come in pairs: equal words once the names are blanked, another
-answer. So neither words nor length tell an answer; only who is who does. Items about the rules are balanced
-by how they are asked. Nothing that a test set holds out is in training or validation.
+"""Build a question set: draw situations, ask kinds, prove answers, balance labels, separate splits. Yes/no
+and choice items about situations come in pairs with the same words, names apart, and different answers. So
+neither words nor length predict an answer. Items about the rules are balanced by their frames. Training and
+validation have nothing that a test set holds out.
 """
 
 from __future__ import annotations
@@ -46,19 +45,21 @@ SHARES: Mapping[Split, float] = {
     "kinds": 0.125,
     "ruleset": 0.125,
 }
-"""What share of a set each split gets."""
+"""The share of each split."""
 
 RULE_SHARE = 1 / 3
-"""Of the items that are about the rules themselves, where a split has both (002's files: 1,012 and 541)."""
+"""The share of items about the rules themselves, if a split has both categories (002's files: 1,012 and
+541).
+"""
 
 KINDS_HELD_OUT = 1 / 6
-"""Share of the kinds that training has none of."""
+"""The share of kinds that are kept out of training."""
 
 _TRIES = 400
-"""Situations drawn in a row without one more item, after which a kind is given up."""
+"""Failed draws in a row after which a kind is given up."""
 
 _MANY_TRIES = 4000
-"""The same, at the beginning, of a kind that has two answers and no pair yet."""
+"""The same, at the beginning, for a kind with two answers and no pair yet."""
 
 
 class Case(NamedTuple):
@@ -70,16 +71,17 @@ class Case(NamedTuple):
 
 
 Unasked = Literal["never comes up", "one answer", "no pair"]
-"""Why a kind is not asked: these rules give no such question, always give one answer to it, or gave no two
-questions of equal words and different answers."""
+"""Why a kind is not asked: these rules have no such question, have only one answer to it, or gave no pair
+with equal words and different answers.
+"""
 
 
 @dataclass(frozen=True)
 class Built:
     """A question set.
 
-    items: in random order. held_out: kinds that training has none of. unasked: the other kinds that have no
-    item, each with the reason. short: splits with fewer items than they should have, (made, wanted).
+    items: in random order. held_out: kinds kept out of training. unasked: other kinds without items, each
+    with the reason. short: splits with too few items, (made, wanted).
     """
 
     items: tuple[Item, ...]
@@ -99,10 +101,10 @@ def build_items(
 ) -> Built:
     """About `n` items of these rules; the same seed gives the same items.
 
-    watch: called with (items made, items wanted). kinds: these alone, none of them held out; empty: all.
-    shares: of `n`, by split. most_wordings: so many ways to tell and to ask a kind at most, drawn by the
-    seed, in all splits but that of new wordings; None: all. WolflabError where the rules give fewer than half
-    of the items.
+    watch: called with (items made, items wanted). kinds: only these, none of them held out; empty: all.
+    shares: of `n`, by split. most_wordings: the most tellings and frames of a kind, drawn by the seed, in all
+    splits except that of new wordings; None: all. WolflabError if the rules give fewer than half of the
+    items.
     """
     for name in kinds:
         if name not in KINDS:
@@ -155,7 +157,7 @@ class _Builder:
             reasons = ", ".join(f"{name} ({reason})" for name, reason in left_out.items())
             raise WolflabError(f"these rules give no question: {reasons}; take other kinds or other rules")
         if len(self.items) < self.n / 2:
-            few = self.n < 20  # too few for all splits: pairs are kept together
+            few = self.n < 20  # too few for all splits: pairs stay together
             how = "ask for more with --n" if few else "ask for fewer with --n, or for more kinds"
             raise WolflabError(f"these rules gave {len(self.items)} of {self.n} items; {how}")
         items = list(self.items.values())
@@ -172,7 +174,7 @@ class _Builder:
         self._spread(split, about_situations, n - made)
 
     def _spread(self, split: Split, names: list[str], n: int) -> int:
-        """About `n` items, as many of each kind as can be; how many there are."""
+        """Add about `n` items, evenly over kinds. Returns their number."""
         made, waiting = 0, self.rng.sample(names, len(names))
         while waiting and made < n:
             for name in [*waiting]:
@@ -186,7 +188,7 @@ class _Builder:
         return made
 
     def _add(self, split: Split, kind: QuestionKind) -> int:
-        """One more group of items of that kind; 0 where there is none."""
+        """Add one more group of items of that kind. Returns its size, 0 if there is none."""
         for _ in range(30):
             group = self.sources[kind.name].group(split)
             if group is None:
@@ -205,7 +207,7 @@ class _Builder:
         return random.Random(f"{self.seed}/wordings/{kind.name}").sample(found, most)
 
     def _keep(self, items: list[Item]) -> bool:
-        """Add these items; False where one is there already, its options perhaps in another order."""
+        """Add these items; False if one exists already, perhaps with its options in another order."""
         new = {(item.question, frozenset(item.choices), str(item.rules)): item for item in items}
         if len(new) < len(items) or new.keys() & self.items.keys():
             return False
@@ -215,7 +217,7 @@ class _Builder:
     def _worded(
         self, split: Split, kind: QuestionKind, group: list[Case], wording: ItemWording, rules: list[Ruleset]
     ) -> list[Item]:
-        """The items of one group, in one wording. Yes/no items about rules take a frame that suits the
+        """The items of one group, in one wording. For yes/no items about rules the frame is chosen for
         balance.
         """
         if kind.setting is None and kind.form == "yes_no":
@@ -241,7 +243,7 @@ class _Builder:
     # -- another ruleset --------------------------------------------------------------------------
 
     def _other_rules(self, names: list[str], n: int) -> None:
-        """Pairs in the same words whose answers differ as the rules do: one as under `rules`, one not."""
+        """Pairs in the same words under two other rulesets: one has the answer of `rules`, one another."""
         own = rules_in_words(self.rules)
         others = [other for other in variants(self.rules).values() if rules_in_words(other) != own]
         games = {other: Games(other, f"{self.seed}/other/{at}") for at, other in enumerate(others)}
@@ -297,9 +299,8 @@ def _by_category(names: Iterable[str]) -> tuple[list[str], list[str]]:
 
 
 def _fits_words(kind: QuestionKind, rules: Ruleset, situation: GameSituation) -> bool:
-    """Whether these rules ask for everything that is told (but for shots, which are told in case).
-
-    An order of turns is told only where one is drawn.
+    """Whether these rules ask for every told action (except shots, which are told as a precaution). An order
+    of turns is told only if one is drawn.
     """
     drawn = {"order": rules.speaking_order.startswith("random"), "voting": rules.votes == "open"}
     if situation.order and not drawn.get(situation.moment, False):
@@ -334,7 +335,7 @@ def _offers_both(kind: QuestionKind, case: Case, usual: Value, under: tuple[Rule
 
 
 def _split_of(situation: GameSituation, shares: Mapping[Split, float]) -> Split:
-    """In which split a situation may be used: the same for equal ones, each as often as its share is."""
+    """The split of a situation: the same for equal ones, with frequencies equal to the shares."""
     splits = [split for split in shares if split not in ("kinds", "ruleset")]
     total = sum(shares[split] for split in splits)
     ends = list(accumulate(shares[split] / total for split in splits))
@@ -343,9 +344,8 @@ def _split_of(situation: GameSituation, shares: Mapping[Split, float]) -> Split:
 
 
 class _Source:
-    """Cases of one kind under one ruleset: in pairs that differ in the answer alone, or one by one.
-
-    They are drawn as they come, and wait for whoever asks for those of their split.
+    """Cases of one kind under one ruleset: in pairs that differ only in the answer, or one by one. They are
+    drawn when needed, and kept until their split asks for them.
     """
 
     def __init__(self, kind: QuestionKind, games: Games, shares: Mapping[Split, float], seed: str) -> None:
@@ -357,7 +357,7 @@ class _Source:
         self._values: set[str] = set()
 
     def missing(self) -> Unasked | None:
-        """Why there are no cases; None where there are some."""
+        """Why there are no cases; None if there are some."""
         for _ in range(_MANY_TRIES // _TRIES):
             if self._more(lambda: any(self._ready.values())):
                 return None
@@ -366,11 +366,11 @@ class _Source:
         return "no pair"
 
     def group(self, split: Split) -> list[Case] | None:
-        """The next cases for a split; None where there are no more."""
+        """The next cases for a split; None if there are no more."""
         of_split = None if self.kind.setting is None else split
 
         def ready() -> list[list[Case]]:
-            if split == "kinds":  # of a kind that is held out everything is for that test
+            if split == "kinds":  # all cases of a held-out kind are for that test
                 return next((groups for groups in self._ready.values() if groups), [])
             return self._ready.get(of_split, [])
 
@@ -403,11 +403,11 @@ class _Source:
 
 
 _MOST_WAITING = 50
-"""Cases, or groups of them, that wait for their like or for their split; more are let go."""
+"""The most cases, or groups, that wait for a partner or for their split; others are dropped."""
 
 
 def _cases(kind: QuestionKind, games: Games, rng: random.Random, most: int = 1) -> list[Case]:
-    """Up to `most` cases about one situation; none where this draw gives none."""
+    """Up to `most` cases about one situation; perhaps none."""
     rules = games.rules
     situation = GameSituation("night", 1, rules.players)
     if kind.setting is not None:
@@ -424,8 +424,8 @@ def _cases(kind: QuestionKind, games: Games, rng: random.Random, most: int = 1) 
 
 
 def _as_asked(kind: QuestionKind, rules: Ruleset) -> Ruleset:
-    """The rules as a kind looks at them: one about the rules themselves takes any players as examples, so
-    that no rule about a certain player may touch it.
+    """The rules for a kind. A kind about the rules themselves uses any players as examples, so rules about a
+    certain player are removed.
     """
     named = rules.never_sheriff or rules.stops_without
     return rules.with_(never_sheriff=(), stops_without=None) if named and kind.setting is None else rules
@@ -434,14 +434,14 @@ def _as_asked(kind: QuestionKind, rules: Ruleset) -> Ruleset:
 def engine_answer(
     kind: QuestionKind, rules: Ruleset, situation: GameSituation, asked: AskedAbout
 ) -> Value | None:
-    """The engine's answer; None where these rules do not allow the situation, or leave the answer open."""
+    """The engine's answer; None if these rules do not allow the situation, or do not decide the answer."""
     return _answered(kind, rules, situation, asked)[0]
 
 
 def _answered(
     kind: QuestionKind, rules: Ruleset, situation: GameSituation, asked: AskedAbout
 ) -> tuple[Value | None, Query]:
-    """The engine's answer, and the query that knows how the engine came to it."""
+    """The engine's answer, and the query with its derivation."""
     query = Query(_as_asked(kind, rules), situation, asked)
     try:
         if kind.setting is not None:
@@ -452,7 +452,7 @@ def _answered(
 
 
 def _shape(case: Case, kind: QuestionKind) -> object:
-    """What a case tells once all names are blanked: cases of one shape are told in equal words."""
+    """A case without its names: cases of one shape have the same words."""
     s = case.situation
     told = Counter((of, target if isinstance(target, str) else "seat") for of, _, target in s.told)
     words = tuple(sorted((key, word) for key, word in case.asked.items() if isinstance(word, str)))
@@ -470,7 +470,7 @@ def _shape(case: Case, kind: QuestionKind) -> object:
 
 
 def difficulty(kind: QuestionKind, rules: Ruleset, case: Case) -> int:
-    """How many facts of the text change the answer when changed alone."""
+    """The number of told facts that change the answer when changed alone."""
     return sum(
         any(engine_answer(kind, rules, changed, case.asked) not in (None, case.value) for changed in ways)
         for ways in changes(rules, case.situation)
@@ -504,9 +504,8 @@ def _item(
 
 
 def proved(item: Item) -> bool | None:
-    """Whether the engine still gives the item's answer; None for an item that was not built.
-
-    An item whose data somebody damaged is not proved.
+    """Whether the engine still gives the item's answer; None for an item that was not built. False for
+    damaged data.
     """
     if item.kind not in KINDS or item.rules is None or item.asked is None:
         return None
@@ -543,7 +542,7 @@ def _holds(item: Item, kind: QuestionKind, rules: Ruleset, asked: AskedAbout) ->
 
 _NO_SWITCHES = {"name", "roles", "player_name", "first_player", "role_names", "sheriff_role"}
 _NO_SWITCHES |= {"never_sheriff", "stops_without", "tell_stop"}
-"""Fields of a ruleset that `variants` leaves as they are."""
+"""Fields of a ruleset that `variants` does not change."""
 
 
 def variants(rules: Ruleset) -> dict[str, Ruleset]:

@@ -1,9 +1,7 @@
-"""Which questions are the same: to the letter, or nearly.
-
-Nearly the same means two things at once. The words on which an answer hangs (roles, players, numbers, deeds,
-times, negations, "only", "must") are the same in the same order. What is left of the questions is near under
-the offline embedder. Nearness alone cannot do it: "Can the Guard protect the Seer?" is nearer to "Can the
-Seer protect the Guard?" than to most of its paraphrases.
+"""Find questions that are equal, or nearly equal. Nearly equal means two things: the words that decide an
+answer (roles, players, numbers, actions, times, negations, "only", "must") are the same in the same order,
+and the rest is similar under the offline embedder. Similarity alone does not suffice: "Can the Guard protect
+the Seer?" is nearer to "Can the Seer protect the Guard?" than to most of its paraphrases.
 """
 
 from __future__ import annotations
@@ -21,12 +19,12 @@ from ..models.embedders.hashing import HashingEmbedder
 from .question_claims import WORD_LISTS
 
 NEAR = 0.75
-"""Cosine from which questions with equal marks are nearly the same; `docs/wwqa-audit.md` says why."""
+"""The least cosine similarity of nearly equal questions; see `docs/wwqa-audit.md`."""
 
 _CHUNK = 1000
 """Rows of one product of matrices."""
 _ASKING = frozenset(["who", "whom", "what", "how", "why", "when", "where", "which"])
-"""They count as the question's first word."""
+"""Question words, which count as the question's first word."""
 
 
 def _stem(word: str) -> str:
@@ -50,7 +48,7 @@ def _plain_words(text: str) -> str:
 
 @lru_cache(1 << 16)
 def _read(text: str) -> tuple[tuple[str, ...], str]:
-    """(the marks in order, the text without what carries nothing)."""
+    """(the deciding words in order, the text without filler words)."""
     plain = (
         _plain_words(text).replace("n't", " not").replace("werewolf game", "game").replace("have to", "must")
     )
@@ -63,9 +61,8 @@ def _read(text: str) -> tuple[tuple[str, ...], str]:
 
 
 def near_pairs(texts: Sequence[str], near: float = NEAR) -> Iterator[tuple[int, int]]:
-    """The places of questions that are nearly the same, the smaller place first.
-
-    Compares only those with equal marks, in blocks, so that ten thousand questions take seconds.
+    """Pairs of indices of nearly equal questions, the smaller index first. Only questions with the same
+    deciding words are compared, in blocks, so that ten thousand questions take seconds.
     """
     by_marks: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for place, text in enumerate(texts):

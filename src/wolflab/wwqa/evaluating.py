@@ -1,8 +1,7 @@
-"""Questions put to models: which, in what words, and what each model answered.
-
-The calls are on file in a directory of their own, like a judge's: what was answered is never asked again, a
-killed or failed evaluation goes on with the same command, and further questions and models join it. An answer
-follows from its call, so reading a reply otherwise (`coin`) asks nobody.
+"""Evaluations: which questions are put to models, in which words, and the answers. Calls are stored in a
+directory, like a judge's: answered questions are not asked again, the same command resumes an evaluation, and
+questions and models can be added. Answers follow from stored calls, so another way of reading replies
+(`coin`) needs no calls.
 """
 
 from __future__ import annotations
@@ -41,15 +40,15 @@ TEST_SPLITS: tuple[Split, ...] = ("situations", "wordings", "kinds", "ruleset")
 MAX_TOKENS = 64
 TOP_LOGPROBS = 5
 _JUDGED = 2000
-"""Characters of a reply that a judge is shown."""
+"""The most characters of a reply that a judge is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvalSettings:
     """How questions are put and replies are read.
 
-    rules: of questions that do not say theirs. plain: rules and question alone, as in 002's release. coin:
-    read yes and no as the release does, `seed` drawing for it.
+    rules: for questions without their own. plain: rules and question alone, as in 002's release. coin: read
+    yes and no as the release does, with draws by `seed`.
     """
 
     rules_text: RulesText = "yes"
@@ -68,8 +67,7 @@ class EvalSettings:
     def messages(self, rows: Iterable[EvalRow]) -> dict[tuple[str, bool, int], str]:
         """(row, with rules, place) → the message.
 
-        Those with the same rules in front follow each other: a server that keeps a prompt's beginning reads
-        the rules once.
+        Messages with the same rules follow each other, for servers that cache a prompt's beginning.
         """
 
         def put(item: Item, rules: bool) -> str:
@@ -87,13 +85,11 @@ class EvalSettings:
 
 @dataclass(frozen=True, slots=True)
 class EvalRow:
-    """Questions that make one row of the results: a split of a file, a file that has none, or what a file has
-    on general ability.
-
-    conditions: with or without the rules in front. foreign: it is of a file of others. training: what its
-    baselines learn from: the file's own split "train", or the training files. contaminated: whether each
-    question stands in one of these files; None where none is named. general: it is not about the game, so
-    that no rules are in front whatever the condition.
+    """The questions of one row of the results: a split of a file, a file without splits, or a file's
+    questions of general ability. conditions: with or without the rules in front. foreign: from a file that
+    Wolflab did not make. training: for its baselines: the file's own split "train", or the training files.
+    contaminated: whether each question is in the training files; None without such files. general: not about
+    the game, so that no rules are in front in any condition.
     """
 
     name: str
@@ -107,23 +103,21 @@ class EvalRow:
 
 @dataclass(frozen=True, slots=True)
 class EvalPlayer:
-    """Who answers: a model with or without the rules in front."""
+    """A player of an evaluation: a model, with or without the rules in front."""
 
     model: str
     rules: bool
 
     @property
     def name(self) -> str:
-        """As tables show it."""
+        """Its name in tables."""
         return self.model if self.rules else f"{self.model}, no rules text"
 
 
 @dataclass(frozen=True, slots=True)
 class EvalAnswer:
-    """One question as one player answered it.
-
-    chance: the probability of Yes, where the server gave it. same: whether a judge finds that the reply says
-    what the right answer says; None where it was not asked.
+    """One player's answer to a question. chance: the probability of Yes, if the server gave it. same: whether
+    a judge finds that the reply agrees with the right answer; None if it was not asked.
     """
 
     item: Item
@@ -136,12 +130,12 @@ class EvalAnswer:
 
     @property
     def right(self) -> bool:
-        """By matching, or, of free text, by the judge."""
+        """Whether the answer is right: by matching or, for free text, by the judge."""
         return self.reading.right or (self.item.answer_type == "text" and self.same is True)
 
     @property
     def mark(self) -> Mark:
-        """For `scores`."""
+        """The answer as a `Mark` for `scores`."""
         reading = self.reading
         return Mark(
             self.item.cluster, self.item.answer, reading.said, self.right, reading.readable, self.chance
@@ -150,10 +144,9 @@ class EvalAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class EvalRun(BatchResult):
-    """What was asked and answered.
-
-    answers: by row and player, as the row's items; None for one that waits. costless: by model, what calls
-    took that cost nothing; prices: what the models cost. judge: who judged open answers.
+    """The rows and answers of an evaluation. answers: by row and player, in the order of the row's items;
+    None for one that waits. costless: usage of free calls by model; prices: of the models. judge: of open
+    answers.
     """
 
     settings: EvalSettings
@@ -165,17 +158,17 @@ class EvalRun(BatchResult):
     judge: str = ""
 
     def cost(self, model: str) -> float | None:
-        """USD of a model's calls; None where no call has a known cost. See `unpriced`."""
+        """The cost of a model's calls in USD; None if no call has a known cost. See `unpriced`."""
         cost = self.spent[model].usage.cost
         return cost if cost or not self.unpriced(model) else None
 
     def unpriced(self, model: str) -> int:
-        """Tokens of a model that no known cost stands for, as of calls from before it had a price."""
+        """Tokens of a model without a known cost, such as from calls before it had a price."""
         unknown = model in unpriced(self.costless, self.prices)
         return self.costless[model].tokens if unknown else 0
 
     def given(self, row: EvalRow, player: EvalPlayer) -> list[EvalAnswer]:
-        """The answers that are there."""
+        """The answers that exist."""
         return [one for one in self.answers.get((row.name, player), ()) if one is not None]
 
     @cached_property
@@ -189,7 +182,7 @@ class EvalRun(BatchResult):
         return shares
 
     def answer_lines(self) -> bytes:
-        """A JSON line for each question and player: what was asked, what came, what was read of it."""
+        """A JSON line for each question and player: the message, the reply, and the answer read from it."""
         lines = [
             {
                 "item": one.item.id,
@@ -225,11 +218,10 @@ def find_rows(
     limit: int | None = None,
     tell: Callable[[str], None] = lambda sentence: None,
 ) -> tuple[EvalRow, ...]:
-    """The rows to be asked. train: training files. limit: questions of each row, drawn by the seed.
-
-    The rules stand in front of the row `ruleset` but in a row of its own, "from memory", where questions
-    without them are wanted. Questions of general ability are a row "general" whatever `splits` says, and are
-    asked once; of contamination it tells where there is some.
+    """The rows of an evaluation. train: training files. limit: questions of each row, drawn by the seed.
+    tell: called with sentences on contamination. The row `ruleset` always has the rules in front; if
+    questions without them are wanted, it gets a second row, "from memory". Questions of general ability are a
+    row "general" for any `splits`, and are asked once.
     """
     wanted = set(splits)
     for split in wanted - set(get_args(Split)):
@@ -274,12 +266,12 @@ def find_rows(
 
 
 def _row_of(item: Item) -> str:
-    """What names the row that an item is in: its split, or "general"; "" in a file of others."""
+    """The name of an item's row: its split, or "general"; "" in a foreign file."""
     return item.split or (GENERAL if item.category == GENERAL else "")
 
 
 def draw_items(items: Sequence[Item], limit: int | None, seed: int) -> Sequence[Item]:
-    """So many of them, a Yes with its No, in their order; `seed` decides which. limit: None for all."""
+    """At most `limit` of the items (None: all), drawn by the seed with pairs together, in their order."""
     if limit is None or len(items) <= limit:
         return items
     groups: dict[str, list[int]] = {}
@@ -298,7 +290,7 @@ def draw_items(items: Sequence[Item], limit: int | None, seed: int) -> Sequence[
 
 
 def _message_item(words: str, model: Model, sampling: Sampling) -> BatchItem[Response]:
-    """One message to one model."""
+    """An item of a batch: one message to one model."""
     name = blake2b(words.encode(), digest_size=16).hexdigest()
     return single_call(name, model, Request(Chat((("user", words),)), f"wwqa|{name}", sampling))
 
@@ -310,9 +302,8 @@ def evaluation_batch(
     limits: tuple[int | None, float | None] = (None, None),
     watcher: BatchWatcher | None = None,
 ) -> CallBatch:
-    """The models that are to answer, and the judge; WolflabError for one that cannot. See `CallBatch.of`.
-
-    A judge of the name of one of the models is that model, with its settings.
+    """A batch with the models that answer, and the judge; WolflabError for an unusable one. See
+    `CallBatch.of`. A judge with the name of one of the models has that model's settings.
     """
     named = {name_and_settings(spec)[0]: spec for spec in specs}
     if BUILT_IN in named:
@@ -333,8 +324,8 @@ def evaluation_batch(
 
 
 async def evaluate(batch: CallBatch, rows: Sequence[EvalRow], settings: EvalSettings) -> EvalRun:
-    """Put the rows' questions to each model of a batch, one model after another; its judge says of open
-    answers whether they say the same as the right one.
+    """Put the rows' questions to each model of a batch, one model after another; its judge compares open
+    answers with the right ones.
     """
     messages = settings.messages(rows)
     by_name = {row.name: row.items for row in rows}
@@ -354,10 +345,10 @@ async def evaluate(batch: CallBatch, rows: Sequence[EvalRow], settings: EvalSett
         "max_tokens": str(settings.max_tokens),
         "probabilities": str(settings.probabilities),
     }
-    async with batch.begin(decides, *await batch.left(items)) as home:
+    async with batch.begin(decides, *await batch.left(items)) as store:
         for model in batch.models:
-            await batch.work(home, list(asked[model.name].values()), model.name)
-            if isinstance(model, LocalModel):  # the weights of one at a time are in memory
+            await batch.work(store, list(asked[model.name].values()), model.name)
+            if isinstance(model, LocalModel):  # only one model's weights are in memory at a time
                 await model.close()
         players = tuple(
             EvalPlayer(model.name, rules) for model in batch.models for rules in settings.conditions
@@ -372,21 +363,21 @@ async def evaluate(batch: CallBatch, rows: Sequence[EvalRow], settings: EvalSett
             if player.rules in row.conditions
         }
         if batch.judge is not None:
-            answers, judged = await _judged(batch, home, batch.judge, answers, plain)
+            answers, judged = await _judged(batch, store, batch.judge, answers, plain)
             items += judged
         return EvalRun(
             settings=settings,
             rows=tuple(rows),
             players=players,
             answers=answers,
-            costless=by_model(home.costless()),
+            costless=by_model(store.costless()),
             prices={
                 model.name: frozenset((model.settings.price,))
                 for model in batch.everybody
                 if isinstance(model, ServerModel)
             },
             judge="" if batch.judge is None else batch.judge.name,
-            **batch.result(home, items),
+            **batch.result(store, items),
         )
 
 
@@ -397,7 +388,7 @@ def _answer(
     settings: EvalSettings,
     player: EvalPlayer,
 ) -> EvalAnswer | None:
-    """What a player said to a message. asked: by message."""
+    """A player's answer to a message. asked: by message."""
     response = asked[words].answer
     if response is None:
         return None
@@ -414,7 +405,7 @@ def _answer(
 
 
 def judge_prompt(item: Item, reply: str) -> str:
-    """What a judge of an open answer is told."""
+    """The prompt for the judge of an open answer."""
     return (
         f"Question:\n{item.question}\n\nRight answer:\n{item.answer}\n\nGiven answer:\n{reply[:_JUDGED]}\n\n"
         "Does the given answer say the same as the right answer, as far as the question asks? What the given "
@@ -423,16 +414,14 @@ def judge_prompt(item: Item, reply: str) -> str:
 
 
 _Answers = dict[tuple[str, EvalPlayer], tuple[EvalAnswer | None, ...]]
-"""By row and player, as the row's items; None for one that waits."""
+"""Answers by row and player, in the order of the row's items; None for one that waits."""
 
 
 async def _judged(
-    batch: CallBatch, home: CallStore, judge: Model, answers: _Answers, sampling: Sampling
+    batch: CallBatch, store: CallStore, judge: Model, answers: _Answers, sampling: Sampling
 ) -> tuple[_Answers, list[BatchItem[Response]]]:
-    """The answers with the judge's verdicts, and what the judge was asked.
-
-    Free text that matches is right without a judge; answers that are matched exactly are put to it all, so
-    that its agreement with the rules is known.
+    """The answers with the judge's verdicts, and the judge's calls. Free text that matches is right without a
+    judge. Answers with exact matching all go to the judge, to measure its agreement.
     """
     prompts: dict[int, str] = {}
     for given in (one for answered in answers.values() for one in answered if one is not None):
@@ -441,7 +430,7 @@ async def _judged(
         if said.strip():
             prompts[id(given)] = judge_prompt(given.item, said)
     items = {words: _message_item(words, judge, sampling) for words in prompts.values()}
-    await batch.work(home, list(items.values()), f"judge {judge.name}")
+    await batch.work(store, list(items.values()), f"judge {judge.name}")
 
     def with_verdict(given: EvalAnswer | None) -> EvalAnswer | None:
         response = items[prompts[id(given)]].answer if id(given) in prompts else None

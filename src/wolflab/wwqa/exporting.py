@@ -1,8 +1,6 @@
-"""Questions as other programs take them: a data set for Hugging Face, tasks for lm-evaluation-harness and for
-Inspect.
-
-All three hold the same rows: what is put to a model is `asking.prompt` to the byte. Both tools read replies
-by copies of `reply_parser.py` and of `thoughts.py`, which it needs.
+"""Exports of questions: a data set for Hugging Face, tasks for lm-evaluation-harness and for Inspect. All
+three have the same rows, with the prompts of `asking.prompt` to the byte. Both tools read replies by copies
+of `reply_parser.py` and of `thoughts.py`.
 """
 
 from __future__ import annotations
@@ -54,15 +52,15 @@ _FEATURES: Mapping[str, Mapping[str, Any]] = {
     "derivation": {"list": "string"},
     "words": {"list": {"list": "string"}},
 }
-"""The columns that are no plain text, as a card names their types."""
+"""The types of columns that are not plain text, in a card's words."""
 
 
 def exported(path: Path, to: ExportTarget, rules_text: bool = True, built_with: str = "") -> dict[str, bytes]:
     """The files of an export, by name.
 
-    path: a file of questions with splits. rules_text: the rules stand in front (of the split `ruleset`,
-    always). built_with: the command that made the questions, for a card. WolflabError for questions that
-    cannot be put, or not in this way.
+    path: a file of questions with splits. rules_text: put the rules in front (always for the split
+    `ruleset`). built_with: the command that made the questions, for a card. WolflabError for questions that
+    cannot be exported so.
     """
     file = read_questions(path)
     items = file.items
@@ -147,7 +145,7 @@ def _rules(item: Item) -> str:
 
 
 def filled(template: str, **values: object) -> bytes:
-    """A text of `templates/` with its places filled."""
+    """A text of `templates/` with its fields filled."""
     text = files("wolflab.wwqa").joinpath(f"templates/{template}.txt").read_text(encoding="utf-8")
     return Template(text).substitute(values).encode()
 
@@ -177,7 +175,7 @@ def _card(path: Path, splits: Mapping[str, Sequence[Item]], rules_text: bool, bu
 
 
 def _front(splits: Mapping[str, Sequence[Item]]) -> dict[str, Any]:
-    """A card's front matter: what is where, and of which type."""
+    """A card's front matter: files, columns and their types."""
     n = sum(map(len, splits.values()))
     sizes = {1_000: "n<1K", 10_000: "1K<n<10K", 100_000: "10K<n<100K"}
     columns = list(_row(Path(), Item(question="", answer="Yes"), False))
@@ -199,7 +197,7 @@ def _front(splits: Mapping[str, Sequence[Item]]) -> dict[str, Any]:
 
 
 def _table(splits: Mapping[str, Sequence[Item]]) -> str:
-    """What is in each split, as a table of Markdown."""
+    """The contents of each split, as a Markdown table."""
     heads = ("split", "for", "questions", "Yes", "No", "choice", "open", "about rules", "kinds", "clusters")
     lines = [heads, ("---",) * 2 + ("---:",) * (len(heads) - 2)]
     for split, items in splits.items():
@@ -238,7 +236,7 @@ def _inspect(splits: Mapping[str, Sequence[Item]]) -> dict[str, bytes]:
 
 
 def _read_as_here(template: str, splits: Mapping[str, Sequence[Item]]) -> dict[str, bytes]:
-    """What both tools get: a page on the tasks, and the parser of replies as it stands."""
+    """The files for both tools: a page on the tasks, and copies of the parser of replies."""
     page = filled(
         template,
         n=f"{sum(map(len, splits.values())):,}",

@@ -1,8 +1,6 @@
-"""Questions of general ability: counting, comparing, copying, answering in a form. They have nothing to do
-with the game, and show whether a model that was trained for something else can still do what it could.
-
-Every answer is worked out from what the question is made of. Yes-or-no questions come in pairs in the same
-words, or about words of the same list, so that no word tells the answer.
+"""Questions of general ability: counting, comparing, copying, answering in a form. They are not about the
+game, and show whether a trained model has lost abilities. Every answer is computed. Yes-or-no questions come
+in pairs in the same words, or about words of the same list, so that no word predicts the answer.
 """
 
 from __future__ import annotations
@@ -21,7 +19,9 @@ from ..errors import WolflabError
 from .items import GENERAL, NO, YES, AnswerType, Form, Item
 
 MOST = 2000
-"""Questions of one file. A kind has a few hundred that differ, so that there are always more to draw."""
+"""The most questions of one file. A kind has a few hundred different ones, so that there are always more to
+draw.
+"""
 
 _DATA = msgspec.yaml.decode(Path(__file__).with_name("general.yaml").read_bytes())
 _WORDS: list[str] = _DATA["vocabulary"].split()
@@ -37,7 +37,7 @@ _VALUES = {
 
 
 class _Asked(NamedTuple):
-    """What a question is made of, before it has words. others: wrong options of a choice."""
+    """A question before it has words. others: wrong options of a choice."""
 
     made_of: dict[str, object]
     answer: str
@@ -46,9 +46,8 @@ class _Asked(NamedTuple):
 
 @dataclass(frozen=True)
 class GeneralKind:
-    """One kind. about: what it asks, in words. frames: the question in words; they take turns.
-
-    draw: what one question is made of; a Yes and its No of form yes_no.
+    """One kind. about: its description. frames: wordings of the question, used in turn. draw: draws one
+    question; for form yes_no a pair of Yes and No.
     """
 
     name: str
@@ -59,9 +58,8 @@ class GeneralKind:
     answer_type: AnswerType = "text"
 
     def items(self, rng: random.Random, number: int) -> list[Item]:
-        """One question of it, or a pair. number: how many the kind has already.
-
-        A right option's place goes round by it, and does not follow from the frame.
+        """One question, or a pair. number: of questions that the kind has already. It determines the place of
+        the right option, independently of the frame.
         """
         turn = number // (2 if self.form == "yes_no" else 1)
         items = []
@@ -91,10 +89,8 @@ class GeneralKind:
 
 
 def general_items(n: int, seed: int) -> tuple[Item, ...]:
-    """`n` items, as many of each kind as can be; the same seed gives the same items.
-
-    With an odd number of questions left, the last is of no yes-or-no kind. WolflabError for a number that is
-    out of range.
+    """`n` items, evenly over kinds; the same seed gives the same items. If an odd number is left, the last is
+    not a yes-or-no question. WolflabError for a number out of range.
     """
     if not 1 <= n <= MOST:
         raise WolflabError(f"--n: got {n}; ask for 1 to {MOST:,} questions")
@@ -255,7 +251,7 @@ def _told_colour(rng: random.Random) -> tuple[_Asked, ...]:
 
 
 def _coloured(rng: random.Random) -> tuple[str, str, str]:
-    """(what is told, a thing, its colour)"""
+    """(the told sentence, a thing, its colour)"""
     things, colours = rng.sample(_THINGS, 2), rng.sample(_COLOURS, 2)
     told = " ".join(f"The {thing} is {colour}." for thing, colour in zip(things, colours, strict=True))
     at = rng.randrange(2)

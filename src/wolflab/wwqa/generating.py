@@ -1,14 +1,13 @@
 """Questions that a model writes, revises and answers: the pipeline of 002 §8 (Figure 5) on any model.
 
 A *chain* makes the questions of one category and one form. A *round* asks for ten questions and has them
-revised; what comes of it enters the chain's pool. The first three rounds show the five examples that people
-wrote, every later one two of these and three of the pool. Then each question is answered, and the answer is
-revised or the question dropped. Answers to yes-or-no questions are left for people (`reviewing`), unless a
-model is to propose them.
+revised; the results enter the chain's pool. The first three rounds show the five examples that people wrote,
+later ones two of these and three of the pool. Then each question is answered, and the answer is revised or
+the question dropped. Answers to yes-or-no questions are left for people (`reviewing`), unless a model is to
+propose them.
 
-Every round and every answer is an item of a batch, whose calls are on file: a run that was stopped goes on,
-and the same calls give the same questions. Rounds come in threes that know the same pool, and are made at
-once.
+Every round and every answer is an item of a batch with stored calls: a stopped run can be resumed, and the
+same calls give the same questions. Three rounds with the same pool run at once.
 """
 
 from __future__ import annotations
@@ -72,28 +71,29 @@ from .writing import (
 A_ROUND = 10
 """Questions asked for at once (002 §8)."""
 TOGETHER = 3
-"""Rounds that know the same pool. The paper's first three see no generated question either."""
+"""The number of rounds with the same pool. The paper's first three see no generated question either."""
 HUMAN = 2
-"""Of the five examples of a later round, those that people wrote (002 §8)."""
+"""The number of human examples among the five of a later round (002 §8)."""
 ROUNDS = 3
-"""A chain gives up after so many times the rounds that it would need if every question were kept."""
+"""A chain stops after this multiple of the rounds that it would need if every question were kept."""
 NEAR = 0.95
-"""Cosine similarity from which a question counts as asked before. At this one `hashing` finds other words for
-the same little words, and keeps two situations that differ in one player."""
+"""The cosine similarity from which a question counts as asked before. With this value `hashing` finds
+questions that differ in small words, and keeps two situations that differ in one player.
+"""
 
 CATEGORIES: tuple[Category, ...] = ("rule", "situation")
 FORMS: tuple[Form, ...] = ("open", "yes_no")
 PAIRS, TO_LABEL, FACTS = "questions.jsonl", "to_label.jsonl", "generation.json"
-"""What is left: questions with answers, yes-or-no questions that people are to label, how all were made."""
+"""The files of a run: questions with answers, yes-or-no questions for people to label, how all were made."""
 _PROGRESS = "questions and answers"
-"""What progress is told of."""
+"""The name of the progress bar."""
 _WRITING, _REVIEWING = Sampling(temperature=1.0), Sampling(temperature=0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class GenerationPlan:
-    """What is to be made. questions: over all chains. near: embedder and threshold, None: no near-duplicate
-    is looked for. label: whether a model proposes the answers of yes-or-no questions.
+    """The plan of a generation. questions: over all chains. near: embedder and threshold; None:
+    near-duplicates are not searched. label: whether a model proposes the answers of yes-or-no questions.
     """
 
     ruleset: Ruleset
@@ -107,7 +107,7 @@ class GenerationPlan:
 
 @dataclass(frozen=True, slots=True)
 class UnusableReply:
-    """A reply that could not be used. asker, step: what it was to be; why: as the model was told."""
+    """A reply that could not be used. asker, step: its key; why: the reason given to the model."""
 
     asker: str
     step: str
@@ -117,12 +117,11 @@ class UnusableReply:
 
 @dataclass(frozen=True, slots=True)
 class ChainCounts:
-    """What became of one chain's questions.
-
-    written: by the rounds; revised: left by their revision. same, near: left out because it had been asked
-    before, in equal words or in similar ones. kept: in the pool, at most `wanted` of them. answered: with an
-    answer that passed its revision; dropped by it: questions that the rules do not decide. lost_rounds,
-    lost_answers: no usable reply came. waiting: still to be asked, after a budget or a server stopped it.
+    """The counts of one chain's questions. written: by the rounds; revised: kept by their revision. same,
+    near: left out as asked before, in equal or in similar words. kept: in the pool, at most `wanted`.
+    answered: with an answer that passed revision; dropped by revision: questions that the rules do not
+    decide. lost_rounds, lost_answers: without a usable reply. waiting: still to be asked, after a budget or a
+    server stopped it.
     """
 
     category: str
@@ -143,7 +142,7 @@ class ChainCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class Generation(BatchResult):
-    """What a run has made so far."""
+    """The results of a run so far."""
 
     pairs: tuple[Item, ...]
     to_label: tuple[Item, ...]
@@ -162,9 +161,9 @@ async def generate_by_name(
     limits: tuple[int | None, float | None] = (None, None),
     watcher: BatchWatcher | None = None,
 ) -> Generation:
-    """`generate` by the models that an experiment would name so; see `CallBatch.of`.
+    """`generate` with models by name; see `CallBatch.of`.
 
-    reviser: None where one model does both.
+    reviser: None if one model does both.
     """
     budget = Budget(*limits)
     models = [resolve(one, budget) for one in (spec, reviser) if one is not None]
@@ -180,10 +179,10 @@ async def generate_by_name(
 
 
 async def generate(plan: GenerationPlan, batch: CallBatch, embedder: Embedder | None) -> Generation:
-    """Make the questions and write them down. More questions, other forms, and labels may be asked for later.
+    """Make the questions and write them to files. More questions, other forms, and labels may be added later.
 
-    batch: its first model writes and answers, its last one revises. A ModelError that is no failing server,
-    and a request that no longer fits the one on file, is raised at the end.
+    batch: its first model writes and answers, its last one revises. A ModelError that is not a failing
+    server, and a request that differs from the stored one, is raised at the end.
     """
     writer, reviser = batch.models[0], batch.models[-1]
     kinds = [(category, form) for form in plan.forms for category in CATEGORIES]
@@ -206,19 +205,19 @@ async def generate(plan: GenerationPlan, batch: CallBatch, embedder: Embedder | 
         await _replay(batch, chains)
         waiting = any(not item.over for chain in chains for item in chain.items())
         ahead = _ahead(batch, chains)
-        async with batch.begin(facts, ahead, batch.models if waiting else []) as home:
-            await _work(batch, home, chains)
+        async with batch.begin(facts, ahead, batch.models if waiting else []) as store:
+            await _work(batch, store, chains)
             items = [item for chain in chains for item in chain.items()]
             pairs: dict[Form, dict[str, Item]] = {form: {} for form in FORMS}
             for chain in chains:
-                for item in chain.pairs():  # each question once, whichever chain has it
+                for item in chain.pairs():  # each question once over all chains
                     pairs[chain.form].setdefault(item.id, item)
             made = Generation(
                 pairs=tuple(pairs["open"].values()),
                 to_label=tuple(pairs["yes_no"].values()),
                 chains=tuple(chain.counts() for chain in chains),
                 unusable=tuple(reply for steps in items for reply in steps.unusable),
-                **batch.result(home, items),
+                **batch.result(store, items),
             )
     finally:
         if embedder is not None:
@@ -245,21 +244,19 @@ async def generate(plan: GenerationPlan, batch: CallBatch, embedder: Embedder | 
 
 
 async def _replay(batch: CallBatch, chains: Sequence[_Chain]) -> None:
-    """Let the chains go as far as the calls on file do; items that are not answered there wait."""
-    with batch.on_file() as home:
+    """Advance the chains as far as stored calls allow; other items wait."""
+    with batch.on_file() as store:
         while items := [item for chain in chains for item in await chain.next_items()]:
             for item in items:
                 item.stop("unfinished", "")
                 with suppress(NotStored, CassetteMismatch):  # `_work` tells of the second
-                    await item.ask(Cassette({} if home is None else home.filed(item.name)))
+                    await item.ask(Cassette({} if store is None else store.filed(item.name)))
                     item.how, item.over = None, True
 
 
 def _ahead(batch: CallBatch, chains: Sequence[_Chain]) -> list[CallsAhead]:
-    """What the chains will take, beside what is on file.
-
-    A chain may need all its rounds, and any reply may be asked for again. A text that nobody has written yet
-    counts as long as it may be.
+    """The calls that the chains still need, beside stored ones. A chain may need all its rounds, and any
+    reply may be asked for again. A text that is not written yet counts with its greatest length.
     """
     if not any(isinstance(model, ServerModel) for model in batch.models):
         return []
@@ -275,8 +272,8 @@ def _ahead(batch: CallBatch, chains: Sequence[_Chain]) -> list[CallsAhead]:
     ]
 
 
-async def _work(batch: CallBatch, home: CallStore, chains: Sequence[_Chain]) -> None:
-    """Let the chains go on as far as they can; WolflabError for what cannot be asked at all."""
+async def _work(batch: CallBatch, store: CallStore, chains: Sequence[_Chain]) -> None:
+    """Advance the chains as far as possible; WolflabError for impossible requests."""
     ended = False  # fewer questions than wanted may have been found
 
     def made_of() -> tuple[int, int]:
@@ -285,18 +282,18 @@ async def _work(batch: CallBatch, home: CallStore, chains: Sequence[_Chain]) -> 
 
     def over() -> None:
         batch.watcher.progress(_PROGRESS, *made_of())
-        tell()
+        report()
 
     batch.watcher.progress(_PROGRESS, *made_of())
-    with home.reporting_progress(_PROGRESS, made_of) as tell:
+    with store.reporting_progress(_PROGRESS, made_of) as report:
         items = [item for chain in chains for item in chain.items() if not item.over]
         while items:
             for item in items:
-                item.attach(home)
+                item.attach(store)
             await work(items, AT_ONCE, over, batch.budget)
             failed = next((item for item in items if item.how == "failed"), None)
             if failed is not None:
-                raise WolflabError(f"{failed.why} (what was made is kept: {home.usage().tokens:,} tokens)")
+                raise WolflabError(f"{failed.why} (what was made is kept: {store.usage().tokens:,} tokens)")
             items = [item for chain in chains for item in await chain.next_items()]
         ended = not any(item.how for chain in chains for item in chain.items())
 
@@ -328,7 +325,7 @@ class _Chain:
         self._vectors: list[np.ndarray[Any, Any]] = []
 
     async def next_items(self) -> list[_Steps]:
-        """What is to follow now; nothing where all is done, or waits."""
+        """The next items; empty if all are done, or wait."""
         rounds = await self._next_rounds()
         fresh = [item for _, item in self.pool[len(self.answers) : self.wanted]] if self._answered else []
         answers = [(item, self._answer(item)) for item in fresh]
@@ -336,10 +333,10 @@ class _Chain:
         return [*rounds, *(steps for _, steps in answers)]
 
     async def _next_rounds(self) -> list[_Steps]:
-        """Take in what the last rounds gave; the rounds that are to follow, none where there are enough."""
+        """Take the last rounds' questions. Returns the next rounds, none if there are enough."""
         for number, one in enumerate(self.rounds[self._taken :], self._taken):
             if one.how is not None:
-                return []  # it waits, and what follows depends on it
+                return []  # it waits, and the next rounds depend on it
             for question in one.last or ():
                 await self._take(number, question)
             self._taken += 1
@@ -351,7 +348,7 @@ class _Chain:
         return fresh
 
     def _round(self, number: int, shown: Sequence[Item]) -> _Steps:
-        """A round: questions are written, then revised."""
+        """The steps of a round: questions are written, then revised."""
         rules, category, form = self.plan.ruleset, self.category, self.form
         return _Steps(
             self.plan,
@@ -375,7 +372,7 @@ class _Chain:
         )
 
     def _answer(self, item: Item) -> _Steps:
-        """An answer: it is written, then revised; "" where the revision dropped the question."""
+        """The steps of an answer: it is written, then revised; "" if the revision dropped the question."""
         rules = self.plan.ruleset
         return _Steps(
             self.plan,
@@ -398,7 +395,7 @@ class _Chain:
         )
 
     async def _take(self, number: int, question: str) -> None:
-        """Into the pool, unless it was asked before."""
+        """Add a question to the pool, unless it was asked before."""
         if normal_form(question) in self._asked:
             self.same += 1
             return
@@ -416,7 +413,7 @@ class _Chain:
         self.pool.append((number, item))
 
     def shown(self, number: int) -> tuple[Item, ...]:
-        """The examples of a round: all that people wrote, or two of them and three of the pool."""
+        """The examples of a round: all human ones, or two of them and three of the pool."""
         human = self._drawn(f"human/{number}", self.human)
         known = [item for made_in, item in self.pool if made_in < number - number % TOGETHER]
         if number < TOGETHER or not known:
@@ -435,7 +432,7 @@ class _Chain:
 
     @property
     def _limit(self) -> int:
-        """Rounds at most."""
+        """The most rounds."""
         return ROUNDS * math.ceil(self.wanted / A_ROUND)
 
     @property
@@ -444,7 +441,7 @@ class _Chain:
         return self.form != "yes_no" or self.plan.label
 
     def ahead(self) -> Iterator[_StepAhead]:
-        """What is still to be asked at most, and at least."""
+        """The most and the fewest calls that are still needed."""
         waiting = [one for one in self.items() if not one.over]
         for one in waiting:
             yield from one.ahead()
@@ -461,27 +458,27 @@ class _Chain:
             yield from self._answer(unknown).ahead(answers, answers)
 
     def pairs(self) -> list[Item]:
-        """What is ready: questions with their answers; without, where people are to answer."""
+        """Finished questions with their answers, or without if people are to answer."""
         if not self._answered:
             return [item for _, item in self.pool[: self.wanted]]
         return [msgspec.structs.replace(item, answer=one.last) for item, one in self.answers if one.last]
 
     def items(self) -> list[_Steps]:
-        """All that was begun."""
+        """All items begun so far."""
         return [*self.rounds, *(one for _, one in self.answers)]
 
     @property
     def planned(self) -> int:
-        """Questions, and answers to them."""
+        """The number of planned questions and answers."""
         return self.wanted * (2 if self._answered else 1)
 
     @property
     def done(self) -> int:
-        """Of what is planned."""
+        """The number of finished ones."""
         return min(len(self.pool), self.wanted) + sum(one.over for _, one in self.answers)
 
     def counts(self) -> ChainCounts:
-        """What became of the questions."""
+        """The counts of the questions."""
         return ChainCounts(
             category=self.category,
             form=self.form,
@@ -504,8 +501,8 @@ class _Chain:
 
 
 class _Step(NamedTuple):
-    """One request, asked again while its reply cannot be used. chat: made of what the step before gave.
-    longest: in place of what nobody has said yet, as long as that may be.
+    """One request, asked again while its reply cannot be used. chat: makes it from the result of the step
+    before. longest: a text of the greatest length in place of an unknown result.
     """
 
     name: str
@@ -517,15 +514,11 @@ class _Step(NamedTuple):
 
 
 _StepAhead = tuple[Model, list[Size], int]
-"""What the replies to a step may take: its model, the sizes of all requests at most, how many there are at
-least.
-"""
+"""The calls of a step: its model, the sizes of the most requests, and the fewest number of them."""
 
 
 class _Steps(BatchItem[None]):
-    """Steps that follow from each other. said: what each gave so far. unusable: replies that could not be
-    used.
-    """
+    """A sequence of steps. said: the results so far. unusable: replies that could not be used."""
 
     def __init__(self, plan: GenerationPlan, name: str, steps: tuple[_Step, ...]) -> None:
         super().__init__(name, steps[0].model, self._ask, plan.retries)
@@ -535,7 +528,7 @@ class _Steps(BatchItem[None]):
 
     @property
     def last(self) -> Any:
-        """What the last step gave; None where it gave nothing."""
+        """The result of the last step; None if there is none."""
         return self.said[-1] if len(self.said) == len(self.steps) else None
 
     async def _ask(self, file: CallCache) -> None:
@@ -562,7 +555,7 @@ class _Steps(BatchItem[None]):
         return sum(reply.step == step.name for reply in self.unusable)
 
     def ahead(self, most: int = 1, least: int = 1) -> Iterator[_StepAhead]:
-        """What is still to be asked, so many times."""
+        """The calls that are still needed, with this many attempts each."""
         done = len(self.said)
         said = [None, *self.said, *(step.longest for step in self.steps[done:])]
         for place, step in enumerate(self.steps[done:], done):

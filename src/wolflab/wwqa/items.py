@@ -22,18 +22,18 @@ from .reply_parser import LETTERS
 
 Form = Literal["yes_no", "choice", "open"]
 Category = Literal["rule", "situation", "general"]
-"""002 §8: about the rules themselves, or about a situation of a game. "general": not about the game at all
-(`general`), so that no rules are ever put in front.
+"""002 §8: about the rules themselves, or about a situation of a game. "general": not about the game
+(`general`), so that no rules are put in front.
 """
 GENERAL: Category = "general"
 
 Split = Literal["train", "validation", "situations", "wordings", "kinds", "ruleset"]
-"""What an item is for. The last four are test sets, each named after what training has none of."""
+"""The split of an item. The last four are test sets, named after what training does not have."""
 
 AnswerType = Literal["player", "players", "order", "number", "side", "role", "text", "words", "exact", "json"]
-"""What the answer to an open question is. "players": a set; "order": a list whose order counts; "words": some
-words in order; "exact": the same, and the reply is to be nothing else, capital letters counted; "json": an
-object that the reply is to be.
+"""The type of an open answer. "players": a set; "order": a list whose order counts; "words": some words in
+order; "exact": the same, and the reply must be nothing else, with the same capital letters; "json": an
+object.
 """
 
 YES, NO, NOBODY = "Yes", "No", "nobody"
@@ -42,13 +42,13 @@ YES, NO, NOBODY = "Yes", "No", "nobody"
 class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A question and its answer.
 
-    question: everything that is told and asked, the options and the rules' text left out. answer: "Yes" or
-    "No"; one of `choices`; or the open answer in words ("player_3", "player_1, player_4", "nobody", "3").
-    rules: the preset's name, or the switches that do not stand at their defaults; "" where it is unknown.
-    situation: an id that items about one situation share; pair: one that a Yes and a No in equal words share.
-    facts, asked: what the question tells and asks, as data (see `situations.GameSituation`), seats from 0.
-    value: the answer as data. derivation: how the engine came to it, a sentence a step.
-    difficulty: how many facts of the text change the answer when changed alone.
+    question: the text without the options and the rules. answer: "Yes" or "No"; one of `choices`; or the open
+    answer in words ("player_3", "player_1, player_4", "nobody", "3"). rules: the preset's name, or the
+    switches that differ from the defaults; "" if unknown. situation: an id shared by items about one
+    situation; pair: one shared by a Yes and a No in equal words. facts, asked: the situation and the question
+    as data (see `situations.GameSituation`), seats from 0. value: the answer as data. derivation: of the
+    answer, a sentence for each step. difficulty: the number of told facts that change the answer when changed
+    alone.
     """
 
     question: str
@@ -71,15 +71,14 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def id(self) -> str:
-        """16 hex digits of what is asked: rules, question and choices."""
+        """A hash of rules, question and choices, 16 hex digits."""
         asked = msgspec.json.encode((self.rules, self.question, self.choices))
         return blake2b(asked, digest_size=8).hexdigest()
 
     @property
     def cluster(self) -> str:
-        """What its answer hangs together with: its situation, or its kind, or itself.
-
-        Of general ability it is the pair or itself: its kinds are a fixed list, and no draw from many.
+        """The cluster for resampling: its situation, or its kind, or itself. For general ability the pair or
+        itself, since its kinds are a fixed list, not a sample.
         """
         if self.category == GENERAL:
             return self.pair or self.id
@@ -92,7 +91,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def right_reply(self) -> str:
-        """What a model would say that answers right, in the form that it is told to; "" where nothing is."""
+        """The right reply in the requested form; "" without an answer."""
         if self.form != "choice":
             return self.answer
         lettered = zip(LETTERS, self.choices, strict=False)
@@ -100,13 +99,13 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def says_yes(self) -> bool | None:
-        """Whether the answer says yes; None for one that begins with neither yes nor no."""
+        """Whether the answer is yes; None if it begins with neither yes nor no."""
         first = re.match(r"\W*(yes|no)\b", self.answer, re.IGNORECASE)
         return None if first is None or self.form == "choice" else first[1].casefold() == YES.casefold()
 
     @property
     def ruleset(self) -> Ruleset | None:
-        """The rules that it is about; None where they are unknown."""
+        """The rules that it is about; None if unknown."""
         return None if not self.rules else _ruleset(msgspec.json.encode(self.rules))
 
 
@@ -117,13 +116,13 @@ def _ruleset(rules: bytes) -> Ruleset:
 
 
 def rules_fit(ruleset: Ruleset, when: Mapping[str, Any]) -> bool:
-    """Whether each of these fields of the rules has its value, or one of its values."""
+    """Whether each of these fields of the rules has the given value, or one of the given values."""
     values = ((getattr(ruleset, name), value) for name, value in when.items())
     return all(found in value if isinstance(value, list) else found == value for found, value in values)
 
 
 def rules_as_plain(ruleset: Ruleset) -> str | dict[str, Any]:
-    """A ruleset as an item holds it."""
+    """A ruleset as an item stores it."""
     return ruleset.name if PRESETS.get(ruleset.name) == ruleset else ruleset.stated()
 
 

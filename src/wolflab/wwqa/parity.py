@@ -1,7 +1,5 @@
-"""Whether a server tells a tuned model what it was told in training, and answers as it does here.
-
-Both sides' prompts as tokens, and the first words of their answers. It may not know how the model was trained
-nor how the result is shown. Servers show different things of a prompt; `TokenSource` names them.
+"""Compare a server with training: both sides' prompts as tokens, and the first words of their answers.
+Servers reveal different things about a prompt; `TokenSource` names them.
 """
 
 from __future__ import annotations
@@ -26,11 +24,11 @@ from .asking import prompt
 from .items import Item
 
 TokenSource = Literal["tokenize", "apply-template", "count"]
-"""Where a server's tokens come from: vLLM's /tokenize, which takes messages; llama-server's /apply-template
-and /tokenize; or nowhere: the server tells how many there were.
+"""The source of a server's tokens: vLLM's /tokenize, which takes messages; llama-server's /apply-template and
+/tokenize; or none: the server only counts them.
 """
 _SHORT = Sampling(0.0, 16)
-"""Of a reply the first word is compared."""
+"""Enough tokens for a reply's first word, which is compared."""
 
 Tokens = tuple[int, ...]
 WatchSide = Callable[[str, int], None]
@@ -39,8 +37,8 @@ WatchSide = Callable[[str, int], None]
 
 @dataclass(frozen=True, slots=True)
 class PromptPair:
-    """A question as both sides read it. server: its tokens, None where it shows none. counted: how many
-    tokens the server says its prompt had, None where it says nothing.
+    """A question's prompt on both sides. server: its tokens, None if it shows none. counted: the server's
+    number of prompt tokens, None if unknown.
     """
 
     item: str
@@ -51,14 +49,14 @@ class PromptPair:
 
     @property
     def same(self) -> bool:
-        """Whether neither tokens nor their number differ, as far as they are known."""
+        """Whether tokens and their number are equal, as far as they are known."""
         return self.server in (None, self.training) and self.counted in (None, len(self.training))
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerPair:
-    """The replies to a question. likeliest: the tokens, as text, that were likeliest where the first word of
-    the one made here begins, with their probabilities.
+    """The replies to a question. likeliest: the likeliest tokens, as text, at the beginning of the local
+    reply's first word, with their probabilities.
     """
 
     item: str
@@ -75,7 +73,7 @@ class AnswerPair:
 
 @dataclass(frozen=True)
 class Parity:
-    """What was found. least: the share of answers that has to agree. answers: none where prompts differ."""
+    """The result. least: the share of answers that has to agree. answers: empty if prompts differ."""
 
     source: TokenSource
     least: float

@@ -1,8 +1,7 @@
-"""From a yes/no question in English to a claim about the rules that the engine can decide.
-
-A question is first put into few words (`plain_words`), then into a mood (can, do, must, is). What comes of it
-has to fit a pattern of `question_claims.txt` from its first word to its last. A question that fits none is
-not understood, and nothing is said of it: better to leave out two questions than to misread one.
+"""Translate yes/no questions in English into claims about the rules that the engine can decide. A question is
+first simplified (`plain_words`), then put into a mood (can, do, must, is). The result has to match a complete
+pattern of `question_claims.txt`. A question that matches none is not understood, and skipped: better to leave
+out two questions than to misread one.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from .rule_claims import COMPARISONS, RuleClaim
 
 _NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve"
 WORD_LISTS = msgspec.yaml.decode(Path(__file__).with_name("words.yaml").read_bytes())
-"""Words that stand for one another: the file tells which."""
+"""Synonyms, from `words.yaml`."""
 _WORDS = {word: head for head, words in WORD_LISTS["synonyms"].items() for word in words.split()}
 _WORDS |= {word: str(n) for n, word in enumerate(_NUMBERS.split())}
 
@@ -67,11 +66,11 @@ _PHRASES = (
 
 
 def plain_words(question: str) -> str:
-    """A question in few words: one word for each thing and each deed, and none for what carries no meaning.
+    """A simplified question: one word for each thing and each action, without filler words.
 
     "Is it possible for the Guard to save himself during the night round?" → "can guard protect self @night".
-    Nothing is dropped but what is listed here and in `words.yaml`. A word that is not known stays, and keeps
-    the question from being understood.
+    Only words listed here and in `words.yaml` are dropped. An unknown word stays, so that the question is not
+    understood.
     """
     text = unicodedata.normalize("NFKC", question).casefold()
     for pattern, instead in _SPELLING:
@@ -86,7 +85,7 @@ def plain_words(question: str) -> str:
 
 
 class ClaimAsked(NamedTuple):
-    """What a question asks. positive: a Yes means that the claim holds; otherwise, that it does not."""
+    """The claim of a question. positive: whether Yes means that the claim holds."""
 
     claim: RuleClaim
     positive: bool
@@ -102,7 +101,7 @@ _NAMES = {
     **dict.fromkeys(("everyone", "someone"), "player"),
     "night1": "night 1",
 }
-"""Words of a question → what claims call it; other words stand for themselves."""
+"""Words of a question → their names in claims; other words are unchanged."""
 
 _CAN = "able|allowed|permitted|eligible|free"
 _CANNOT = "unable|not able|not allowed|not permitted|forbidden|prohibited|banned|barred|excluded"
@@ -128,16 +127,16 @@ _MOODS: tuple[tuple[str, str, bool], ...] = (
 
 
 _LONGEST = 300
-"""Characters of a question that is read: a longer one tells a situation, and asks about that."""
+"""The most characters of a question; longer ones are about a situation."""
 
 
 def claim_asked(question: str) -> ClaimAsked | None:
-    """What a yes/no question claims, the first of its readings; None for one that is not understood."""
+    """The claim of a yes/no question, by its first reading; None if it is not understood."""
     return next(readings(question), None)
 
 
 def readings(question: str) -> Iterator[ClaimAsked]:
-    """What a question claims by each pattern that it fits, in their order."""
+    """The claims of a question by each matching pattern, in their order."""
     if len(question) > _LONGEST:
         return
     for text, positive in _moods(plain_words(question)):
@@ -149,7 +148,9 @@ def readings(question: str) -> Iterator[ClaimAsked]:
 
 
 def _moods(text: str) -> Iterator[tuple[str, bool]]:
-    """The question in other moods, and whether that keeps its sense; as it stands last."""
+    """The question in other moods, each with whether that keeps its meaning; the unchanged question is
+    last.
+    """
     for pattern, instead, positive in _MOODS:
         found = re.fullmatch(pattern, text)
         if found is not None:
@@ -158,9 +159,9 @@ def _moods(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def rule_claim(words: Sequence[str], found: Mapping[str, str | None]) -> RuleClaim:
-    """A fact, what it is about, and perhaps a comparison with what is said of it.
+    """A claim: a fact, its arguments, and perhaps a comparison.
 
-    words: as `question_claims.txt` has them. {name} is what the pattern found under that name, _ a space.
+    words: as `question_claims.txt` has them. {name} is the pattern's group of that name, _ a space.
     """
 
     def filled(word: str) -> str | int:
@@ -177,7 +178,7 @@ def rule_claim(words: Sequence[str], found: Mapping[str, str | None]) -> RuleCla
 
 @cache
 def patterns() -> tuple[tuple[re.Pattern[str], list[str]], ...]:
-    """The patterns, each with the words of its claim: its sense, its fact, what is said of it."""
+    """The patterns, each with the words of its claim: its polarity, its fact, its comparison."""
     text = Path(__file__).with_name("question_claims.txt").read_text(encoding="utf-8")
     macros: dict[str, str] = {}
     patterns: list[tuple[re.Pattern[str], list[str]]] = []

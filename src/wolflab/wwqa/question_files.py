@@ -1,8 +1,8 @@
-"""A file of questions as people, models and other programs leave it: read, or refused with a sentence.
+"""Read files of questions from people, models and other programs, or refuse them with a sentence.
 
 Layouts: our JSON lines (`write_items`), a JSON list, JSON lines with `Question` and `Answer`, a table (CSV)
-with a header. Names of columns count in any case, further columns are kept. A row that cannot be used is
-listed with its line; none goes away in silence. A file can be written again in its own layout.
+with a header. Column names ignore case; further columns are kept. Unusable rows are listed with their lines.
+A file can be rewritten in its own layout.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from .items import NO, YES, Item
 from .reply_parser import LETTERS
 
 LARGEST = 64 * 2**20
-"""Bytes of a file; a larger one is refused. 64 MiB hold some 400,000 questions of the released kind."""
+"""The most bytes of a file: 64 MiB, some 400,000 questions of the released kind."""
 LONGEST = 20_000
-"""Characters of a question or an answer; a row with longer ones is unusable."""
+"""The most characters of a question or an answer; a row with longer ones is unusable."""
 
 _MARKS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-"""What may part the cells of a table, with its name."""
+"""Delimiters of tables, with their names."""
 _SHOWN = 60
-"""Characters of what was found that a sentence quotes."""
+"""The most characters that a sentence quotes."""
 _CONTROL = 0.02
-"""The share of control characters from which data is no text."""
+"""The share of control characters from which data is not text."""
 _BINARY = {
     b"PK\x03\x04": "a spreadsheet or a ZIP archive; save it as CSV in UTF-8, or unpack it",
     b"\x1f\x8b": "packed by gzip; unpack it with gunzip",
@@ -49,8 +49,8 @@ _FIELDS = frozenset({"id", *Item.__struct_fields__})
 
 
 class QuestionRow(NamedTuple):
-    """A row of a file. line: where it begins, from 1. raw: its JSON object or its cells. made: the item, or
-    what is wrong and what to do.
+    """A row of a file. line: of its beginning, from 1. raw: its JSON object or its cells. made: the item, or
+    a sentence on the fault and its remedy.
     """
 
     line: int
@@ -60,11 +60,9 @@ class QuestionRow(NamedTuple):
 
 @dataclass(frozen=True)
 class QuestionFile:
-    """What a file holds.
-
-    layout: "items", "JSON list", "JSON lines" or "table". used: the rows that gave an item; unusable: those
-    that gave none. notes: what had to be done to read the file, a sentence each. head: a table's first row;
-    mark: what parts its cells. bom: it begins with a mark.
+    """The contents of a file. layout: "items", "JSON list", "JSON lines" or "table". used: rows with an item;
+    unusable: rows without. notes: sentences on repairs while reading. head: a table's first row; mark: its
+    delimiter. bom: whether it begins with a byte order mark.
     """
 
     path: Path
@@ -83,7 +81,7 @@ class QuestionFile:
         return tuple(row.made for row in self.used if isinstance(row.made, Item))
 
     def troubles(self) -> tuple[str, ...]:
-        """What had to be done to read it, and what could not be used, a sentence each."""
+        """Sentences on repairs while reading, and on unusable rows."""
         if not self.unusable:
             return self.notes
         first = "; ".join(f"line {row.line}: {row.made}" for row in self.unusable[:3])
@@ -93,15 +91,14 @@ class QuestionFile:
 
     @property
     def formulas(self) -> int:
-        """How many cells of a table a spreadsheet would take for formulas."""
+        """The number of cells that a spreadsheet would read as formulas."""
         rows = [row.raw for row in self.used] if self.layout == "table" else ()
         return sum(_harmless(cell) != cell for cells in (self.head, *rows) for cell in cells)
 
     def rewritten(self, keep: Iterable[int], answers: Mapping[int, str] | None = None) -> bytes:
-        """The file in its own layout with the items of these places alone, in UTF-8.
-
-        answers: place → another answer. Other columns stay. A cell that a spreadsheet would take for a
-        formula gets an apostrophe in front; `read_questions` takes it off again.
+        """The file in its own layout with only the items of these places, in UTF-8. answers: new answers by
+        place. Other columns stay. A cell that a spreadsheet would read as a formula gets an apostrophe in
+        front; `read_questions` removes it.
         """
         rows = [self._row(place, (answers or {}).get(place)) for place in keep]
         if self.layout == "table":
@@ -135,14 +132,12 @@ def _harmless(cell: str) -> str:
 
 
 def _plain(cell: str) -> str:
-    """A cell without the apostrophe that `guarded` put before it; any other apostrophe is the text's own."""
+    """A cell without the apostrophe that `guarded` added; other apostrophes stay."""
     return unguarded(cell) if guarded(unguarded(cell)) == cell else cell
 
 
 def told_names(files: Iterable[Path]) -> dict[Path, str]:
-    """What each file is called where several are told of: its name, or its whole path where others have the
-    same name.
-    """
+    """The names of files in messages: a file's name, or its path if several have the same name."""
     alike = Counter(path.name for path in dict.fromkeys(files))
     return {path: path.name if alike[path.name] == 1 else str(path) for path in dict.fromkeys(files)}
 
@@ -150,9 +145,9 @@ def told_names(files: Iterable[Path]) -> dict[Path, str]:
 def read_questions(path: Path, unanswered: bool = False) -> QuestionFile:
     """The questions of a file in any of the layouts; see the module.
 
-    unanswered: whether our own items may have no answer yet, which people are to give.
-    WolflabError says what is wrong with the file as a whole, where, and what to do: it cannot be read, is
-    larger than `LARGEST`, is neither UTF-8 nor UTF-16 with its mark, has no such columns, or no usable row.
+    unanswered: whether our own items may lack an answer, for people to give. WolflabError says what is wrong
+    with the file, where, and what to do: it cannot be read, is larger than `LARGEST`, is neither UTF-8 nor
+    UTF-16 with a byte order mark, lacks the columns, or has no usable row.
     """
     path = Path(path)
     with opened_file(path) as file:
@@ -196,7 +191,7 @@ def read_questions(path: Path, unanswered: bool = False) -> QuestionFile:
 
 
 def _text(path: Path, data: bytes) -> tuple[str, tuple[str, ...]]:
-    """The text without its mark, and what is to be said of how it was read."""
+    """The text without its byte order mark, and notes on how it was read."""
     for start, what in _BINARY.items():
         if data.startswith(start):
             raise WolflabError(f"{path}: not text but {what}")
@@ -214,7 +209,7 @@ def _text(path: Path, data: bytes) -> tuple[str, tuple[str, ...]]:
                 f"{path}: UTF-16 that breaks off at byte {error.start}; save the file again, in UTF-8"
             ) from None
     first = data[:65536]
-    control = first.translate(None, bytes(range(32, 256)) + b"\t\n\r\f\0")  # what stands in no text
+    control = first.translate(None, bytes(range(32, 256)) + b"\t\n\r\f\0")  # characters that no text has
     if len(control) > _CONTROL * len(first):
         raise WolflabError(f"{path}: binary data and no text; give CSV, JSON or JSON lines")
     try:
@@ -234,7 +229,7 @@ def _text(path: Path, data: bytes) -> tuple[str, tuple[str, ...]]:
 
 
 def _json_list(path: Path, text: str) -> Iterator[QuestionRow]:
-    """The members of a list, decoded one by one, so that each has its line."""
+    """The members of a list, decoded one by one to know their lines."""
     at = text.index("[") + 1
     space = re.compile(r"[\s,]*")
     decoder = json.JSONDecoder(object_pairs_hook=_Pairs)
@@ -273,7 +268,7 @@ def _short(error: Exception) -> str:
 
 
 class _Pairs(dict[str, Any]):
-    """A JSON object that remembers names which it has twice."""
+    """A JSON object that remembers repeated names."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
@@ -301,7 +296,7 @@ def _from_object(line: int, value: Any) -> QuestionRow:
 
 
 def _own(value: dict[str, Any]) -> Item | str:
-    """An item of ours, as far as it holds together; its answer may be empty."""
+    """One of our items, or a sentence on its fault; its answer may be empty."""
     if not _whole(json.dumps(value, ensure_ascii=False)):
         return "it holds half of a character (a lone surrogate); write the whole character"
     try:
@@ -332,10 +327,10 @@ def _own(value: dict[str, Any]) -> Item | str:
 
 
 def _head(path: Path, text: str) -> tuple[tuple[str, ...], str, int]:
-    """(the first row, what parts its cells, the number of lines that stand before it)."""
+    """(the first row, its delimiter, the number of lines before it)."""
     lines = io.StringIO(text, newline="")
     line = lines.readline()
-    start = 1 if re.fullmatch(r"sep=.\s*", line) else 0  # a line of Excel's own
+    start = 1 if re.fullmatch(r"sep=.\s*", line) else 0  # a line for Excel
     line = lines.readline() if start else line
     with cells_of_any_length():
         tried = [(next(csv.reader([line], delimiter=mark), []), mark) for mark in _MARKS]
@@ -355,7 +350,7 @@ def _head(path: Path, text: str) -> tuple[tuple[str, ...], str, int]:
 
 
 def _columns(head: Iterable[str]) -> tuple[int, ...]:
-    """Where question and answer stand; fewer than two places unless each stands there once."""
+    """The columns of question and answer; fewer than two unless each occurs once."""
     names = [cell.strip().casefold() for cell in head]
     return tuple(names.index(name) for name in ("question", "answer") if names.count(name) == 1)
 
@@ -397,7 +392,7 @@ def _from_cells(cells: list[str], head: tuple[str, ...]) -> Item | str:
 
 
 def _made(question: Any, answer: Any) -> Item | str:
-    """The item of a question and an answer, or what is wrong with them."""
+    """The item of a question and an answer, or a sentence on their fault."""
     for name, text in (("question", question), ("answer", answer)):
         if not isinstance(text, str):
             return f"its {name} is {_quoted(json.dumps(text))} and no text; write it in words"

@@ -1,8 +1,7 @@
-"""Reading a reply to a question: what was answered, and whether that is right.
-
-A reply is read from its beginning, once its thoughts are left out, by what kind of answer was asked for; what
-may be read in two ways is not read at all. This file and `thoughts.py` need nothing but Python: they go along
-with exported questions as they are, so that other programs read replies alike.
+"""Read a reply to a question: its answer, and whether that is right. A reply is read from its beginning,
+after its thoughts, by the kind of answer that was asked for; an ambiguous one is unreadable. This file and
+`thoughts.py` need only Python: they are exported with questions, so that other programs read replies in the
+same way.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from typing import NamedTuple
 
 if __name__.startswith("wolflab."):
     from ..text.replies.thoughts import without_thoughts
-else:  # a copy: the other file lies beside it
+else:  # in an export the other file lies beside this copy
     import runpy
     from pathlib import Path
 
     without_thoughts = runpy.run_path(str(Path(__file__).with_name("thoughts.py")))["without_thoughts"]
 
 LETTERS = "ABCDEFGHIJKLMNOP"
-"""Of the options, in order."""
+"""The options' letters, in order."""
 
 
 class Reading(NamedTuple):
@@ -55,10 +54,8 @@ def read_reply(
     answer_type: str = "text",
     words: Mapping[str, str] | None = None,
 ) -> Reading:
-    """What a reply says, and whether it is the answer.
-
-    answer, form, choices, answer_type: the item's. words: of open answers that are a side or a role, every
-    word for one (in lower case) → what it stands for.
+    """The answer in a reply, and whether it is right. answer, form, choices, answer_type: the item's. words:
+    for open answers that are a side or a role, each word (in lower case) and its meaning.
     """
     whole = _without_thoughts(reply)
     if form == "open" and answer_type in ("exact", "json"):
@@ -81,7 +78,7 @@ def read_reply(
 
 
 def normal_form(text: str) -> str:
-    """A text as it is compared: letters and digits in one case and one spelling, parted by single spaces."""
+    """A text for comparison: letters and digits in one case and one spelling, separated by single spaces."""
     return _exact(unicodedata.normalize("NFKC", text).casefold())
 
 
@@ -92,7 +89,7 @@ def _without_thoughts(reply: str) -> str:
 
 
 def _end(pattern: re.Pattern[str], text: str, at: int = 0) -> int:
-    """Where a pattern's match at a place ends; the place itself where there is none."""
+    """The end of a pattern's match at a place; the place itself without a match."""
     found = pattern.match(text, at)
     return found.end() if found else at
 
@@ -120,7 +117,7 @@ def _choice(choices: Sequence[str], text: str) -> str:
 
 
 def _is_letter(found: re.Match[str], text: str) -> bool:
-    """Whether a single letter names an option; "A" and "I" are words, and so is what is in lower case."""
+    """Whether a single letter names an option; "A" and "I" are words, and so are lower-case letters."""
     alone = re.match(r"\s*+(?:[).:\],;*}–-]|\Z|\n)", text[found.end() :]) is not None
     return alone or bool(found[1]) or (found[2].isupper() and found[2] not in "AI")
 
@@ -129,7 +126,7 @@ def _is_letter(found: re.Match[str], text: str) -> bool:
 
 _NOBODY = re.compile(r"(?:nobody|no[ -]?one|no players?|none|not any(?:one|body))\b", re.IGNORECASE)
 _ITEM = re.compile(r"(?<!\s)(\A|[^\S\n]*+\n)\s*+(?:[-*•]|\d{1,2}[.)])[^\S\n]++(?=[^\d\n])")
-"""The mark of a list's item, with the blank lines before it (which are looked at once)."""
+"""The mark of a list's item, with the blank lines before it (which are scanned only once)."""
 _MARKS = str.maketrans("", "", '*`"“”[]{}()')
 _NAMED = re.compile(r"(?:players?|seats?|numbers?|p)[\s_#-]*+(\d{1,3})\b", re.IGNORECASE)
 _PLAYER = re.compile(rf"{_NAMED.pattern}|#?(\d{{1,3}})\b", re.IGNORECASE)
@@ -137,7 +134,7 @@ _AND = re.compile(
     r"[^\S\n]*+(?:,|;|&|/|->|→|>|\band\b|\bthen\b|\n)(?>(?:\s|,|\band\b|\bthen\b)*)", re.IGNORECASE
 )
 _CLAUSE = re.compile(r"(?>(?:(?!\b(?:because|since|as)\b)[^,.;:\n])*)", re.IGNORECASE)
-"""What still speaks of the same: up to a stop, or to a reason."""
+"""A clause: up to a full stop, or to a reason."""
 _OR = re.compile(r"\s*+,?\s*+or\b", re.IGNORECASE)
 _COUNTED = """
 zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
@@ -150,7 +147,7 @@ _ARTICLE = re.compile(r"(?:the|an?)\s++", re.IGNORECASE)
 
 
 def _open(text: str, kind: str, words: Mapping[str, str]) -> str:
-    """An open answer in the form that all its spellings share; "" where it cannot be read."""
+    """An open answer in a normal form; "" if it cannot be read."""
     if kind == "text":
         return text.strip().partition("\n")[0].strip()
     if kind == "words":
@@ -183,7 +180,7 @@ def _number(text: str) -> str:
 def _players(text: str) -> tuple[int, ...]:
     """The list of players that the reply begins with, else the only one of its first line.
 
-    None where other players follow in the same breath: "player_1 protects player_2" names none of them.
+    None if other players follow in the same clause: "player_1 protects player_2" names none of them.
     """
     seats, end = _listed(text, 0)
     if seats:
@@ -200,7 +197,7 @@ def _players(text: str) -> tuple[int, ...]:
 
 
 def _listed(text: str, at: int) -> tuple[tuple[int, ...], int]:
-    """The players of a list that begins at a place, and where it ends."""
+    """The players of a list that begins at a place, and its end."""
     seats: list[int] = []
     end = at
     while found := _PLAYER.match(text, at):
@@ -227,7 +224,7 @@ def _thing(line: str, words: Mapping[str, str]) -> str:
 # -- answers in words, and in a form that was asked for ---------------------------------------
 
 _NAMING = re.compile(r".*(?:\b(?:is|are)\b|:)")
-"""What leads to the words in a sentence that names them: "The third word is", "In reverse order:"."""
+"""An introduction of words in a sentence: "The third word is", "In reverse order:"."""
 _FENCE = re.compile(r"\s*```\w*\n(.*)```\s*", re.DOTALL)
 
 
@@ -238,12 +235,12 @@ def _last_named(text: str) -> str:
 
 
 def _exact(text: str) -> str:
-    """Letters and digits as they stand, parted by single spaces: marks alone do not count."""
+    """Letters and digits unchanged, separated by single spaces; punctuation does not count."""
     return " ".join("".join(letter if letter.isalnum() else " " for letter in text).split())
 
 
 def _object(text: str) -> str:
-    """The JSON object that the whole text is, in one spelling; "" where it is none. A fence may be around."""
+    """The text's JSON object in one spelling; "" if the text is anything else. It may be in a code fence."""
     fenced = _FENCE.fullmatch(text)
     try:
         found = json.loads(fenced[1] if fenced else text)

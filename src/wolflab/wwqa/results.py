@@ -1,7 +1,6 @@
-"""From answers to the numbers of an evaluation: a table for each row and form, and what stands beside it.
-
-In front stands how many of each row's questions a model has right, beside the best baseline. In the tables
-yes-or-no questions, choices and open questions are never added up.
+"""The numbers of an evaluation, from its answers. First come each model's right answers by row, compared with
+the best baseline. Then come tables by row and form; yes-or-no questions, choices and open questions are never
+added up there.
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ from .scores import (
 )
 
 Subset = Literal["all", "free", "contaminated"]
-"""Of a row's questions: all, those that stand in no training file, those that do."""
+"""A part of a row's questions: all, those in no training file, those in one."""
 
 BesideBaseline = Literal["better", "not better", "worse", "unknown"]
-"""Of a player beside the best baseline."""
+"""A player's comparison with the best baseline."""
 
 SCORES: Mapping[str, Callable[[Sequence[Mark]], Estimate]] = {
     "accuracy": accuracy_of,
@@ -44,28 +43,26 @@ SCORES: Mapping[str, Callable[[Sequence[Mark]], Estimate]] = {
     "F1 of Yes": lambda marks: f1(marks, "positive"),
     "unreadable": unreadable_rate,
 }
-"""Every score of a table, in order; F1 is of yes-or-no questions alone."""
+"""The scores of a table, in order; F1 only for yes-or-no questions."""
 GROUPS: Mapping[str, Callable[[Item], str]] = {
     "category": lambda item: item.category,
     "kind": lambda item: item.kind,
     "wording": lambda item: item.wording,
     "difficulty": lambda item: "" if item.difficulty is None else str(item.difficulty),
 }
-"""What accuracy is told by: → the group of a question, "" where it is of none."""
+"""Groupings for accuracy: a function from a question to its group, "" for none."""
 MOSTLY_UNREAD = 0.5
-"""The share of unreadable replies from which a model is named at the top."""
+"""A model with more unreadable replies than this share is named at the top."""
 _BROKEN_OFF = NO_REPLY | {FinishReason.CUT, FinishReason.CUT_THINKING}
 
 
 @dataclass(frozen=True, slots=True)
 class RowScore:
-    """How many of a row's questions one player has right, questions of all forms together.
-
-    right, unreadable: of the questions that are answered. accuracy: their share. judged: how many of them a
-    judge had to decide on; it is more lenient than the letter by letter of baselines, so what follows is of
-    the other questions alone. baseline: the one that is right most often, and `guessed` the share that it has
-    right; "" and None where there is none. verdict: whether the interval of the accuracy lies above that
-    share, or below it; "unknown" without an interval or a baseline.
+    """One player's right answers in a row, over all forms. right, unreadable: counts over answered questions.
+    accuracy: the share of right ones. judged: the number that a judge decided; it is more lenient than exact
+    matching, so the following fields are about the other questions only. baseline: the best one, and
+    `guessed` its share of right answers; "" and None without one. verdict: whether the accuracy's interval
+    lies above or below that share; "unknown" without an interval or a baseline.
     """
 
     row: str
@@ -82,7 +79,9 @@ class RowScore:
 
 @dataclass(frozen=True, slots=True)
 class EvalLine:
-    """One line of a table. scores: by part, by name (`SCORES`). model: it is one, and no baseline."""
+    """One line of a table. scores: by part, by name (`SCORES`). model: whether it is a model, not a
+    baseline.
+    """
 
     name: str
     model: bool
@@ -93,9 +92,9 @@ class EvalLine:
 class EvalTable:
     """The numbers of one row's questions of one form.
 
-    yes: how many of the answers are Yes. learned: what the baselines learned from; "" for nothing. groups:
-    model → group → accuracy, by name of grouping. chances: model → (AUC, calibration error, reliability
-    table). matched: model → accuracy without the judge. general: the row is of general ability.
+    yes: the number of answers Yes. learned: what the baselines learned from; "" for nothing. groups: model →
+    group → accuracy, by name of grouping. chances: model → (AUC, calibration error, reliability table).
+    matched: model → accuracy without the judge. general: the row is of general ability.
     """
 
     row: str
@@ -114,11 +113,10 @@ class EvalTable:
 
 @dataclass(frozen=True, slots=True)
 class EvalResults:
-    """All of it. rows: of each player, each row in one line; in parts where contamination is known.
-
-    judged: the judge beside the exact matching of open answers; None where it saw none.
-    silent: models from which probabilities were wanted and none came. unread: models most of whose replies
-    could not be read, with the share. cut: how many unreadable replies broke off at max_tokens.
+    """All results. rows: by player and row; in parts if contamination is known. judged: the judge's agreement
+    with exact matching of open answers; None if it saw none. silent: models that sent no probabilities
+    although asked. unread: models with mostly unreadable replies, with the share. cut: the number of
+    unreadable replies that were cut at max_tokens.
     """
 
     rows: tuple[RowScore, ...]
@@ -134,7 +132,7 @@ class EvalResults:
 
 
 def results(run: EvalRun) -> EvalResults:
-    """The numbers of what was answered so far; what waits is counted as missing."""
+    """The results of all answers so far; waiting ones count as missing."""
     inside = {row.name: [_of_form(row, form) for form in get_args(Form)] for row in run.rows}
     tables = [_table(run, row, one) for row in run.rows for one in inside[row.name] if one.places]
     rows = [
@@ -162,7 +160,9 @@ def results(run: EvalRun) -> EvalResults:
 
 @dataclass(frozen=True, slots=True)
 class _OfForm:
-    """A row's questions of one form: their places, what baselines learn from, and what these are worth."""
+    """A row's questions of one form: their places, the baselines' training questions, and the baselines'
+    marks.
+    """
 
     form: Form
     places: Sequence[int]
@@ -189,7 +189,7 @@ def _of_form(row: EvalRow, form: Form) -> _OfForm:
 
 
 def _scores(run: EvalRun, row: EvalRow, player: EvalPlayer, inside: Sequence[_OfForm]) -> Iterator[RowScore]:
-    """One player's row: as a whole, and by contamination where something is known of it."""
+    """One player's row: in total, and by contamination if that is known."""
     answers = run.answers.get((row.name, player))
     if answers is None:
         return
@@ -218,14 +218,13 @@ def _scores(run: EvalRun, row: EvalRow, player: EvalPlayer, inside: Sequence[_Of
 
 
 def _for_judge(run: EvalRun, item: Item) -> bool:
-    """Whether a judge decides on answers to it: an open question of a foreign file, answered in free text."""
+    """Whether a judge decides on its answers: an open question of a foreign file, answered in free text."""
     return bool(run.judge) and item.form == "open" and item.answer_type == "text"
 
 
 def _best_baseline(inside: Sequence[_OfForm], places: Collection[int]) -> tuple[str, float | None]:
-    """The baseline that is right most often in these places, and how often.
-
-    One that is of other forms of answer alone (always Yes, of choices) gives the majority answer.
+    """The best baseline in these places, and its share of right answers. A baseline that does not apply to a
+    form (always Yes, for choices) gives the majority answer there.
     """
     names = dict.fromkeys(name for one in inside for name in one.guessed)
     right = dict.fromkeys(names, 0)
@@ -292,7 +291,7 @@ def _table(run: EvalRun, row: EvalRow, inside: _OfForm) -> EvalTable:
 def _parts(
     marks: Sequence[Mark | None], known: Sequence[bool] | None, parts: Sequence[Subset], form: Form
 ) -> dict[Subset, dict[str, Estimate]]:
-    """Scores by part. known: which questions stand in a training file; None: nobody knows."""
+    """Scores by part. known: which questions are in a training file; None: unknown."""
     kept: dict[Subset, list[Mark | None]] = {"all": list(marks), "free": [], "contaminated": []}
     for mark, met in zip(marks, known or (), strict=known is not None):
         kept["contaminated" if met else "free"].append(mark)
@@ -309,7 +308,7 @@ def _parts(
 def _by_group(
     there: Mapping[str, Sequence[EvalAnswer]], group: Callable[[Item], str]
 ) -> dict[str, dict[str, Estimate]]:
-    """Model → group → accuracy; empty where questions are of one group at most."""
+    """Model → group → accuracy; empty with fewer than two groups."""
     by = {
         name: marks_by_group((group(one.item), one.mark) for one in answers if group(one.item))
         for name, answers in there.items()
@@ -324,14 +323,14 @@ def _by_group(
 def _chances(
     answers: Sequence[EvalAnswer],
 ) -> tuple[Estimate, Estimate, Sequence[ReliabilityBin]] | None:
-    """AUC, calibration error and reliability table; None where no probability is known."""
+    """AUC, calibration error and reliability table; None without probabilities."""
     marks = [one.mark for one in answers]
     known = any(mark.chance is not None for mark in marks)
     return (auc(marks), calibration_error(marks), reliability_bins(marks)) if known else None
 
 
 def _agreement(every: Mapping[EvalPlayer, Sequence[EvalAnswer]]) -> TwoRaters | None:
-    """The judge and the engine's own verdict on open answers that are matched exactly."""
+    """The judge's agreement with exact matching of open answers."""
     both = [
         one
         for given in every.values()

@@ -1,7 +1,7 @@
-"""Questions that people have looked at: what they decided, how far they agree, and the questions that remain.
+"""Reviews of questions by people: their decisions, their agreement, and the questions that remain.
 
-A person keeps a question with the file's answer or with another one, or rejects it. A question whose people
-disagree is left out, unless somebody decides it. It knows items and decisions; pages and tables are `ui`'s.
+A person keeps a question with the file's answer or with another one, or rejects it. A question on which
+people disagree is left out, unless somebody decides it.
 """
 
 from __future__ import annotations
@@ -34,12 +34,14 @@ from .items import NO, YES, Form, Item
 from .reply_parser import LETTERS
 
 DECIDED = ("decision", "answer", "comment")
-"""The columns that a person fills in: keep or reject; the right answer, where it is not the file's; more."""
+"""The columns that a person fills in: keep or reject; the right answer, if it is not the file's; a
+comment.
+"""
 KEEP, REJECT = "keep", "reject"
 FILE = "file"
 """The file's own answers as a rater."""
 _MARK = "q"
-"""Before an item's id in tables: a spreadsheet takes some ids for numbers."""
+"""The prefix of an item's id in tables, because a spreadsheet reads some ids as numbers."""
 _OUTCOMES = "accepted", "answered", "relabelled", "rejected"
 _KEEPS = frozenset((KEEP, "kept", "accept", "accepted", "ok", "relabel", "relabelled", "change", "answer"))
 _REJECTS = frozenset((REJECT, "rejected", "drop", "no question"))
@@ -47,7 +49,7 @@ _REJECTS = frozenset((REJECT, "rejected", "drop", "no question"))
 
 @dataclass(frozen=True, slots=True)
 class Decision(Labelled):
-    """One person's word on one question. answer: the right one; None: the question is rejected."""
+    """One person's decision on one question. answer: the right one; None: the question is rejected."""
 
     answer: str | None
     comment: str = ""
@@ -55,8 +57,8 @@ class Decision(Labelled):
 
 @dataclass(frozen=True, slots=True)
 class Reviewer:
-    """What one person did: questions kept with the file's answer, answered where the file has none, kept with
-    another answer, rejected.
+    """The counts of one person's decisions: kept with the file's answer, answered if the file has none, kept
+    with another answer, rejected.
     """
 
     name: str
@@ -70,9 +72,9 @@ class Reviewer:
 class ReviewPair:
     """Two people, or one and the file, on the questions of one form that both decided.
 
-    Of two people, "rejected" is a label like any answer. The file rejects nothing: what a person rejected
-    is missing there, as is what the file does not answer. kappa: None for answers in free words, of which
-    hardly two questions have the same.
+    Between two people, "rejected" is a label like any answer. The file rejects nothing: rejected questions
+    count as missing there, as do questions without an answer in the file. kappa: None for free-text answers,
+    which rarely repeat.
     """
 
     one: str
@@ -84,7 +86,9 @@ class ReviewPair:
 
 @dataclass(frozen=True, slots=True)
 class Disputed:
-    """A question on which people disagree. said: by person (None: rejected). settled: somebody decided it."""
+    """A question on which people disagree. said: the answers by person (None: rejected). settled: somebody
+    decided it.
+    """
 
     item: str
     question: str
@@ -94,10 +98,9 @@ class Disputed:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """Everything that people decided. items: those that remain, with their right answers, in their order.
-
-    twice: questions that stand in the file more than once and were reviewed once. accepted to rejected: as of
-    a `Reviewer`. unreviewed: nobody's.
+    """The result of a review. items: the remaining ones, with their right answers, in the file's order.
+    twice: the number of repeated questions in the file, which were reviewed once. accepted to rejected: as in
+    a `Reviewer`. unreviewed: the number without a decision.
     """
 
     questions: int
@@ -113,14 +116,14 @@ class Review:
     unreviewed: int
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values; of the items their number."""
+        """The result as plain values, with the number of items."""
         return {name: value for name, value in asdict(self).items() if name != "items"} | {
             "kept": len(self.items)
         }
 
 
 def by_table_id(items: Sequence[Item]) -> dict[str, Item]:
-    """Each question once, by its name in tables and on pages; of several in equal words the first."""
+    """Each question once, by its id in tables and on pages; of equal ones the first."""
     named: dict[str, Item] = {}
     for item in items:
         named.setdefault(f"{_MARK}{item.id}", item)
@@ -131,11 +134,10 @@ def by_table_id(items: Sequence[Item]) -> dict[str, Item]:
 
 
 def read_decisions(path: Path, items: Mapping[str, Item]) -> tuple[Decision, ...]:
-    """The decisions in a table, in the file's order; rows with neither a decision nor an answer are open.
-
-    The person is the column `rater` where it is filled, else the file's name. WolflabError, with the row: an
-    id that the questions do not have, a decision or an answer that cannot be understood, a question decided
-    twice by one person, a file that is no such table.
+    """The decisions in a table, in the file's order; rows with neither a decision nor an answer are skipped.
+    The person is the column `rater` if it is filled, else the file's name. WolflabError, with the row, for an
+    unknown id, an invalid decision or answer, a question decided twice by one person, or another kind of
+    file.
     """
     return labels_in(path, ("id", "decision", "answer"), lambda cells: _decision(cells, items, path.stem))
 
@@ -168,7 +170,7 @@ def _decision(cells: Mapping[str, str], items: Mapping[str, Item], stem: str) ->
 
 
 def answer_in(item: Item, said: str) -> str | None:
-    """What a cell says as an answer to this question; None where it is none."""
+    """A cell's answer to this question; None if it is not one."""
     if item.form == "yes_no":
         found = yes_or_no(said.rstrip("."))
         return None if found is None else YES if found else NO
@@ -180,7 +182,7 @@ def answer_in(item: Item, said: str) -> str | None:
 
 
 def _label(item: Item, answer: str | None) -> Hashable:
-    """What two decisions have in common that are the same."""
+    """The label of a decision; equal decisions have the same."""
     return None if answer is None else " ".join(answer.casefold().split()).rstrip(".")
 
 
@@ -188,8 +190,8 @@ def _label(item: Item, answer: str | None) -> Hashable:
 
 
 def review(items: Sequence[Item], labels: Sequence[Path], decided: Sequence[Path] = ()) -> Review:
-    """Join people's tables. decided: tables whose word settles what people disagree on, and whatever else is
-    in them. WolflabError for tables that do not fit, and for a file that is named twice.
+    """Join people's tables. decided: tables with final decisions on disputed questions and any others.
+    WolflabError for tables that do not fit, and for a file that is named twice.
     """
     check_named_once([*labels, *decided])
     named = by_table_id(items)
@@ -224,7 +226,7 @@ def joined_review(
         counts[_outcome(item, answer)] += 1
         if answer == item.answer:
             kept.append(item)
-        elif answer is not None:  # what proved another answer goes
+        elif answer is not None:  # the proof of another answer is removed
             kept.append(msgspec.structs.replace(item, answer=answer, value=None, derivation=()))
     reviewers = []
     for rater, given in people.items():

@@ -1,7 +1,6 @@
-"""What can be claimed about the rules, and whether it is so: a fact of the rules, compared with what is said.
-
-`rule_facts` has the facts; the engine plays to find them. Rules that leave something open are a family of
-rulesets: they say what all of them say.
+"""Claims about the rules, and whether they hold: a fact of the rules, compared with a value. `rule_facts` has
+the facts; the engine plays to find them. Rules with open questions are a family of rulesets: they decide a
+claim if all of them agree.
 """
 
 from __future__ import annotations
@@ -16,8 +15,9 @@ from .rule_facts import FACTS, quiet_game
 from .situations import GameSituation, Impossible, Query
 
 RELEASED = SHERIFF.with_(name="002, as released", sheriff_death="stop")
-"""What 002's released code does (facts of 002 §1): the Seer learns the role, who may be chosen is not
-limited, different victims save both, and the game stops at the Sheriff's death."""
+"""The rules of 002's released code (002 §1): the Seer learns the role, targets are not limited, different
+victims save both, and the game stops at the Sheriff's death.
+"""
 
 _TEXT = SHERIFF.with_(name="002 §6.1", seer_learns="is_wolf")
 _OPEN: dict[str, tuple[object, ...]] = {
@@ -32,8 +32,9 @@ _OPEN: dict[str, tuple[object, ...]] = {
     "tie": ("random",),
 }
 PUBLISHED = (_TEXT, *(_TEXT.with_(**{name: other}) for name, others in _OPEN.items() for other in others))
-"""The rules as 002 §6.1 prints them, which is what players are told: the rulesets that fit the text, with one
-switch of `_OPEN` changed at a time. What it does not say of announcements and of the dead does not happen."""
+"""The rules as printed in 002 §6.1 for players: the rulesets that fit the text, with one switch of `_OPEN`
+changed at a time. Announcements and acts of the dead that the text does not mention do not happen.
+"""
 
 
 COMPARISONS: Mapping[str, Callable[[Any, tuple[str | int, ...]], bool]] = {
@@ -49,12 +50,12 @@ COMPARISONS: Mapping[str, Callable[[Any, tuple[str | int, ...]], bool]] = {
     "first_is": lambda value, said: value[0] == said[0],
     "last_is": lambda value, said: value[-1] == said[0],
 }
-"""How a fact's value is compared with what is said of it; with nothing, the fact is true or not."""
+"""Comparisons of a fact's value with a claim's; a claim without one asserts the fact itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleClaim:
-    """Something that the rules make true or false: one of `FACTS`, what it is about, and what is said of its
+    """A claim that the rules make true or false: one of `FACTS`, its arguments, and a comparison of its
     value.
     """
 
@@ -68,13 +69,13 @@ class RuleClaim:
         return " ".join([told, self.compare, *map(str, self.said)]).rstrip()
 
     def holds_under(self, rules: Ruleset) -> bool | None:
-        """Whether the claim holds under these rules; None where they have no such thing, or where no game of
-        them is quiet: where somebody has to leave it, small games say too little.
+        """Whether the claim holds under these rules; None if it does not apply to them, or if they have no
+        quiet game: when somebody has to leave, small games show too little.
         """
         return _holds_under(self, rules)
 
     def holds(self, family: Iterable[Ruleset]) -> bool | None:
-        """What all rulesets of a family say; None where they differ or say nothing."""
+        """The common verdict of a family of rulesets; None if they differ or do not decide."""
         answers = {self.holds_under(rules) for rules in family}
         return answers.pop() if len(answers) == 1 else None
 

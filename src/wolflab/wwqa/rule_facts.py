@@ -1,10 +1,10 @@
-"""What the rules say, a fact at a time: each is a function that lets the engine play and returns a value.
+"""Facts of the rules: each is a function that lets the engine play and returns a value.
 
 Kinds of questions ask for these facts by name (`kinds.rules`), and an audit compares them with what a
-question claims (`rule_claims`). `Impossible`: these rules have no such thing (no Sheriff, no Guard).
+question claims (`rule_claims`). `Impossible`: the fact does not apply to these rules (no Sheriff, no Guard).
 
-A fact is found in one of two ways. Some play on from an example of a situation, and keep what happened in the
-query: questions are built of them. The others look at a game that is played from the deal (`trials`).
+A fact is found in one of two ways. Some play on from an example of a situation, and keep the events in the
+query, for questions. The others look at a game that is played from the deal (`trials`).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ from .trials import Survivors, Trial, Wish, reachable_survivors, seated, trial
 T = TypeVar("T")
 
 FACTS: dict[str, Callable[..., Any]] = {}
-"""Every fact by name: (query, what it is about …) → its value."""
+"""All facts by name: (query, arguments …) → value."""
 
 
 def _fact(find: Callable[..., T]) -> Callable[..., T]:
@@ -74,9 +74,9 @@ def _fact(find: Callable[..., T]) -> Callable[..., T]:
 def example(rules: Ruleset, moment: GamePoint = "night", round: int = 1, **more: object) -> GameSituation:
     """A game of these rules with the roles dealt in the order of the cast, everybody alive.
 
-    Where there is a Sheriff it is the last player, drawn in secret until there is one. The night that is told
-    decides nothing that is asked: the Werewolves kill a Villager if there is one, others choose a Werewolf,
-    and a Witch keeps her potions.
+    If there is a Sheriff, it is the last player, drawn in secret. The told night does not affect what is
+    asked: the Werewolves kill a Villager if there is one, others choose a Werewolf, and a Witch keeps her
+    potions.
     """
     drawn = tuple(range(rules.players)) if moment == "order" else ()
     s = GameSituation(moment, round, rules.players, roles=seated(rules), order=drawn)
@@ -97,13 +97,13 @@ def example(rules: Ruleset, moment: GamePoint = "night", round: int = 1, **more:
 
 
 def _telling(s: GameSituation, *told: ToldAction) -> GameSituation:
-    """With these actions in place of what is told of the same players."""
+    """The situation with these actions instead of the same players' told ones."""
     named = {(kind, seat) for kind, seat, _ in told}
     return s.but(told=(*told, *(action for action in s.told if action[:2] not in named)))
 
 
 def _attacking(s: GameSituation, victim: int, *told: ToldAction) -> GameSituation:
-    """With an attack of all Werewolves, and further actions."""
+    """The situation with an attack by all Werewolves, and further actions."""
     return _telling(s, *(("kill", seat, victim) for seat in _wolves(s)), *told)
 
 
@@ -112,12 +112,12 @@ def _with_only(s: GameSituation, *living: int) -> GameSituation:
 
 
 def _of(s: GameSituation, role: str, which: int = 0) -> int:
-    """The seat of a holder of that role; Impossible where there is none."""
+    """The seat of a holder of that role; Impossible without one."""
     return only_first(s.holders(role)[which:])
 
 
 def _shielder(s: GameSituation) -> tuple[str, int]:
-    """Who shields, and by what kind of ask; Impossible where nobody does."""
+    """The seat that shields, and its kind of ask; Impossible if nobody does."""
     return only_first(
         (duty.kind, seat) for seat in s.living for duty in ROLES[s.roles[seat]].duties if duty.shields
     )
@@ -141,15 +141,15 @@ def _night(q: Query, s: GameSituation) -> Playout:
 
 
 def _vote(q: Query, s: GameSituation, target: int) -> Playout:
-    """All living players vote for one, who votes for somebody else."""
+    """Play a vote in which all living players vote for one, who votes for another."""
     other = only_first(seat for seat in s.living if seat != target)
     told = [("vote", seat, other if seat == target else target) for seat in s.living]
     return q.playout(with_rest(q.rules, _telling(s, *told), "voting", "departure"), "voting", "departure")
 
 
 def _leaving(q: Query, how: str, role: str = "") -> tuple[int, Playout]:
-    """A holder of the role (or anybody of the village) who leaves by the "vote", by "poison" or else by the
-    Werewolves, and what comes of it.
+    """Let a holder of the role (or anybody of the village) leave by the "vote", by "poison" or else by the
+    Werewolves. Returns the seat and the playout.
     """
     s = example(q.rules, "voting" if how == "vote" else "night")
     seat = _of(s, role) if role else only_first(_others(s))
@@ -175,24 +175,25 @@ DEEDS = {
     "see": frozenset(kind for kind, duty in DUTIES.items() if duty.reads),
     "speak": frozenset({"statement"}),
 } | {kind: frozenset({kind}) for kind in ("kill", "vote", "elect")}
-"""Deeds, with the kinds of asks for them."""
+"""Actions by their words, with the kinds of asks for them."""
 
 
 def _sheriff_seat(rules: Ruleset) -> int:
-    """Who takes office: a plain Villager where there is one, so that what it may do comes with the office."""
+    """The seat that takes office: a plain Villager if there is one, so that its powers come from the
+    office.
+    """
     return next((s for s, role in enumerate(seated(rules)) if ROLES[role].plain), rules.players - 1)
 
 
 @lru_cache(256)
 def quiet_game(rules: Ruleset) -> Trial:
-    """Three rounds in which nobody leaves, if these rules allow that."""
+    """A game of three rounds in which nobody leaves, if these rules allow that."""
     return trial(rules, sheriff=_sheriff_seat(rules) if rules.sheriff != "none" else None, rounds=3)
 
 
 def _holders(rules: Ruleset, who: str) -> tuple[int, ...]:
-    """The seats that a word means: a role's, the village's, everybody's ("player"), the Sheriff's.
-
-    Impossible where there are none.
+    """The seats that a word means: a role's, the village's, everybody's ("player"), the Sheriff's. Impossible
+    if there are none.
     """
     if who == "Sheriff":
         seats = [] if rules.sheriff == "none" else [_sheriff_seat(rules)]
@@ -228,7 +229,7 @@ def _attack(victim: int, shield: int | None = None, night: int = 1) -> Wish:
 
 
 def _ballot(seat: int, *voters: int) -> Wish:
-    """Everybody, or these voters alone, vote against the seat on the first day."""
+    """A wish: everybody, or only these voters, vote against the seat on the first day."""
 
     def wish(ask: Ask) -> Action | None:
         wanted = ask.kind == "vote" and ask.round == 1 and (not voters or ask.seat in voters)
@@ -238,7 +239,7 @@ def _ballot(seat: int, *voters: int) -> Wish:
 
 
 def _first_of(*wishes: Wish) -> Wish:
-    """What the first of them wants that wants anything."""
+    """A wish: that of the first of these that has one."""
     return lambda ask: next((wanted for wish in wishes if (wanted := wish(ask)) is not None), None)
 
 
@@ -246,7 +247,7 @@ def _first_of(*wishes: Wish) -> Wish:
 
 
 def _cards(q: Query) -> list[Dealt | PackMet]:
-    """The cards dealt, and who meets whom then."""
+    """The dealt cards, and who learns of whom."""
     events = [event for now in dealing(q.rules) for event in now.events if isinstance(event, Dealt | PackMet)]
     q.keep(*events)
     return events
@@ -254,7 +255,7 @@ def _cards(q: Query) -> list[Dealt | PackMet]:
 
 @_fact
 def _number_of(q: Query, what: str) -> int:
-    """How many hold a role; how many players, kinds of roles, or players of the village there are."""
+    """The number of holders of a role, of players, of different roles, or of the village's players."""
     dealt = Counter(event.role for event in _cards(q) if isinstance(event, Dealt))
     if what == "village":
         return sum(n for role, n in dealt.items() if not ROLES[role].wolf)
@@ -269,7 +270,7 @@ def _more_of(q: Query, one: str, other: str) -> bool:
 
 @_fact
 def _side(q: Query, role: str) -> str:
-    """With whom a role wins."""
+    """The side of a role."""
     if not q.rules.count(role):
         raise Impossible("nobody holds it")
     q.keep(f"The card: {ROLES[role].card(q.rules)}.")
@@ -284,14 +285,14 @@ def _one_side(q: Query, *roles: str) -> bool:
 
 @_fact
 def _end_of_row(q: Query, end: str) -> int:
-    """The seat with the lowest or the highest number."""
+    """The seat at the "first" or the last end of the row."""
     q.keep(f"The players in a row: {listed(q.rules.names)}.")
     return 0 if end == "lowest" else q.rules.players - 1
 
 
 @_fact
 def _knows_role(q: Query, who: str, whose: str) -> bool:
-    """Whether from the beginning every holder knows the role of every other one."""
+    """Whether every holder of one role knows every holder of the other from the beginning."""
     knowing, known, events = _holders(q.rules, who), _holders(q.rules, whose), _cards(q)
 
     def told(one: int, other: int) -> bool:
@@ -355,7 +356,7 @@ def _votes_for(q: Query, whom: str) -> bool:
 
 @_fact
 def _acts(q: Query, who: str) -> bool:
-    """Whether every holder has something to choose at night."""
+    """Whether every holder of the role acts at night."""
     seats = _holders(q.rules, who)
     asked = {ask.seat for ask, _ in _night(q, example(q.rules)).asks if ask.phase == "night"}
     return asked >= {*seats}
@@ -371,9 +372,8 @@ def _when(ask: Ask, time: str) -> bool:
 
 @_fact
 def _may(q: Query, who: str, deed: str, whom: str = "", time: str = "") -> bool:
-    """Whether every holder is asked for the deed at that time, and may choose such a target.
-
-    whom: a role, "player" (anybody), "self", "Sheriff"; "": whoever.
+    """Whether every holder is asked for the action at that time, and may choose such a target. whom: a role,
+    "player" (anybody), "self", "Sheriff"; "": any.
     """
     targets = () if whom in ("", "self", "player") else _holders(q.rules, whom)
 
@@ -389,7 +389,7 @@ def _may(q: Query, who: str, deed: str, whom: str = "", time: str = "") -> bool:
 
 @_fact
 def _targets(q: Query, who: str, deed: str) -> int:
-    """How many players a holder can choose in one night, or vote for."""
+    """The number of players that a holder can choose in one night, or vote for."""
     asks = [ask for seat in _holders(q.rules, who) for ask in quiet_game(q.rules).of(seat, DEEDS[deed])]
     if not _may(q, who, deed):
         raise Impossible("not every holder may do it")
@@ -398,7 +398,7 @@ def _targets(q: Query, who: str, deed: str) -> int:
 
 @_fact
 def _dead_may(q: Query, deed: str) -> bool:
-    """Whether who was killed in the first night does it afterwards."""
+    """Whether a player killed in the first night does it afterwards."""
     victim = _victim(q.rules)
     after = trial(q.rules, _attack(victim))
     return any(ask.round > 1 or ask.phase != "night" for ask in after.of(victim, DEEDS[deed]))
@@ -406,14 +406,14 @@ def _dead_may(q: Query, deed: str) -> bool:
 
 @_fact
 def _dead_return(q: Query) -> bool:
-    """Whether who is killed is in the game again later."""
+    """Whether a killed player returns to the game."""
     victim = _victim(q.rules)
     return trial(q.rules, _attack(victim)).alive(victim)
 
 
 @_fact
 def _must(q: Query, deed: str) -> bool:
-    """Whether nobody may leave it: to vote, to vote for a Sheriff."""
+    """Whether the action is compulsory: to vote, to vote for a Sheriff."""
     asks = [ask for ask in quiet_game(q.rules).asks if ask.kind in DEEDS[deed]]
     if not asks:
         raise Impossible("nobody is asked")
@@ -437,8 +437,8 @@ def _leaves_by(q: Query, how: str, who: str) -> bool:
 
 @_fact
 def _pack_differs(q: Query, most: str) -> str:
-    """Who is killed where the Werewolves name different players: all different ones ("no"), or all but the
-    last one the same ("yes"). "nobody", or whom the "first", "most" or the "last" of them names.
+    """The victim if the Werewolves name different players: all different ("no"), or all but the last the same
+    ("yes"). "nobody", or the choice of the "first", of "most" or of the "last".
     """
     s = example(q.rules)
     wolves, targets = _wolves(s), _others(s)
@@ -455,7 +455,7 @@ def _pack_differs(q: Query, most: str) -> str:
 
 @_fact
 def _night_deaths(q: Query) -> list[int]:
-    """All numbers of players whom the Werewolves' choices can kill in one night, ascending."""
+    """The possible numbers of deaths by the Werewolves in one night, ascending."""
     victims = _holders(q.rules, "village")[:3]
     wolves = [seat for seat, role in enumerate(seated(q.rules)) if ROLES[role].wolf]
 
@@ -477,7 +477,7 @@ def _night_deaths(q: Query) -> list[int]:
 
 @_fact
 def _lone_wolf_kills(q: Query) -> bool:
-    """Whether one Werewolf that is left still kills."""
+    """Whether a single remaining Werewolf still kills."""
     wolves, victim = _holders(q.rules, "Werewolf"), _victim(q.rules)
     if len(wolves) > 2:
         raise Impossible("one vote does not leave a single Werewolf")
@@ -487,7 +487,7 @@ def _lone_wolf_kills(q: Query) -> bool:
 
 @_fact
 def _seer_learns(q: Query) -> str:
-    """What a look shows the Seer of a Villager: the "role", or the "side" alone."""
+    """What the Seer learns about a Villager: the "role", or only the "side"."""
     s = example(q.rules)
     seer, target = _of(s, "Seer"), only_first(s.holders("Villager")[::-1])  # the first one is attacked
     events = _night(q, _telling(s, ("see", seer, target))).events
@@ -497,14 +497,14 @@ def _seer_learns(q: Query) -> str:
 
 @_fact
 def _killed_seer_looks(q: Query) -> bool:
-    """Whether a Seer who is killed in a night still looks at somebody in it."""
+    """Whether a Seer who is killed in a night still looks at somebody in that night."""
     s = example(q.rules)
     return any(ask.kind == "see" for ask, _ in _night(q, _attacking(s, _of(s, "Seer"))).asks)
 
 
 @_fact
 def _learns_choice(q: Query, who: str, deed: str) -> bool:
-    """Whether every holder is told, by the end of the night, whom others chose for the deed."""
+    """Whether every holder learns, by the end of the night, whom others chose for the action."""
     chosen = [e for e in quiet_game(q.rules).events if isinstance(e, Chose) and e.kind in DEEDS[deed]]
     knows = [e.audience >> seat & 1 for seat in _holders(q.rules, who) for e in chosen if e.seat != seat]
     if not knows:
@@ -531,7 +531,7 @@ def _witch_saves_herself(q: Query) -> bool:
 
 @_fact
 def _shield_and_antidote(q: Query) -> str:
-    """What the antidote does to a player who is protected: the Witch is "not asked", it "lives" or "dies"."""
+    """The effect of the antidote on a shielded player: the Witch is "not asked", it "lives" or "dies"."""
     s = example(q.rules)
     witch = _of(s, "Witch")
     kind, shielder = _shielder(s)
@@ -545,8 +545,8 @@ def _shield_and_antidote(q: Query) -> str:
 
 @_fact
 def _shield_saves(q: Query, how: str) -> bool:
-    """Whether who is shielded survives the Werewolves' attack ("kill"), "poison", the "vote" of the next day,
-    an attack a night "later".
+    """Whether a shielded player survives the Werewolves' attack ("kill"), "poison", the next day's "vote", an
+    attack a night "later".
     """
     s = example(q.rules)
     kind, shielder = _shielder(s)
@@ -563,7 +563,7 @@ def _shield_saves(q: Query, how: str) -> bool:
 
 @_fact
 def _unusable_choice(q: Query, kind: str, role: str) -> str:
-    """What takes the place of a night choice that cannot be understood: a "random" one, or a "pass"."""
+    """The stand-in for an unusable night choice: a "random" one, or a "pass"."""
     s = example(q.rules)
     ask = q.ask_tonight(s, kind, _of(s, role))
     if ask is None:
@@ -576,14 +576,14 @@ def _unusable_choice(q: Query, kind: str, role: str) -> str:
 
 @_fact
 def _choice_is_public(q: Query, kind: str) -> bool:
-    """Whether everybody is told whom a role chose at night."""
+    """Whether everybody learns whom a role chose at night."""
     chose = [event for event in _night(q, example(q.rules)).events if isinstance(event, Chose)]
     return any(event.kind == kind and event.audience == EVERYONE for event in chose)
 
 
 @_fact
 def _announced(q: Query, what: str) -> bool:
-    """Whether everybody is told of the night's "deaths", of "no death", of what the Seer learned ("look")."""
+    """Whether everybody learns of the night's "deaths", of "no death", of the Seer's "look"."""
     victim = _victim(q.rules)
     played = trial(q.rules, (lambda ask: None) if what == "no death" else _attack(victim), rounds=1)
     events = [event for event in played.events if event.audience == EVERYONE]
@@ -594,7 +594,7 @@ def _announced(q: Query, what: str) -> bool:
 
 @_fact
 def _roles_shown(q: Query) -> str:
-    """Which roles of those who leave are shown: "never", of the "first night", "always"."""
+    """Which roles of leaving players are shown: "never", of the "first night", "always"."""
 
     def shown(how: str) -> bool:
         return any(isinstance(event, Revealed) for event in _leaving(q, how)[1].events)
@@ -605,7 +605,7 @@ def _roles_shown(q: Query) -> str:
 
 @_fact
 def _last_words(q: Query, how: str) -> bool:
-    """Whether who leaves by a "vote", or in the "night", says last words."""
+    """Whether a player who leaves by a "vote", or in the "night", says last words."""
     return any(ask.kind == "last-words" for ask, _ in _leaving(q, how)[1].asks)
 
 
@@ -621,14 +621,14 @@ def _hunter_shoots(q: Query, how: str) -> bool:
 
 @_fact
 def _phases(q: Query, day: int) -> list[str]:
-    """What a day consists of, in order, as the engine goes through it."""
+    """The phases of a day in the engine's order."""
     asked = (ask.phase for ask in quiet_game(q.rules).asks if ask.round == day)
     return ["announcement", *dict.fromkeys(p for p in asked if p in ("election", "discussion", "voting"))]
 
 
 @_fact
 def _phase_before(q: Query, one: str, other: str) -> bool:
-    """Whether of the first day, and of a usual one where it has both, one comes before the other."""
+    """Whether one phase comes before the other, on the first day and on a usual day that has both."""
     days = [names for names in (_phases(q, 1), _phases(q, 2)) if {one, other} <= {*names}]
     if not days:
         raise Impossible("no day has both")
@@ -660,7 +660,7 @@ def _alternates(q: Query) -> bool:
 
 @_fact
 def _order_of_speech(q: Query) -> str:
-    """By what the order of speech is decided; Impossible where nobody speaks."""
+    """What decides the order of speech; Impossible if nobody speaks."""
     if not _is_there_discussion(q):
         raise Impossible("nobody speaks by day")
     if any(ask.kind == "speaker" for now in dealing(q.rules) for ask in now.asks):
@@ -693,7 +693,7 @@ def _is_there_discussion(q: Query) -> bool:
 
 @_fact
 def _speeches(q: Query) -> list[int]:
-    """How many times players speak in one day: the numbers that there are, ascending."""
+    """The different numbers of speeches of a player in one day, ascending."""
     asked = (ask for ask in quiet_game(q.rules).asks if ask.round == 2 and ask.kind == "statement")
     return sorted({*Counter(ask.seat for ask in asked).values()})
 
@@ -717,7 +717,7 @@ def _votes_shown(q: Query) -> str:
 
 @_fact
 def _tie(q: Query) -> str:
-    """What a tie leads to: a "lot", "nobody", the "first" of them."""
+    """The result of a tie: a "lot", "nobody", the "first" of them."""
     n = q.rules.players
     told = tuple(("vote", seat, (seat + 1) % n) for seat in range(n))
     played = q.playout(example(q.rules, "voting", told=told), "voting")
@@ -729,7 +729,7 @@ def _tie(q: Query) -> str:
 
 @_fact
 def _one_vote_is_enough(q: Query) -> bool:
-    """Whether one vote puts a player out when nobody else votes for anybody."""
+    """Whether a single vote, all others passing, removes a player."""
     if not q.rules.may_abstain:
         raise Impossible("everybody must vote")
     told = tuple(("vote", seat, 1 if seat == 0 else "pass") for seat in range(q.rules.players))
@@ -739,7 +739,7 @@ def _one_vote_is_enough(q: Query) -> bool:
 
 @_fact
 def _vote_takes(q: Query, place: str) -> bool:
-    """Whether of three, two and one votes the player with so many leaves: "most", "second", "fewest"."""
+    """Whether the player with the "most", "second" or "fewest" of three, two and one votes leaves."""
     if q.rules.players < 6:
         raise Impossible("there are too few votes")
     most, second, fewest, *_ = _holders(q.rules, "village")
@@ -750,7 +750,7 @@ def _vote_takes(q: Query, place: str) -> bool:
 
 @_fact
 def _vote_outs(q: Query) -> list[int]:
-    """How many players votes take, ascending: votes of all for one, of nobody, with a tie."""
+    """The numbers of players removed by votes, ascending: a unanimous one, an empty one, a tie."""
     one, other, *_ = _holders(q.rules, "village")
     tied = _first_of(_ballot(one, 0, 1), _ballot(other, 2, 3))
     games = [trial(q.rules, wish, rounds=1) for wish in (_ballot(one), lambda ask: None, tied)]
@@ -763,7 +763,7 @@ def _vote_outs(q: Query) -> list[int]:
 
 @_fact
 def _how_sheriff(q: Query) -> str:
-    """How the first Sheriff is found: "named", by "lot", by "election"; "none" where there is none."""
+    """How the first Sheriff is chosen: "named", by "lot", by "election"; "none" where there is none."""
     s = example(q.rules)
     played = _night(q, _attacking(s, _others(s)[0]))
     if any(isinstance(event, SheriffNamed) for event in played.events):
@@ -775,14 +775,14 @@ def _how_sheriff(q: Query) -> str:
 
 @_fact
 def _sheriff_by(q: Query) -> str:
-    """The same; Impossible where there is no Sheriff."""
+    """The same; Impossible without a Sheriff."""
     _holders(q.rules, "Sheriff")
     return _how_sheriff(q)
 
 
 @_fact
 def _elections(q: Query) -> list[int]:
-    """The days of three on which a Sheriff is made among living players, other than in succession."""
+    """The days, of three, on which a Sheriff is chosen, successions apart."""
     _holders(q.rules, "Sheriff")
     return sorted({ask.round for ask in quiet_game(q.rules).asks if ask.phase == "election"})
 
@@ -821,7 +821,7 @@ def _candidates(q: Query) -> int:
 
 @_fact
 def _sheriff_keeps_role(q: Query) -> bool:
-    """Whether the office takes no role away: a Werewolf in office kills in the next night."""
+    """Whether the Sheriff keeps its role: a Werewolf in office kills in the next night."""
     wolf = _holders(q.rules, "Werewolf")[0]
     played = trial(q.rules, sheriff=wolf)
     if q.rules.sheriff == "none" or played.state.sheriff != wolf:
@@ -831,14 +831,14 @@ def _sheriff_keeps_role(q: Query) -> bool:
 
 @_fact
 def _sheriffs(q: Query) -> int:
-    """How many players are Sheriff at a time."""
+    """The number of Sheriffs at a time."""
     _holders(q.rules, "Sheriff")
     return len({event.seat for event in quiet_game(q.rules).events if isinstance(event, SheriffNamed)})
 
 
 @_fact
 def _vote_weight(q: Query, n: int) -> bool:
-    """Whether the Sheriff's vote counts as so many: so many votes against it tie."""
+    """Whether the Sheriff's vote counts `n` times: `n` votes against it give a tie."""
     (sheriff,) = _holders(q.rules, "Sheriff")
     one, other = [seat for seat in _holders(q.rules, "village") if seat != sheriff][:2]
     against = [seat for seat in range(q.rules.players) if seat != sheriff][:n]
@@ -848,7 +848,7 @@ def _vote_weight(q: Query, n: int) -> bool:
 
 @_fact
 def _vote_bound(q: Query) -> bool:
-    """Whether who votes after the Sheriff has spoken has no choice left."""
+    """Whether the Sheriff's words bind the votes after them."""
     _holders(q.rules, "Sheriff")
     asks = [ask for ask in quiet_game(q.rules).asks if ask.kind == "vote"]
     return all(len(ask.options or ()) < 2 for ask in asks)
@@ -856,7 +856,7 @@ def _vote_bound(q: Query) -> bool:
 
 @_fact
 def _sheriff_leaves(q: Query) -> str:
-    """What happens when the Sheriff leaves: it "names" the next one, the game's "stop", or "none" of them."""
+    """What happens when the Sheriff leaves: it "names" the next one, the game's "stop", or "none" of both."""
     if q.rules.sheriff == "none":
         raise Impossible("there is no Sheriff")
     voting = example(q.rules, "voting", 1)
@@ -874,7 +874,7 @@ def _sheriff_leaves(q: Query) -> str:
 
 @_fact
 def _won_without_sheriff(q: Query, by: str = "vote") -> str:
-    """Who has won when the Sheriff was killed, or voted out ("vote"); "goes on" where the game does."""
+    """The winner when the Sheriff is killed, or voted out ("vote"); "goes on" if there is none yet."""
     (office,) = _holders(q.rules, "Sheriff")
     wish = _attack(office, night=2) if by == "kill" else _ballot(office)
     outcome = trial(q.rules, wish, office, 2 if by == "kill" else 1).state.outcome
@@ -892,7 +892,7 @@ def _ends_without_sheriff(q: Query, by: str) -> bool:
 
 @_fact
 def _rounds(q: Query) -> int:
-    """The first round after whose vote the game ends, found by halving."""
+    """The last round before the limit on rounds ends the game, found by bisection."""
     low, high = 0, 1
     while not _last_round(q, high):
         low, high = high, high * 2
@@ -913,7 +913,9 @@ def _last_round(q: Query, round: int) -> bool:
 
 @_fact
 def _wolves_win_when(q: Query, when: str) -> bool:
-    """Whether the Werewolves win at "parity", with "no plain" Villager left, with "no able" one left."""
+    """Whether the Werewolves win at "parity", without a "plain" Villager ("no plain"), or without a player
+    with an ability ("no able").
+    """
     voting = example(q.rules, "voting", 1)
     wolves, plain, able = _wolves(voting), _others(voting, True), _others(voting, False)
     able.sort(key=lambda seat: ROLES[voting.roles[seat]].shoots)
@@ -943,14 +945,14 @@ def _village_wins_when(q: Query, when: str) -> bool:
 
 
 def last_other(rules: Ruleset) -> str:
-    """Who must be gone for the Werewolves to win, in words."""
+    """The players who must be gone for the Werewolves to win, in words."""
     plain = rules.wolves_win in ("no_villager", "no_villager_or_no_ability")
     return "the last plain Villager" if plain else "the last other player"
 
 
 @_fact
 def _both_gone(q: Query, last: str) -> str:
-    """Who wins when the last Werewolf dies together with the `last_other`."""
+    """The winner when the last Werewolf dies together with the `last_other`."""
     if last != last_other(q.rules):
         raise Impossible("the Werewolves need others gone")
     s = example(q.rules)
@@ -964,7 +966,7 @@ def _both_gone(q: Query, last: str) -> str:
 
 
 def _meets(rules: Ruleset, condition: str, about: Sequence[str | int]) -> Callable[[Survivors], bool]:
-    """What is true of survivors: of how many are left, out ("out" with roles), or "left" with counts."""
+    """Whether survivors meet a condition on who is "out" or how many are "left"."""
     full = Counter(seated(rules))
     wolves = sum(n for role, n in full.items() if ROLES[role].wolf)
     simple: dict[str, Callable[[Survivors], bool]] = {
@@ -988,7 +990,7 @@ def _meets(rules: Ruleset, condition: str, about: Sequence[str | int]) -> Callab
 
 @_fact
 def _winner(q: Query, condition: str, *about: str | int) -> str:
-    """Who has won whenever it comes to this; "either" of them, "goes on" where nobody may have yet."""
+    """The winner under this condition; "either" side, "goes on" if perhaps nobody has won yet."""
     meets = _meets(q.rules, condition, about)
     reached = [one for one in reachable_survivors(q.rules) if meets(one)]
     if not reached or (condition == "out" and not {*about} <= {*seated(q.rules)}):
@@ -999,7 +1001,7 @@ def _winner(q: Query, condition: str, *about: str | int) -> str:
 
 @_fact
 def _needs(q: Query, side: str, condition: str, *about: str | int) -> bool:
-    """Whether the side never wins unless it comes to this."""
+    """Whether the side wins only under this condition."""
     meets = _meets(q.rules, condition, about)
     ends = [one for one in reachable_survivors(q.rules) if one.outcome and one.outcome.winner.value == side]
     if not ends:

@@ -1,8 +1,7 @@
-"""How well questions were answered: shares and F1, each with an interval over clusters of questions.
-
-Questions about one situation, or of one kind, are answered well or badly together, so clusters are resampled
-(they are the "deals" of `stats`). Every score is a function of sums over questions, and of nothing else. With
-fewer than five clusters no score has an interval.
+"""Scores of answers: shares and F1, each with an interval over clusters of questions. Answers to questions
+about one situation, or of one kind, are correlated, so clusters are resampled (they are the "deals" of
+`stats`). Every score is a function of sums over questions. With fewer than five clusters there is no
+interval.
 """
 
 from __future__ import annotations
@@ -27,17 +26,15 @@ from ..stats.resampling import Floats
 from .items import NO, YES
 
 Average = Literal["weighted", "macro", "positive"]
-"""Of the F1 of Yes and the F1 of No: by how often each is right, both alike, or Yes alone."""
+"""The average of the F1 of Yes and of No: weighted by their frequency, unweighted, or Yes alone."""
 UNITS = "questions"
 FEW_CLUSTERS = FEW_DEALS.replace("deals", "clusters")
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One question as one player answered it.
-
-    cluster: what its answer hangs together with. gold: the right answer. said: what was read. chance: the
-    probability that the player gave to Yes, where it is known.
+    """One player's answer to one question. cluster: for resampling. gold: the right answer. said: the answer
+    that was read. chance: the player's probability of Yes, if known.
     """
 
     cluster: str
@@ -50,7 +47,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityBin:
-    """The questions to which Yes was given about the same probability. stated: the mean of it."""
+    """A bin of questions with about the same probability of Yes. stated: its mean."""
 
     stated: float
     yes: Estimate
@@ -69,8 +66,8 @@ def unreadable_rate(marks: Sequence[Mark]) -> Estimate:
 def f1(marks: Sequence[Mark], average: Average = "weighted") -> Estimate:
     """F1 of Yes and No, 2TP / (2TP + FP + FN) each, from 0 to 1; an unreadable reply is a miss.
 
-    A class that is neither right nor answered anywhere is left out, and F1 is 0 where nothing was hit, as in
-    scikit-learn. The weighted average is the one of 002, Table 1.
+    A class that is never right and never answered is left out, and F1 without a hit is 0, as in scikit-learn.
+    002, Table 1, has the weighted average.
     """
     rows = [
         [
@@ -79,7 +76,7 @@ def f1(marks: Sequence[Mark], average: Average = "weighted") -> Estimate:
             for hit in (mark.said == one == mark.gold, mark.said == one, mark.gold == one)
         ]
         for mark in marks
-    ]  # of each answer: hit, said, right
+    ]  # for each answer: hits, answered, right
 
     def statistic(sums: Floats) -> Floats:
         hit, said, gold = sums[:, 0::3], sums[:, 1::3], sums[:, 2::3]
@@ -103,13 +100,15 @@ def marks_by_group(marks: Iterable[tuple[str, Mark]]) -> dict[str, list[Mark]]:
 # -- probabilities ----------------------------------------------------------------------------
 
 _RANKS = 200
-"""Groups of probabilities that stand for all of them in an AUC; within one, ties count half."""
+"""The number of bins of probabilities for an AUC; within a bin, ties count half."""
 BINS = 10
-"""Of the reliability table and of the calibration error, equally wide."""
+"""The number of equally wide bins of the reliability table and of the calibration error."""
 
 
 def auc(marks: Sequence[Mark]) -> Estimate:
-    """The chance that a question whose answer is Yes was given the higher probability of two: 0.5 is luck."""
+    """The probability that a question with answer Yes got a higher probability than one with No: 0.5 is
+    chance.
+    """
     stated = _stated(marks)
     chances = [chance for _, chance in stated]
     edges = np.unique(np.quantile(chances, np.linspace(0, 1, _RANKS + 1))) if chances else np.zeros(1)
@@ -128,7 +127,7 @@ def auc(marks: Sequence[Mark]) -> Estimate:
 
 
 def calibration_error(marks: Sequence[Mark]) -> Estimate:
-    """ECE: how far the probability of Yes is from the share of Yes, on average over bins, by their size."""
+    """ECE: the mean distance of the probability of Yes from the share of Yes, over bins weighted by size."""
     stated = _stated(marks)
     rows = np.zeros((len(stated), 2 * BINS))
     for row, (mark, chance) in zip(rows, stated, strict=True):
@@ -141,7 +140,7 @@ def calibration_error(marks: Sequence[Mark]) -> Estimate:
 
 
 def reliability_bins(marks: Sequence[Mark]) -> list[ReliabilityBin]:
-    """Stated and observed share of Yes, a bin of stated probability a row."""
+    """Stated and observed shares of Yes, by bin of stated probability."""
     bins: Mapping[str, list[Mark]] = marks_by_group(
         (str(_bin(chance)), mark) for mark, chance in _stated(marks)
     )
@@ -189,7 +188,7 @@ def _resampled(
 
 
 def in_clusters(estimate: Estimate) -> Estimate:
-    """The same in words of questions and clusters, which are what `stats` calls deals; see the module."""
+    """The estimate with "clusters" instead of "deals" in its words; see the module."""
     told = replace(estimate, units=UNITS, note=estimate.note.replace("deals", "clusters"))
     if told.value is None or told.deals >= MIN_DEALS:
         return told

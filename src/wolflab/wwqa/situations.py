@@ -1,7 +1,6 @@
-"""Situations: what a question tells of a game, as data, and the rules engine run from there.
-
-A situation is reached by playing a game. The engine is put back to it and plays on, with the actions that the
-question tells of. A `Query` does this for one question, and keeps what happened.
+"""Situations: the state of a game in a question, as data, and the rules engine run from there. A situation is
+reached by playing a game. The engine is set to it and plays on with the told actions. A `Query` does this for
+one question, and keeps the events.
 """
 
 from __future__ import annotations
@@ -42,22 +41,21 @@ from .trials import seated
 T = TypeVar("T")
 
 GamePoint = Literal["night", "election", "succession", "order", "voting"]
-"""Where in the game a situation is: before the night's first choice, before the Sheriff's election is
-decided, when a Sheriff names the next one, before the order of speech is fixed, before the vote."""
+"""The point of the game: before the night's first choice, before the Sheriff's election is decided, when a
+Sheriff names the next one, before the order of speech is fixed, before the vote.
+"""
 
 ToldAction = tuple[str, int, int | str]
-"""An action that is told: the kind of ask, the seat, and a seat or "pass", "yes", "no", "left", "right"."""
+"""A told action: the kind of ask, the seat, and a seat or "pass", "yes", "no", "left", "right"."""
 
 WORDS: dict[str, Action] = {"pass": PASS, "yes": YES, "no": NO, "left": LEFT, "right": RIGHT}
 
 
 class GameSituation(msgspec.Struct, frozen=True, omit_defaults=True):
-    """See the module. Seats are counted from 0.
-
-    roles: by seat, or empty where roles do not matter and are not told. sheriff: who holds the office, or
-    held it last. intended: who was drawn in secret to become Sheriff. order: of speech, as chance drew it.
-    spent: (seat, "antidote" or "poison") of what Witches have used. shielded: (seat, whom) of last night.
-    told: the actions, in the order in which they are taken.
+    """The state that a question tells. Seats are counted from 0. roles: by seat, or empty if they do not
+    matter and are not told. sheriff: the present or last holder of the office. intended: the player drawn in
+    secret to become Sheriff. order: of speech, as drawn. spent: used potions, (seat, "antidote" or "poison").
+    shielded: (seat, whom) of last night. told: the actions in order.
     """
 
     moment: GamePoint
@@ -74,7 +72,7 @@ class GameSituation(msgspec.Struct, frozen=True, omit_defaults=True):
     told: tuple[ToldAction, ...] = ()
 
     def but(self, **changed: Any) -> GameSituation:
-        """The same with some fields changed."""
+        """The situation with some fields changed."""
         return msgspec.structs.replace(self, **changed)
 
     @property
@@ -88,12 +86,12 @@ class GameSituation(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def witches(self) -> tuple[int, ...]:
-        """The living Witches, where their potions are told."""
+        """The living Witches, if their potions are told."""
         return self.holders("Witch") if self.moment == "night" and self.roles else ()
 
     @property
     def actions(self) -> dict[tuple[str, int], Action]:
-        """What is told of choices, by the kind of ask and the seat."""
+        """The told choices, by kind of ask and seat."""
         return {
             (kind, seat): pick(target) if isinstance(target, int) else WORDS[target]
             for kind, seat, target in self.told
@@ -102,8 +100,8 @@ class GameSituation(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True)
 class Playout:
-    """What came of a situation. asks: all that were posed, each with how many events there had been by then.
-    unanswered: those at which it stopped.
+    """The play from a situation. asks: all asks, each with the number of events before it. unanswered: the
+    asks at which it stopped.
     """
 
     state: State
@@ -113,24 +111,24 @@ class Playout:
 
     @property
     def winner(self) -> str:
-        """ "village", "werewolves" or "nobody" of a game that is over, else "goes on"."""
+        """ "village", "werewolves" or "nobody" for a finished game, else "goes on"."""
         outcome = self.state.outcome
         return "goes on" if outcome is None else outcome.winner.value
 
 
 class Impossible(Exception):
-    """The rules do not allow what is told, or ask for more than is told: there is no answer."""
+    """The rules do not allow the told actions, or need more than is told: there is no answer."""
 
 
 def only_first(values: Iterable[T]) -> T:
-    """The first one; Impossible where there is none."""
+    """The first one; Impossible if there is none."""
     for value in values:
         return value
     raise Impossible("there is none")
 
 
 def put_back(rules: Ruleset, situation: GameSituation) -> State:
-    """The situation as the engine's state, before anything that is told."""
+    """The situation as the engine's state, before the told actions."""
     check_fits(rules, situation)
     state = begin(rules).state.copy()
     state.asks = ()
@@ -151,7 +149,7 @@ def put_back(rules: Ruleset, situation: GameSituation) -> State:
 
 
 def check_fits(rules: Ruleset, s: GameSituation) -> None:
-    """Impossible for what contradicts itself under these rules."""
+    """Raise Impossible for a situation that contradicts these rules."""
     if s.players != rules.players or (s.roles and len(s.roles) != s.players):
         raise Impossible(f"{s.players} players where these rules seat {rules.players}")
     named = {*s.dead, *s.candidates, *s.order, *chain.from_iterable(s.shielded)}
@@ -187,7 +185,7 @@ def check_fits(rules: Ruleset, s: GameSituation) -> None:
 
 
 def _rows(rules: Ruleset, s: GameSituation) -> Collection[tuple[int, ...]]:
-    """The orders of turns that a day of these rules can have in that situation."""
+    """The possible orders of turns of a day in that situation."""
     if rules.speaking_order == "sheriff_side":
         alive, sheriff = s.living, s.sheriff
         return [side_order(alive, sheriff, left) for left in (True, False)] if sheriff in alive else ()
@@ -201,7 +199,7 @@ def _rows(rules: Ruleset, s: GameSituation) -> Collection[tuple[int, ...]]:
 def steps(
     rules: Ruleset, situation: GameSituation, replies: Callable[[Step], Sequence[Action] | None]
 ) -> Iterator[Step]:
-    """The game from a situation on, as the engine plays it with these replies, until they are None."""
+    """The engine's steps from a situation on with these replies, until they are None."""
     now: Step | None = advance(put_back(rules, situation))
     while now is not None:
         yield now
@@ -210,8 +208,8 @@ def steps(
 
 
 def dealing(rules: Ruleset, roles: Sequence[str] = ()) -> Iterator[Step]:
-    """The deal step by step: these roles seat by seat, and else whatever chance may draw first. Impossible: a
-    card that these rules do not deal.
+    """The deal step by step with these roles; other draws take their first option. Impossible: a card that
+    these rules do not deal.
     """
     now = begin(rules)
     while now.asks and now.asks[0].phase == "deal":
@@ -223,7 +221,7 @@ def dealing(rules: Ruleset, roles: Sequence[str] = ()) -> Iterator[Step]:
 
 
 def _allowed(ask: Ask, reply: Action) -> Action:
-    """The reply; Impossible where the rules do not allow it."""
+    """The reply; Impossible if the rules do not allow it."""
     if ask.options is not None and reply not in ask.options:
         raise Impossible(f"{ask.id}: {reply} is not allowed")
     return reply
@@ -232,13 +230,12 @@ def _allowed(ask: Ask, reply: Action) -> Action:
 # -- one question ----------------------------------------------------------------------------------
 
 AskedAbout = Mapping[str, int | str]
-"""What is asked about: "x" and "y" are seats, other words have words."""
+"""The arguments of a question: "x" and "y" are seats, others are words."""
 
 
 class Query:
-    """One question put to the engine, and what the engine did to answer it.
-
-    situation: what the question tells, as data; `asked`: what it asks about.
+    """One question put to the engine, and the engine's steps to answer it. situation: the told state;
+    `asked`: the question's arguments.
     """
 
     def __init__(self, rules: Ruleset, situation: GameSituation, asked: AskedAbout) -> None:
@@ -247,20 +244,18 @@ class Query:
 
     @property
     def x(self) -> int:
-        """The first seat that is asked about."""
+        """The first seat in question."""
         return int(self.asked["x"])
 
     @property
     def y(self) -> int:
-        """The second one."""
+        """The second seat in question."""
         return int(self.asked["y"])
 
     def playout(self, situation: GameSituation, *phases: str) -> Playout:
-        """Play on from a situation: the asks of these phases are answered by what is told, speech is silence.
-
-        It stops at the first asks that are of other phases, of chance (but for the order of speech), or not
-        told of. What happened is kept, and who is asked next where that stopped it. Impossible: an action
-        that is told is not allowed.
+        """Play on from a situation: asks of these phases get the told actions, speech is silence. It stops at
+        the first asks of other phases, of chance (except the order of speech), or without a told action. The
+        events are kept, and the asks at which it stopped. Impossible: a told action is not allowed.
         """
         told = situation.actions
 
@@ -290,9 +285,8 @@ class Query:
         return Playout(now.state, tuple(events), tuple(asks), ahead)
 
     def ask_tonight(self, situation: GameSituation, kind: str, seat: int) -> Ask | None:
-        """The ask of that kind to that seat; None where the night passes without it.
-
-        Others for whom nothing is told take their last option; what that seat is asked before has to be told.
+        """The ask of that kind to that seat; None if the night passes without it. Other seats without a told
+        action take their last option; earlier asks of that seat have to be told.
         """
         told = situation.actions
         blind = self.rules.deaths == "sequential" and DUTIES[kind].reads and seat in situation.living
@@ -319,12 +313,12 @@ class Query:
         return None
 
     def keep(self, *steps: str | Event | Ask) -> None:
-        """Keep what happened, who is asked, or a sentence, for the derivation."""
+        """Keep events, asks, or a sentence for the derivation."""
         self._steps.extend(steps)
 
     @property
     def derivation(self) -> tuple[str, ...]:
-        """What the engine did until now, a sentence a step, as the moderator sees it."""
+        """The engine's steps so far, a sentence each, as the moderator sees them."""
         return tuple(dict.fromkeys(map(self._in_words, self._steps)))
 
     def _in_words(self, step: str | Event | Ask) -> str:
@@ -343,13 +337,12 @@ class Query:
 
 
 _GAMES = 200
-"""Games played without coming to a moment, after which the rules are held never to come to it."""
+"""After this many games without reaching a point, the rules are assumed never to reach it."""
 
 
 class Games:
-    """Random games under one ruleset, and the situations that they come through.
-
-    The players of these games agree more often than chance would: else hardly anybody would ever leave.
+    """Random games under one ruleset, and the situations that they pass. Their players agree more often than
+    by chance: otherwise hardly anybody would leave.
     """
 
     def __init__(self, rules: Ruleset, seed: str) -> None:
@@ -358,7 +351,7 @@ class Games:
         self._never: set[GamePoint] = set()
 
     def draw(self, moment: GamePoint) -> GameSituation | None:
-        """One more situation at that moment; None where these rules never come to it."""
+        """One more situation at that point; None if these rules never reach it."""
         waiting = self._waiting.setdefault(moment, [])
         for _ in range(0 if moment in self._never else _GAMES):
             if waiting:
@@ -370,7 +363,7 @@ class Games:
 
 
 def reached(rules: Ruleset, rng: random.Random) -> Iterator[tuple[State, GameSituation]]:
-    """The situations that one random game comes through, each with the engine's state."""
+    """The situations of one random game, each with the engine's state."""
     now = begin(rules)
     before, favourites = ("deal", 0), (0.0, 0.0)
     while now.asks:
@@ -386,9 +379,8 @@ def reached(rules: Ruleset, rng: random.Random) -> Iterator[tuple[State, GameSit
 def random_replies(
     asks: tuple[Ask, ...], rng: random.Random, favourites: tuple[float, float]
 ) -> list[Action]:
-    """Random replies. favourites: whom most players choose, as shares of the way through their options.
-
-    Witches keep their poison for later more often than not.
+    """Random replies. favourites: the targets of most players, as fractions of the list of options. Witches
+    mostly keep their poison.
     """
     replies: list[Action] = []
     for ask in asks:
@@ -422,7 +414,7 @@ def _moment(ask: Ask, state: State, before: tuple[str, int]) -> GamePoint | None
 
 
 def _snapshot(state: State, moment: GamePoint) -> GameSituation:
-    """A state that was reached, as a situation."""
+    """An engine's state as a situation."""
     night = state.round - 1
     shields = [
         (seat, value[1])
@@ -448,13 +440,13 @@ def _snapshot(state: State, moment: GamePoint) -> GameSituation:
 
 
 def with_choices(rules: Ruleset, situation: GameSituation, rng: random.Random, *phases: str) -> GameSituation:
-    """The situation with random actions told for every ask of these phases."""
+    """The situation with a random told action for every ask of these phases."""
     favourites = (rng.random(), rng.random())
     return _filled(rules, situation, phases, lambda now: random_replies(now.asks, rng, favourites))
 
 
 def with_rest(rules: Ruleset, situation: GameSituation, *phases: str) -> GameSituation:
-    """The situation with the last option told for every ask of these phases of which nothing is told."""
+    """The situation with the last option as told action for every other ask of these phases."""
     told = situation.actions
 
     def reply(ask: Ask) -> Action:
@@ -470,7 +462,7 @@ def _filled(
     phases: tuple[str, ...],
     replies: Callable[[Step], Sequence[Action]],
 ) -> GameSituation:
-    """The situation with what is replied in these phases told as well."""
+    """The situation with the replies of these phases as told actions."""
     told = {(kind, seat): target for kind, seat, target in situation.told}
 
     def kept(now: Step) -> Sequence[Action] | None:
@@ -492,10 +484,10 @@ def _filled(
 
 
 def changes(rules: Ruleset, s: GameSituation) -> Iterator[list[GameSituation]]:
-    """For each fact that is told, the situations in which that fact alone is another."""
+    """For each told fact, the situations in which only that fact differs."""
 
     def with_other(field: str, at: int, others: Iterable[object]) -> list[GameSituation]:
-        """The situations with another member of a field at that place."""
+        """The situations with other members of a field at that index."""
         members = getattr(s, field)
         return [s.but(**{field: (*members[:at], other, *members[at + 1 :])}) for other in others]
 

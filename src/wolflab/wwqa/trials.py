@@ -1,6 +1,5 @@
-"""Small games that the engine plays to find out what the rules say.
-
-A trial is a game in which nobody dies and nobody is voted out, except as whoever tries something wants it.
+"""Small games that the engine plays to find facts of the rules. In a trial nobody dies and nobody is voted
+out, unless its wish says so.
 """
 
 from __future__ import annotations
@@ -29,23 +28,23 @@ from ..rules.engine import Step, begin, step
 from ..rules.state import State
 
 Wish = Callable[[Ask], Action | None]
-"""What whoever is asked is to do; None: as in a quiet game."""
+"""The action for an ask; None: as in a quiet game."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What was asked and what happened in it, in order, and the state at its end."""
+    """The asks and events of a game in order, and its last state."""
 
     asks: tuple[Ask, ...]
     events: tuple[Event, ...]
     state: State
 
     def of(self, seat: int, kinds: frozenset[str]) -> list[Ask]:
-        """What a seat was asked, of these kinds."""
+        """The asks of these kinds to a seat."""
         return [ask for ask in self.asks if ask.seat == seat and ask.kind in kinds]
 
     def alive(self, seat: int) -> bool:
-        """Whether the seat is in the game at the end."""
+        """Whether the seat is still in the game at the end."""
         return bool(self.state.alive >> seat & 1)
 
 
@@ -57,8 +56,8 @@ def seated(rules: Ruleset) -> tuple[str, ...]:
 def trial(
     rules: Ruleset, wish: Wish = lambda ask: None, sheriff: int | None = None, rounds: int = 2
 ) -> Trial:
-    """Play so many rounds, whatever the ruleset's limit. sheriff: the seat that takes office where there is
-    one (None: the last seat).
+    """Play this many rounds, regardless of the ruleset's limit. sheriff: the seat that takes office if there
+    is one (None: the last seat).
     """
     office = rules.players - 1 if sheriff is None else sheriff
     now = begin(_unlimited(rules))
@@ -87,10 +86,10 @@ def _reply(ask: Ask, state: State, wish: Wish, office: int) -> Action:
     if NO in options:
         return NO
     living = seats_of(state.alive)
-    if ask.kind == "vote":  # for the next player, so that all share the most votes
+    if ask.kind == "vote":  # for the next player, so that all have equally many votes
         after = [pick(seat) for seat in (*living, *living)][living.index(ask.seat) + 1 :]
         return next((one for one in after if one in options), options[0])
-    if ask.kind == "kill" or ask.kind in SHIELDS:  # one is attacked and shielded, another one every night
+    if ask.kind == "kill" or ask.kind in SHIELDS:  # the attacked player is shielded, another one every night
         others = [seat for seat in living if not state.roles[seat].wolf]
         shielded = any(state.roles[seat].shields for seat in living)
         target = pick(others[(state.round if shielded else ask.seat) % len(others)])
@@ -122,9 +121,8 @@ class Survivors:
 
 @lru_cache(64)
 def reachable_survivors(rules: Ruleset) -> tuple[Survivors, ...]:
-    """All survivors that a game can come to by night kills of others and by votes, played by the engine.
-
-    The Sheriff is left out, who changes nothing about who wins, and so is the limit on rounds.
+    """All survivors that a game can reach by night kills of others and by votes, played by the engine. The
+    Sheriff and the limit on rounds are left out; they do not affect who wins.
     """
     order = "ascending" if rules.speaking_order == "sheriff_side" else rules.speaking_order
     plain = _unlimited(rules).with_(sheriff="none", sheriff_role=None, never_sheriff=(), speaking_order=order)
@@ -148,7 +146,9 @@ def reachable_survivors(rules: Ruleset) -> tuple[Survivors, ...]:
 
 
 def _next(state: State) -> Iterator[State]:
-    """From a night to its day's vote, from a vote to the next night: nobody leaves, or one of some role."""
+    """The next states, from a night to its day's vote, or from a vote to the next night: nobody leaves, or
+    one holder of a role.
+    """
     by_role = {state.roles[seat].name: seat for seat in seats_of(state.alive)}
     night = state.phase == "night"
     for target in (None, *by_role.values()):

@@ -1,8 +1,6 @@
-"""Wordings: the same facts and the same question in many words.
-
-A wording is three numbers: the frame of the question (of its kind), how the situation is told, and what leads
-the question in. Of each the last ones are kept for the test of new wordings, so that no sentence of it was
-seen before.
+"""Wordings: different words for the same facts and the same question. A wording is three numbers: the frame
+of the question (of its kind), the telling of the situation, and the lead of the question. The last ones of
+each are kept for the test of new wordings, so that none of its sentences was seen before.
 """
 
 from __future__ import annotations
@@ -47,7 +45,7 @@ class ItemWording(NamedTuple):
 
 
 TELLINGS: list[dict[str, str]] = msgspec.yaml.decode(Path(__file__).with_name("tellings.yaml").read_bytes())
-"""Ways to tell situations: sentences by what they tell."""
+"""The tellings of situations: sentences by fact."""
 _TOLD_BY = {
     "kill": "kill",
     "see": "see",
@@ -60,7 +58,7 @@ _TOLD_BY = {
     "left": "left",
     "right": "right",
 } | dict.fromkeys(SHIELDS, "shield")
-"""The sentence that tells an action, by its kind or by its word; "other" for any other kind."""
+"""The sentence for an action, by its kind or its word; "other" for any other kind."""
 
 
 def wordings(kind: QuestionKind, held_out: bool) -> list[ItemWording]:
@@ -87,7 +85,7 @@ class _Speaker:
         self.names = [name.format(n=number) for number in numbers] if name else rules.names
 
     def named(self, asked: AskedAbout) -> dict[str, str]:
-        """What is asked about, seats by their names."""
+        """The question's arguments, with names for seats."""
         return {key: self.names[word] if isinstance(word, int) else word for key, word in asked.items()}
 
     def all(self, frame: str, seats: Sequence[int]) -> list[str]:
@@ -118,7 +116,7 @@ class _Speaker:
         return [" ".join(map(_sentence, lines))]
 
     def office_and_powers(self, s: GameSituation) -> list[str]:
-        """Office, potions, last night's shields, the order drawn."""
+        """Sentences on office, potions, last night's shields, the drawn order."""
         t, lines = self.telling, []
         if s.sheriff is not None:
             lines += self.all(t["late_sheriff" if s.sheriff in s.dead else "sheriff"], [s.sheriff])
@@ -148,14 +146,14 @@ class _Speaker:
 
 
 def _sentence(text: str) -> str:
-    """With a capital, unless a name like player_1 begins it, and a full stop."""
+    """The text with a capital, unless a name like player_1 begins it, and a full stop."""
     if "_" not in text.split(maxsplit=1)[0]:
         text = text[0].upper() + text[1:]
     return text if text[-1] in ".?!" else f"{text}."
 
 
 def tell(rules: Ruleset, s: GameSituation, telling: int, rng: random.Random) -> str:
-    """The situation in words; the order of the facts is drawn."""
+    """The situation in words; the order of the facts is random."""
     speaker = _Speaker(rules, telling)
     facts = speaker.roles(s.roles, rng) if s.roles else []
     facts += [*speaker.status(s), *speaker.office_and_powers(s)]
@@ -168,8 +166,8 @@ def tell(rules: Ruleset, s: GameSituation, telling: int, rng: random.Random) -> 
     return " ".join(map(_sentence, [first, *facts, *actions]))
 
 
-class Worded(NamedTuple):
-    """A question in words. value: the answer as data, turned round where the frame asks for the opposite."""
+class WordedQuestion(NamedTuple):
+    """A question in words. value: the answer as data, negated if the frame asks for the opposite."""
 
     question: str
     answer: str
@@ -185,7 +183,7 @@ def worded(
     value: Value,
     wording: ItemWording,
     rng: random.Random,
-) -> Worded:
+) -> WordedQuestion:
     """The item's text and answer in one wording."""
     frame = kind.frames[wording.frame]
     if frame.startswith("!"):
@@ -194,7 +192,7 @@ def worded(
     if kind.setting is not None:
         text = f"{tell(rules, s, wording.telling, rng)}\n{text}"
     answer, options = right_answer(rules, kind, s, asked, value, wording.telling, rng)
-    return Worded(disguised(text, rules), answer, tuple(rng.sample(options, len(options))), value)
+    return WordedQuestion(disguised(text, rules), answer, tuple(rng.sample(options, len(options))), value)
 
 
 def right_answer(
@@ -208,7 +206,7 @@ def right_answer(
 ) -> tuple[str, list[str]]:
     """The answer in words, and the options of a choice (empty for other forms).
 
-    value: turned round already, where the frame asks for the opposite.
+    value: negated already if the frame asks for the opposite.
     """
     speaker = _Speaker(rules, telling)
     named = speaker.named(asked)

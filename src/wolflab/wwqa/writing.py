@@ -1,8 +1,7 @@
-"""What a model is told that writes, revises and answers questions on the rules, and what its replies say.
-
-The prompts are the text files under `prompts/`. The examples shown in them were written by people (002 §8,
-first phase); none is of the released data, and tests prove them. Reading is tolerant and raises on no text;
-whether to ask again is decided in `generating`.
+"""Prompts for models that write, revise and answer questions on the rules, and the reading of their replies.
+The prompts are the text files under `prompts/`. Their examples were written by people (002 §8, first phase);
+none is from the released data, and tests prove them. Reading is tolerant and never raises; `generating`
+decides whether to ask again.
 """
 
 from __future__ import annotations
@@ -36,15 +35,15 @@ POOL = 5
 _FOLDER = Path(__file__).with_name("prompts")
 _VERDICTS = "keep", "drop"
 _IN_WORDS = re.compile(r"(?:.*[.!?]\s)?(?:what|which|who|whom|whose|how|why)\b[^.!?]*\?", re.IGNORECASE)
-"""Begins a question that Yes and No do not answer."""
+"""The beginning of a question that Yes and No do not answer."""
 _RUN = 6
-"""So many words of our own instructions in a row make no question."""
+"""A text that repeats this many words of our instructions in a row is not a question."""
 _TO_FILL = "a question", "your answer"
-"""What stands in the prompts where a reply's own words are to stand."""
+"""The prompts' placeholders for a reply's own words."""
 _LEAD = re.compile(
     r"\A[\s\-*•·]*+(?:(?:question|q)?\s*+\(?\d{1,2}[.):]\s*+)?(?:question\s*+:\s*+)?", re.IGNORECASE
 )
-"""What models put before the questions of a list: a bullet, a number."""
+"""A prefix of questions in a list: a bullet, a number."""
 
 
 @cache
@@ -59,14 +58,14 @@ def _words() -> dict[str, str]:
 
 
 def prompt_hashes() -> dict[str, str]:
-    """Each prompt's file with 16 hex digits of what stands in it; the examples' too."""
+    """Each prompt's file with 16 hex digits of its hash; the examples' file too."""
     files = [*sorted(_FOLDER.glob("*.txt")), Path(__file__).with_name("examples.yaml")]
     return {file.name: blake2b(file.read_bytes(), digest_size=8).hexdigest() for file in files}
 
 
 @cache
 def _instructions() -> frozenset[str]:
-    """Every run of so many words of the prompts, what is filled in left out."""
+    """All runs of `_RUN` words in the prompts, without filled-in text."""
     texts = [file.read_text(encoding="utf-8") for file in _FOLDER.glob("*.txt")]
     return frozenset(run for text in texts for part in re.split(r"\$\w+", text) for run in _runs(part))
 
@@ -80,7 +79,7 @@ def _runs(text: str) -> Iterator[str]:
 
 
 class _Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An entry of `examples.yaml`, which tells what its fields mean."""
+    """An entry of `examples.yaml`, which explains its fields."""
 
     id: str
     category: Category
@@ -136,9 +135,7 @@ def _chat(name: str, ruleset: Ruleset, schema: dict[str, Any], **values: object)
 
 
 def _fields(texts: Sequence[str]) -> tuple[dict[str, Any], str]:
-    """An object with a field for each question, as schema and in words. (Of a list a small model makes an
-    empty one.)
-    """
+    """An object with a field for each question, as schema and in words. (Small models leave a list empty.)"""
     named = {f"question_{number}": text for number, text in enumerate(texts, 1)}
     told = ",\n".join(f'"{name}": "{text}"' for name, text in named.items())
     return object_schema(dict.fromkeys(named, text_schema())), told
@@ -188,10 +185,8 @@ _NO_OBJECT = Problem("the reply holds no JSON object; answer with the JSON objec
 
 def read_written(text: str, form: Form, most: int, may_drop: bool = False) -> tuple[str, ...] | Problem:
     """The questions, each once: texts of three words or more that end with a question mark and do not repeat
-    the instructions.
-
-    form: of yes-or-no questions, those are left out that ask "what", "who", "how" …
-    may_drop: whether there may be none, if the reply says "drop" to all.
+    the instructions. form: for yes-or-no questions, those with "what", "who", "how" … are left out. may_drop:
+    whether an empty list is allowed, if the reply says "drop" to all.
     """
     objects = _objects(text)
     if isinstance(objects, Problem):
@@ -201,7 +196,7 @@ def read_written(text: str, form: Form, most: int, may_drop: bool = False) -> tu
         one if isinstance(one, list) else list(reply.values())
         for one, reply in zip(named, objects, strict=True)
     ]
-    if any(len(entries) > 1 for entries in lists):  # else there is one for each question
+    if any(len(entries) > 1 for entries in lists):  # otherwise there is one for each question
         return _agreed([_questions(entries, form, most, may_drop) for entries in lists])
     return _questions([entry for entries in lists for entry in entries], form, most, may_drop)
 
@@ -213,7 +208,7 @@ def _objects(text: str) -> list[dict[str, Any]] | Problem:
 
 
 def _agreed(read: Sequence[T | Problem]) -> T | Problem:
-    """What the objects of a reply say, if those that can be read say the same."""
+    """The content of a reply's objects, if all readable ones agree."""
     found = [one for one in read if not isinstance(one, Problem)]
     if not found:
         return read[0]
@@ -259,7 +254,7 @@ def _answer(reply: dict[str, Any], form: Form) -> str | Problem:
 
 
 def read_corrected(text: str, form: Form) -> str | Problem:
-    """The corrected answer; "" where the question is to be dropped."""
+    """The corrected answer; "" if the question is to be dropped."""
 
     def corrected(reply: dict[str, Any]) -> str | Problem:
         verdict = text_of(field_of(reply, ("verdict", "decision"))).casefold()

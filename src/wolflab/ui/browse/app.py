@@ -1,6 +1,5 @@
-"""The server's routes: which page, of which run. Every one of them reads; none takes anything but a question.
-
-Endpoints are plain functions, which starlette runs in threads: each opens what it reads and closes it again.
+"""The server's routes, all of them GET. Endpoints are plain functions, which starlette runs in threads: each
+opens what it reads and closes it again.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from starlette.staticfiles import StaticFiles
 from ...errors import WolflabError
 from ...files import read_file
 from ..replay.page import replay_of
-from ..report.links import awake
+from ..report.links import with_active_links
 from ..web.access import address, up
 from ..web.middleware import GUESSES, Guard, Limiter
 from ..web.refusals import Refused
@@ -34,10 +33,10 @@ from .frame import (
     REPLAY_POLICY,
     STATIC,
     browse_page,
-    headed,
+    notice_html,
     own_policy,
+    page_head,
     refreshed,
-    sentence_told,
 )
 from .games import GamesAsked, address_number, games_form, games_page, known_fields
 from .lists import PAGES, page_time, run_page, runs_page
@@ -46,14 +45,14 @@ from .run_index import (
     RunIndex,
     being_played,
     game_in,
-    in_command,
     looking,
     opened_store,
     played_elsewhere,
+    quoted_path,
 )
 
 _READING = threading.BoundedSemaphore(2)
-"""Records that are read at once: a replay takes a processor and some memory."""
+"""The most records read at once: a replay takes a processor and some memory."""
 _BACK = '<main>\n<nav class="crumbs" aria-label="Way back"><a href="./">All of this run</a></nav>'
 _TYPES = {".json": "application/json", ".svg": "image/svg+xml"}
 
@@ -61,8 +60,8 @@ _Endpoint = Callable[[Request], Response]
 
 
 def runs_application(index: RunIndex, hosts: Sequence[str], access: str = "") -> Starlette:
-    """The server as an ASGI application. hosts: see `Guard`. access: the token that lets in; "" lets all in
-    who are on this machine.
+    """The server as an ASGI application. hosts: see `Guard`. access: the access token; "" admits everybody on
+    this machine.
     """
     limits = Limiter()
     cookie = f"wolflab_runs_{blake2b(access.encode(), digest_size=4).hexdigest()}"
@@ -76,8 +75,8 @@ def runs_application(index: RunIndex, hosts: Sequence[str], access: str = "") ->
         return answer
 
     def enter(request: Request) -> Response:
-        """The token of a link becomes a cookie. It stands in the address, because nothing is posted here; the
-        address is left at once, and no page tells another from where one comes.
+        """Turn the token of a link into a cookie. The token is in the address, because nothing is posted
+        here; the browser leaves that address at once, and pages send no referrer.
         """
         limits.check(GUESSES, address(request))
         if not _is(request.query_params.get("access", ""), access):
@@ -112,8 +111,9 @@ def runs_application(index: RunIndex, hosts: Sequence[str], access: str = "") ->
 
 
 _FILES = (*PAGES, "report.json", "tournament.json", "curve.svg")
-"""What is served as it lies in a run's directory. Nothing else there is for others: a table keeps its seats'
-secrets beside its game."""
+"""The files of a run's directory that are served as they are. No other file is, since a table keeps its
+seats' secrets there.
+"""
 
 
 def _is(given: str, kept: str) -> bool:
@@ -121,7 +121,7 @@ def _is(given: str, kept: str) -> bool:
 
 
 def _html(text: str, status: int = 200, policy: str = "") -> Response:
-    # A name that is no UTF-8 may be on its way in an error's words.
+    # An error's words may contain a name that is not UTF-8.
     body = text.encode("utf-8", "replace")
     return HTMLResponse(body, status, {"content-security-policy": policy or own_policy()})
 
@@ -145,7 +145,7 @@ def _take_run(request: Request, index: RunIndex) -> Response:
 
 
 def _playing(request: Request, index: RunIndex) -> IndexedRun:
-    """The run of the address, if it has games."""
+    """The run of the address; Refused if it has no games."""
     run = _run(request, index)
     if run.kind in ("training", "calls"):
         raise Refused(404, f"{run.name} holds no games")
@@ -164,7 +164,7 @@ def _take_comparison(request: Request, index: RunIndex) -> Response:
 
 
 def _take_replay(request: Request, index: RunIndex) -> Response:
-    """A game's page, made of its record; while there is none, a page that says so and waits for it."""
+    """A game's page, made from its record; before there is one, a page that waits for it."""
     run, number = _playing(request, index), int(request.path_params["game"])
     with _READING, opened_store(run) as store:
         game = game_in(store, number)
@@ -184,19 +184,19 @@ def _take_replay(request: Request, index: RunIndex) -> Response:
         words = f"Game {number} is not over, and nobody plays this run now."
     words += " Its page is there when it is over."
     place = f"<bdi>{escape(game.condition)}</bdi>, deal {game.deal}, repeat {game.repeat}"
-    body = headed(f"Game {number}", place) + refreshed(sentence_told(words), True)
+    body = page_head(f"Game {number}", place) + refreshed(notice_html(words), True)
     way = [("../../../", "All runs"), ("../", run.name), ("../games", "Games")]
     page = browse_page(f"Game {number}", body, way, live=True, top="../../../")
     return _html(page, HTTPStatus.NOT_FOUND)
 
 
 def _take_file(name: str) -> Callable[[Request, RunIndex], Response]:
-    """A page that lies in a run's directory, with its links awake; it is not made anew."""
+    """A stored page of a run's directory, with active links."""
 
     def taken(request: Request, index: RunIndex) -> Response:
         run = _run(request, index)
         if page_time(run, name) is None:
-            command = PAGES[name][1].format(in_command(run)) if name in PAGES else ""
+            command = PAGES[name][1].format(quoted_path(run)) if name in PAGES else ""
             how = f"; this writes it: {command}" if command else ""
             raise Refused(404, f"{run.name} has no {name} yet{how}")
         file = run.path / name
@@ -205,7 +205,7 @@ def _take_file(name: str) -> Callable[[Request, RunIndex], Response]:
                 file, media_type=_TYPES[file.suffix], headers={"content-security-policy": FILE_POLICY}
             )
         text = read_file(file).decode("utf-8", "replace")
-        return _html(awake(text).replace("<main>", _BACK, 1), policy=FILE_POLICY)
+        return _html(with_active_links(text).replace("<main>", _BACK, 1), policy=FILE_POLICY)
 
     return taken
 
@@ -218,12 +218,12 @@ _TITLES = {404: "Not here", 405: "Not taken", 409: "It cannot be read", 422: "No
 
 def _wrong(request: Request, sentence: str, status: int) -> Response:
     title, top = _TITLES.get(status, HTTPStatus(status).phrase), up(request)
-    page = browse_page(title, headed(title) + sentence_told(sentence), [(top, "All runs")], top=top)
+    page = browse_page(title, page_head(title) + notice_html(sentence), [(top, "All runs")], top=top)
     return _html(page, status)
 
 
 def _refused(request: Request, error: Exception) -> Response:
-    """Whatever cannot be read is told as on the command line; only this machine's people are let in."""
+    """The error page, with the same sentence as on the command line."""
     if isinstance(error, Refused):
         return _wrong(request, str(error), error.status)
     if isinstance(error, OSError):

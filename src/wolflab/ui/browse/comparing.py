@@ -1,6 +1,5 @@
-"""Two games of one deal side by side: what happened in each, up to where they part and from there on.
-
-Lines are those of the replay, with their numbers, so that each leads to the same line there.
+"""Two games of one deal side by side, with their first difference marked. Lines have the replay's numbers, so
+that each links to the same line there.
 """
 
 from __future__ import annotations
@@ -22,19 +21,19 @@ from ...text.transcript import Transcript
 from ..report.table import Cell, TableRow
 from ..web.refusals import Refused
 from ..wording import counted
-from .frame import browse_page, headed, leading_table, sentence_told
+from .frame import browse_page, leading_table, notice_html, page_head
 from .games import address_number, known_fields
 from .run_index import IndexedRun, game_in, looking, opened_store
 
 _SAME_DEAL = 200
-"""Games of a deal that are offered, at most."""
+"""The most games of a deal that are offered."""
 MARK = "difference"
-"""The first difference's place on the page."""
+"""The anchor of the first difference."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """A game's lines as the replay numbers them."""
+class _GameLines:
+    """A game's lines, numbered as in the replay."""
 
     number: int
     names: Sequence[str]
@@ -43,13 +42,13 @@ class _Told:
 
 
 def lines_of(record: GameRecord) -> list[dict[str, Any]]:
-    """What happened, line by line, as the moderator sees it; the replay counts the same lines, from 1."""
+    """The events as the moderator sees them, line by line; the replay numbers the same lines from 1."""
     transcript = Transcript(record.ruleset)
     return [msgspec.to_builtins(item) for event in record.events for item in transcript.items(event)]
 
 
 def first_parting(one: Sequence[object], other: Sequence[object]) -> int | None:
-    """The place, from 0, of the first line that is not alike; None where all are."""
+    """The index of the first line that differs; None if all are equal."""
     for place, (mine, yours) in enumerate(zip(one, other, strict=False)):
         if mine != yours:
             return place
@@ -57,7 +56,7 @@ def first_parting(one: Sequence[object], other: Sequence[object]) -> int | None:
 
 
 def compare_page(run: IndexedRun, given: Mapping[str, str]) -> str:
-    """The page: a choice of games of one deal, or two of them. Refused for two with other cards."""
+    """The page: a choice of games of one deal, or two of them. Refused for games of different deals."""
     known_fields(given, ("a", "b"))
     first, second = address_number(given, "a", 1), address_number(given, "b", 1)
     if first is None:
@@ -72,7 +71,7 @@ def compare_page(run: IndexedRun, given: Mapping[str, str]) -> str:
                 f"game {first} is of deal {rows[0].deal} and game {second} of deal {rows[1].deal}: they were "
                 "dealt other cards, and have nothing to be compared line by line; choose two of one deal",
             )
-        games = _told_of(store, first), _told_of(store, second)
+        games = _game_lines(store, first), _game_lines(store, second)
     place = first_parting(games[0].lines, games[1].lines)
     heads = [f"Game {row.id}: <bdi>{escape(row.condition)}</bdi>, repeat {row.repeat}" for row in rows]
     said = (
@@ -88,7 +87,7 @@ def compare_page(run: IndexedRun, given: Mapping[str, str]) -> str:
     others = f'<a href="compare?a={first}">Compare game {first} with another one</a>'
     swap = f'<a href="compare?a={second}&amp;b={first}#{MARK}">change sides</a>'
     body = (
-        headed(
+        page_head(
             f"Games {first} and {second}", f"Deal {rows[0].deal}: the same cards. {said} {others}; {swap}."
         )
         + f'<div class="two heads">{columns}</div>'
@@ -97,7 +96,7 @@ def compare_page(run: IndexedRun, given: Mapping[str, str]) -> str:
     return browse_page(f"Games {first} and {second}", body, _way(run))
 
 
-def _end(game: _Told) -> str:
+def _end(game: _GameLines) -> str:
     """How a game ended, in the moderator's words."""
     return next((str(line["text"]) for line in reversed(game.lines) if line["kind"] == "end"), "")
 
@@ -106,13 +105,13 @@ def _way(run: IndexedRun) -> list[tuple[str, str]]:
     return [("../../", "All runs"), ("./", run.name), ("games", "Games")]
 
 
-def _told_of(store: Store, number: int) -> _Told:
+def _game_lines(store: Store, number: int) -> _GameLines:
     record = quotable(store.record(number), unquoted_seats(store, number))
-    return _Told(number, record.ruleset.names, record.roles, lines_of(record))
+    return _GameLines(number, record.ruleset.names, record.roles, lines_of(record))
 
 
 def _choice(run: IndexedRun, first: int) -> str:
-    """Which other games have the same cards."""
+    """The other games of the same deal."""
     with looking(run) as overview:
         found = overview.listed([first])
         if not found:
@@ -120,7 +119,7 @@ def _choice(run: IndexedRun, first: int) -> str:
         wanted = GamesWanted(deal=found[0].deal)
         games = overview.page(wanted, lambda number: None, 0, _SAME_DEAL)
     rows = [_offered(game, first) for game in games if game.id != first]
-    head = headed(
+    head = page_head(
         f"Compare game {first}",
         f"<bdi>{escape(found[0].condition)}</bdi>, deal {found[0].deal}, repeat {found[0].repeat}. "
         "Other games with the same cards:",
@@ -129,7 +128,7 @@ def _choice(run: IndexedRun, first: int) -> str:
     inner = (
         leading_table("Games of this deal", heads, rows, (1,))
         if rows
-        else sentence_told("No other game has these cards.")
+        else notice_html("No other game has these cards.")
     )
     return browse_page(f"Compare game {first}", head + inner, _way(run))
 
@@ -143,12 +142,12 @@ def _offered(game: ListedGame, first: int) -> TableRow:
 
 
 def _phase(line: Mapping[str, Any]) -> tuple[int, bool]:
-    """Round and whether it is day; (-1, False) for what comes before the first night."""
+    """The round and whether it is day; (-1, False) before the first night."""
     return (-1, False) if line["time"] == "setup" else (line["round"], line["time"] != "night")
 
 
-def _phases(games: tuple[_Told, _Told], place: int | None) -> str:
-    """Nights and days, one below the other, both games beside each other in each."""
+def _phases(games: tuple[_GameLines, _GameLines], place: int | None) -> str:
+    """Nights and days in order, each with both games side by side."""
     by = [
         {phase: list(part) for phase, part in groupby(enumerate(game.lines), lambda one: _phase(one[1]))}
         for game in games
@@ -176,7 +175,9 @@ def _phases(games: tuple[_Told, _Told], place: int | None) -> str:
     return "".join(parts)
 
 
-def _column(game: _Told, part: Sequence[tuple[int, Mapping[str, Any]]], place: int | None, side: int) -> str:
+def _column(
+    game: _GameLines, part: Sequence[tuple[int, Mapping[str, Any]]], place: int | None, side: int
+) -> str:
     if not part:
         return f'<p class="none">Game {game.number} is over by then.</p>'
     lines = []
@@ -190,8 +191,8 @@ def _column(game: _Told, part: Sequence[tuple[int, Mapping[str, Any]]], place: i
     return f'<ol aria-label="Game {game.number}">{"".join(lines)}</ol>'
 
 
-def _words(game: _Told, line: Mapping[str, Any]) -> str:
-    """A line in words, as HTML. What players said is theirs, and escaped."""
+def _words(game: _GameLines, line: Mapping[str, Any]) -> str:
+    """A line as HTML. Players' words are escaped."""
 
     def who(seat: int) -> str:
         return f'<b>{escape(game.names[seat])}</b> <span class="n role">{escape(game.roles[seat])}</span>'

@@ -1,7 +1,5 @@
-"""How every page of runs is framed: the report's style, a way back, tables whose cells lead somewhere.
-
-A page is whole without a script. Where something may change while it is looked at, a small one asks for the
-page again and puts in what is new; whoever does not want that stops it with a button.
+"""The frame of every page of runs: the report's style, a breadcrumb, tables with links. A page needs no
+script. If its content may change, a small script reloads it and puts in what is new; a button stops that.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ from ..report.table import ReportTable, TableRow
 STATIC = files("wolflab.ui.browse") / "static"
 _OWN_LINK = re.compile(r'<a class="down" title="[^"<>]*" data-href="')
 REFRESHED = 3.0
-"""Seconds between two looks at a run that is not over."""
+"""Seconds between two reloads of a run that is not over."""
 
 
 def browse_page(
@@ -32,8 +30,8 @@ def browse_page(
     live: bool = False,
     top: str = "../../",
 ) -> str:
-    """A whole page. body: HTML. way: where it stands, (address, words) each. live: it asks for itself
-    again. top: from it to the server's first page; else it is one of a run's own.
+    """A complete page. body: HTML. way: the breadcrumb, (address, words) each. live: it reloads itself. top:
+    the relative address of the server's first page; the default is right for a run's pages.
     """
     steps = "".join(f'<a href="{escape(to)}"><bdi>{escape(words)}</bdi></a>' for to, words in way)
     crumbs = f'<nav class="crumbs" aria-label="Way back">{steps}</nav>' if way else ""
@@ -46,30 +44,30 @@ def browse_page(
 
 
 def refreshed(inner: str, live: bool, seconds: float = REFRESHED) -> str:
-    """What of a page may change. live: whether it still may."""
+    """The part of a page that may change. live: whether it still may."""
     again = f' data-live="{seconds:g}"' if live else ""
     return f'<div id="live"{again}>{inner}</div>'
 
 
-def headed(title: str, *below: str) -> str:
+def page_head(title: str, *below: str) -> str:
     """The head of a page. title: words; below: HTML, a paragraph each."""
     lines = "".join(f'<p class="sub">{line}</p>' for line in below if line)
     return f'<header class="top"><div><h1><bdi>{escape(title)}</bdi></h1>{lines}</div></header>\n'
 
 
-def sentence_told(sentence: str) -> str:
-    """A sentence that nobody may miss."""
+def notice_html(sentence: str) -> str:
+    """An important sentence."""
     return f'<p class="banner">{escape(sentence)}</p>'
 
 
 def leading_table(caption: str, heads: TableRow, rows: Sequence[TableRow], left: Sequence[int] = ()) -> str:
-    """A table whose cells lead where they say (`Cell.to`), as HTML."""
+    """A table whose cells are links (`Cell.to`), as HTML."""
     made = ReportTable(caption, heads, rows, instrument=False, left=left).html
     return _OWN_LINK.sub('<a class="down" href="', made)
 
 
 def choices(label: str, name: str, values: Iterable[tuple[str, str]], chosen: str) -> str:
-    """A field to choose from, with its label. values: (value, words) each."""
+    """A select field with its label. values: (value, words) each."""
     options = "".join(
         f'<option value="{escape(value)}"{" selected" if value == chosen else ""}>{escape(words)}</option>'
         for value, words in values
@@ -78,7 +76,7 @@ def choices(label: str, name: str, values: Iterable[tuple[str, str]], chosen: st
 
 
 def ago(when: float) -> str:
-    """How long something is ago, in words."""
+    """How long ago something was, in words."""
     if not when:
         return "never"
     seconds = max(0, int(time.time() - when))
@@ -90,7 +88,7 @@ def ago(when: float) -> str:
 
 @cache
 def own_policy() -> str:
-    """What these pages may load: their own style, this server's style and script, and nothing else."""
+    """The policy of these pages: their own style, this server's style and script, and nothing else."""
     style = page("", "").partition("<style>")[2].partition("</style>")[0]
     digest = base64.b64encode(sha256(style.encode()).digest()).decode()
     return (
@@ -100,9 +98,9 @@ def own_policy() -> str:
 
 
 FILE_POLICY = f"{written_policy()}; frame-ancestors 'none'"
-"""Of a page that lies in a run's directory: whoever wrote it, no script of it runs."""
+"""The policy of a stored page of a run's directory: no script of it runs."""
 REPLAY_POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'"
 )
-"""Of a replay, which is made here: the policy within the page names the scripts that run, and both hold."""
+"""The policy of a replay; the policy within the page names the allowed scripts, and both apply."""

@@ -1,4 +1,4 @@
-"""The games of a run: filtered, sorted, page by page. The address says all of it, and can be shared."""
+"""The games of a run: filtered, sorted, in pages. The address has all settings, and can be shared."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from ..report.numbers import number
 from ..report.table import Cell, TableRow
 from ..web.refusals import Refused
 from ..wording import counted, cut, status_in_words
-from .frame import browse_page, choices, headed, leading_table, refreshed, sentence_told
+from .frame import browse_page, choices, leading_table, notice_html, page_head, refreshed
 from .lists import PAGE, pager
-from .run_index import IndexedRun, RunIndex, in_command, looking
+from .run_index import IndexedRun, RunIndex, looking, quoted_path
 
 WON: Mapping[EndedBy, str] = {"village": "the village", "werewolves": "the Werewolves", "nobody": "nobody"}
 _MOST = 10**9
-"""The largest number that an address may hold."""
+"""The largest number in an address."""
 _HEADS: Mapping[GameSort | str, str] = {
     "game": "game",
     "condition": "condition",
@@ -65,19 +65,19 @@ _CHOSEN = {
 """Fields of an address that choose games, in words."""
 _ORDERS = ("up", "down")
 _ERROR = 200
-"""Of why a game stopped, in a line, in characters."""
+"""The most characters of a game's error in a row."""
 
 
 @dataclass(frozen=True, slots=True)
 class GamesAsked:
-    """What an address asks for: which games, and which page of them."""
+    """The query of an address: which games, and which page of them."""
 
     wanted: GamesWanted = field(default_factory=GamesWanted)
     page: int = 1
 
     @classmethod
     def read(cls, given: Mapping[str, str]) -> GamesAsked:
-        """An address's fields. Refused for a value that means nothing."""
+        """Read an address's fields. Refused for an invalid value."""
         known_fields(given, (*_CHOSEN, "sort", "order", "page"))
         told = {name: value for name, value in given.items() if value}
         status, result, sort = told.get("status"), told.get("result"), told.get("sort", "game")
@@ -103,7 +103,7 @@ class GamesAsked:
         return cls(wanted, address_number(told, "page", 1) or 1)
 
     def address(self, **changes: object) -> str:
-        """The address of this, with some of it changed; the first page unless a page is named."""
+        """The address with some fields changed; of the first page unless a page is named."""
         page = changes.pop("page", 1)
         wanted = replace(self.wanted, **changes)  # type: ignore[arg-type]
         fields: dict[str, object] = {
@@ -119,7 +119,7 @@ class GamesAsked:
 
 
 def address_number(given: Mapping[str, str], name: str, least: int) -> int | None:
-    """A number of an address; None where it has none. Refused for what is no number."""
+    """A number of an address; None if it is absent. Refused if it is not a number."""
     text = given.get(name)
     if text is None or text == "":
         return None
@@ -129,14 +129,14 @@ def address_number(given: Mapping[str, str], name: str, least: int) -> int | Non
 
 
 def known_fields(given: Mapping[str, str], known: Sequence[str]) -> None:
-    """Refuse an address with a field that is not read: it would show something else than was asked for."""
+    """Refuse an address with an unknown field: the page would not be what was asked for."""
     for name in given:
         if name not in known:
             raise Refused(422, f"{name[:80]} is not known here; an address may have {', '.join(known)}")
 
 
 def games_form(overview: RunOverview, conditions: Mapping[str, object], asked: GamesAsked) -> str:
-    """Fields to choose games by, as HTML. conditions: by name."""
+    """The form for choosing games, as HTML. conditions: by name."""
     wanted = asked.wanted
 
     def named(names: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -169,16 +169,16 @@ def games_page(index: RunIndex, run: IndexedRun, asked: GamesAsked) -> str:
     try:
         ends: GameEnds | None = index.ends(run)
     except WolflabError as error:
-        ends, unknown = None, sentence_told(f"Who won is not told: {error}")
+        ends, unknown = None, notice_html(f"Who won is not told: {error}")
     end_of = ends or (lambda number: None)
     wanted = asked.wanted
     with looking(run) as overview:
         if ends is not None and (wanted.result is not None or wanted.sort == "rounds"):
             ends.look(overview)
             if missing := ends.unknown(overview.done()):
-                unknown = sentence_told(
+                unknown = notice_html(
                     f"Of {counted(missing, 'game')} it is not known who won: other measures were counted "
-                    f"when they were played. This counts them: wolflab report {in_command(run)}"
+                    f"when they were played. This counts them: wolflab report {quoted_path(run)}"
                 )
         total = overview.count(wanted, end_of)
         pages = max(1, -(-total // PAGE))
@@ -191,16 +191,16 @@ def games_page(index: RunIndex, run: IndexedRun, asked: GamesAsked) -> str:
     first = (page - 1) * PAGE + 1
     caption = f"Games {first:,} to {first + len(shown) - 1:,} of {total:,}" if shown else "No games"
     table = (
-        leading_table(caption, _heads(asked), rows, (1,)) if rows else sentence_told("No game is like that.")
+        leading_table(caption, _heads(asked), rows, (1,)) if rows else notice_html("No game is like that.")
     )
     steps = pager(page, pages, lambda n: asked.address(page=n))
     live = not counts.finished
-    body = headed("Games", _chosen(asked)) + form + unknown + refreshed(table, live) + steps
+    body = page_head("Games", _chosen(asked)) + form + unknown + refreshed(table, live) + steps
     return browse_page(f"Games of {run.name}", body, [("../../", "All runs"), ("./", run.name)], live)
 
 
 def _chosen(asked: GamesAsked) -> str:
-    """What is chosen, each with a link that lifts it."""
+    """The active filters, each with a link that removes it."""
     said = []
     for name, words in _CHOSEN.items():
         value = getattr(asked.wanted, name)
@@ -215,7 +215,7 @@ def _chosen(asked: GamesAsked) -> str:
 
 
 def _heads(asked: GamesAsked) -> list[Cell | str]:
-    """The heads; those by which one may sort lead there, and the other way round the second time."""
+    """The heads. A sortable one links to that order, and the second time to the reverse."""
     heads: list[Cell | str] = []
     for key, words in _HEADS.items():
         sort = next((one for one in get_args(GameSort) if one == key), None)

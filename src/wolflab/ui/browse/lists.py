@@ -1,4 +1,4 @@
-"""The list of runs, and the page of one: how far it is, what stopped, where its pages and its games are."""
+"""The list of runs, and the page of one: its progress, errors, and links to its pages and games."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from ..report.links import games_address
 from ..report.numbers import cost_in_words, number, tiles
 from ..report.table import Cell, TableRow
 from ..wording import NOT_BEGUN, counted, cut, duration, status_in_words
-from .frame import ago, browse_page, headed, leading_table, refreshed, sentence_told
+from .frame import ago, browse_page, leading_table, notice_html, page_head, refreshed
 from .run_index import (
     KIND_NAMES,
     IndexedRun,
     RunIndex,
     being_played,
-    in_command,
     looking,
     played_elsewhere,
+    quoted_path,
     shown_path,
 )
 
 PAGE = 50
 """Runs, or games, on one page."""
 _REASON = 300
-"""Of why games stopped, in a table, in characters."""
+"""The most characters of an error in a table."""
 _SLOWER = 5.0
-"""Seconds between two looks at the list of runs."""
+"""Seconds between two reloads of the list of runs."""
 PAGES = {
     "report.html": ("Report", "wolflab report {}"),
     "tournament.html": ("Tournament", "wolflab tournament --show {}"),
     "training.html": ("Training", "wolflab train --show {}"),
 }
-"""Pages that lie in a run's directory: what they are called, and the command that writes them."""
+"""Stored pages of a run's directory: their titles, and the commands that write them."""
 
 
 def runs_page(index: RunIndex, page: int) -> str:
@@ -57,19 +57,17 @@ def runs_page(index: RunIndex, page: int) -> str:
             f"{counted(len(runs), 'run')}, the one written to last first", heads, rows, (1, 3)
         )
     else:
-        inner = sentence_told(f"No run is here yet: none lies in {where}.")
+        inner = notice_html(f"No run is here yet: none lies in {where}.")
     gone = "".join(
-        sentence_told(f"{shown_path(root)} is not there any more.")
-        for root in index.roots
-        if not root.is_dir()
+        notice_html(f"{shown_path(root)} is not there any more.") for root in index.roots if not root.is_dir()
     )
     steps = pager(page, pages, lambda n: f"?page={n}")
-    body = headed("Runs", f"<bdi>{escape(where)}</bdi>") + refreshed(gone + inner + steps, True, _SLOWER)
+    body = page_head("Runs", f"<bdi>{escape(where)}</bdi>") + refreshed(gone + inner + steps, True, _SLOWER)
     return browse_page("Runs", body, live=True, top="./")
 
 
 def _row(index: RunIndex, run: IndexedRun) -> TableRow:
-    """A line of the list. What is wrong with a run stands in its line."""
+    """A row of the list. A run's error is shown in its row."""
     title = index.title(run.path).title
     name = Cell(run.name, under=(title,) if title else (), to=f"r/{quote(run.slug)}/")
     kind = KIND_NAMES[run.kind]
@@ -99,7 +97,7 @@ def _done(counts: RunCounts) -> Cell:
 
 
 def _state(run: IndexedRun, counts: RunCounts) -> Cell:
-    """In which state a run is, and what stopped it."""
+    """A run's state, and the reason if it stopped."""
     if run.kind == "calls":
         return Cell("calls alone")
     if being_played(run):
@@ -114,7 +112,7 @@ def _state(run: IndexedRun, counts: RunCounts) -> Cell:
 
 
 def _trained(folder: Path) -> tuple[str, Cell]:
-    """How far a training is: updates of all seeds."""
+    """A training's progress: updates of all seeds."""
     spec = opened(folder)
     logs = [log_of(seed_folder(folder, seed)) for seed in spec.seeds]
     done = sum(max(0, len(log) - 1) for log in logs)
@@ -140,7 +138,7 @@ def run_page(index: RunIndex, run: IndexedRun, form: str = "") -> str:
     """One run. form: HTML to choose games by."""
     title = index.title(run.path).title
     name = run.path.absolute().name
-    head = headed(
+    head = page_head(
         shown_path(Path(name)),
         f"<bdi>{escape(title)}</bdi>" if title else "",
         f"{KIND_NAMES[run.kind].capitalize()}, in <code><bdi>{escape(run.name)}</bdi></code>",
@@ -153,7 +151,7 @@ def run_page(index: RunIndex, run: IndexedRun, form: str = "") -> str:
 
 
 def _games(index: RunIndex, run: IndexedRun) -> tuple[str, bool]:
-    """How far the games are, by condition, and what stopped; whether that may change."""
+    """The games' progress by condition, with errors; and whether it may change."""
     counts, (cost, lacking) = index.counts(run), cost_in_words(index.cost(run))
     spent = [
         (number(counts.calls, "count"), counts.called.label, ""),
@@ -196,7 +194,7 @@ def _reasons(run: IndexedRun, reasons: Sequence[WhyStopped]) -> str:
         ]
         for reason in reasons
     ]
-    command = escape(f"wolflab errors {in_command(run)}")
+    command = escape(f"wolflab errors {quoted_path(run)}")
     more = f"<p>Replies that could not be used, game by game: <code>{command}</code></p>"
     return (
         f"<h2>What stopped</h2>{leading_table('Why games stopped', ['', 'games', 'why'], rows, (2,))}{more}"
@@ -210,7 +208,7 @@ _STATES: dict[str, tuple[str, ...]] = {
     NOT_BEGUN: ("planned",),
     "failed": ("failed",),
 }
-"""What the columns of a run's conditions count, by their heads."""
+"""The statuses that each column of a run's conditions counts, by head."""
 
 
 def _conditions(counts: RunCounts) -> str:
@@ -236,7 +234,7 @@ def _conditions(counts: RunCounts) -> str:
 
 
 def _training(run: IndexedRun) -> tuple[str, bool]:
-    """How far each seed is."""
+    """The progress of each seed."""
     spec = opened(run.path)
     rows: list[TableRow] = []
     for seed in spec.seeds:
@@ -250,12 +248,12 @@ def _training(run: IndexedRun) -> tuple[str, bool]:
 
 
 def _pages(run: IndexedRun) -> str:
-    """Links to the pages that lie in the run's directory, and the commands that write those that do not."""
+    """Links to the run's stored pages, and the commands that write missing ones."""
     wanted = {"training": ["training.html"], "tournament": ["tournament.html", "report.html"]}
     parts = []
     for name in wanted.get(run.kind, ["report.html"]):
         words, command = PAGES[name]
-        written = f"<code>{escape(command.format(in_command(run)))}</code>"
+        written = f"<code>{escape(command.format(quoted_path(run)))}</code>"
         if (made := page_time(run, name)) is None:
             if run.kind != "calls":
                 parts.append(f"<li>{words}: not written yet; {written} writes it</li>")
@@ -269,7 +267,7 @@ def _pages(run: IndexedRun) -> str:
 
 
 def page_time(run: IndexedRun, name: str) -> float | None:
-    """When a page in the run's own directory was written; None where there is none, or it lies elsewhere."""
+    """When a stored page was written; None if it is missing or a link to elsewhere."""
     file = run.path / name
     try:
         if os.path.realpath(file) != os.path.join(os.path.realpath(run.path), name):

@@ -1,7 +1,5 @@
-"""Which runs there are below the folders that were named, what kind each is, and a look into one.
-
-Directories are looked for anew with every list, because runs come and go while they are shown. Whatever is
-wrong with one of them is a sentence about that one.
+"""The index of runs below the named folders, with the kind of each. Directories are searched anew for every
+list, because runs come and go. An error of one run is a sentence about that run alone.
 """
 
 from __future__ import annotations
@@ -45,20 +43,20 @@ KIND_NAMES: dict[RunKind, str] = {
 _DATABASE = "run.sqlite"
 _LOG = f"{_DATABASE}-wal"
 _DEPTH = 3
-"""Folders that are looked into below one that was named."""
+"""The most levels of folders searched below a named one."""
 _MOST = 20_000
-"""Folders that are looked into in all: whoever names / is not to wait for ever."""
+"""The most folders searched in all, in case somebody names /."""
 _SETTLED = 2.0
-"""Seconds after the last write from which on the time of a file tells whether it has changed."""
+"""Seconds after a write from which on a file's time shows whether it has changed."""
 _LARGE = 1 << 20
-"""Bytes of an experiment's file that are read for its title."""
+"""The most bytes of an experiment's file that are read for its title."""
 _SLUG = 40
 
 
 @dataclass(frozen=True, slots=True)
 class IndexedRun:
-    """A run that was found. slug: its name in addresses. name: as people see it, without what steers a
-    screen. written: when it was last written to, in seconds since 1970.
+    """A found run. slug: its name in addresses. name: its name on pages, without control characters. written:
+    when it was last written to, in seconds since 1970.
     """
 
     slug: str
@@ -70,7 +68,7 @@ class IndexedRun:
 
 @dataclass(frozen=True, slots=True)
 class RunTitle:
-    """What a run's file says of it, without reading it as an experiment."""
+    """A run's title, read without checking its file as an experiment."""
 
     title: str = ""
     people: bool = False
@@ -78,7 +76,7 @@ class RunTitle:
 
 @dataclass
 class RunIndex:
-    """See the module. roots: runs, or folders that hold some. StoreError for one that is not there."""
+    """The runs below some folders. roots: runs, or folders of runs. StoreError for a missing one."""
 
     roots: Sequence[Path]
     _paths: dict[str, Path] = field(default_factory=dict)
@@ -89,13 +87,13 @@ class RunIndex:
     _lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
-        """Refuse what is not there."""
+        """Raise StoreError for a missing root."""
         for root in self.roots:
             if not root.is_dir():
                 raise StoreError(f"there is no folder {root}; name a run, or a folder that holds runs")
 
     def runs(self) -> list[IndexedRun]:
-        """Every run that is there now, the one written to last first."""
+        """All present runs, the last written first."""
         found: dict[Path, IndexedRun] = {}
         left = [_MOST]
         for root in self.roots:
@@ -109,7 +107,7 @@ class RunIndex:
         return runs
 
     def run(self, slug: str) -> IndexedRun:
-        """The run of an address. Refused for one that is not there, or not any more."""
+        """The run of an address. Refused if it does not exist."""
         path = self._paths.get(slug)
         if path is None:
             self.runs()
@@ -136,7 +134,7 @@ class RunIndex:
         return IndexedRun(_slug(path), path, shown_path(path), kind, _written(path, kind))
 
     def title(self, path: Path) -> RunTitle:
-        """What its file calls it, and whether people sit in it."""
+        """Its title, and whether people play in it."""
         for file in (path / TOURNAMENT, path / TRAINING, path / "experiment.yaml"):
             stamp = _stamp(file)
             if stamp is None:
@@ -148,15 +146,15 @@ class RunIndex:
         return RunTitle()
 
     def counts(self, run: IndexedRun) -> RunCounts:
-        """How far a run is."""
+        """A run's progress."""
         return self._looked(run)[0]
 
     def cost(self, run: IndexedRun) -> Cost:
-        """What its calls cost, as its report says; without prices where its file cannot be read."""
+        """The cost of its calls, as in its report; without prices if its file cannot be read."""
         return self._looked(run)[1]
 
     def _looked(self, run: IndexedRun) -> tuple[RunCounts, Cost]:
-        """Both, worked out again when the run's file was written to since."""
+        """Progress and cost, counted again if the run's file was written since."""
         stamp = _stamp(run.path / _DATABASE), _stamp(run.path / _LOG)
         settled = time.time() - run.written > _SETTLED
         kept = self._counts.get(run.path)
@@ -172,8 +170,8 @@ class RunIndex:
         return counts, cost
 
     def seconds_left(self, run: IndexedRun, counts: RunCounts) -> float | None:
-        """How long a run still takes, at the pace of the games since this server first saw it played; None
-        while it is not played, and before a game was over since.
+        """Seconds that a run still takes, at the pace of games since this server first saw it in work; None
+        if it is not in work, or no game has ended since.
         """
         if not being_played(run):
             self._watched.pop(run.path, None)
@@ -183,7 +181,7 @@ class RunIndex:
         return (time.monotonic() - since) / more * (counts.of() - counts.over) if more > 0 else None
 
     def ends(self, run: IndexedRun) -> GameEnds:
-        """How the games of a run ended. Another run under the same name has others."""
+        """The results of a run's games, kept until another run takes its place."""
         stamp = _stamp(run.path / "experiment.yaml"), os.stat(run.path / _DATABASE).st_ino
         kept = self._ends.get(run.path)
         if kept is None or kept[0] != stamp:
@@ -194,7 +192,7 @@ class RunIndex:
 
 @contextmanager
 def looking(run: IndexedRun) -> Iterator[RunOverview]:
-    """A run opened for one look. StoreError for one that cannot be read."""
+    """Open a run's overview. StoreError if it cannot be read."""
     try:
         with RunOverview.open_for_reading(run.path) as overview:
             yield overview
@@ -203,12 +201,12 @@ def looking(run: IndexedRun) -> Iterator[RunOverview]:
 
 
 def opened_store(run: IndexedRun) -> Store:
-    """A run opened for its records."""
+    """Open a run for its records."""
     return Store.open_for_reading(run.path)
 
 
 def game_in(store: Store, number: int) -> GameRow:
-    """The game of an address. Refused for one that the run does not have."""
+    """The game of an address. Refused if the run does not have it."""
     try:
         return store.game(number)
     except StoreError as error:
@@ -216,27 +214,27 @@ def game_in(store: Store, number: int) -> GameRow:
 
 
 def shown_path(path: Path) -> str:
-    """A path as text that any screen shows: names may hold whatever a file system takes."""
+    """A path as printable text: names may contain any bytes."""
     return visible(os.fsencode(path).decode("utf-8", "replace"))
 
 
-def in_command(run: IndexedRun) -> str:
-    """A run as it is named in a command."""
+def quoted_path(run: IndexedRun) -> str:
+    """A run's path, quoted for a command."""
     return shlex.quote(run.name)
 
 
 def being_played(run: IndexedRun) -> bool:
-    """Whether another process plays it now."""
+    """Whether a process plays it now."""
     return is_held(run.path)
 
 
 def played_elsewhere(run: IndexedRun) -> str:
-    """The other machine that may play it, unseen from here, else ""."""
+    """Another machine that may play it, else ""."""
     return held_elsewhere(run.path)
 
 
 def _below(folder: Path, depth: int, left: list[int]) -> Iterator[Path]:
-    """That folder and those below it, none within a run: what lies there is the run's own."""
+    """The folder and those below it, without folders within a run."""
     yield folder
     if depth == 0 or (folder / _DATABASE).is_file() or (folder / TRAINING).is_file():
         return
@@ -257,7 +255,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _slug(path: Path) -> str:
-    """A name for addresses: what can be read of the run's own, and a part that no other place has."""
+    """A name for addresses: the readable part of the run's name, and a hash of its path."""
     words = re.sub(r"[^A-Za-z0-9]+", "-", path.absolute().name)[:_SLUG].strip("-")
     place = blake2b(os.fsencode(path.absolute()), digest_size=4).hexdigest()
     return f"{words}-{place}" if words else place
@@ -272,10 +270,10 @@ def _stamp(file: Path) -> tuple[int, int, int] | None:
 
 
 def _written(path: Path, kind: RunKind) -> float:
-    """When a run was last written to; a training by any of its seeds' logs."""
+    """When a run was last written; for a training, the last of its seeds' logs."""
     files = [path / _DATABASE]
     if (log := _stamp(path / _LOG)) is not None and log[1]:
-        files.append(path / _LOG)  # an empty one was made by somebody who reads
+        files.append(path / _LOG)  # a reader made an empty one
     if kind == "training":
         files = [path / TRAINING, *path.glob("seed-*/log.jsonl")]
     return max((stamp[2] / 1e9 for file in files if (stamp := _stamp(file)) is not None), default=0.0)

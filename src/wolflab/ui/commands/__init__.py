@@ -1,1 +1,1 @@
-"""What each command of the command line does: one module each, and what several share in `common`."""
+"""The commands of the command line, one module each; `common` has what several of them share."""

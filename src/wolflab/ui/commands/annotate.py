@@ -1,4 +1,4 @@
-"""`wolflab annotate`: a sample is drawn, a judge labels it, raters are set side by side."""
+"""`wolflab annotate`: draw a sample, let a judge label it, compare the raters."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .options import RunPath, TokenBudget, UsdBudget, Yes, commands
 
 TABLE, RESULT = "items.csv", "agreement.json"
 _WIDE = 120
-"""Columns from which two names stand on one line."""
+"""Terminals with at least this many columns show two names on one line."""
 SampleDir = Annotated[Path, typer.Argument(help="The sample's directory.", show_default=False)]
 Moved = Annotated[Path | None, typer.Option(help="Where the run is now, if it was moved.")]
 
@@ -43,7 +43,7 @@ def draw_sample(
     recipe: Annotated[list[str], typer.Option(help="Players of this recipe alone (repeatable).")] = [],
     reasoning: Annotated[bool, typer.Option("--reasoning", help="Show the reasoning too.")] = False,
 ) -> None:
-    """Draw replies blindly: a page and a table for raters, and a key to be kept from them."""
+    """Draw replies for blind rating: a page and a table for raters, and a key to keep from them."""
     screen = console()
     with Store.open_for_reading(run) as store:
         drawn = sample(store, per_condition, seed, kind or None, recipe or None)
@@ -95,7 +95,7 @@ def show_agreement(
     labels: Annotated[list[Path] | None, typer.Argument(help="Filled-in tables of people.")] = None,
     run: Moved = None,
 ) -> None:
-    """How far people, rules and judge agree (κ), and what each finds in every condition."""
+    """Print how far people, rules and judge agree (κ), and what each finds in every condition."""
     screen = console()
     with Store.open_for_reading(run_of(read_key(sample), sample, run)) as store:
         agreement = agree(sample, labels or [], store)
@@ -106,7 +106,7 @@ def show_agreement(
 
 
 def run_of(key: AnswerKey, directory: Path, run: Path | None = None) -> Path:
-    """The run that a sample was drawn from: as named, where it was, or moved along with the sample."""
+    """The run that a sample was drawn from: as named, at its old place, or moved together with the sample."""
     if run is not None:
         return run
     there = Path(key.run)
@@ -116,7 +116,7 @@ def run_of(key: AnswerKey, directory: Path, run: Path | None = None) -> Path:
 
 
 def print_agreement(console: Console, agreement: SampleAgreement) -> None:
-    """The tables: shares by variant and rater, agreement by pair, behaviours where a judge was asked."""
+    """Print shares by variant and rater, agreement by pair, and behaviours if a judge was asked."""
     _shares(console, agreement)
     if agreement.pairs:
         _pairs(console, agreement)

@@ -1,4 +1,4 @@
-"""`wolflab ask-again`: recorded prompts are put to models, and what came of the replies."""
+"""`wolflab ask-again`: put recorded prompts to models, and classify the replies."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ IN_WORDS: dict[ReplyOutcome, str] = {
     "unreadable": "unreadable",
     "none": "cut or\nnothing",
 }
-"""What outcomes are called; a statement has no options, and is usable or not."""
+"""Names of outcomes in tables. A statement has no options: it is usable or not."""
 _SHOWN = 3
 """Replies of each outcome and model that are shown."""
 _LONG = 500
@@ -105,7 +105,7 @@ def ask_run_again(
         say(screen, f"There are no more prompts: {n:,} were asked for.", "yellow")
     asked = view.run(ask_again(batch, prompts))
     found = reply_outcomes(asked)
-    write(asked.path / REPLIES, reply_lines(asked))
+    write(asked.path / REPLIES, _reply_lines(asked))
     _print(screen, asked, found)
     drawn = {"run": str(run), "n": n, "seed": seed, "tasks": task, "schema sent along": not free}
     leave(screen, "report", asked.path / PAGE, _page(asked, found, drawn), _numbers(asked, found, drawn))
@@ -113,8 +113,8 @@ def ask_run_again(
     view.finish(asked, "prompt waits for a reply", "prompts wait for a reply")
 
 
-def reply_lines(asked: AskedAgain) -> bytes:
-    """A JSON line for each prompt and model: where it comes from, what was asked, what came of it."""
+def _reply_lines(asked: AskedAgain) -> bytes:
+    """A JSON line for each prompt and model: its source, the messages, the reply and its outcome."""
     lines = [
         {
             "model": model,
@@ -168,7 +168,7 @@ def _print(console: Console, asked: AskedAgain, found: Sequence[ModelOutcomes]) 
 def _page(asked: AskedAgain, found: Sequence[ModelOutcomes], drawn: Mapping[str, Any]) -> str:
     """The page as text. drawn: which prompts were asked, and how."""
     parts: list[tuple[str, str, PagePart]] = [
-        ("fates", "What became of the replies", joined(_tables(found))),
+        ("fates", "Outcomes of the replies", joined(_tables(found))),
         ("differences", "Differences on the same prompts", joined(_differences(found))),
         ("replies", "Some replies that could not be used", _quotes(asked)),
         ("asked", "How it was asked", _how(asked, drawn)),
@@ -180,7 +180,7 @@ def _page(asked: AskedAgain, found: Sequence[ModelOutcomes], drawn: Mapping[str,
 
 
 def _tables(found: Sequence[ModelOutcomes]) -> list[ReportTable]:
-    """One for each model."""
+    """A table for each model."""
     heads = ["", "prompts", "valid", "legal", *IN_WORDS.values(), "waiting"]
 
     def row(task: TaskOutcomes) -> TableRow:
@@ -200,7 +200,7 @@ def _tables(found: Sequence[ModelOutcomes]) -> list[ReportTable]:
 
 
 def _differences(found: Sequence[ModelOutcomes]) -> list[ReportTable]:
-    """One of all models, where there are several."""
+    """One table with all models, if there are several."""
     rows: list[TableRow] = [
         [
             f"{one.model} − {found[0].model}",
@@ -219,7 +219,7 @@ def _differences(found: Sequence[ModelOutcomes]) -> list[ReportTable]:
 
 
 def _quotes(asked: AskedAgain) -> PagePart:
-    """A few of each outcome and model."""
+    """A few replies of each outcome and model."""
     said = []
     for model, replies in asked.replies.items():
         quotes = []

@@ -1,4 +1,4 @@
-"""How commands that put items to models show their batch: what it will take, its bars, how it goes on."""
+"""How commands show a batch of calls in the terminal: forecast, progress bars, how to resume it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ...lab.plans.sources import checking
 from ...lab.plans.specs import BudgetSpec
 from ...lab.runs.batch import BatchResult, BatchWatcher, CallsAhead
 from ..terminal.console import say
-from ..terminal.forecast import calls_first
+from ..terminal.forecast import forecast_calls
 from ..wording import counted
-from .common import bar, go_on_without, goes_on_with, with_a_yes
+from .common import bar, command_with_yes, resume_without_limits, set_resume_command
 from .options import finish
 
 T = TypeVar("T")
@@ -28,9 +28,9 @@ T = TypeVar("T")
 class BatchView(BatchWatcher):
     """A batch in the terminal.
 
-    limits: tokens and USD; WolflabError for none that can be, in which `whose` says of what. yes: whatever it
-    may cost. named: the command names the directory. again: the command that goes on, None for the one that
-    was given. head: what is asked of whom, told with the directory.
+    limits: tokens and USD; WolflabError if they are impossible, and `whose` names them there. yes: do not ask
+    about costs. named: the command names the directory. again: the command that resumes; None for the one
+    that was given. head: what is asked of which models, printed with the directory.
     """
 
     def __init__(
@@ -53,13 +53,13 @@ class BatchView(BatchWatcher):
 
     def ahead(self, calls: Sequence[CallsAhead]) -> None:
         """See `BatchWatcher`."""
-        calls_first(self.console, calls, self.limits, self.yes, with_a_yes())
+        forecast_calls(self.console, calls, self.limits, self.yes, command_with_yes())
 
     def begun(self, path: Path) -> None:
         """See `BatchWatcher`."""
         if not self.named:
             self.again += f" -o {shlex.quote(str(path))}"
-        goes_on_with(self.again)
+        set_resume_command(self.again)
         if self.head:
             say(self.console, f"{self.head}  →  {path}")
         self._bar.start()
@@ -71,7 +71,7 @@ class BatchView(BatchWatcher):
         self._bar.update(self._tasks[who], completed=over, total=planned)
 
     def run(self, asking: Coroutine[Any, Any, T]) -> T:
-        """What comes of it, with its bars on the screen meanwhile."""
+        """Run it, and show its bars meanwhile. Returns its result."""
         try:
             done = asyncio.run(asking)
             self._bar.live.transient = False
@@ -81,11 +81,11 @@ class BatchView(BatchWatcher):
                 self._bar.stop()
 
     def go_on(self, result: BatchResult) -> str:
-        """How to go on where items wait, in a sentence."""
-        return go_on_without(result.overspent, self.again)
+        """A sentence that says how to resume when items wait."""
+        return resume_without_limits(result.overspent, self.again)
 
     def finish(self, result: BatchResult, one: str, many: str) -> NoReturn:
-        """End the command; where items wait, say how to go on. one, many: "prompt waits for a reply", …"""
+        """End the command. If items wait, say how to resume. one, many: "prompt waits for a reply", …"""
         if result.waiting:
             waiting = counted(result.waiting, one, many)
             say(self.console, f"{waiting} ({result.why}). {self.go_on(result)}", "yellow")

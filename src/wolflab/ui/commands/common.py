@@ -1,4 +1,4 @@
-"""What commands that play games share: how they begin, the bar, what is left over and how to go on."""
+"""What commands that play games share: their start, the progress bar, unfinished games, how to resume."""
 
 from __future__ import annotations
 
@@ -45,33 +45,33 @@ from ..terminal.forecast import Beginning, forecast_first, forecast_in_a_line, f
 from ..wording import SHORT_GAMES_FIRST, counted
 
 _EVERY = 0.5
-"""Seconds between two looks at what calls took."""
+"""Seconds between two updates of the calls' totals."""
 
 _begun: ContextVar[str | None] = ContextVar("begun", default=None)
-"""The command that goes on with what this process has begun."""
+"""The command that resumes what this process has begun."""
 
 
 def begin_output(console: Console, command: str, title: str, path: Path, keep_going: bool = False) -> None:
-    """Print what is run and where; from now on `stopped` names the command that takes it up."""
-    goes_on_with(resumed(command, path, keep_going))
+    """Print what is run and where; from now on `stopped` names the command that resumes it."""
+    set_resume_command(resumed(command, path, keep_going))
     console.print(f"[bold]{escape(title)}[/]  →  {escape(str(path))}", highlight=False, soft_wrap=True)
 
 
-def goes_on_with(command: str) -> None:
+def set_resume_command(command: str) -> None:
     """From now on `stopped` names this command."""
     _begun.set(command)
 
 
 def stopped() -> str:
-    """What to tell after Ctrl-C: how to go on with what was begun."""
+    """The message after Ctrl-C: how to resume what was begun."""
     command = _begun.get()
     return "Stopped." if command is None else f"Stopped. What was done is kept; go on with: {command}"
 
 
-def go_on_without(overspent: Collection[str], command: str) -> str:
-    """How to go on with a command: again, less each limit that is spent, for with it nothing would be asked.
+def resume_without_limits(overspent: Collection[str], command: str) -> str:
+    """How to resume with a command, without the limits that are spent: with them nothing would be asked.
 
-    overspent: these limits: "tokens", "usd".
+    overspent: the spent limits, "tokens" or "usd".
     """
     if not overspent:
         return f"Go on with: {command}"
@@ -87,22 +87,24 @@ def go_on_without(overspent: Collection[str], command: str) -> str:
     return f"Go on, with a higher {' and '.join(options)} or without a limit, with: {shlex.join(kept)}"
 
 
-def with_a_yes() -> str:
-    """The command that was given, with a yes to what it may cost."""
+def command_with_yes() -> str:
+    """The command that was given, with `--yes`."""
     return f"wolflab {shlex.join([*sys.argv[1:], '--yes'])}"
 
 
 def resumed(command: str, path: Path, keep_going: bool = False) -> str:
-    """The command that takes up what lies there. keep_going: whatever is replied."""
+    """The command that resumes the run in a directory. keep_going: with --keep-going."""
     return f"wolflab {command} --resume {shlex.quote(str(path))}{' --keep-going' if keep_going else ''}"
 
 
-def taken_up(console: Console, store: Store, changes: Sequence[str], yes: bool) -> tuple[Beginning, bool]:
-    """Before a run goes on: tell what it will take, and write down what is changed of its file, once that can
-    be played. Returns whether its models have been tried, too.
+def prepare_resume(
+    console: Console, store: Store, changes: Sequence[str], yes: bool
+) -> tuple[Beginning, bool]:
+    """Before a run is resumed: print its forecast, and store the changes to its file once they can be played.
+    Returns the forecast, and whether the models were tried.
     """
     if not changes:
-        return forecast_first(console, store.experiment, yes, with_a_yes(), store), False
+        return forecast_first(console, store.experiment, yes, command_with_yes(), store), False
     changed, games = store.changed(changes), store.games()
     if store.changes_now(changes) != list(changes):
         say(
@@ -111,9 +113,9 @@ def taken_up(console: Console, store: Store, changes: Sequence[str], yes: bool) 
             "record says so. All other calls go on as the run was begun",
         )
     left = not all(row.over for row in games) or len(runner.planned_games(changed)) > len(games)
-    beginning = forecast_first(console, changed, yes, with_a_yes(), store)
+    beginning = forecast_first(console, changed, yes, command_with_yes(), store)
     if left:
-        preflight_models(changed, home=store.path)
+        preflight_models(changed, run_path=store.path)
     store.change(changed)
     return beginning, left
 
@@ -122,14 +124,14 @@ def preflight_models(
     experiment: Experiment,
     players: Sequence[tuple[str, PlayerSpec]] = (),
     keyless: str | None = None,
-    home: Path | None = None,
+    run_path: Path | None = None,
 ) -> None:
-    """`runner.preflight`; where a key is missing, it says how to name another model.
+    """`runner.preflight`; if a key is missing, its error says how to name another model.
 
-    players: those that `-o` can change, by the names that it takes. keyless: the command that needs no key.
-    home: of a run that goes on, which has pools and policies of its own.
+    players: those that `-o` can change, by its names for them. keyless: the command that needs no key.
+    run_path: the directory of a resumed run, which has pools and policies of its own.
     """
-    builder = PlayerBuilder(experiment, home)
+    builder = PlayerBuilder(experiment, run_path)
 
     async def check() -> None:
         try:
@@ -149,7 +151,7 @@ def preflight_models(
 
 
 def bar(console: Console) -> Progress:
-    """The bar that fills with what is over."""
+    """A progress bar: done, planned, time so far, time left."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -169,9 +171,9 @@ def play_games(
     reached: bool,
     keep_going: bool,
 ) -> bool:
-    """Let a store's games be played while the bar fills. Returns what `play` does (`runner.play_run`).
+    """Play a store's games and show the bar. Returns the result of `play` (see `runner.play_run`).
 
-    reached: its models have been tried. keep_going: whatever they reply.
+    reached: its models have been tried. keep_going: see `runner.play_run`.
     """
     beginning.keep(store)
     before = sum(row.over for row in store.games())
@@ -184,7 +186,7 @@ def play_games(
 
 
 class _GamesShown:
-    """The bar of games, with what their calls took so far, and for how long they will go on."""
+    """The bar of games, with the calls' totals so far and the time left."""
 
     def __init__(self, console: Console, store: WatchedStore, rehearsal: Rehearsal | None) -> None:
         self._console, self._store, self._rehearsal = console, store, rehearsal
@@ -198,11 +200,11 @@ class _GamesShown:
             console=console,
         )
         self._task = self._bar.add_task("games", total=None, spent="", left=None)
-        self._experiment = store.experiment  # a tournament's is cut to what is played by now
+        self._experiment = store.experiment  # a tournament's has only the cells played so far
         self._begun, self._looked = monotonic(), 0.0
         self._had, self._over = store.called().totals.calls, 0
         self._calls: float | None = None
-        """So many the run makes in all, as far as that is known."""
+        """Calls that the run makes in all; None while that is not known."""
 
     def __enter__(self) -> Self:
         self._store.listeners.append(self._called)
@@ -211,7 +213,7 @@ class _GamesShown:
 
     def __exit__(self, *_: object) -> None:
         with suppress(StoreError):
-            self.look()  # a run that is stopped shows what is over
+            self.look()  # a stopped run shows the games that are over
         self._bar.stop()
         self._store.listeners.remove(self._called)
 
@@ -228,7 +230,7 @@ class _GamesShown:
                 self._correct(self._rehearsal)
 
     def look(self) -> int:
-        """Show how it is now. Returns how many games are planned."""
+        """Show the present state. Returns the number of planned games."""
         self._looked = monotonic()
         rows, called = self._store.games(), self._store.called().totals
         calls, tokens, usd = called.calls, called.usage.tokens, called.usage.cost
@@ -242,7 +244,7 @@ class _GamesShown:
         return len(rows)
 
     def _left(self, calls: int) -> float | None:
-        """Seconds, by the pace of calls so far; None where that is not known."""
+        """Seconds left at the pace of calls so far; None if that is not known."""
         made = calls - self._had
         if self._calls is None or made <= 0:
             return None
@@ -253,8 +255,8 @@ class _GamesShown:
             self.look()
 
     def _correct(self, rehearsal: Rehearsal) -> None:
-        """With 1, 2, 4, 8 … games over, reckon again how many calls the run makes. It is told the first time,
-        unless nothing is left.
+        """Estimate anew how many calls the run makes, after 1, 2, 4, 8 … games. The first estimate is
+        printed, unless nothing is left.
         """
         found = forecast_underway(self._experiment, rehearsal, self._store)
         if found is None:
@@ -268,7 +270,7 @@ class _GamesShown:
 
 
 class _LeftColumn(TimeRemainingColumn):
-    """How long it will go on: by calls where they wait for a server, else by games."""
+    """The time left: by calls where these wait for a server, else by games."""
 
     def render(self, task: Task) -> Text:
         """See rich."""
@@ -281,30 +283,30 @@ class _LeftColumn(TimeRemainingColumn):
 def end(
     console: Console, store: Store, command: str, over: bool, extras: Extras, keep_going: bool
 ) -> ExitCode:
-    """End a command that plays games (`run`, `tournament`): tell which are not over, and how to go on. over:
-    whether all games are. keep_going: it was to play them whatever is replied.
+    """End a command that plays games (`run`, `tournament`): print which are not over, and how to resume.
+    over: whether all games are. keep_going: whether it was given.
     """
     if over:
         return ExitCode.UNUSABLE if extras.unusable_players else ExitCode.DONE
-    tell_unfinished(console, store, command, keep_going)
+    print_unfinished(console, store, command, keep_going)
     return ExitCode.BROKEN if _held_back(store.games()) else ExitCode.NOT_OVER
 
 
-def tell_unfinished(console: Console, store: Store, command: str, keep_going: bool = False) -> None:
-    """Print which games are not over, and with which of the commands (`run`, `tournament`) to go on."""
-    tell_why(console, [row for row in store.games() if not row.over])
+def print_unfinished(console: Console, store: Store, command: str, keep_going: bool = False) -> None:
+    """Print which games are not over, and which command (`run`, `tournament`) resumes them."""
+    print_reasons(console, [row for row in store.games() if not row.over])
     say(console, SHORT_GAMES_FIRST)
-    say(console, f"Some games are not over. {how_to_go_on(store, command, keep_going)}")
+    say(console, f"Some games are not over. {resume_advice(store, command, keep_going)}")
 
 
 def _held_back(rows: Sequence[GameRow]) -> bool:
-    """Whether games were not begun because a player is broken: they alone are planned and say why."""
+    """Whether games were not begun because a player is broken: only these are planned and have an error."""
     return any(row.status == "planned" and row.error for row in rows)
 
 
-def how_to_go_on(store: Store, command: str, keep_going: bool = False) -> str:
-    """In a sentence, with a higher budget where one is spent. command: `run` or `tournament`. keep_going: see
-    `end`.
+def resume_advice(store: Store, command: str, keep_going: bool = False) -> str:
+    """A sentence that says how to resume, with a higher budget where one is spent. command: `run` or
+    `tournament`. keep_going: see `end`.
     """
     higher = _higher(store)
     again = f"{resumed(command, store.path, keep_going)}{higher}"
@@ -314,7 +316,7 @@ def how_to_go_on(store: Store, command: str, keep_going: bool = False) -> str:
 
 
 def _higher(store: Store) -> str:
-    """What raises the budgets that are spent: options of a command, "" where none is."""
+    """The options that raise spent budgets; "" if none is spent."""
     needed: dict[str, float] = {}
     for row in store.games():
         if (short := budget_needed(row.error)) is not None:
@@ -328,8 +330,8 @@ def _higher(store: Store) -> str:
     return higher
 
 
-def tell_why(console: Console, rows: Sequence[GameRow]) -> None:
-    """Print why games are not over; those with one reason, such as a spent budget, in one line."""
+def print_reasons(console: Console, rows: Sequence[GameRow]) -> None:
+    """Print why games are not over, with one line for each reason."""
     reasons: dict[str, list[GameRow]] = {}
     for row in rows:
         reasons.setdefault(f"{row.status}: {row.error}" if row.error else row.status, []).append(row)
@@ -342,7 +344,9 @@ def tell_why(console: Console, rows: Sequence[GameRow]) -> None:
 
 
 def leave(console: Console, kind: str, page: Path, html: str, numbers: dict[str, Any]) -> None:
-    """Write a page and its numbers beside it, and say where they are. kind: what the page is called."""
+    """Write a page with its numbers beside it, and print where they are. kind: the page's name in the
+    message.
+    """
     write(page, html.encode())
     data = page.with_suffix(".json")
     write_numbers(data, numbers)

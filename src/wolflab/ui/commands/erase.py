@@ -1,4 +1,4 @@
-"""`wolflab erase`: a person's words go, and what is told of it."""
+"""`wolflab erase`: erase a person's words, and report what was changed."""
 
 from __future__ import annotations
 
@@ -28,11 +28,9 @@ from .show import seat_of
 def erase(
     run: RunPath,
     person: Annotated[
-        str | None, typer.Option(help="Who is to be erased, as the run names people.", show_default=False)
+        str | None, typer.Option(help="The person to erase, as the run names people.", show_default=False)
     ] = None,
-    seat: Annotated[
-        str | None, typer.Option(help="Or the seat of whoever it is.", show_default=False)
-    ] = None,
+    seat: Annotated[str | None, typer.Option(help="Or the person's seat.", show_default=False)] = None,
     also: Annotated[
         list[Path],
         typer.Option(help="A further folder to look through: label sets, pools, exports (repeatable)."),
@@ -55,13 +53,13 @@ def erase(
 
 
 async def _erase_in_study(path: Path, person: str, also: Sequence[Path]) -> Erased:
-    """The same, with what somebody said in training. What they answered to a study's questions stays."""
+    """Erase a study's person, with what they said in training games. Their answers to questions stay."""
     server = StudyServer.open(path, str(path / STUDY))
     try:
         if person not in server.people.people:
             raise StoreError(f"{path}: nobody is named {person} there; see {path / 'people'} for who is")
         server.tables.hold()
-        async with server.serving():  # who has withdrawn goes first
+        async with server.serving():  # people who have withdrawn are erased first
             return await server.erase_played(server.people.people[person], also)
     finally:
         server.tables.close()
@@ -96,7 +94,7 @@ def _erase_in_run(path: Path, person: str | None, seat: str | None, also: Sequen
 
 
 def _files(done: Erased) -> Iterator[str]:
-    """What became of files, and what may still hold the words."""
+    """Sentences on files that were changed or removed, and on what may still hold the words."""
     for path, command in done.removed.items():
         yield f"removed: {path}; " + (f"to make it again: {command}" if command else "it was never finished")
     for path in done.replaced:
@@ -122,7 +120,7 @@ def _files(done: Erased) -> Iterator[str]:
 
 
 def _sent(sent: Sequence[SentTo]) -> Iterator[str]:
-    """Whom the words were sent to."""
+    """Sentences on the servers to which the words were sent."""
     for one in sent:
         games = sorted(int(where[5:]) for where in one.calls if where.startswith("game/"))
         others = [where for where in one.calls if where and not where.startswith("game/")]
@@ -145,7 +143,7 @@ def _games(numbers: Collection[int]) -> str:
 
 
 def _people(store: Store, row: GameRow) -> dict[int, str]:
-    """Who the people of a game are, by seat, as its record names them; "" for one without a name."""
+    """The names of a game's people by seat, from its record; "" for one without a name."""
     if not row.over:
         return seated_people(store.experiment, Place.of(row))
     players = store.record(row.id).header["players"]

@@ -1,4 +1,4 @@
-"""What `wolflab experience` shows: a pool being built, joined, looked into."""
+"""`wolflab experience`: build, merge and inspect pools."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def build_pool(
         task = shown.add_task("reflections embedded", total=None)
 
         def watch(over: int, of: int) -> None:
-            if not shown.live.is_started:  # what is refused before leaves no bar behind
+            if not shown.live.is_started:  # an error before the first reflection leaves no bar behind
                 opened.enter_context(shown)
             shown.update(task, completed=over, total=of)
 
@@ -90,7 +90,7 @@ def inspect_pool(
     pool: Annotated[Path, typer.Argument(help="A pool's file.", show_default=False)],
     sample: Annotated[int, typer.Option(help="How many experiences to print.")] = 3,
 ) -> None:
-    """Say what a pool holds, by whom it was made and how near is near enough."""
+    """Show what a pool holds, how it was made and its threshold of similarity."""
     screen, stored = console(), open_pool(pool)
     screen.print(f"[bold]{escape(str(pool))}[/]", highlight=False, soft_wrap=True)
     for line in _about(pool, stored):

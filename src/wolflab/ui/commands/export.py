@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -26,12 +26,12 @@ from ..wording import counted
 from .options import RunPath, commands
 
 EVERYTHING = "all"
-FOR_OTHERS = ("inspect", "scout")
-"""Kinds that are not among all: files in another program's form, which hold every prompt once more."""
+_FOR_OTHERS = ("inspect", "scout")
+"""Kinds that `all` leaves out: files for another program, which repeat every prompt."""
 HOME = "exported"
-"""The folder in a run's directory in which its files lie where none is named."""
-CONTENTS = "contents.md"
-"""What each file of tables or figures shows; it stands beside them."""
+"""The default folder for exported files, in the run's directory."""
+_CONTENTS = "contents.md"
+"""The list of what each file of tables or figures shows, written beside them."""
 
 
 @commands.command(
@@ -69,10 +69,10 @@ def export(
     unknown = [kind for kind in as_ if kind not in (*KINDS, EVERYTHING)]
     if unknown:
         raise ExperimentError(f"--as {unknown[0]}: use {', '.join(KINDS)} or {EVERYTHING}")
-    wanted = [kind for kind in KINDS if kind in as_ or (EVERYTHING in as_ and kind not in FOR_OTHERS)]
+    wanted = [kind for kind in KINDS if kind in as_ or (EVERYTHING in as_ and kind not in _FOR_OTHERS)]
     if judge and "data" not in wanted:
         raise ExperimentError("--judge changes what is in the data: add --as data")
-    if texts and not {"data", *FOR_OTHERS} & {*wanted}:
+    if texts and not {"data", *_FOR_OTHERS} & {*wanted}:
         raise ExperimentError(
             "--texts changes what is in data and transcripts: add --as data, inspect or scout"
         )
@@ -111,40 +111,35 @@ def _scout(run: OpenedRun, to: Path, texts: bool) -> str:
     return f"{transcripts} in {counted(len(written), 'file')} written to {folder}"
 
 
-def write_tables(pages: Sequence[ReportPage], to: Path) -> str:
-    """Write the tables of pages to `to/tables`. Returns what to say of it."""
-    folder = to / "tables"
-    tables = {name: table for page in pages for name, table in page.tables.items()}
-    for name, table in tables.items():
-        table.to_csv(folder / f"{name}.csv")
-        table.to_latex(folder / f"{name}.tex")
-    _contents(folder, pages[0], {name: table.caption for name, table in tables.items()})
-    return f"{counted(len(tables), 'table')} written to {folder}"
-
-
-def write_figures(pages: Sequence[ReportPage], to: Path) -> str:
-    """Write the figures of pages to `to/figures`. Returns what to say of it."""
-    folder = to / "figures"
-    figures = {name: figure for page in pages for name, figure in page.figures.items()}
-    for name, figure in figures.items():
-        for ending in FIGURE_FILES:
-            figure.save(folder / f"{name}.{ending}")
-    _contents(folder, pages[0], {name: figure.alt for name, figure in figures.items()})
-    return f"{counted(len(figures), 'figure')} written to {folder}"
-
-
-def _contents(folder: Path, page: ReportPage, said: Mapping[str, str]) -> None:
-    lines = [f"# {page.title}", *([INSTRUMENT] if page.instrument else [])]
-    listed = "\n".join(f"- `{name}`: {words}" for name, words in said.items())
-    write(folder / CONTENTS, "\n\n".join([*lines, f"{listed}\n"]).encode())
+def write_blocks(kind: Literal["tables", "figures"], pages: Sequence[ReportPage], to: Path) -> str:
+    """Write the tables or the figures of pages to `to/tables` or `to/figures`, with a list of what each file
+    shows. Returns a sentence on it.
+    """
+    folder = to / kind
+    shown: dict[str, str] = {}
+    for page in pages:
+        if kind == "tables":
+            for name, table in page.tables.items():
+                table.to_csv(folder / f"{name}.csv")
+                table.to_latex(folder / f"{name}.tex")
+                shown[name] = table.caption
+        else:
+            for name, figure in page.figures.items():
+                for ending in FIGURE_FILES:
+                    figure.save(folder / f"{name}.{ending}")
+                shown[name] = figure.alt
+    heads = [f"# {pages[0].title}", *([INSTRUMENT] if pages[0].instrument else [])]
+    listed = "\n".join(f"- `{name}`: {words}" for name, words in shown.items())
+    write(folder / _CONTENTS, "\n\n".join([*heads, f"{listed}\n"]).encode())
+    return f"{counted(len(shown), kind[:-1])} written to {folder}"
 
 
 KINDS: Mapping[str, Callable[[OpenedRun, Path, bool], str]] = {
     "records": _records,
     "data": _data,
-    "tables": lambda run, to, texts: write_tables(run.pages, to),
-    "figures": lambda run, to, texts: write_figures(run.pages, to),
+    "tables": lambda run, to, texts: write_blocks("tables", run.pages, to),
+    "figures": lambda run, to, texts: write_blocks("figures", run.pages, to),
     "inspect": _inspect,
     "scout": _scout,
 }
-"""What a run can be written as."""
+"""The kinds of export, each with its function."""

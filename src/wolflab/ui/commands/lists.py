@@ -1,4 +1,4 @@
-"""`wolflab models`, `experiments` and `measures`: what can be named, in tables; a model tried out."""
+"""`wolflab models`, `experiments` and `measures`: lists of names; `models --check` tries a model."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def models(
 
 
 def _check_model(console: Console, name: str, settings: list[str]) -> bool:
-    """Ask a model what a game asks, and tell which replies can be used. Returns whether all can."""
+    """Ask a model what a game asks, and print which replies can be used. Returns whether all can."""
     checked = asyncio.run(check_in_a_game(name, settings))
     say(console, f"{checked.name}: reached")
     for reply in checked.replies:
@@ -80,7 +80,7 @@ def _checked_in_words(reply: CheckedReply) -> str:
     if reply.response is None:
         return f"{reply.asked}: no reply: {reply.why}"
     usage, finish = reply.response.usage, reply.response.finish
-    if finish.reason is FinishReason.TIMED_OUT:  # what was counted is the question whether the server answers
+    if finish.reason is FinishReason.TIMED_OUT:  # its tokens are those of the check that the server answers
         return f"{reply.asked}: not usable ({finish.reason}): {reply.why}"
     tokens = f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens, {reply.response.latency:.1f} s"
     if not reply.why:

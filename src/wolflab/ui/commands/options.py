@@ -1,4 +1,4 @@
-"""Where commands are registered, and the options that several of them have."""
+"""The registry of commands, and options that several commands share."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ...rules import PRESETS
 from ..terminal.console import ExitCode, confirmed
 
 commands = typer.Typer(rich_markup_mode="markdown")
-"""The commands of all modules that are imported, each by its words: "run", "wwqa build"."""
+"""The commands of all imported modules, by their words: "run", "wwqa build"."""
 
 
 def ask_about_keys(yes: bool) -> bool:
-    """Set who is asked before a key goes to a server that it does not belong to. yes: `--yes` was given."""
+    """Ask at the terminal before a key goes to a foreign server. yes: `--yes` was given."""
 
     def asked(wanted: keys.KeyNotAllowed) -> keys.Allowed:
         if not confirmed(wanted.what, "May it go there?", yes):
@@ -28,12 +28,12 @@ def ask_about_keys(yes: bool) -> bool:
 
 
 def finish(done: bool) -> NoReturn:
-    """End a command. done: nothing is left to do, and all that was checked holds."""
+    """End a command. done: nothing is left to do, and every check passed."""
     raise typer.Exit(ExitCode.DONE if done else ExitCode.NOT_OVER)
 
 
 def check_alone(context: typer.Context, besides: tuple[str, ...] = ()) -> None:
-    """Refuse flags beside --resume or --show, which would be left out without a word; `besides` are not."""
+    """Refuse flags beside --resume or --show that would be ignored silently, except those in `besides`."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
     told = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
     given = [name for name in told if name not in besides]

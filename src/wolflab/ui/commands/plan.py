@@ -1,4 +1,4 @@
-"""`wolflab plan`: what games will take, told before any is played."""
+"""`wolflab plan`: forecast what games will take, before any is played."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ def plan(
     set_: Set = [],
     village: OnVillage = False,
     ask: Annotated[
-        int, typer.Option(min=0, max=1000, help="Put so many prompts to each model first; they are paid for.")
+        int,
+        typer.Option(min=0, max=1000, help="First put this many prompts to each model, at a price."),
     ] = 0,
     games: Annotated[
         int, typer.Option(min=1, max=10000, help="Games to rehearse on the built-in player.")
     ] = 24,
     yes: SendKeys = False,
 ) -> None:
-    """Tell what an experiment, a tournament or a study will take: calls, tokens, money, time."""
+    """Forecast what an experiment, a tournament or a study will take: calls, tokens, money, time."""
     plan_run(console(), experiment, set_, village, games, ask)

@@ -1,4 +1,4 @@
-"""One game in the terminal: watched, or played by a person among agents."""
+"""`wolflab play`: one game in the terminal, watched or played by a person among agents."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from ..terminal.console import console, say
 from ..terminal.game import GamePrinter
 from ..terminal.keyboard import Keyboard
 from ..terminal.seat import AwayFromTable, TerminalTable
-from .common import goes_on_with, resumed
+from .common import resumed, set_resume_command
 from .options import Preset, SendKeys, Set, check_alone, commands
 from .show import seat_of
 
@@ -50,11 +50,11 @@ _OF_MANY = frozenset(
         "village",
     ]
 )
-"""Fields of an experiment that say nothing of a single game."""
+"""Fields of an experiment that have no meaning for a single game."""
 
 _WHERE = "wolflab play"
 _SEEDS = 1000
-"""Deals looked through for one in which the person holds the role that was asked for."""
+"""Deals that are searched for one that gives the person the role asked for."""
 
 
 @commands.command(
@@ -114,7 +114,7 @@ def play(
     if out is not None:
         store = Store.create(out, experiment)
         store.plan([astuple(only_place(experiment))])
-        goes_on_with(resumed("run" if own_seat is None else "play", out))
+        set_resume_command(resumed("run" if own_seat is None else "play", out))
     _sit(experiment, store, own_seat, thoughts, pace)
 
 
@@ -140,17 +140,17 @@ def _resume(path: Path, pace: float | None) -> None:
         if stopped.game(1).error == GIVEN_UP:
             raise StoreError(f"{path}: this game was {GIVEN_UP}; play another one")
     store = Store.resume(path)
-    goes_on_with(resumed("play", path))
+    set_resume_command(resumed("play", path))
     _sit(store.experiment, store, seat, False, pace)
 
 
 def _take_seat(data: dict[str, Any], overrides: Sequence[str], human: str, as_: str) -> Sequence[str]:
-    """Put a person at a seat of an experiment's fields. Returns the overrides, with a seed at their end that
-    deals that person the role `as_`, if one was asked for.
+    """Put a person at a seat, in an experiment's fields. Returns the overrides; if a role `as_` was asked
+    for, a seed that deals it is appended.
     """
     fields = Experiment.model_fields.keys() - {"players"}
     rules_alone = [change for change in overrides if re.split("[.=]", change)[0] in fields]
-    experiment = build(data, rules_alone, where=_WHERE)  # what is changed of players may need the seat
+    experiment = build(data, rules_alone, where=_WHERE)  # changes of players may name the seat
     place = only_place(experiment)
     rules = rules_of(experiment, place)
     seat = seat_of(rules.names, human, "--human")
@@ -169,8 +169,8 @@ def _take_seat(data: dict[str, Any], overrides: Sequence[str], human: str, as_: 
 
 
 def _own_seat(experiment: Experiment) -> int | None:
-    """The seat that a person holds; None where nobody does. ExperimentError for more than one person, and for
-    a person who is not seated by name: they would see each other's secrets at one terminal.
+    """The person's seat; None without a person. ExperimentError for several people, who would see each
+    other's secrets at one terminal, and for a person who is not seated by name.
     """
     place = only_place(experiment)
     people = [at for at, spec in experiment.cast(place.condition).items() if spec.recipe == PERSON]
@@ -186,7 +186,7 @@ def _own_seat(experiment: Experiment) -> int | None:
 def _sit(
     experiment: Experiment, store: Store | None, seat: int | None, thoughts: bool, pace: float | None
 ) -> None:
-    """Play the game, with a person where one has a seat."""
+    """Play the game. seat: the person's, if one plays."""
     screen = console()
     if pace is None:
         pace = 0.3 if sys.stdout.isatty() else 0.0
@@ -216,7 +216,7 @@ def _kept(store: Store) -> str:
 
 
 def seated_people(experiment: Experiment, place: Place) -> dict[int, str]:
-    """The people of a game that is planned, by seat, with the names that the experiment has for them."""
+    """The people of a planned game by seat, with their names in the experiment."""
     names = experiment.ruleset(place.condition).names
     cast = experiment.cast(place.condition)
     return {

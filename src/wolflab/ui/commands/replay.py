@@ -1,4 +1,4 @@
-"""`wolflab replay`: one game as a page that opens from disk."""
+"""`wolflab replay`: write one game as a page that opens from disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`wolflab run`, `report`, `compare` and `errors`: a run is played, its tables and pages, what went wrong."""
+"""`wolflab run`, `report`, `compare`, `errors`: play a run, write its tables and pages, list its errors."""
 
 from __future__ import annotations
 
@@ -30,8 +30,17 @@ from ..terminal.forecast import forecast_first
 from ..terminal.game import show_errors, show_unusable
 from ..terminal.tables import print_summary
 from ..wording import attempts_in_words, counted, page_numbers, second_poll_in_words
-from .common import begin_output, end, leave, play_games, preflight_models, taken_up, tell_why, with_a_yes
-from .export import write_figures, write_tables
+from .common import (
+    begin_output,
+    command_with_yes,
+    end,
+    leave,
+    play_games,
+    preflight_models,
+    prepare_resume,
+    print_reasons,
+)
+from .export import write_blocks
 from .options import KeepGoing, OnVillage, Out, Resume, RunPath, Set, Yes, commands
 from .tournament import resume_tournament
 
@@ -67,7 +76,7 @@ def run(
         players = [each for name in plan.conditions for each in plan.cast(name).items()]
         keyless = None if plan.village is None else f"wolflab run {experiment} --village"
         preflight_models(plan, players, keyless)
-        beginning, reached = forecast_first(screen, plan, yes, with_a_yes()), True
+        beginning, reached = forecast_first(screen, plan, yes, command_with_yes()), True
         store = WatchedStore.create(out or new_directory(Path("runs"), plan.name), plan)
     else:
         assert resume is not None
@@ -90,7 +99,7 @@ def run(
             over = sum(row.over for row in games)
             if over < len(games):
                 say(screen, f"{over} of {counted(len(games), 'game')} are over; going on with the others")
-            beginning, reached = taken_up(screen, store, set_, yes)
+            beginning, reached = prepare_resume(screen, store, set_, yes)
         ok = play_games(screen, store, play_run, beginning, reached, keep_going)
         raise typer.Exit(end(screen, store, "run", ok, report_run(screen, store), keep_going))
 
@@ -114,7 +123,7 @@ def report(
 
 
 def report_run(console: Console, store: Store, out: Path | None = None, replays: bool = False) -> Extras:
-    """Print the main table and write the report. Returns what stands beside its numbers. See `report`."""
+    """Print the main table and write the report; see `report`. Returns the extras that it shows."""
     results = summary(store)
     extra = extras(store, results)
     print_summary(console, results, extra)
@@ -157,7 +166,7 @@ def compare(
         typer.Option(help="A directory for its tables (CSV, LaTeX) and figures (SVG, PNG, PDF) as files."),
     ] = None,
 ) -> None:
-    """Set the conditions of several runs side by side, paired by deal."""
+    """Compare the conditions of several runs, paired by deal."""
     screen = console()
     measures = [name.strip() for names in contrasts for name in names.split(",")]
     with ExitStack() as opened:
@@ -174,8 +183,8 @@ def compare(
         page_numbers(results, extra),
     )
     if to is not None:
-        say(screen, write_tables([page], to))
-        say(screen, write_figures([page], to))
+        say(screen, write_blocks("tables", [page], to))
+        say(screen, write_blocks("figures", [page], to))
 
 
 @commands.command("errors", epilog="Example:  `wolflab errors runs/…`")
@@ -194,7 +203,7 @@ def errors(run: RunPath) -> None:
             count += sum(not one.taken for one in on_file.unusable)
             last_taken += sum(one.taken for one in on_file.unusable)
             unread += on_file.filed - on_file.read
-        tell_why(screen, [row for row in store.games() if row.error and not row.over])
+        print_reasons(screen, [row for row in store.games() if row.error and not row.over])
         for _, adaptation in store.adaptations():  # which names the model itself
             say(screen, adaptation)
         if lost := attempts_in_words(store.attempt_totals()):

@@ -1,4 +1,4 @@
-"""`wolflab serve`: tables in the browser, or runs to look at, from this machine; how a server listens."""
+"""`wolflab serve`: a server for tables or for looking at runs; its socket and its limits."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from ..wording import counted
 from .options import AllowHost, BehindProxy, Listening, Port, commands
 
 _FILES = 16_384
-"""Files and connections that the server may have open at once; many systems allow 1,024 unless asked."""
+"""Open files and connections that the server asks the system for; the usual default is 1,024."""
 CONNECTIONS = 8_000
-"""Open connections at which a request is refused (status 503), and a page that is open already goes on."""
+"""Open connections from which on new requests get status 503; open pages go on."""
 
 
 @commands.command(
@@ -76,10 +76,10 @@ def serve(
 
 
 class Listener:
-    """A socket that listens, and the names by which browsers may call it.
+    """A listening socket, and the host names that requests may use.
 
-    reachable: other machines can reach it. hosts: its names in requests. url: the address to be told, with
-    the path below which a proxy puts it, where the first name of `allowed` has one.
+    reachable: other machines can reach it. hosts: its names in requests. url: the address to print; it has a
+    path if the first name of `allowed` has one, for a proxy.
     """
 
     def __init__(self, host: str, port: int, allowed: Sequence[str], behind_proxy: bool) -> None:
@@ -90,11 +90,11 @@ class Listener:
         self.hosts, self.url = _names(host, port, allowed, behind_proxy)
 
     def serve(self, console: Console, served: Starlette) -> None:
-        """Serve until Ctrl-C. Where other machines can reach the server, what it means is told."""
+        """Serve until Ctrl-C. If other machines can reach the server, print a warning first."""
         if not is_loopback(self._host):
             console.print(
                 "[bold yellow]Other machines can reach this server, and nothing that is sent is encrypted. "
-                "Give the first link to whom you trust alone, and put a reverse proxy with TLS before it "
+                "Give the first link only to people you trust, and put a reverse proxy with TLS before it "
                 "(docs/tables.md).[/]"
             )
             if not self._allowed:
@@ -117,11 +117,13 @@ def _names(host: str, port: int, allowed: Sequence[str], behind_proxy: bool) -> 
 
 
 def serving_config(served: Starlette, behind_proxy: bool = False) -> uvicorn.Config:
-    """How an application is served. Connections that send nothing are a proxy's to close (docs/tables.md)."""
+    """Uvicorn's settings for an application. A proxy has to close connections that send nothing
+    (docs/tables.md).
+    """
     logging.getLogger("uvicorn.error").addFilter(_is_no_refusal)
     return uvicorn.Config(
         served,
-        log_config=None,  # what is logged goes by `log_at_terminal`
+        log_config=None,  # `log_at_terminal` prints what is logged
         log_level="warning",
         http="h11",
         ws="websockets-sansio",
@@ -135,12 +137,12 @@ def serving_config(served: Starlette, behind_proxy: bool = False) -> uvicorn.Con
 
 
 def _is_no_refusal(record: logging.LogRecord) -> bool:
-    """Whether a log record is no note of a WebSocket that was refused: uvicorn takes that for a fault."""
+    """Whether a log record is not about a refused WebSocket, which uvicorn logs as an error."""
     return record.msg != "ASGI callable returned without completing handshake."
 
 
 def allow_files() -> None:
-    """Raise this process's limit of open files, as far as the system lets it."""
+    """Raise this process's limit of open files, as far as the system allows."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
@@ -153,14 +155,14 @@ def allow_files() -> None:
 
 
 def bound_socket(host: str, port: int) -> socket.socket:
-    """Where the server listens; StoreError where it cannot."""
+    """The server's listening socket; StoreError if the address is not free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # With its protocol named, asyncio sends at once what it is given; without, each answer waits for 40 ms.
+    # With the protocol named, asyncio sends data at once; without it, each answer waits for 40 ms.
     bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((host, port))
-        bound.listen(512)  # before the address is told: whoever comes at once waits
+        bound.listen(512)  # before the address is printed: early requests wait
     except OSError as error:
         bound.close()
         raise StoreError(f"{host}:{port} cannot be served ({error}); give another --host or --port") from None

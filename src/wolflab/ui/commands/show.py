@@ -1,4 +1,6 @@
-"""`wolflab show`: a recorded game, one turn of it, its prompts, its tables of trust. Nothing is written."""
+"""`wolflab show`: print a recorded game, one turn of it, its prompts or its tables of trust. It writes
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ from ..wording import cut
 from .options import RunPath, commands
 
 _ERROR = 60
-"""Of why a game stopped, in the list, in characters."""
+"""Characters of a game's error in the list."""
 _WON = {True: "the village", False: "the Werewolves", None: "nobody"}
 
 
@@ -95,7 +97,7 @@ def show(
             if without and any(not model.startswith("village") for model in store.came_to(game)):
                 screen.print("[dim]Its model is asked anew for the turn without a component.[/]")
             taken = retake_turn(store, row, ask, without)
-            show_turn(screen, record.ruleset, taken, without, _past(store, row))
+            _show_turn(screen, record.ruleset, taken, without, _past(store, row))
         if prompts:
             if without:
                 screen.print("[dim]The prompts are those of the turn as it was played.[/]")
@@ -109,7 +111,7 @@ def _heading(row: GameRow) -> str:
 
 
 def _list_games(console: Console, store: Store) -> None:
-    """Every game of a run in a line."""
+    """Print a line for each game of a run."""
     table = Table(box=None, padding=(0, 2, 0, 0))
     for head in ("game", "deal", "repeat", "rounds"):
         table.add_column(head, justify="right", no_wrap=True)
@@ -130,7 +132,7 @@ def _list_games(console: Console, store: Store) -> None:
 
 
 def _say_players(console: Console, record: GameRecord, seat: int | None) -> None:
-    """Who sat where: role, model and recipe; of the others' roles nothing where one seat looks on."""
+    """Print role, model and recipe of each seat. seat: only this seat's role is shown."""
     for number, name in enumerate(record.ruleset.names):
         who = ", later ".join(map(str, seat_labels(record, number)))
         role = record.roles[number] if seat in (None, number) else ""
@@ -138,7 +140,7 @@ def _say_players(console: Console, record: GameRecord, seat: int | None) -> None
 
 
 def _ask_of(names: Sequence[str], turn: str) -> str:
-    """The ask of a turn, whose player may be named: "2/vote/player_4" is "2/vote/3"."""
+    """The id of the ask of a turn. Its player may be given by name: "2/vote/player_4" is "2/vote/3"."""
     round, kind, player, *more = [*turn.split("/"), "", ""]
     if not player or player.isdecimal():
         return turn
@@ -146,9 +148,9 @@ def _ask_of(names: Sequence[str], turn: str) -> str:
 
 
 def _past(store: Store, row: GameRow) -> Callable[[str], str]:
-    """How to look at a decision that past games taught: by its id, the command that shows it.
+    """A function from an experience's id to the command that shows that decision.
 
-    A pool taken in from a file may hold games of any run, and of theirs only their own names are known.
+    A pool from a file may hold games of other runs; for these only their names are known.
     """
     if any(spec.pool is not None for spec in store.experiment.experience(row.condition)):
         games: dict[str, int] = {}
@@ -168,7 +170,7 @@ def _past(store: Store, row: GameRow) -> Callable[[str], str]:
 
 
 def seat_of(names: Sequence[str], name: str, flag: str) -> int:
-    """The seat of a player by its name, however that is spelled, or by its number."""
+    """The seat of a player, by its name in any spelling or by its number."""
     for seat, known in enumerate(names):
         if _bare(name) == _bare(known) or (
             name.isdigit() and known.endswith(name) and not known[: -len(name)][-1:].isdigit()
@@ -178,7 +180,7 @@ def seat_of(names: Sequence[str], name: str, flag: str) -> int:
 
 
 def _bare(name: str) -> str:
-    """A name however it is spelled: "player_3" for "Player 3"."""
+    """A name in a form that ignores case and "_"."""
     return name.casefold().replace("_", " ")
 
 
@@ -193,7 +195,7 @@ def _show_prompts(
     wanted: Callable[[str], bool],
     step: str | None,
 ) -> None:
-    """Requests and replies of a game's asks that are wanted; step: only those of this step ("answer/3")."""
+    """Print requests and replies of the wanted asks. step: only those of this step ("answer/3")."""
     steps: dict[str, None] = {}
     shown = 0
     for call in prompts_of(store, game):
@@ -222,16 +224,16 @@ def _show_call(console: Console, names: Sequence[str], call: PromptShown) -> Non
 NotesShown = Sequence[tuple[str, Content]]
 
 
-def show_turn(
+def _show_turn(
     console: Console,
     ruleset: Ruleset,
     taken: RetakenTurn,
     without: Sequence[str],
     past: Callable[[str], str] = str,
 ) -> None:
-    """Print a turn; with one taken again, both side by side.
+    """Print a turn; if it was taken again, both versions side by side.
 
-    past: what to say of a decision in a past game, by its id, so that a reader finds it.
+    past: from an experience's id to words that say where that decision is shown.
     """
     ask, turn = taken.decision.ask, taken.decision.turn
     console.print(Rule(f"{ruleset.names[ask.seat]} · {ask.id}"))
@@ -291,7 +293,7 @@ def _steps(
 
 
 def _read(suggested: Suggested, past: Callable[[str], str]) -> list[Text]:
-    """The experiences that a suggestion was drawn from (003 Eq. 7), so that each can be looked at."""
+    """The experiences behind a suggestion (003 Eq. 7), each with the command that shows it."""
     if not suggested.good:
         return []
     experiences = [("bad", suggested.bad), *(("good", experience) for experience in suggested.good)]
@@ -304,7 +306,7 @@ TRUSTS, GONE, DEAD = "●", "○", "·"
 
 
 def show_trust(console: Console, record: GameRecord) -> None:
-    """Print a table a day: a row trusts the columns marked."""
+    """Print a table for each day: the player of a row trusts the marked columns."""
     tables = trust_tables(record)
     for table in tables:
         console.print(_drawn(table, record.roles))
@@ -336,5 +338,5 @@ def _drawn(table: TrustTable, roles: tuple[str, ...]) -> Table:
 
 
 def _short(name: str) -> str:
-    """A player's number, so that a table of seven fits the screen."""
+    """A player's number, so that a table of seven players fits the screen."""
     return "".join(char for char in name if char.isdigit()) or name

@@ -1,4 +1,4 @@
-"""`wolflab status`: how far something is, seen from outside, whether it goes on or has stopped."""
+"""`wolflab status`: the progress of a run or another directory, while it is in work or stopped."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from ...usage import Cost
 from ..report.numbers import UNKNOWN, cost_in_words, number
 from ..terminal.console import console, say
 from ..wording import NOT_BEGUN, attempts_in_words, counted, duration, status_in_words
-from .common import how_to_go_on
+from .common import resume_advice
 from .options import commands
 
 _NAMED = 5
-"""Calls under way, and reasons, that are named one by one."""
+"""Open calls, and reasons, that are listed one by one."""
 
 
 @commands.command("status", epilog="Example:  `wolflab status runs/…`")
@@ -37,7 +37,7 @@ def status(
         Path, typer.Argument(help="The directory of a run, a training, a judge …", show_default=False)
     ],
 ) -> None:
-    """Tell how far something is, while it goes on or after it has stopped, and how to go on."""
+    """Show the progress of a run, a training, a judge …, and how to resume it."""
     screen = console()
     if (run / TRAINING).is_file():
         _show_training(screen, run)
@@ -59,8 +59,8 @@ def status(
 
 
 class _Work(NamedTuple):
-    """Whether something goes on. here: on this machine. unseen: the words for another machine that began it
-    and has not told its end, else "".
+    """Whether a directory is in work. here: on this machine. unseen: words about another machine that took it
+    up and has not reported its end, else "".
     """
 
     here: bool
@@ -74,12 +74,12 @@ class _Work(NamedTuple):
         return cls(here, cannot if machine else "")
 
     def left(self, how: str) -> str:
-        """What is said of something that is not over and not in work here. how: it goes on."""
+        """The state of something unfinished that is not in work here. how: how to resume it."""
         return f"{self.unseen}; if not, {how}" if self.unseen else f"nobody works on it now; {how}"
 
 
 def _show_calls(console: Console, path: Path, progress: dict[str, tuple[int, int]], work: _Work) -> None:
-    """Of what asks outside games: a judge, an evaluation …"""
+    """Print the state of calls outside games: a judge, an evaluation …"""
     over = bool(progress) and all(done >= planned for done, planned in progress.values())
     stopped = "over" if over else work.left("the command that began it goes on")
     state = "in work now" if work.here else stopped
@@ -103,13 +103,13 @@ def _show_games(console: Console, path: Path, overview: RunOverview, counts: Run
     with Store.open_for_reading(path) as store:
         experiment, command = store.experiment, store.command.split()[1]
         command = "tournament" if is_tournament(store) else command
-        how, cost = how_to_go_on(store, command), run_cost(store)
+        how, cost = resume_advice(store, command), run_cost(store)
         if (path / STUDY).is_file():
             again = f"wolflab study FILE --out {shlex.quote(str(path))}"
             spent = any(budget_needed(row.error) for row in store.games())
             first = "Write a higher experiment.budget in the study's file, then go on" if spent else "Go on"
             how = f"{first} with the command that began it: {again}"
-        given_up = counts.of("failed") if store.peopled else 0  # they are planned again
+        given_up = counts.of("failed") if store.peopled else 0  # failed games with people are planned again
         timed = (row for row in store.games() if row.over) if work.here else ()
         seconds = [taken for row in timed if (taken := store.seconds(row.id))]
     left = counts.of() - counts.over - given_up
@@ -155,14 +155,14 @@ def _show_games(console: Console, path: Path, overview: RunOverview, counts: Run
 
 
 def _took(counts: RunCounts, cost: Cost) -> str:
-    """Calls, tokens and what they cost."""
+    """Calls, tokens and costs in words."""
     money = cost_in_words(cost)[0]
     calls = f"{counted(counts.calls, 'call')}, {number(counts.tokens, 'large')} tokens"
     return f"{calls}, {'at no known cost' if money == UNKNOWN else money}"
 
 
 def _tell_under_way(console: Console, calls: list[tuple[str, str, str]], work: _Work) -> None:
-    """Calls that were sent and not answered by now."""
+    """Print calls that were sent and are not answered."""
     if work.here:
         say(console, f"  {counted(len(calls), 'call is', 'calls are')} under way")
         return

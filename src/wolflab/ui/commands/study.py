@@ -1,4 +1,4 @@
-"""`wolflab study`: a study's server, a draft to fill in, and how far it is."""
+"""`wolflab study`: serve a study, write a draft to fill in, or show the progress."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..study.study_server import StudyServer
 from ..terminal.console import console, log_at_terminal, say
 from ..terminal.forecast import Beginning, forecast_first
 from ..wording import counted
-from .common import preflight_models, with_a_yes
+from .common import command_with_yes, preflight_models
 from .options import AllowHost, BehindProxy, Listening, Port, Yes, commands
 from .serve import Listener, allow_files
 
@@ -71,7 +71,7 @@ def study(
         nonlocal beginning
         if new:
             preflight_models(study.on_agents)
-        beginning = forecast_first(screen, study.on_agents, yes, with_a_yes(), store, study.expected)
+        beginning = forecast_first(screen, study.on_agents, yes, command_with_yes(), store, study.expected)
 
     server = StudyServer.open(folder, source, agreed=agreed)
     again = f"wolflab study {shlex.quote(str(folder))}"
@@ -82,7 +82,7 @@ def study(
         say(screen, f"{server.study.title}: {listener.url}study/")
         say(screen, f"A link for somebody with an id of yours: {recruiting_link(listener.url, 'ID')}")
         say(screen, f"How far it is: {again} --show")
-        # Whoever has the link may take part: it needs no access token.
+        # Everybody with the link may take part: it needs no access token.
         listener.serve(screen, study_application(server, listener.hosts))
     finally:
         server.close()
@@ -90,7 +90,7 @@ def study(
 
 
 def _draft(console: Console, name: str, to: Path) -> None:
-    """Write a shipped study as a file whose blanks somebody fills in. StoreError where the file is there."""
+    """Write a shipped study as a file with blanks to fill in. StoreError if the file exists."""
     shipped = shipped_files("studies")
     if name not in shipped:
         raise StoreError(f"there is no shipped study {name!r}; shipped are {', '.join(shipped)}")
@@ -102,7 +102,7 @@ def _draft(console: Console, name: str, to: Path) -> None:
 
 
 def _show(console: Console, folder: Path) -> None:
-    """How far everybody is."""
+    """Print everybody's progress."""
     if not (folder / STUDY).is_file():
         raise StoreError(f"{folder} is no study's folder; begin one with: wolflab study FILE")
     study = load_study(folder / STUDY)

@@ -1,4 +1,4 @@
-"""`wolflab tournament`: games are played, then its tables and its page."""
+"""`wolflab tournament`: play the games, then print its tables and write its page."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from ..terminal.console import ExitCode, console, say
 from ..terminal.forecast import Beginning, forecast_first
 from ..terminal.tables import INSTRUMENT, framed, in_red, print_fitted, print_top
 from ..wording import OPPONENTS_DIFFER, counted, counted_in_words, name_shown, page_numbers, trouble_marks
-from .common import begin_output, end, leave, play_games, preflight_models, taken_up, with_a_yes
+from .common import begin_output, command_with_yes, end, leave, play_games, preflight_models, prepare_resume
 from .options import RULES, KeepGoing, OnVillage, Out, Resume, Set, Yes, check_alone, commands
 
 
@@ -85,7 +85,7 @@ def tournament(
         named = load_tournament(file, [*changes, *set_], village)
     keyless = None if named.village is None else f"wolflab tournament {file} --village"
     preflight_models(named.experiment(), list(named.entrants.items()), keyless)
-    beginning = forecast_first(screen, named.experiment(), yes, with_a_yes())
+    beginning = forecast_first(screen, named.experiment(), yes, command_with_yes())
     path = out or new_directory(Path("runs"), named.name)
     start_tournament(path, named).close()
     with WatchedStore.resume(path) as store:
@@ -95,9 +95,9 @@ def tournament(
 def resume_tournament(
     console: Console, path: Path, changes: Sequence[str], yes: bool, keep_going: bool
 ) -> ExitCode:
-    """Take up a tournament's run where it stopped, then show it. changes: of its file, as `-o` has them."""
+    """Resume a tournament's run, then show it. changes: of its file, as `-o` has them."""
     with WatchedStore.resume(path) as store:
-        beginning, reached = taken_up(console, store, changes, yes)
+        beginning, reached = prepare_resume(console, store, changes, yes)
         return _played(console, store, reached, beginning, keep_going)
 
 
@@ -111,7 +111,7 @@ def _played(
 
 
 def show_tournament(console: Console, store: Store) -> Extras:
-    """Print a tournament's tables, and write its page and its numbers. Returns what stands beside these."""
+    """Print a tournament's tables, and write its page and its numbers. Returns the extras that they show."""
     standings, extra = standings_of(store), extras_of_tournament(store)
     print_top(console, extra)
     print_standings(console, standings, extra)
@@ -140,8 +140,8 @@ def print_standings(
     standings: Standings,
     extras: Extras = Extras(),  # noqa: B008 (frozen)
 ) -> None:
-    """The matrix, the scores, the ratings, and what was decided."""
-    console.print(matrix_table(standings, extras))
+    """Print the matrix, the scores, the ratings and the stopping decisions."""
+    console.print(_matrix_table(standings, extras))
     _print_scores(console, standings, extras)
     if standings.instrument:
         say(console, INSTRUMENT, "yellow")
@@ -154,11 +154,11 @@ def print_standings(
         say(console, f"left out, because not over yet: {counted(standings.missing, 'planned game')}")
 
 
-def matrix_table(
+def _matrix_table(
     standings: Standings,
     extras: Extras = Extras(),  # noqa: B008 (frozen)
 ) -> Table:
-    """The village's win rate: rows are who plays the village, columns who plays the Werewolves."""
+    """The village's win rate. Rows: the entrant that plays the village; columns: that of the Werewolves."""
     kind = "confidence sequence" if standings.level is not None else "95 % interval"
     caption = f"value, {kind}, what was counted"
     table = framed(f"{standings.title}: village win rate", standings.instrument, caption)
@@ -186,7 +186,7 @@ def _shown(estimate: Estimate | None, kind: Unit, counted: bool = False) -> str:
 
 
 def _print_scores(console: Console, standings: Standings, extras: Extras) -> None:
-    """One row an entrant: mean win rates, strength, rank."""
+    """Print a row for each entrant: mean win rates, strength, rank."""
     ratings = {rating.name: rating for rating in standings.ratings.rows}
     rows = []
     for score in standings.scores:

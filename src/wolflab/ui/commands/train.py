@@ -1,4 +1,4 @@
-"""What `wolflab train` and `wolflab exploit` show: progress, the curve as a page, and the verdict."""
+"""`wolflab train` and `wolflab exploit`: progress, verdict, and a page with the learning curve."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from .options import Out, Resume, Set, check_alone, commands
 
 PAGE, CURVE = "training.html", "curve.svg"
 _POINTS = 40
-"""Points of a line at most; more updates are averaged."""
+"""The most points of a line; further updates are averaged."""
 
 
 @commands.command(
@@ -131,7 +131,7 @@ def _run(console: Console, folder: Path) -> None:
                 shown.advance(task)
             last = "last look" if step.update == step.updates else "updates"
             shown.update(task, description=first if step.what == "final" else last)
-            look = _told(step)
+            look = _evaluation_line(step)
             if look:
                 shown.console.print(look, highlight=False)
 
@@ -139,8 +139,8 @@ def _run(console: Console, folder: Path) -> None:
     show_training(console, folder)
 
 
-def _told(step: TrainingStep) -> str:
-    """A line for a look at held-out deals; nothing for any other update."""
+def _evaluation_line(step: TrainingStep) -> str:
+    """A line for an evaluation on held-out deals; "" for any other update."""
     line = step.line
     parts = [
         f"{side} {how} {line[at]:.3f} ({line[f'{at}/gain/value']:+.3f})"
@@ -152,7 +152,7 @@ def _told(step: TrainingStep) -> str:
 
 
 def show_training(console: Console, folder: Path) -> None:
-    """Print the verdict and write the run's page."""
+    """Print the verdicts and write the run's page."""
     experiment = opened(folder)
     logs = {seed: log_of(seed_folder(folder, seed)) for seed in experiment.seeds}
     if not any(logs.values()):
@@ -179,7 +179,7 @@ def show_training(console: Console, folder: Path) -> None:
 
 
 def _budget(experiment: TrainingSpec) -> str:
-    """What a training may spend, in words: a best response is only as good as this."""
+    """A training's budget in words. A best response is only as good as this."""
     made = experiment.training
     first = (
         f"cloning of {made.cloning.episodes:,} games, {made.cloning.epochs} times over"
@@ -190,7 +190,7 @@ def _budget(experiment: TrainingSpec) -> str:
 
 
 def _bounds(experiment: TrainingSpec) -> bool:
-    """Whether gains are over a target in its own place, and so bound how far it can be exploited."""
+    """Whether gains are measured against the target itself, and so bound how far it can be exploited."""
     return experiment.opponent is not None and experiment.evaluation.baseline is None
 
 
@@ -209,7 +209,7 @@ def _heads(experiment: TrainingSpec) -> list[str]:
 
 
 def _rows(experiment: TrainingSpec, side: SideName, results: Mapping[int, Result]) -> list[list[str]]:
-    """The verdicts on one side, two a seed: by a draw from π, and by the likeliest candidate."""
+    """Two verdicts for each seed on one side: by a draw from π, and by the likeliest candidate."""
     return [
         [str(seed), how, *_cells(side_result, verdict["baseline"], _bounds(experiment))]
         for seed, result in results.items()
@@ -245,7 +245,7 @@ def render_training(
     logs: Mapping[int, Sequence[Mapping[str, float]]],
     results: Mapping[int, Result],
 ) -> str:
-    """The training as one page that needs nothing from outside. drawn: its `curve`."""
+    """The training as one self-contained page. drawn: its `curve`."""
     title = experiment.title or experiment.name
     figure = "<p>No looks yet.</p>" if drawn is None else on_page(drawn, _CAPTION).html
     sub = f'<p class="sub">{escape(experiment.source)}</p>'
@@ -287,7 +287,7 @@ def _last(logs: Mapping[int, Sequence[Mapping[str, float]]]) -> str:
 
 
 def curve(logs: Mapping[int, Sequence[Mapping[str, float]]]) -> Picture | None:
-    """The learning curve, a line a seed; None where there is nothing to draw."""
+    """The learning curve with a line for each seed; None if there is nothing to draw."""
     charts = []
     looks = {
         f"evaluation/{side}{name}": f"Gain as {side}, {how}" for side in SIDES for how, name in _LOOKS.items()
@@ -306,7 +306,7 @@ def curve(logs: Mapping[int, Sequence[Mapping[str, float]]]) -> Picture | None:
 
 
 _LOOKS = {"sampled": "", "likeliest": "/likeliest"}
-"""How the learner picks a candidate → where a look's numbers stand in the log, after the side."""
+"""How the learner picks a candidate → the suffix of the evaluation's keys in the log."""
 _PANELS = {
     "loss/entropy": "Entropy of π (nats)",
     "ppo/kl": "KL of an update",
@@ -326,7 +326,7 @@ def _gain(seed: int, lines: Sequence[Mapping[str, float]], look: str) -> ChartLi
 
 
 def _mean(seed: int, lines: Sequence[Mapping[str, float]], name: str) -> ChartLine:
-    """Means over as many updates as make few enough points."""
+    """Means over groups of updates, so that a line has at most `_POINTS` points."""
     known = [(line["update"], line[name]) for line in lines if name in line]
     size = -(-len(known) // _POINTS) or 1
     points = []

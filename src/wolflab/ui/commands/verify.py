@@ -1,7 +1,4 @@
-"""`wolflab verify`: whatever keeps games or calls is checked, and what was found is told.
-
-It knows the kinds of directories and files; what is checked of each is for the lab.
-"""
+"""`wolflab verify`: check a run, a training, a directory of calls or a pool, and print what was found."""
 
 from __future__ import annotations
 
@@ -42,7 +39,7 @@ def verify(
         bool, typer.Option("--agents", help="Also play every game again from its calls.")
     ] = False,
 ) -> None:
-    """Check that all is there and holds: games of the plan, hashes, rules, settings, totals; with --agents
+    """Verify that a run is complete and unchanged: games, hashes, rules, settings, totals; with --agents
     prompts and notes.
     """
     if run.is_file() and is_pool(run):
@@ -54,7 +51,7 @@ def verify(
     finish(check(console(), run, agents))
 
 
-def _tell(console: Console, fault: str) -> None:
+def _print_fault(console: Console, fault: str) -> None:
     where, colon, rest = fault.partition(": ")
     marked = f"[red]{escape(where)}[/]: {escape(rest)}" if colon else escape(fault)
     console.print(marked, highlight=False, soft_wrap=True)
@@ -62,7 +59,7 @@ def _tell(console: Console, fault: str) -> None:
 
 def _run(console: Console, path: Path, agents: bool) -> bool:
     with Store.open_for_reading(path) as store:
-        found = verify_run(store, agents, lambda fault: _tell(console, fault))
+        found = verify_run(store, agents, lambda fault: _print_fault(console, fault))
         if found.good + found.bad == 0 and not found.faults:
             raise RecordError(f"{store.path} has no finished game to verify")
     checked = ", prompts and notes" if agents else ""
@@ -95,17 +92,17 @@ def _run(console: Console, path: Path, agents: bool) -> bool:
 def _training(console: Console, path: Path, agents: bool) -> bool:
     if agents:
         raise StoreError(f"{path} is a training and keeps no games; leave out --agents")
-    updates, whole = opened(path).training.updates, True
+    updates, complete = opened(path).training.updates, True
     for seed, made, problem in verify_training(path):
         if problem:
-            _tell(console, f"seed {seed}: {problem}")
+            _print_fault(console, f"seed {seed}: {problem}")
         console.print(f"seed {seed}: {made} of {counted(updates, 'update')}", highlight=False)
-        whole &= not problem and made == updates
+        complete &= not problem and made == updates
     say(
         console,
         "Its settings, states and policies were checked. Its numbers cannot be: a training keeps no games.",
     )
-    return whole
+    return complete
 
 
 def _calls(console: Console, path: Path, agents: bool) -> bool:
@@ -115,7 +112,7 @@ def _calls(console: Console, path: Path, agents: bool) -> bool:
         askers = store.askers()
         faults = [*store.damage(), *totals_that_differ(store, askers)]
     for fault in faults:
-        _tell(console, fault)
+        _print_fault(console, fault)
     hold = "do not hold" if faults else "hold"
     console.print(
         f"the calls of {counted(len(askers), 'request')} and what they cost {hold}", highlight=False

@@ -1,4 +1,4 @@
-"""`wolflab wwqa adapter` and `parity`: an adapter merged for servers, and whether they do as here."""
+"""`wolflab wwqa adapter` and `parity`: merge an adapter for servers, and compare a server with training."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from .common import bar, write_numbers
 from .options import ModelSet, RulesOfQuestions, SendKeys, commands, finish
 
 _LONGEST = 300
-"""Characters of a prompt or a reply that are shown of each side."""
+"""The most characters shown of a prompt or a reply."""
 _AROUND = 8
 """Tokens shown before and after a difference."""
 _SOURCES: Mapping[TokenSource, str] = {
@@ -51,7 +51,7 @@ def merge_adapter(
     adapter: AdapterFolder,
     out: Annotated[Path, typer.Option("-o", "--out", help="A new folder.", show_default=False)],
 ) -> None:
-    """Hand a trained adapter on to servers: merged into its base, as a folder of whole weights."""
+    """Merge a trained adapter into its base, as a folder of weights that servers load."""
     known = LoraAdapter.read(adapter)
     known.save_merged(out)
     say(console(), f"whole weights (base {known.base}) written to {out}")
@@ -78,11 +78,11 @@ def check_parity(
     rules: RulesOfQuestions = None,
     yes: SendKeys = False,
 ) -> None:
-    """Hold a server against training: equal prompts, token by token, and equal first words of answers."""
+    """Compare a server with training: prompts token by token, and first words of answers."""
     screen = console()
     if rules_text not in ("yes", "no"):
         raise WolflabError(f"--rules-text: got {rules_text!r}; write yes or no")
-    if out.is_dir():  # said before anybody is asked, for the answers are on file nowhere else
+    if out.is_dir():  # checked before any call, because the answers are stored nowhere else
         raise WolflabError(f"-o {out}: that is a folder; name a file for prompts and answers")
     LoraAdapter.read(adapter)
     file = read_questions(questions)
@@ -113,7 +113,7 @@ def check_parity(
 
 
 def _as_data(found: Parity, decode: Callable[[Tokens], str]) -> dict[str, Any]:
-    """What was found as JSON values. Prompts that differ carry both sides' tokens as text."""
+    """The result as JSON values. Prompts that differ carry both sides' tokens as text."""
     prompts = [{**asdict(pair), "same": pair.same} for pair in found.prompts]
     for pair, data in zip(found.prompts, prompts, strict=True):
         if not pair.same and pair.server is not None:
@@ -131,7 +131,7 @@ def _as_data(found: Parity, decode: Callable[[Tokens], str]) -> dict[str, Any]:
 
 
 def _lines(found: Parity, decode: Callable[[Tokens], str]) -> list[tuple[str, str]]:
-    """(line, style) each: what was compared, the numbers, and the first difference."""
+    """(line, style) pairs: what was compared, the numbers, and the first difference."""
     n = len(found.prompts)
     said = [
         (f"prompts of {counted(n, 'question')}: {found.equal_prompts} are equal", ""),
@@ -153,7 +153,7 @@ def _lines(found: Parity, decode: Callable[[Tokens], str]) -> list[tuple[str, st
 
 
 def _prompt_lines(pair: PromptPair, decode: Callable[[Tokens], str]) -> list[str]:
-    """Where the two prompts of a question part."""
+    """Lines on the first difference between the two prompts of a question."""
     training, server = pair.training, pair.server
     if server in (None, training):
         return [
@@ -179,7 +179,7 @@ def _prompt_lines(pair: PromptPair, decode: Callable[[Tokens], str]) -> list[str
 
 
 def _answer_lines(others: Sequence[AnswerPair]) -> list[str]:
-    """The first question that is answered otherwise, and how sure base and adapter were of all of them."""
+    """Lines on the first question that the server answers otherwise, and on how sure the adapter was here."""
     pair = others[0]
     close = ", ".join(f"{_quoted(token)} {share:.2f}" for token, share in pair.likeliest)
     leads = [one.likeliest[0][1] - one.likeliest[1][1] for one in others if len(one.likeliest) > 1]
@@ -194,7 +194,7 @@ def _answer_lines(others: Sequence[AnswerPair]) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    """With line ends and the like visible; the middle of a long text is left out."""
+    """A text in quotes, with escapes for line ends; the middle of a long text is left out."""
     half = _LONGEST // 2
     cut = text if len(text) <= _LONGEST else f"{text[:half]} […] {text[-half:]}"
     return json.dumps(cut, ensure_ascii=False)

@@ -1,5 +1,5 @@
-"""`wolflab wwqa audit`: what is wrong with files of questions, in the terminal, on a page and as numbers, and
-copies of the files without it.
+"""`wolflab wwqa audit`: print the faults in files of questions, write them as a page and as numbers, and
+write cleaned copies.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def audit_files(
         Path, typer.Option("-o", "--out", help="A directory for the page, the numbers and cleaned copies.")
     ] = Path("wwqa-audit"),
 ) -> None:
-    """Find doubles, contradictions, wrong labels and test questions in training; write cleaned copies."""
+    """Find duplicates, contradictions, wrong labels and test questions in training; write cleaned copies."""
     screen = console()
     found = audit_questions(
         [read_questions(path) for path in files],
@@ -61,7 +61,7 @@ def audit_files(
 
 
 def _copies(found: Audit, out: Path) -> list[Path]:
-    """Where the cleaned copies go, beside the page; never over a file that was read."""
+    """The paths of the cleaned copies, beside the page; WolflabError if one is a file that was read."""
     stems = Counter[str]()
     copies = []
     for file in found.files:
@@ -79,7 +79,7 @@ def _copies(found: Audit, out: Path) -> list[Path]:
 
 
 def audit_as_dict(found: Audit, copies: Sequence[Path]) -> dict[str, Any]:
-    """All that was found as plain values. copies: where the cleaned copy of each file is."""
+    """All findings as plain values. copies: the path of each file's cleaned copy."""
 
     def told(spot: ItemPlace) -> dict[str, Any]:
         file, item = found.files[spot.file], found.item(spot)
@@ -142,7 +142,7 @@ def _file(found: Audit, number: int, copy: Path) -> dict[str, Any]:
 
 
 def _balance(found: Audit, spots: Sequence[ItemPlace]) -> dict[str, dict[str, int]]:
-    """Category → how many questions there are, and how many Yes and No."""
+    """The number of questions, of Yes and of No, by category."""
     counts: dict[str, Counter[str]] = {}
     for spot in spots:
         item = found.item(spot)
@@ -171,7 +171,7 @@ def _label(check: LabelCheck) -> dict[str, Any]:
 
 
 def _reading(check: LabelCheck) -> str:
-    """What the label makes of the question: a claim, or that it does not hold."""
+    """The claim that the label makes true, or "not" and the claim."""
     return f"{'' if check.label == check.positive else 'not '}{check.claim}"
 
 

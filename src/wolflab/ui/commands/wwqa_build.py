@@ -1,4 +1,4 @@
-"""`wolflab wwqa build`, `general`, `kinds`, `export`: question sets, what can be asked, other formats."""
+"""`wolflab wwqa build`, `general`, `kinds`, `export`: make question sets, list kinds, write other formats."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _splits(built: Built, rules: Ruleset) -> Table:
 
 
 def _form_of(kind: QuestionKind | GeneralKind) -> str:
-    """What form its answers have."""
+    """The form of its answers."""
     return kind.answer_type if kind.form == "open" else kind.form.replace("_", "/")
 
 

@@ -1,4 +1,4 @@
-"""`wolflab wwqa eval`: questions are put to models, and how they did."""
+"""`wolflab wwqa eval`: put questions to models, and report their scores."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def evaluate_files(
     drawn = {"files": [str(path) for path in files], "training files": [str(path) for path in train]}
     numbers = _numbers(run, found, drawn | {"splits": splits, "limit": limit})
     write_evaluation(run, found, numbers, files, _drawn_in_words(run, numbers))
-    print_evaluation(screen, run, found)
+    _print_evaluation(screen, run, found)
     rest = "by form of answer, kind, wording and difficulty, with F1, baselines and some replies"
     say(
         screen,
@@ -103,7 +103,7 @@ def evaluate_files(
 
 
 def _head(rows: Sequence[EvalRow], settings: EvalSettings, models: int) -> str:
-    """What is asked of how many models."""
+    """A line on how many questions go to how many models."""
     asked = counted(len({item.id for row in rows for item in row.items}), "question")
     both = ""
     if settings.rules_text == "both":
@@ -125,7 +125,7 @@ def write_evaluation(
 
 
 def eval_settings(rules_text: str, rules: str | None, **more: Any) -> EvalSettings:
-    """Settings from what is written on the command line."""
+    """Settings from the command line's options."""
     if rules_text not in ("yes", "no", "both"):
         raise WolflabError(f"--rules-text: got {rules_text!r}; write yes, no or both")
     return EvalSettings(
@@ -136,7 +136,7 @@ def eval_settings(rules_text: str, rules: str | None, **more: Any) -> EvalSettin
 
 
 def _drawn_in_words(run: EvalRun, numbers: Mapping[str, Any]) -> dict[str, str]:
-    """Which questions were asked, as the page says it. numbers: see `_numbers`."""
+    """Words on which questions were asked. numbers: see `_numbers`."""
     limit = numbers["limit"]
     most = "all questions" if limit is None else f"at most {limit} questions of each row (--limit)"
     no_splits = all(row.foreign or row.general for row in run.rows)
@@ -149,7 +149,7 @@ def _drawn_in_words(run: EvalRun, numbers: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _numbers(run: EvalRun, found: EvalResults, drawn: Mapping[str, Any]) -> dict[str, Any]:
-    """The numbers as JSON values, with how they came about. drawn: which questions were asked."""
+    """The numbers and the settings as JSON values. drawn: which questions were asked."""
     settings = run.settings
     return {
         "wolflab": __version__,
@@ -178,7 +178,7 @@ def _numbers(run: EvalRun, found: EvalResults, drawn: Mapping[str, Any]) -> dict
 
 
 def warnings(run: EvalRun, found: EvalResults) -> list[str]:
-    """What has to be known before any number is read, a sentence each."""
+    """Warnings that come before all numbers, a sentence each."""
     decided = "is decided by a coin or wrong" if run.settings.coin else "is wrong"
     said = [
         f"{name}: no answer could be read in {number(share, 'share')} of its replies, and each of these "
@@ -202,8 +202,8 @@ def warnings(run: EvalRun, found: EvalResults) -> list[str]:
     return said
 
 
-def print_evaluation(console: Console, run: EvalRun, found: EvalResults) -> None:
-    """Of each player a line for each row: how many are right, and whether that is more than guessing."""
+def _print_evaluation(console: Console, run: EvalRun, found: EvalResults) -> None:
+    """Print a line for each player and row: right answers, and whether these beat the best baseline."""
     for sentence in warnings(run, found):
         say(console, sentence, "yellow")
     for table in right_tables(found):

@@ -60,12 +60,12 @@ from ..terminal.console import console, say
 from ..terminal.tables import print_table
 from ..wording import counted, duration
 from .batches import BatchView
-from .common import bar, goes_on_with, write_numbers
+from .common import bar, set_resume_command, write_numbers
 from .options import GoingOn, QuestionFiles, commands
 from .wwqa_eval import PAGE, RESULTS, eval_settings, write_evaluation
 
 EVALUATION, RESOURCES = "eval", "resources.json"
-"""The folder of the evaluation, in a run's directory; what a training took, in the training's."""
+"""The evaluation's folder in a run's directory; the file of a training's time and memory in its folder."""
 
 
 @commands.command(
@@ -107,16 +107,16 @@ def finetune(
     asked = eval_settings(rules_text, None, plain=changed.form == "plain")
     cells = grid(about, n, seed, changed)  # type: ignore[arg-type]  # just checked
     questions = read_training(files)
-    for cell in cells:  # what cannot be drawn is told before weights are got
+    for cell in cells:  # questions are checked before weights are downloaded
         questions.drawn_for(cell, changed)
     rows = () if no_eval else _rows(screen, files, test, limit, asked, questions)
-    home = Path("runs") if out is None else out.parent
-    base, made_from = trained_base(model, home / "weights", partial(say, screen))
+    runs_folder = Path("runs") if out is None else out.parent
+    base, made_from = trained_base(model, runs_folder / "weights", partial(say, screen))
     questions = questions.within_length(changed, token_counter(base, changed))
     drawn = {cell: questions.drawn_for(cell, changed) for cell in cells}
     path = out or new_directory(Path("runs"), "finetune")
     again = shlex.join(["wolflab", *sys.argv[1:], *([] if out else ["-o", str(path)])])
-    goes_on_with(again)
+    set_resume_command(again)
     make_folder(path)
     with held(path):
         plan = FinetunePlan(model, base, questions.files, changed, cells, made_from)
@@ -142,7 +142,7 @@ def finetune(
 
 
 def _changed(name: str, changes: Sequence[str]) -> FinetuneSettings:
-    """The settings of that name, changed."""
+    """Named settings, with changes."""
     if name not in SETTINGS:
         raise WolflabError(f"--settings: got {name!r}; write {' or '.join(SETTINGS)}")
     data: dict[str, Any] = SETTINGS[name].model_dump()
@@ -160,10 +160,9 @@ def _rows(
     asked: EvalSettings,
     questions: Questions,
 ) -> tuple[EvalRow, ...]:
-    """What base and tuned models are asked afterwards; empty where the files have no test questions.
-
-    What stands in training is not asked, for it would tell nothing. WolflabError for what cannot be asked: it
-    stops before the training, and not hours later.
+    """The test questions for base and tuned models; empty if the files have none. Questions that are in
+    training are left out. WolflabError for questions that cannot be asked, so that the command stops before
+    the training.
     """
     rows = []
     for row in find_rows([*files, *test], asked, TEST_SPLITS, files, None, partial(say, console)):
@@ -242,7 +241,7 @@ def _evaluated(
     files: Sequence[Path],
     most: str,
 ) -> tuple[tuple[Gained, ...], EvalRun]:
-    """Base and tuned models answer, one after another. most: how many questions of each row are asked."""
+    """Let base and tuned models answer, one after another. most: how many questions of each row are asked."""
     base = f"hf/{plan.base}"
     tuned = {cell: f"hf/{os.path.normpath(path / cell.adapter)}" for cell in plan.cells}
     first, why = base_spec(plan.base, plan.settings, path / plan.cells[0].adapter)
@@ -263,7 +262,7 @@ def _write_report(
     found: Sequence[Gained],
     run: EvalRun | None,
 ) -> None:
-    """Print before and after, write the page and its numbers, and say what comes next."""
+    """Print scores before and after, and write the page and its numbers."""
     if found:
         table = gains_table(found)
         rows = [[Cell("\n".join(cell.text for cell in row[:2])), *row[2:]] for row in table.rows]

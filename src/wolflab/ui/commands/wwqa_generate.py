@@ -1,4 +1,4 @@
-"""`wolflab wwqa generate`: a model writes questions, and what came of it."""
+"""`wolflab wwqa generate`: let a model write questions, and print how many were kept."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .batches import BatchView
 from .options import ModelSet, Preset, TokenBudget, UsdBudget, Yes, commands, finish
 
 OFF = "off"
-"""In place of an embedder: no near-duplicate is looked for."""
+"""In place of an embedder's name: near-duplicates are not searched."""
 _FORMS = {"yes_no": "yes or no", "open": "in words"}
 _COUNTS = {
     "wanted": "wanted",
@@ -45,7 +45,7 @@ _COUNTS = {
     "lost_rounds": "lost rounds",
     "lost_answers": "lost answers",
 }
-"""What is printed of a chain's counts, in words."""
+"""The printed counts of a chain, with their names."""
 _OF_ANSWERS = frozenset({"answered", "dropped", "lost_answers"})
 _LEGEND = """wanted: --n, shared among the columns. kept: new questions, at most as many as wanted
 answered: kept, and with an answer that its revision left. dropped: by that revision. –: left for people"""
@@ -94,14 +94,14 @@ def generate_questions(
     chosen = tuple(one for one in FORMS if one in form)
     plan = GenerationPlan(preset(rules), n, seed, chosen, None if near == OFF else (near, threshold), label)
     made = view.run(generate_by_name(plan, writer, out, reviser, limits, view))
-    print_generation(screen, made, label)
+    _print_generation(screen, made, label)
     if made.waiting:
         say(screen, f"Not finished ({made.why}). {view.go_on(made)}", "yellow")
     finish(not made.why)
 
 
-def print_generation(console: Console, made: Generation, label: bool) -> None:
-    """What became of the questions, what it cost, and where they are. label: see `GenerationPlan`."""
+def _print_generation(console: Console, made: Generation, label: bool) -> None:
+    """Print the counts of questions, the cost, and the files. label: see `GenerationPlan`."""
 
     def cell(chain: ChainCounts, name: str) -> str:
         for_people = chain.form == "yes_no" and not label

@@ -1,6 +1,5 @@
-"""What `wolflab wwqa review` shows: a page and a table for people, and what came of them.
-
-Neither says who made a question. The file's answer stands beside it, unless it is to be kept from people.
+"""`wolflab wwqa review`: write a page and a table for reviewers, and join their decisions. Neither says who
+made a question. Both show the file's answer, unless `--blind` is given.
 """
 
 from __future__ import annotations
@@ -36,9 +35,9 @@ _OUTCOMES = {
     "answered": "answered",
     "rejected": "rejected",
 }
-"""What may become of a question, in words."""
+"""The outcomes of a review, with their names."""
 _LISTED, _QUESTION = 10, 100
-"""Questions on which people disagree that are listed, and characters of each."""
+"""How many disputed questions are listed, and the most characters shown of each."""
 
 
 @commands.command(
@@ -58,7 +57,7 @@ def review_questions(
         typer.Option("-o", "--out", help="With --labels: the reviewed file. Without: where to put the page."),
     ] = None,
 ) -> None:
-    """Have people accept, correct or reject questions: make their page, or take their tables back."""
+    """Let people accept, correct or reject questions: make their page, or read their tables."""
     screen = console()
     read = read_questions(file, unanswered=True)
     for trouble in read.troubles():
@@ -75,7 +74,7 @@ def review_questions(
     done = review(items, labels, decided)
     write_items(kept, done.items)
     write_numbers(kept.parent / RESULT, done.as_dict())
-    print_review(screen, done)
+    _print_review(screen, done)
     say(screen, f"{counted(len(done.items), 'question')} kept:  {kept}")
     say(screen, f"all numbers: {kept.parent / RESULT}")
     open_ones = [one.item for one in done.disputed if not one.settled]
@@ -100,7 +99,7 @@ def _make_page(console: Console, file: Path, items: Sequence[Item], directory: P
     named = by_table_id(items)
     page, table = directory / f"{file.stem}-review.html", directory / f"{file.stem}-review.csv"
     write(page, render_review(named, blind).encode())
-    write_review_table(named, table, blind)
+    _write_review_table(named, table, blind)
     say(console, f"{counted(len(named), 'question')}.  For people:  {page}  or  {table}")
     if again := len(items) - len(named):
         stand = counted(again, "question stands", "questions stand")
@@ -109,7 +108,7 @@ def _make_page(console: Console, file: Path, items: Sequence[Item], directory: P
 
 
 def render_review(named: Mapping[str, Item], blind: bool = False) -> str:
-    """The page as text. blind: without the file's answers where others can be chosen, and without proofs."""
+    """The page as text. blind: without the answers of yes-or-no and choice questions, and without proofs."""
     shown = [_shown(name, item, blind) for name, item in named.items()]
     code = blake2b("\n".join(sorted(named)).encode(), digest_size=5).hexdigest()
     return labelling_page("review_page", "Questions on the rules", "wolflab-review", code, shown)
@@ -130,11 +129,11 @@ def _shown(name: str, item: Item, blind: bool) -> dict[str, Any]:
 
 
 def _given(item: Item, blind: bool) -> str:
-    """The file's answer as it is shown. One in words is always shown: people judge it."""
+    """The file's answer as shown. An open answer is always shown, because people judge it."""
     return "" if blind and item.form != "open" else item.answer
 
 
-def write_review_table(named: Mapping[str, Item], path: Path, blind: bool = False) -> None:
+def _write_review_table(named: Mapping[str, Item], path: Path, blind: bool = False) -> None:
     """Write the questions as a table with empty columns to fill in."""
     rows = [
         [name, item.category, "\n".join((item.question, *item.options)), _given(item, blind), "", "", ""]
@@ -146,8 +145,8 @@ def write_review_table(named: Mapping[str, Item], path: Path, blind: bool = Fals
 # -- what came of it --------------------------------------------------------------------------
 
 
-def print_review(console: Console, done: Review) -> None:
-    """What people did, how far they agree, and on what they do not."""
+def _print_review(console: Console, done: Review) -> None:
+    """Print what people did, how far they agree, and what they dispute."""
     unsettled = [one for one in done.disputed if not one.settled]
     columns = {
         name: head

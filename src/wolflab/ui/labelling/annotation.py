@@ -1,7 +1,5 @@
-"""What a rater sees of a reply, in words; all of them as a table to be filled in and as a labelling page.
-
-A rater sees what the player knew, what it was asked and what it answered; never which condition, model
-or recipe it was, nor how the game went on.
+"""Replies in words for raters: as a table to fill in and as a labelling page. A rater sees what the player
+knew, what it was asked and what it answered; never the condition, model or recipe, nor how the game went on.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from ...text.notes import Thought
 from .page import labelling_page
 
 CELL = 32_000
-"""Characters of a cell; spreadsheets cut at 32,767."""
+"""The most characters of a cell; spreadsheets cut at 32,767."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +91,6 @@ PAGE = "annotate.html"
 
 
 def render_items(items: Sequence[RaterItem], code: str, title: str = "Werewolf replies") -> str:
-    """The page as text. code: names the sample, so that two of them never mix labels."""
-    told = [asdict(item) for item in items]
-    return labelling_page("annotate_page", title, "wolflab-annotate", code, told, reasons=REASONS)
+    """The page as text. code: the sample's, so that labels of two samples never mix."""
+    data = [asdict(item) for item in items]
+    return labelling_page("annotate_page", title, "wolflab-annotate", code, data, reasons=REASONS)

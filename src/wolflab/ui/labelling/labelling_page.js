@@ -1,6 +1,6 @@
 "use strict";
 
-// What every labelling page does: it keeps labels under a rater's name, goes from item to item, and writes
+// The common part of labelling pages: it keeps labels under a rater's name, goes from item to item, and writes
 // the labels as a table. A page of its own kind adds `given`, `present`, `row`, `pressed` and `COLUMNS`, and
 // calls `start` at its end.
 
@@ -105,7 +105,7 @@ function begin() {
 
 // -- the file -----------------------------------------------------------------
 
-// As `guarded` of lab/labels/label_files.py: no cell may become a formula.
+// Like `guarded` of lab/labels/label_files.py: no cell may become a formula.
 function cell(text) {
   const safe = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20']/.test(text) ? `'${text}` : text;
   return `"${safe.replaceAll('"', '""')}"`;

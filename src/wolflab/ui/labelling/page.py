@@ -1,8 +1,6 @@
-"""A page on which a person labels items: one file that is opened in a browser, with no server and no network.
-
-Items, styles and script are inside it, and a content policy forbids every request. Labels are kept in the
-browser and come back as a CSV file that `lab.labels.label_files` reads. What is labelled, and how, each page
-says in a body and a script of its own.
+"""A page on which a person labels items: one file for a browser, without server or network. Items, styles and
+script are inside it, and a content policy forbids every request. The browser keeps the labels, and saves them
+as a CSV file that `lab.labels.label_files` reads. Each page has a body and a script of its own.
 """
 
 from __future__ import annotations
@@ -26,11 +24,10 @@ def labelling_page(
     **more: Any,
 ) -> str:
     """The page as text. name: of its body (`name`.html) and its script (`name`.js), both beside this file.
-
-    kept: under which word the browser keeps labels. code: names the items, so that two sets never mix labels.
-    items: each with an `id` and its `rules`, and what the script reads; more: beside them.
+    kept: the browser's key for the labels. code: the items', so that labels of two sets never mix. items:
+    each with an `id`, its `rules`, and the script's data; more: further data.
     """
-    rules = list(dict.fromkeys(item["rules"] for item in items))  # long, and mostly one
+    rules = list(dict.fromkeys(item["rules"] for item in items))  # long, and mostly the same for all items
     listed = [item | {"rules": rules.index(item["rules"])} for item in items]
     data = {"kept": kept, "code": code, "items": listed, "rules": rules, **more}
     here = files("wolflab.ui.labelling")
@@ -43,7 +40,7 @@ def labelling_page(
         "css": here.joinpath("labelling_page.css").read_text(encoding="utf-8"),
         "body": here.joinpath(f"{name}.html").read_text(encoding="utf-8"),
         "script": script,
-        # "<" is never written as such: nothing in an item can close the element that holds it.
+        # "<" is escaped, so that no item can close the script element.
         "data": msgspec.json.encode(data).decode().replace("<", "\\u003c"),
     }
     for place, text in parts.items():

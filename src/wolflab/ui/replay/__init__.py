@@ -1,1 +1,1 @@
-"""A recorded game as a page that opens from disk: the ring of players, what happened, who thought what."""
+"""A recorded game as a page that opens from disk: the ring of players, events, thoughts."""

@@ -30,15 +30,13 @@ _MODULES = {
         (_HERE, "replay.js"),
     )
 }
-"""The page's modules by file name; those of the table in the browser are used again."""
+"""The page's modules by file name; some are those of tables in the browser."""
 _IMPORT = re.compile(r"""(\bfrom\s*|\bimport\s*)"\./(?:vendor/)?([\w.]+)\"""")
 
 
 def replay_of(store: Store, game: int, seat: int | None = None) -> tuple[str, str]:
-    """The page of a game, and a sentence where its prompts could not be told ("" where they are there).
-
-    seat: that seat's share of it; None for everything. StoreError and RecordError for a game without a whole
-    record.
+    """The page of a game, and a sentence on missing prompts ("" if none are missing). seat: only this seat's
+    view; None for everything. StoreError and RecordError for a game without a complete record.
     """
     record, unquoted = store.record(game), unquoted_seats(store, game)
     prompts, calls = packed_prompts(())
@@ -48,22 +46,21 @@ def replay_of(store: Store, game: int, seat: int | None = None) -> tuple[str, st
             missing = "Its prompts are left out: they hold words of somebody who has not agreed to be quoted."
         else:
             prompts, calls = packed_prompts(prompts_of(store, game), seat)
-    except WolflabError as error:  # the game can be watched all the same
+    except WolflabError as error:  # the page is useful without prompts
         missing = f"Its prompts are left out, for they cannot be worked out again: {error}"
     row = store.game(game)
     if seat is None:
         title = f"Game {game} of {store.path.resolve().name}: {row.condition}, deal {row.deal}"
         title += ", void: it counts for nothing" if row.status == "void" else ""
-    else:  # what the seat may not know is not in its file, void or not
+    else:  # void or not, the file holds nothing that the seat may not know
         title = f"Game {game}, as {record.ruleset.names[seat]}"
     story = story_of(quotable(record, unquoted), title, calls, seat)
     return replay_page(without_quotes(story, record, unquoted), prompts), missing
 
 
 def replay_page(story: Mapping[str, Any], prompts: str) -> str:
-    """A whole page. story: as `story.story_of` makes it; prompts: as `story.packed_prompts` packs them.
-
-    Its policy lets nothing in but what is within it: hostile text in a record can neither run nor send.
+    """A complete page. story: from `story.story_of`; prompts: from `story.packed_prompts`. Its policy loads
+    nothing from outside: hostile text in a record can neither run nor send.
     """
     imports, start = _import_map(), 'import "wolflab/replay.js";'
     policy = written_policy(imports, start, data=True)
@@ -92,7 +89,7 @@ def _style() -> str:
 
 @cache
 def _import_map() -> str:
-    """Every module as a data URL under a name of its own, for a file that opens from disk has no others."""
+    """An import map with every module as a data URL, because a page on disk cannot load other files."""
     imports = {}
     for short, (package, name) in _MODULES.items():
         code = _IMPORT.sub(r'\1"wolflab/\2"', _text(package, name))

@@ -1,4 +1,4 @@
-// The replay of one game: the ring of players, the line of time, what was said, thought, believed and voted.
+// The replay of one game: the ring of players, the timeline, statements, thoughts, beliefs and votes.
 
 import { render } from "./vendor/preact.module.js";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "./vendor/hooks.module.js";
@@ -30,7 +30,7 @@ const phaseOf = (item) => (item.time === "setup" ? "Before the game" : `${item.t
 const name = (seat) => seats[seat].name;
 /** Whether a claim is known to be untrue. card: what the viewer knows: a card, a side, or nothing. */
 const isLie = (claim, card) => Boolean(card) && (card === "no Werewolf" ? claim === "Werewolf" : claim !== card);
-/** Whether what a look is said to have shown is known to be untrue. */
+/** Whether a claimed result of a look is known to be untrue. */
 const isFalse = (shown, card) => Boolean(card) && shown !== "" && (shown === "Werewolf") !== (card === "Werewolf");
 
 // -- links: every state has one
@@ -75,7 +75,7 @@ function Arrow({ from, to, kind, faint }) {
   return html`<g class="arrow a-${kind} ${faint ? "faint" : ""}"><path d=${`M${x1} ${y1}L${ex} ${ey}`} /><path d=${head} /></g>`;
 }
 
-/** What is to be drawn within the ring: the ballot so far, or what the line tells of. */
+/** The arrows within the ring: the ballot so far, or the line's event. */
 function arrows(n, as) {
   const now = items[n];
   const drawn = [];
@@ -140,10 +140,10 @@ function Words({ text }) {
 
 // -- one line of the log
 
-/** Whose words or vote a line has; null where the moderator tells it. */
+/** The player whose words or vote a line has; null for the moderator's lines. */
 const speaker = (item) => (item.kind === "said" || item.kind === "vote" ? item.by : null);
 
-/** What a line says, without its speaker. most: letters of it. */
+/** A line's text without its speaker. most: its greatest length. */
 function Sentence({ item, most = Infinity }) {
   if (item.kind !== "vote") return html`<${Words} text=${begun(item.text, most) || "says nothing"} />`;
   return item.to === null ? "does not vote" : html`votes for <b>${name(item.to)}</b>`;
@@ -181,7 +181,7 @@ for (const sign of game.signs) if (sign[4] !== "vote") signsAt.set(sign[0], [...
 
 const WINDOW = 48; // lines in the log unless more are asked for: a browser lays out few quickly
 
-/** The lines up to this one, the latest at the end. What a line looks like is worked out once for a viewer. */
+/** The lines up to this one, the latest at the end. A line is rendered once for a viewer. */
 function Log({ n, as, go }) {
   const box = useRef(null);
   const [most, setMost] = useState(WINDOW);
@@ -292,7 +292,7 @@ function trustAt(n, as) {
   return table;
 }
 
-/** How far each is believed on average by the others, after each turn that told something. */
+/** The mean reliability of each player for the others, after each turn with ratings. */
 function beliefLines(as, rater) {
   const table = seats.map(() => ({}));
   const lines = seats.map(() => []);
@@ -308,7 +308,7 @@ function beliefLines(as, rater) {
   return lines;
 }
 
-/** Heights so far apart that words there do not overlap, each near its own; null stays null. low: the lowest that fits. */
+/** Heights moved apart so that words do not overlap; null stays null. low: the lowest that fits. */
 function apart(heights, gap, low) {
   const order = heights.map((_, k) => k).filter((k) => heights[k] !== null).sort((a, b) => heights[a] - heights[b]);
   const placed = [...heights];
@@ -319,7 +319,7 @@ function apart(heights, gap, low) {
   return placed;
 }
 
-/** What a player is called where there is room for one or two letters: its number, if its name has one. */
+/** A player's name in one or two letters: its number, if its name has one. */
 const short = (seat) => /\d+/.exec(name(seat))?.[0] ?? name(seat)[0];
 
 function BeliefFigure({ n, as }) {
@@ -358,7 +358,7 @@ function TrustTable({ n, as }) {
 
 // -- votes
 
-/** The ballots that the viewer saw by line `n`. straws: voter → what it said in the straw poll before, and in the second one. */
+/** The ballots that the viewer saw by line `n`. straws: voter → its answers in the two straw polls before. */
 function ballots(n, as) {
   const found = [];
   items.forEach((item, at) => {
@@ -377,7 +377,7 @@ function ballots(n, as) {
   return found;
 }
 
-/** From what each voter said in the straw poll (left) to how it voted (right): one strand a voter, with its number. */
+/** From each voter's straw poll (left) to its vote (right): one strand for each voter, with its number. */
 function Flow({ ballot }) {
   const voters = [...ballot.straws.keys()].filter((voter) => ballot.votes.has(voter));
   const [was, is] = [(voter) => ballot.straws.get(voter)[0], (voter) => ballot.votes.get(voter)];
@@ -419,7 +419,7 @@ function Ballots({ n, as, go }) {
       <figcaption>Day ${ballot.round}: from the straw poll, before the last speaker, to the vote. Each strand is the player of that number.</figcaption><${Flow} ballot=${ballot} /></figure>`)}`;
 }
 
-/** Whom a voter named in the straw polls and then voted for, where that changed. */
+/** The players that a voter named in the straw polls and in the vote, if they differ. */
 const course = (voter, ballot) => [...(ballot.straws.get(voter) || []), ballot.votes.get(voter)].filter((target, k, all) => k === 0 || target !== all[k - 1]);
 
 // -- who lied, and why it ended so
@@ -428,7 +428,7 @@ const isWolf = (seat) => seats[seat].role === "Werewolf";
 const listed = (names) => (names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`);
 const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 
-/** What the village's trust in a player was by line `at`, and by line `until`: averages over those who told it both times. */
+/** The village's mean trust in a player by line `at` and by line `until`, over those who gave it both times. */
 function trustMoved(about, at, until) {
   const latest = (from, to) => {
     const found = new Map();
@@ -444,7 +444,7 @@ function trustMoved(about, at, until) {
   return both.length ? [mean(before), mean(after), both.length] : null;
 }
 
-/** What followed a statement with untrue claims until the next vote: who of the village voted as it asked, and whom they believed. */
+/** The effect of a statement with untrue claims until the next vote: which villagers followed it, and their trust. */
 function Followed({ at, acts, all }) {
   const item = items[at];
   const ballot = all.find((one) => one.what !== "elect" && one.from > at && one.round === item.round);
@@ -462,7 +462,7 @@ function Followed({ at, acts, all }) {
       ${after} by ${ballot ? "the vote" : "the end"} (${count(n, "player")}).</small>`)}`;
 }
 
-/** A sentence about whom votes and nights took. */
+/** A sentence on the players removed by votes and nights. */
 function Toll({ out }) {
   const by = (counted, wolf) => out.filter(([at, seat]) => Boolean(items[at].counted) === counted && isWolf(seat) === wolf).length;
   const [voted, nights] = [by(true, false) + by(true, true), by(false, false) + by(false, true)];
@@ -518,7 +518,7 @@ function Move({ back, end }) {
     <path class="solid" d=${end ? "M5 5l10 7-10 7zM18 5v14" : "M8 5l10 7-10 7z"} /></g></svg>`;
 }
 
-/** Days, nights and deaths along the line of time. */
+/** Days, nights and deaths along the timeline. */
 function Marks({ as }) {
   const seen = items.map((item, at) => [item, at]).filter(([item]) => sees(item, as));
   const last = items.length - 1;
@@ -546,7 +546,7 @@ function Time({ n, as, go, playing, setPlaying, speed, setSpeed }) {
     <p class="where" aria-live="off">${phaseOf(items[n])} · line ${n + 1} of ${last + 1}</p></div>`;
 }
 
-/** The next line that the viewer sees, in that direction; where there is none, the same. */
+/** The next line that the viewer sees, in that direction; without one, the same line. */
 function step(n, as, by) {
   for (let at = n + by; at >= 0 && at < items.length; at += by) if (sees(items[at], as)) return at;
   return n;

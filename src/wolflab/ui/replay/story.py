@@ -1,6 +1,5 @@
-"""What the replay page is given of a game: its lines, who may see which, and what players thought.
-
-A seat's share is made of that seat's events, turns and calls alone, so that its bytes depend on nothing else.
+"""The data of the replay page: a game's lines, who may see which, and players' thoughts. A seat's data come
+from that seat's events, turns and calls alone, so that they reveal nothing else.
 """
 
 from __future__ import annotations
@@ -48,12 +47,12 @@ from ...text.reading import Accusation, Claim, Defence, Report, can_be_read, rea
 from ...text.transcript import PUBLIC, Transcript
 from ..notes import acted, note_lines
 
-_Told = dict[str, Any]
+_Data = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What a viewer is shown of the record. seat: whose view; None for the moderator's, which is everything.
+    """A viewer's part of the record. seat: whose view; None for the moderator's, which is everything.
 
     events: (place in the record, event), in order. items: lines of the log. begins: place of an event → its
     first line.
@@ -61,18 +60,17 @@ class _Seen:
 
     seat: int | None
     events: tuple[tuple[int, Event], ...]
-    items: list[_Told]
+    items: list[_Data]
     begins: dict[int, int]
 
     def line_at(self, place: int) -> int:
-        """The first line that happened at that place of the record or later."""
+        """The first line at that place of the record or later."""
         return next((line for at, line in self.begins.items() if at >= place), len(self.items))
 
 
-def story_of(record: GameRecord, title: str, calls: int = 0, seat: int | None = None) -> _Told:
-    """The game as plain values for the page. title: words. seat: whose share it is; None: all of it.
-
-    calls: how many prompts come with it (see `packed_prompts`).
+def story_of(record: GameRecord, title: str, calls: int = 0, seat: int | None = None) -> _Data:
+    """The game as plain values for the page. title: words. seat: whose view; None for everything. calls: how
+    many prompts come with it (see `packed_prompts`).
     """
     ruleset, seen = record.ruleset, _seen(record, seat)
     everything = seat is None
@@ -91,17 +89,17 @@ def story_of(record: GameRecord, title: str, calls: int = 0, seat: int | None = 
     }
 
 
-def _seats(record: GameRecord, seat: int | None) -> list[_Told]:
-    """Names; to the moderator also who played, and every role."""
+def _seats(record: GameRecord, seat: int | None) -> list[_Data]:
+    """The players' names; for the moderator also who played, and every role."""
     roles = record.facts.roles
-    told = []
+    data = []
     for number, name in enumerate(record.ruleset.names):
-        one: _Told = {"seat": number, "name": name, "nick": "", "role": "", "who": ""}
+        one: _Data = {"seat": number, "name": name, "nick": "", "role": "", "who": ""}
         if seat is None:
             one["role"] = roles[number]
             one["who"] = ", later ".join(map(str, seat_labels(record, number)))
-        told.append(one)
-    return told
+        data.append(one)
+    return data
 
 
 # -- lines ------------------------------------------------------------------------------------------
@@ -110,7 +108,7 @@ def _seats(record: GameRecord, seat: int | None) -> list[_Told]:
 def _seen(record: GameRecord, seat: int | None) -> _Seen:
     transcript = Transcript(record.ruleset, seat)
     events = tuple([(place, event) for place, event in enumerate(record.events) if transcript.sees(event)])
-    items: list[_Told] = []
+    items: list[_Data] = []
     begins: dict[int, int] = {}
     for place, event in events:
         begins[place] = len(items)
@@ -124,8 +122,8 @@ def _seen(record: GameRecord, seat: int | None) -> _Seen:
     return _Seen(seat, events, items, begins)
 
 
-def _drawn(event: Event, ruleset: Ruleset) -> _Told:
-    """What the ring draws of an event: who does what to whom, and what a statement claims."""
+def _drawn(event: Event, ruleset: Ruleset) -> _Data:
+    """The data from which the ring draws an event: actor, action, target, and a statement's claims."""
     match event:
         case Chose(seat, kind, action):
             return {"by": seat, "act": kind, "to": action.seat if isinstance(action, Pick) else None}
@@ -149,8 +147,8 @@ def _drawn(event: Event, ruleset: Ruleset) -> _Told:
 
 
 def _acts(text: str, seat: int, ruleset: Ruleset) -> list[list[Any]]:
-    """What a statement does, as `text.reading` reads it: ["claims", role], ["accuses", seat] and so on;
-    ["unread"] alone where it could not be read.
+    """A statement's acts, as `text.reading` reads them: ["claims", role], ["accuses", seat] and so on; only
+    ["unread"] if it could not be read.
     """
     found: dict[tuple[Any, ...], None] = {}
     if not can_be_read(text, ruleset.names):
@@ -171,12 +169,12 @@ def _acts(text: str, seat: int, ruleset: Ruleset) -> list[list[Any]]:
 
 
 def _known(record: GameRecord, seen: _Seen) -> dict[str, list[list[Any]]]:
-    """Who knows which cards from when on: perspective → [line, seat, role or side], in order.
+    """The cards that each perspective learns, in order: [line, seat, role or side].
 
-    Perspectives are `PUBLIC` and the seats that this story is for.
+    Perspectives are `PUBLIC` and this story's seats.
     """
     seats = range(record.ruleset.players) if seen.seat is None else (seen.seat,)
-    told: dict[str, list[list[Any]]] = {}
+    data: dict[str, list[list[Any]]] = {}
     for viewer in (PUBLIC, *seats):
         facts, mine = facts_of(record.ruleset), list[list[Any]]()
         for place, event in seen.events:
@@ -187,33 +185,33 @@ def _known(record: GameRecord, seen: _Seen) -> dict[str, list[list[Any]]]:
                 if (role, side) != (before.roles[target], before.sides[target]):
                     word = role or ("Werewolf" if side else "no Werewolf")
                     mine.append([seen.begins[place], target, word])
-        told[str(viewer)] = mine
-    return told
+        data[str(viewer)] = mine
+    return data
 
 
 # -- turns ------------------------------------------------------------------------------------------
 
 
-def _turns(record: GameRecord, seen: _Seen) -> Iterator[_Told]:
-    """Answered asks with what was thought, each at the line that it led to; probes at the line before."""
+def _turns(record: GameRecord, seen: _Seen) -> Iterator[_Data]:
+    """Answered asks with their thoughts, each at the line of its result; probes at the line before."""
     names, asked = record.ruleset.names, sorted({turn.at for turn in record.turns})
     ends = dict(zip(asked, [*asked[1:], len(record.events)], strict=True))
     for turn in (*record.turns, *record.probes):
         if turn.seat < 0 or (seen.seat is not None and turn.seat != seen.seat):
             continue
-        told: _Told = {"ask": turn.ask, "seat": turn.seat, "kind": turn.kind, "n": _line(turn, seen, ends)}
+        data: _Data = {"ask": turn.ask, "seat": turn.seat, "kind": turn.kind, "n": _line(turn, seen, ends)}
         if turn.probe is not None:
-            told["probe"] = turn.probe
+            data["probe"] = turn.probe
         if turn.invalid:
-            told["bad"] = turn.invalid
+            data["bad"] = turn.invalid
         if turn.kind != "statement" and turn.kind not in WITHOUT_OPTIONS:
-            told["did"] = acted(turn.action, names)
-            told["to"] = turn.action.seat if isinstance(turn.action, Pick) else None
-        yield told | _thoughts(turn.notes, names)
+            data["did"] = acted(turn.action, names)
+            data["to"] = turn.action.seat if isinstance(turn.action, Pick) else None
+        yield data | _thoughts(turn.notes, names)
 
 
 def _line(turn: PastTurn, seen: _Seen, ends: Mapping[int, int]) -> int:
-    """ends: how many events there were when somebody was asked → when somebody was asked next."""
+    """The line of a turn. ends: number of events at an ask → number of events at the next ask."""
     if turn.probe is not None:
         return max(seen.line_at(turn.at) - 1, 0)
     for place, event in seen.events:
@@ -223,7 +221,7 @@ def _line(turn: PastTurn, seen: _Seen, ends: Mapping[int, int]) -> int:
 
 
 def _actor(event: Event) -> int | None:
-    """Whose doing an event is."""
+    """The seat that caused an event."""
     if isinstance(event, Said | Chose | Shot):
         return event.seat
     if isinstance(event, FirstSpeaker):
@@ -231,31 +229,31 @@ def _actor(event: Event) -> int | None:
     return event.voter if isinstance(event, Voted) else None
 
 
-def _thoughts(notes: Sequence[tuple[str, Content]], names: Sequence[str]) -> _Told:
+def _thoughts(notes: Sequence[tuple[str, Content]], names: Sequence[str]) -> _Data:
     """Notes as the page shows them: beliefs and candidates as data, the others as lines of text."""
-    told: _Told = {}
+    data: _Data = {}
     lines: list[str] = []
     for step, note in notes:
         match note:
             case Deduced(beliefs):
-                told["beliefs"] = [
+                data["beliefs"] = [
                     [one.target, one.role, one.confidence, one.reliability, one.reasoning] for one in beliefs
                 ]
             case Rated(scores):
-                told["beliefs"] = [[target, "", 0, score, ""] for target, score in sorted(scores.items())]
+                data["beliefs"] = [[target, "", 0, score, ""] for target, score in sorted(scores.items())]
             case Proposed(candidates):
-                told["could"] = [[one.action, one.reasoning] for one in candidates]
+                data["could"] = [[one.action, one.reasoning] for one in candidates]
             case Chosen(number, probabilities, value):
-                told |= {"took": number, "odds": [round(p, 4) for p in probabilities]}
+                data |= {"took": number, "odds": [round(p, 4) for p in probabilities]}
                 if value is not None:
-                    told["worth"] = round(value, 4)
+                    data["worth"] = round(value, 4)
             case _:
                 lines += note_lines(step, note, names)
-    return told | ({"lines": lines} if lines else {})
+    return data | ({"lines": lines} if lines else {})
 
 
 def _signs(record: GameRecord, seen: _Seen) -> list[list[Any]]:
-    """What the detectors of behaviours saw: [line, seat, behaviour, why, in what it showed]."""
+    """The findings of behaviour detectors: [line, seat, behaviour, why, in what it showed]."""
     if record.outcome is None:
         return []
     return [
@@ -268,7 +266,7 @@ def _signs(record: GameRecord, seen: _Seen) -> list[list[Any]]:
 
 
 def packed_prompts(prompts: Iterable[PromptShown], seat: int | None = None) -> tuple[str, int]:
-    """Prompts and replies, packed (gzip, base64), and how many there are. seat: only those of that seat.
+    """Prompts and replies, packed (gzip, base64), and their number. seat: only those of that seat.
 
     Prompts repeat each other, so every line of text is kept once: `lines`, and in `asks` for each ask's id
     its calls [step, attempt, [[role, [line, …]], …], reply].
@@ -284,13 +282,13 @@ def packed_prompts(prompts: Iterable[PromptShown], seat: int | None = None) -> t
         if seat is not None and prompt.seat != seat:
             continue
         ask, step, attempt = prompt.key.split("|")
-        told = [[role, lines(text)] for role, text in prompt.messages]
-        asks.setdefault(ask, []).append([step, int(attempt), told, prompt.reply])
+        data = [[role, lines(text)] for role, text in prompt.messages]
+        asks.setdefault(ask, []).append([step, int(attempt), data, prompt.reply])
         count += 1
-    whole = json.dumps({"lines": list(numbers), "asks": asks}, separators=(",", ":"))
-    return base64.b64encode(gzip.compress(whole.encode(), 9, mtime=0)).decode(), count
+    packed = json.dumps({"lines": list(numbers), "asks": asks}, separators=(",", ":"))
+    return base64.b64encode(gzip.compress(packed.encode(), 9, mtime=0)).decode(), count
 
 
 def in_a_page(value: Mapping[str, Any]) -> str:
-    """As JSON that may stand within a page's script: no text can end it, and every byte is ASCII."""
+    """JSON in ASCII for a page's script element: no text in it can end the element."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c").replace(">", "\\u003e")

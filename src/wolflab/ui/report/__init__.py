@@ -1,1 +1,1 @@
-"""The pages: a run, a tournament or a training as one self-contained HTML file, its figures and tables."""
+"""Reports: a run, a tournament or a training as one self-contained HTML file, with figures and tables."""

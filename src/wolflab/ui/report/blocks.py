@@ -1,4 +1,4 @@
-"""What a page is made of: HTML, and the tables and figures in it as objects.
+"""The parts of a page: HTML, and tables and figures as objects.
 
 A `PageBlock` is more than its HTML: a table is CSV and LaTeX as well, a figure is a file. So sections add
 HTML and blocks up to a `Passage`, from which both the page and the files are made.
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 
 class PageBlock:
-    """Something on a page that can also be had by itself."""
+    """A part of a page that is also available by itself."""
 
     __slots__ = ()
 
     @property
     def html(self) -> str:
-        """As it stands on a page."""
+        """The block as HTML."""
         raise NotImplementedError
 
     def __add__(self, other: PagePart) -> Passage:
@@ -32,18 +32,18 @@ class PageBlock:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A stretch of a page. parts: HTML and blocks, in their order. Without parts it is false."""
+    """HTML and blocks in order. It is false if it has no parts."""
 
     parts: tuple[str | PageBlock, ...] = ()
 
     @property
     def html(self) -> str:
-        """All of it."""
+        """All parts as HTML."""
         return "".join(part if isinstance(part, str) else part.html for part in self.parts)
 
     @property
     def blocks(self) -> Iterator[PageBlock]:
-        """The blocks in it."""
+        """The blocks among the parts."""
         return (part for part in self.parts if isinstance(part, PageBlock))
 
     def __add__(self, other: PagePart) -> Passage:
@@ -60,7 +60,7 @@ class Passage:
 
 
 PagePart = str | PageBlock | Passage
-"""Whatever a page is added up from. A string is HTML; "" is nothing."""
+"""A part of a page. A string is HTML; "" is nothing."""
 
 
 def joined(parts: Iterable[PagePart]) -> Passage:

@@ -1,6 +1,5 @@
-"""The report's sections on what was chosen in certain situations, and on how different candidates are.
-
-Each takes the extras and gives a passage, or nothing where nothing of it was asked for.
+"""The report's sections on choices in certain situations, and on how different candidates are. Each takes the
+extras and returns a passage, empty if the experiment did not ask for it.
 """
 
 from __future__ import annotations
@@ -70,13 +69,11 @@ among the open seats, simulated. No seat above: the highest upper end of interva
 at once. The largest share is the largest of several, and for that too large on average.</p>"""
 _PUBLISHED = "published"
 _CATEGORY = {"first_save": "itself", "seer_vote": "nobody"}
-"""Which category the published figures of a study are of (of the first kill: the largest)."""
+"""The category that a study's published figures are about (for the first kill: the largest)."""
 
 
 def chosen_section(extras: Extras, summary: Summary) -> PagePart:
-    """What was chosen, study by study: bars, shares, differences from the baseline, evenness; and among how
-    many candidates.
-    """
+    """Choices by study: bars, shares, differences from the baseline, evenness, and numbers of candidates."""
     kept: dict[str, list[Choices]] = {}
     for row in extras.choices:
         kept.setdefault(row.study, []).append(row)
@@ -112,7 +109,7 @@ def _study(study: str, rows: Sequence[Choices], instrument: bool) -> PagePart:
 
 
 def _even_level(rows: Sequence[Choices]) -> float | None:
-    """One over the number of open seats, which is the shares' sum over the decisions' share of open ones."""
+    """One over the number of open seats: the level of shares if all are chosen equally often."""
     for row in rows:
         trials = sum(estimate.n for estimate in row.where_open.values())
         decisions = max((estimate.n for estimate in row.shares.values()), default=0)
@@ -122,7 +119,7 @@ def _even_level(rows: Sequence[Choices]) -> float | None:
 
 
 def _differences(study: str, rows: Sequence[Choices], names: Sequence[str], instrument: bool) -> PagePart:
-    """Of all decisions, deal by deal."""
+    """Differences from the baseline over all decisions, paired by deal."""
     kept = [row for row in rows if row.differences]
     if not kept:
         return ""
@@ -158,7 +155,7 @@ def _evenness(rows: Sequence[Choices], instrument: bool) -> PagePart:
 
 
 def _printed(cell: Cell, row: Choices, category: str | None) -> Cell:
-    """A number's cell, with the published figure of that condition under the one that it belongs to."""
+    """A number's cell. In the published figure's category, that figure stands below."""
     if row.published is None or category != _CATEGORY.get(row.study):
         return cell
     printed = f"{_PUBLISHED}: {row.published.value:.{row.published.digits}f}"
@@ -188,14 +185,16 @@ def _bars(
     level: float | None,
     alt: str,
 ) -> Picture:
-    """A panel a condition, a bar a category, whiskers for intervals. level: where a dashed line stands."""
+    """A panel for each condition, a bar for each category, whiskers for intervals. level: of a dashed
+    line.
+    """
     deep = -(-len(by_condition) // _MOST_WIDE)
     wide = -(-len(by_condition) // deep)
     height = deep * (0.8 + 0.3 * len(names))
     with drawing(name, alt, height, len(by_condition), wide, sharex=True, sharey=True) as made:
         axes = made.axes
         for axis in axes[max(0, len(by_condition) - wide) : len(by_condition)]:
-            axis.xaxis.set_tick_params(labelbottom=True)  # the lowest of each column
+            axis.xaxis.set_tick_params(labelbottom=True)  # the lowest panel of each column
         for (condition, shares), axis in zip(by_condition.items(), axes, strict=False):
             _panel(axis, condition, [shares.get(category) for category in names], level)
         axes[0].set_yticks(range(len(names)), list(names))
@@ -231,7 +230,7 @@ _ALONG = """Reasoning and action, with 95 % intervals, by how many candidates we
 
 
 def diverse(extras: Extras, instrument: bool) -> PagePart:
-    """How different candidates are, by N and kind of action, beside the published figures."""
+    """How different candidates are, by N and kind of action, with the published figures."""
     rows = extras.diversity
     if not rows:
         return ""
@@ -268,7 +267,7 @@ def diverse(extras: Extras, instrument: bool) -> PagePart:
 
 
 def _along(rows: Sequence[Diversity]) -> PagePart:
-    """A line for each kind of action, where different N were asked for by as many conditions."""
+    """A line for each kind of action, if each condition asked for another N."""
     if len({row.asked for row in rows}) < 2 or len({(o.kind, o.asked) for o in rows}) < len(rows):
         return ""
     ordered = sorted(rows, key=attrgetter("asked"))

@@ -1,7 +1,7 @@
 """The report's sections on conduct: curves, behaviours, trust, reasonable replies, advice from past games.
 
-Each takes a summary and gives a passage, or nothing where nothing of it was measured. They know a `Summary`
-and the definitions of behaviours; they count nothing themselves.
+Each takes a summary and returns a passage, empty if nothing of it was measured. They count nothing
+themselves.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ def _conducted(summary: Summary) -> list[ConditionResult]:
 
 
 def along_title(summary: Summary) -> str:
-    """What the section with the curves is called."""
+    """The title of the section with curves."""
     return f"Along {summary.curve.x}" if summary.curve is not None else ""
 
 
 def along(summary: Summary) -> PagePart:
-    """Measures along one quantity, beside the baseline (003 Fig. 3)."""
+    """Measures along one quantity, with the baseline (003 Fig. 3)."""
     curve = summary.curve
     by_name = {condition.name: condition for condition in summary.conditions}
     if curve is None:
@@ -96,7 +96,7 @@ def along(summary: Summary) -> PagePart:
 
 
 def behaviours(summary: Summary) -> PagePart:
-    """What each side shows, family by family."""
+    """The behaviours of each side, by family."""
     kept = _conducted(summary)
     if not kept:
         return ""
@@ -112,19 +112,19 @@ def behaviours(summary: Summary) -> PagePart:
 
 
 def _times(behaviour: str, side: SideName) -> str:
-    """The measure: how often a game."""
+    """The name of the measure "times a game"."""
     return f"{behaviour}_{side}"
 
 
 def _games(behaviour: str, side: SideName) -> str:
-    """The measure: in what share of games."""
+    """The name of the measure "share of games"."""
     return f"{behaviour}_{side}_games"
 
 
 def _family(
     title: str, family: Sequence[Behaviour], kept: Sequence[ConditionResult], summary: Summary
 ) -> PagePart:
-    """One family: its drawing, its table, and what each behaviour is."""
+    """One family: its figure, its table, and the definition of each behaviour."""
     seen = [
         (behaviour, side)
         for behaviour in family
@@ -151,7 +151,7 @@ def _head(behaviour: Behaviour, side: SideName) -> Cell:
 
 
 def _dots(title: str, seen: Sequence[tuple[Behaviour, SideName]], kept: Sequence[ConditionResult]) -> Picture:
-    """A panel for each behaviour and side, a line of it for each condition; one scale from 0 for all."""
+    """A panel for each behaviour and side, with a line for each condition. All have one scale from 0."""
     panels = []
     measures = [_times(behaviour.name, side) for behaviour, side in seen]
     bounds = from_zero([condition.measures[often] for condition in kept for often in measures])
@@ -164,7 +164,7 @@ def _dots(title: str, seen: Sequence[tuple[Behaviour, SideName]], kept: Sequence
 
 
 def _cell(condition: ConditionResult, behaviour: Behaviour, side: SideName) -> Cell:
-    """A game's mean with its interval and n, and the share of games with its own."""
+    """The mean per game and the share of games, each with interval and n."""
     often = condition.measures[_times(behaviour.name, side)]
     games = condition.measures[_games(behaviour.name, side)]
     each = shown(often, "one" if (often.value or 0.0) >= 1 else "plain")
@@ -178,7 +178,9 @@ def _cell(condition: ConditionResult, behaviour: Behaviour, side: SideName) -> C
 def _unseen(
     family: Sequence[Behaviour], seen: Sequence[tuple[Behaviour, SideName]], kept: Sequence[ConditionResult]
 ) -> str:
-    """What nobody showed, and what that leaves open: of the games in which enough of that side was read."""
+    """Behaviours that nobody showed, with an upper bound from the games in which enough of that side was
+    read.
+    """
     groups: dict[tuple[str, ...], list[tuple[Behaviour, SideName]]] = {}
     for behaviour, side in ((b, side) for b in family for side in SIDES if (b, side) not in seen):
         told = tuple(each.name for each in kept if each.measures[_times(behaviour.name, side)].n)
@@ -191,7 +193,7 @@ def _unseen(
 
 
 def _missed(missed: Sequence[tuple[Behaviour, SideName]], told: Sequence[ConditionResult]) -> str:
-    """One sentence on what nobody showed in these conditions."""
+    """A sentence on behaviours that nobody showed in these conditions."""
     whose: dict[str, list[str]] = {}
     for behaviour, side in missed:
         whose.setdefault(behaviour_name(behaviour.name), []).append(SIDE_NAMES[side])
@@ -207,7 +209,7 @@ def _missed(missed: Sequence[tuple[Behaviour, SideName]], told: Sequence[Conditi
 
 
 def _at_most(missed: Sequence[tuple[Behaviour, SideName]], kept: Sequence[ConditionResult]) -> str:
-    """In what share of its games each condition may still show them; conditions alike are named together."""
+    """The upper bound for each condition; conditions with the same bound are named together."""
     limits: dict[str, list[str]] = {}
     for condition in kept:
         ends = [
@@ -234,7 +236,7 @@ def _definitions(family: Sequence[Behaviour]) -> str:
 
 
 def trust_section(summary: Summary) -> PagePart:
-    """Trust by day and for whole games (003 Fig. 5)."""
+    """Trust by day and by game (003 Fig. 5)."""
     by_day = {
         split.name.removesuffix("_by_day"): split for split in splits_in("trust") if split.split == ("day",)
     }
@@ -270,7 +272,7 @@ def trust_section(summary: Summary) -> PagePart:
 
 
 def _by_day(condition: ConditionResult, split: Measure, least: int) -> ChartLine:
-    """A condition's line: the days that so many deals reached."""
+    """A condition's line over the days that at least `least` deals reached."""
     kept = [
         (float(day), estimate)
         for (day,), estimate in condition.split(split.name).items()
@@ -279,19 +281,19 @@ def _by_day(condition: ConditionResult, split: Measure, least: int) -> ChartLine
     return ChartLine(condition.name, tuple(kept))
 
 
-def _table(summary: Summary, kept: Sequence[ConditionResult], whole: Measure, split: Measure) -> PagePart:
-    """One quantity: a column for each day, and for the whole game."""
+def _table(summary: Summary, kept: Sequence[ConditionResult], per_game: Measure, split: Measure) -> PagePart:
+    """One quantity with a column for each day and one for the game."""
     days = sorted({int(day) for condition in kept for (day,) in condition.split(split.name)})
     rows: list[TableRow] = [
         [
             condition.name,
             *(shown(condition.split(split.name).get((day,)), split.unit) for day in days),
-            shown(condition.measures.get(whole.name), whole.unit),
+            shown(condition.measures.get(per_game.name), per_game.unit),
         ]
         for condition in kept
     ]
     heads = ["condition", *(f"day {day}" for day in days), "whole game"]
-    return ReportTable(whole.says.rstrip("."), heads, rows, instrument=summary.instrument)
+    return ReportTable(per_game.says.rstrip("."), heads, rows, instrument=summary.instrument)
 
 
 # -- replies and advice -----------------------------------------------------------------------------
@@ -312,7 +314,9 @@ def reasonable_section(summary: Summary) -> PagePart:
 
 
 def advice(summary: Summary) -> PagePart:
-    """How often past games advise, how often the village passes its vote, and whether advice changes that."""
+    """How often past games give advice, how often the village passes its vote, and the effect of advice on
+    that.
+    """
     kept = _conducted(summary)
     if not any(condition.measures["decisions_advised"].n for condition in kept):
         return ""

@@ -1,6 +1,5 @@
-"""The report's sections on what stands beside the summary: what arms differ in, interviews, learning curves.
-
-Each takes the extras and gives a passage, or nothing. Whatever a player said is escaped.
+"""The report's sections from the extras: settings that differ, interviews, learning curves. Each takes the
+extras and returns a passage, perhaps empty. Players' words are escaped.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ from .numbers import NO_NUMBER, number, number_cell, shown
 from .table import Cell, ReportTable, TableRow
 
 _LONG = 400
-"""Characters of a statement that are quoted: an answer is what the section is about."""
+"""The most characters quoted of a statement. Answers are quoted in full."""
 
 
 def trouble(extras: Extras) -> str:
-    """A banner that names the players whose replies are mostly unusable."""
+    """The sentence of a banner on players with mostly unusable replies."""
     if not extras.unusable_players:
         return ""
     named = "<br>".join(escape(trouble_in_words(trouble)) for trouble in extras.unusable_players)
@@ -46,7 +45,9 @@ def trouble(extras: Extras) -> str:
 
 
 def who_plays(extras: Extras, instrument: bool) -> PagePart:
-    """When the run was begun and with which version, its rules and players, what `-o` made of conditions."""
+    """When the run was begun and with which version, its rules, its players, and conditions that `-o`
+    changed.
+    """
     sentences = (
         *map(begun_in_words, extras.begun),
         *map(rules_played_in_words, extras.rules),
@@ -77,13 +78,13 @@ def who_plays(extras: Extras, instrument: bool) -> PagePart:
 
 
 def attempts_section(extras: Extras) -> str:
-    """How many attempts brought no reply, and what they may have cost."""
+    """The number of attempts without a reply, and what they may have cost."""
     told = attempts_in_words(extras.attempts)
     return f"<p>{escape(told)}.</p>" if told else ""
 
 
 def uncompared_section(extras: Extras) -> str:
-    """What was asked for among the differences between conditions and is not there."""
+    """The requested differences between conditions that are missing, with the reason."""
     missing = extras.uncompared
     return "" if missing is None else f'<p class="lead">{escape(uncompared_in_words(missing))}</p>'
 
@@ -110,7 +111,7 @@ def differs(extras: Extras, instrument: bool) -> PagePart:
 
 
 def interviews(extras: Extras, instrument: bool, links: Links = NO_LINKS) -> PagePart:
-    """How many were asked why they had spoken against their role, and some of what they said."""
+    """How many players were asked why they had spoken against their role, with some answers."""
     kept = extras.interviews
     if not kept:
         return ""
@@ -133,7 +134,7 @@ def interviews(extras: Extras, instrument: bool, links: Links = NO_LINKS) -> Pag
 
 
 def _pairings(kept: Sequence[InterviewRows], instrument: bool) -> PagePart:
-    """Who had spoken as what: a row for each pair of roles, a column for each condition."""
+    """Counts by role and claimed role: a row for each pair, a column for each condition."""
     counts = {
         (interviewed.condition, pair.role, pair.claimed): (pair.asked, pair.answered)
         for interviewed in kept
@@ -164,7 +165,7 @@ def _pairings(kept: Sequence[InterviewRows], instrument: bool) -> PagePart:
 
 
 def _quotes(kept: Sequence[InterviewRows], links: Links) -> str:
-    """A few answers of each condition; those of the first lie open."""
+    """A few answers of each condition; those of the first are unfolded."""
     parts: list[str] = []
     for interviewed in kept:
         if interviewed.quotes:
@@ -191,7 +192,7 @@ def _quote(quote: Quote, links: Links) -> str:
 
 
 def growing(extras: Extras, instrument: bool) -> PagePart:
-    """How often the village wins by the number of deals that had been learned from."""
+    """The village's win rate by the number of deals learned from."""
     kept = [growth for growth in extras.growth if growth.points]
     if not kept:
         return ""

@@ -38,13 +38,13 @@ COLOURS = {
     "#ffffff": "var(--card)",
     "#2f7d5b": "var(--good)",
 }
-"""The light colours of report.css, and their names there."""
+"""The light colours of report.css, and their variables there."""
 INK, MUTED, LINE, ACCENT, SOFT, WARM, CARD, GOOD = COLOURS
 DASHED: Any = (0, (4, 3))
 _TICKS = 8
-"""More values of x than this are not each written below the axis."""
+"""With more values of x than this, not all are written below the axis."""
 _TITLE = 110
-"""Characters of a line above all panels."""
+"""The most characters of a line above all panels."""
 _SETTINGS: Any = {
     "svg.fonttype": "none",
     "font.family": "DejaVu Sans",
@@ -67,10 +67,10 @@ _INSTRUMENT = "Instrument check: no language model played"
 
 @dataclass(frozen=True, slots=True)
 class Picture(PageBlock):
-    """A finished drawing. name: of its file. alt: what it shows, in words. svg: as it is inside a page.
+    """A finished figure. name: of its file. alt: its description in words. svg: for a page.
 
-    caption: words below it, as HTML. instrument: its files are marked as an instrument check; a page says it
-    above everything.
+    caption: HTML below it. instrument: its files are marked as an instrument check; a page has a banner for
+    that.
     """
 
     name: str
@@ -82,15 +82,15 @@ class Picture(PageBlock):
 
     @property
     def html(self) -> str:
-        """As it stands on a page, with its caption."""
+        """The figure with its caption as HTML."""
         under = f"<figcaption>{self.caption}</figcaption>" if self.caption else ""
         return f"<figure>{self.svg}{under}</figure>"
 
     def save(self, path: Path | str) -> Path:
         """Write it as SVG, PNG or PDF, by the ending of the path, and return the path.
 
-        Its letters are outlines in SVG and go along in PDF, so that it looks the same wherever it is opened.
-        StoreError for another ending.
+        Letters are outlines in SVG and embedded in PDF, so that a file looks the same everywhere. StoreError
+        for another ending.
         """
         target = Path(path)
         kind = target.suffix.lower().removeprefix(".")
@@ -100,7 +100,7 @@ class Picture(PageBlock):
         return target
 
     def drawn_as(self, kind: str) -> bytes:
-        """The file of it as bytes. kind: "svg", "png" or "pdf"."""
+        """The figure's file as bytes. kind: "svg", "png" or "pdf"."""
         import matplotlib
 
         settings: Any = {**_SETTINGS, "svg.hashsalt": self.name, "svg.fonttype": "path", "pdf.fonttype": 42}
@@ -125,13 +125,13 @@ class Picture(PageBlock):
         return f"Picture({self.alt!r})"
 
     def _repr_svg_(self) -> str:
-        """As a notebook shows it, which has none of the page's colours."""
+        """The SVG for a notebook, in plain colours."""
         return self.drawn_as("svg").decode()
 
 
 @dataclass(slots=True)
 class Drawing:
-    """A drawing of one panel or more, to be filled in."""
+    """A figure in work, of one panel or more."""
 
     name: str
     alt: str
@@ -141,7 +141,7 @@ class Drawing:
 
     @property
     def done(self) -> Picture:
-        """What it has become."""
+        """The finished figure."""
         return Picture(self.name, self.alt, self.svg, self.figure)
 
 
@@ -149,8 +149,8 @@ class Drawing:
 def drawing(
     name: str, alt: str, height: float, panels: int = 1, wide: int = 1, **shared: Any
 ) -> Iterator[Drawing]:
-    """A drawing as wide as the page, to be filled in; then it is `done`. name: decides its ids, and what its
-    file is called. wide: panels in a line.
+    """A new drawing as wide as the page; `done` finishes it. name: of its file and in its ids. wide: panels
+    in a line.
     """
     import matplotlib
     from matplotlib.figure import Figure
@@ -167,13 +167,15 @@ def drawing(
 
 
 def on_page(drawn: Picture, caption: str = "") -> Picture:
-    """A drawing with its caption. caption: HTML."""
+    """The figure with a caption, HTML."""
     return replace(drawn, caption=caption)
 
 
 @dataclass(frozen=True, slots=True)
 class ForestRow:
-    """One line of a forest plot. band: a null's middle 95 %; marks: nulls as single values, by symbol."""
+    """One line of a forest plot. band: the middle 95 % of a null; marks: nulls as single values, by
+    symbol.
+    """
 
     label: str
     estimate: Estimate
@@ -183,7 +185,7 @@ class ForestRow:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One forest plot. reference: where a line stands (no effect). Panels in percent share a scale."""
+    """One forest plot. reference: x of the line for no effect. Panels in percent share a scale."""
 
     title: str
     rows: tuple[ForestRow, ...]
@@ -193,7 +195,7 @@ class Panel:
 
     @property
     def extent(self) -> tuple[float, float]:
-        """The limits of an axis that holds all of it."""
+        """The limits of an axis that holds all values."""
         if self.bounds is not None:
             return self.bounds
         ends = [end for row in self.rows for end in _ends_of(row)]
@@ -210,9 +212,9 @@ def _ends_of(row: ForestRow) -> list[float]:
 
 
 def on_one_scale(panels: Sequence[Panel], always: bool = False) -> list[Panel]:
-    """The panels, those in percent with the same limits, so that lengths can be compared across.
+    """The panels; those in percent get the same limits, so that lengths are comparable.
 
-    always: all of them, for they are of one measure.
+    always: all panels share limits, because they show one measure.
     """
     alike = [panel.extent for panel in panels if panel.percent or always]
     if len(alike) < 2:
@@ -222,13 +224,12 @@ def on_one_scale(panels: Sequence[Panel], always: bool = False) -> list[Panel]:
 
 
 _TITLE_LENGTH = 90
-"""Characters of the titles of panels that stand in a line; longer ones are broken."""
+"""The most characters of the titles in a line of panels; longer ones are broken."""
 
 
 def forest(name: str, panels: Sequence[Panel], alt: str, across: int | None = None) -> Picture:
-    """Panels side by side sharing their lines' labels. Estimates without an interval have no whisker.
-
-    across: panels in one line of panels (None: all of them).
+    """Panels side by side that share the labels of their lines. Estimates without an interval have no
+    whisker. across: panels in a line (None: all).
     """
     lines, wide = len(panels[0].rows), across or len(panels)
     height = -(-len(panels) // wide) * (0.95 + 0.36 * lines)
@@ -279,7 +280,7 @@ def _forest(axis: Axes, panel: Panel, title_length: int, steps: int) -> None:
 class ChartLine:
     """One line of a chart: (x, estimate) in the order of x; a point without an interval is hollow.
 
-    Points at one x stand side by side, and then none are joined.
+    If several points have one x, they are drawn side by side and not joined.
     """
 
     label: str
@@ -287,9 +288,8 @@ class ChartLine:
 
 
 def calibration_chart(name: str, lines: Sequence[ChartLine], alt: str, title: str = "") -> Picture:
-    """One panel a condition: stated against observed; on the dashed line players mean what they say.
-
-    lines: the share that was right by the stated probability. title: stands above all panels.
+    """A panel for each condition: observed against stated probability; the dashed line is perfect
+    calibration. lines: the share that was right, by stated probability. title: above all panels.
     """
     titled = wrap(title, _TITLE)
     height = 2.6 * -(-len(lines) // 4) + 0.18 * len(titled)
@@ -326,7 +326,7 @@ def _calibration(axis: Axes, line: ChartLine) -> None:
 @dataclass(frozen=True, slots=True)
 class Chart:
     """One panel of lines. baseline: a dashed level with its interval as a band. unit: what is counted; panels
-    of one unit share a scale, as those in percent do, and one without has its own.
+    of one unit share a scale, as those in percent do. A panel without a unit has its own scale.
     """
 
     title: str
@@ -337,7 +337,7 @@ class Chart:
 
     @property
     def scale(self) -> str:
-        """By which panels of one scale are known."""
+        """The key of the scale; panels with the same key share it."""
         return "percent" if self.percent else self.unit or f"of {self.title} alone"
 
 
@@ -345,7 +345,7 @@ _INKS, _SYMBOLS = (ACCENT, WARM, GOOD, INK, MUTED), "osD^vP"
 
 
 def curves(name: str, charts: Sequence[Chart], across: str, alt: str) -> Picture:
-    """Panels of lines over one quantity, to scale; more than one line has a legend. across: its name."""
+    """Panels of lines over one quantity, with a legend for several lines. across: the quantity's name."""
     wide = {1: 1, 2: 2, 4: 2}.get(len(charts), 3)
     labels = [cut_name(line.label, 40) for line in charts[0].lines]
     beside = min(len(labels), 100 // (max(map(len, labels)) + 8))
@@ -379,7 +379,7 @@ def _estimates_of(chart: Chart) -> list[Estimate]:
 
 
 def _chart(axis: Axes, chart: Chart, ticks: Sequence[float], alike: Sequence[Estimate]) -> list[Any]:
-    """Draw one panel; its lines, for the legend. alike: what its scale holds."""
+    """Draw one panel. Returns its lines, for the legend. alike: all values of its scale."""
     from matplotlib.lines import Line2D
 
     bare_axis(axis)
@@ -409,7 +409,9 @@ def _chart(axis: Axes, chart: Chart, ticks: Sequence[float], alike: Sequence[Est
 
 
 def _line(axis: Axes, line: ChartLine, aside: float, width: float, most: int, look: tuple[str, str]) -> None:
-    """One line: aside from its x, points at one x `width` apart, as large as their n is of `most`."""
+    """Draw one line, shifted by `aside`. Points at one x are `width` apart; their size is their share of
+    `most` in n.
+    """
     colour, symbol = look
     kept = [
         (x + aside, estimate.value, estimate)
@@ -464,7 +466,7 @@ def _percent(share: float, _: object) -> str:
 
 
 def _apart(values: set[float]) -> list[float]:
-    """Where ticks stand: the values themselves, less those that would run into the one before."""
+    """The places of ticks: the values, without those too close to the one before."""
     every = sorted(values)
     ticks = every[:1]
     for x in every[1:]:

@@ -1,4 +1,4 @@
-"""Words for LaTeX: what it would take for commands is escaped, and what pdfLaTeX has no letter for is drawn.
+"""Words for LaTeX: special characters are escaped, and characters that pdfLaTeX lacks are replaced.
 
 Letters of other scripts stay as they are; XeLaTeX and LuaLaTeX set them with a font that has them.
 """
@@ -44,7 +44,7 @@ _LETTERS = str.maketrans(
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
         **{letter: f"\\{letter}" for letter in "&%$#_{}"},
-        "[": "{[}",  # after a line's end it would be taken for a length
+        "[": "{[}",  # after a line break LaTeX would read it as a length
         "–": "--",
         "—": "---",
         "“": "``",
@@ -63,5 +63,5 @@ _LETTERS = str.maketrans(
 
 
 def latex_words(text: str) -> str:
-    """Plain words as LaTeX that shows them."""
+    """Plain words as LaTeX."""
     return text.translate(_LETTERS)

@@ -1,4 +1,4 @@
-"""The report's sections on leadership: each takes a summary and gives a passage, or nothing."""
+"""The report's sections on leadership: each takes a summary and returns a passage, perhaps empty."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .table import Cell
 
 
 def leadership(summary: Summary) -> PagePart:
-    """Ratio and DC by condition against their nulls, and every variant."""
+    """Ratio and DC by condition with their nulls, and all variants."""
     led = led_by_sheriff(summary)
     if not led:
         return ""
@@ -108,7 +108,7 @@ def roles(summary: Summary) -> PagePart:
 
 
 def _panels_by_role(led: Sequence[ConditionResult]) -> list[list[Panel]]:
-    """Ratio and DC of each condition; their pictures are compared, so each measure has one scale."""
+    """Panels of Ratio and DC for each condition; each measure has one scale, for comparison."""
     ratios, changes = [], []
     for condition in led:
         others, twice = condition.split("peer_ratio_by_role"), condition.split("dc_retest_by_role")
@@ -120,7 +120,7 @@ def _panels_by_role(led: Sequence[ConditionResult]) -> list[list[Panel]]:
 def _by_role(
     estimates: Mapping[PartKey, Estimate], nulls: Mapping[PartKey, Estimate]
 ) -> tuple[ForestRow, ...]:
-    """A line for each role that has led, with its null."""
+    """A line for each role that held the office, with its null."""
     marks = {key: null.value for key, null in nulls.items()}
     return tuple(
         ForestRow(str(key[0]), estimate, marks=(("D", marks.get(key)),))
@@ -129,7 +129,7 @@ def _by_role(
 
 
 def words(summary: Summary) -> PagePart:
-    """Persuasion towards the player whom the Sheriff names in words."""
+    """Persuasion towards the player named in the Sheriff's words."""
     led = [condition for condition in led_by_sheriff(summary) if condition.measures["persuasion"].n]
     kept = measured(led, measures_in("words"))
     if not kept:
@@ -146,12 +146,12 @@ def asked_section(summary: Summary) -> PagePart:
     if not measured(kept, measures_in("asked")):
         return ""
     split = splits_in("asked")
-    told = section(summary, "Asked about the others", kept, "asked", *(one.name for one in split))
+    tables = section(summary, "Asked about the others", kept, "asked", *(one.name for one in split))
     alone = (
         parts(summary, f"Roles guessed, by {of}", kept, [one for one in split if one.split == (of,)])
         for of in GUESSED_BY
     )
-    return prose.ASKED + told + joined(alone)
+    return prose.ASKED + tables + joined(alone)
 
 
 def beliefs(summary: Summary) -> PagePart:

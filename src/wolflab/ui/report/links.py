@@ -1,10 +1,8 @@
-"""The way down from a number to its games, and from a quotation to its game.
-
-A page is written to disk, and shown by `wolflab serve RUN` too. Games can be listed by the server alone: a
-link to them in a file would open nothing. So such a link sleeps in the file: it is an `<a>` without `href`,
-which browsers show and read out as plain text, and its title has the command that opens what is behind it.
-The server wakes these links (`awake`) when it hands the page out. A game that is quoted has a true link where
-its page was written beside the report (`wolflab report RUN --replays`), and sleeps where it was not.
+"""Links from a number to its games, and from a quotation to its game. A page is written to disk, and is also
+shown by `wolflab serve RUN`. Only the server can list games, so in a file such a link is inactive: an `<a>`
+without `href`, which browsers show as plain text. Its title has the command that opens its target. The server
+makes these links active (`activated`). A quoted game has an ordinary link if its page was written beside the
+report (`wolflab report RUN --replays`), and an inactive one otherwise.
 """
 
 from __future__ import annotations
@@ -20,24 +18,24 @@ from ...lab.results.extras import Extras
 
 _SLEEPING = re.compile(r'<a class="down" title="[^"<>]*" data-href="(?=games\?|replay/[0-9])')
 LISTED = "Its games, in the browser: wolflab serve RUN"
-"""What is told of a link to games that sleeps."""
+"""The title of an inactive link to games."""
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Where the numbers of a page lead. on: whether they lead anywhere; a page of several runs lies beside
-    none of them. written: games whose replay lies beside the page.
+    """The targets of a page's numbers. on: whether numbers are links; those of a page on several runs are
+    not. written: games whose replay lies beside the page.
     """
 
     on: bool = False
     written: frozenset[int] = frozenset()
 
     def games(self, condition: str, **more: str) -> str:
-        """The address of a condition's games, from the run's page; "" where there is none."""
+        """The address of a condition's games, relative to the run's page; "" without links."""
         return games_address({"condition": condition, **more}) if self.on else ""
 
     def game(self, number: int, words: str, ask: str = "") -> str:
-        """Words about a game as HTML, with a link to its replay, at that ask."""
+        """Words about a game as HTML, with a link to the ask in its replay."""
         if not self.on:
             return escape(words)
         to = f"replay/{number}.html" + (f"#{urlencode({'as': 'moderator', 'ask': ask})}" if ask else "")
@@ -55,26 +53,26 @@ def quoted_games(extra: Extras) -> list[int]:
 
 
 def links_of(extra: Extras, folder: Path) -> Links:
-    """Where the numbers of a run's report lead, if the report lies in that folder."""
+    """The links of a run's report in that folder."""
     there = (number for number in quoted_games(extra) if quoted_replay(folder, number).is_file())
     return Links(True, frozenset(there))
 
 
 def quoted_replay(folder: Path, game: int) -> Path:
-    """Where the page of a game that a report quotes lies. folder: the report's."""
+    """The path of a quoted game's page. folder: the report's."""
     return folder / "replay" / f"{game}.html"
 
 
 def games_address(wanted: Mapping[str, str]) -> str:
-    """The address of some games, from the run's page."""
+    """The address of some games, relative to the run's page."""
     return f"games?{urlencode(wanted)}" if wanted else "games"
 
 
 def sleeping(to: str, inner: str, title: str = LISTED) -> str:
-    """A link that sleeps. to: an address within the run. inner: HTML."""
+    """An inactive link. to: an address within the run. inner: HTML."""
     return f'<a class="down" title="{escape(title)}" data-href="{escape(to)}">{inner}</a>'
 
 
-def awake(html: str) -> str:
-    """A page as it is served. Only addresses within the run are woken, whatever a file on disk says."""
+def with_active_links(html: str) -> str:
+    """A page with active links. Only addresses within the run are activated, whatever a file on disk says."""
     return _SLEEPING.sub('<a class="down" href="', html)

@@ -1,7 +1,5 @@
-"""Measures in tables: what they are called, how their values are shown, which are there, in which order.
-
-All of it follows from the registry (`metrics.registry`). A published name that is no measure of ours is shown
-as it is.
+"""Measures in tables: their names, formats, and order, all from the registry (`metrics.registry`). A
+published name that is no measure of ours is shown as it is.
 """
 
 from __future__ import annotations
@@ -26,17 +24,17 @@ _COLUMNS = 8
 
 
 def measure_name(measure: str) -> str:
-    """A measure as words (plain text)."""
+    """A measure's name in words (plain text)."""
     return MEASURES[measure].label if measure in MEASURES else measure
 
 
 def measure_kind(measure: str) -> Unit:
-    """How a value of this measure is shown."""
+    """The unit that decides how a value of this measure is shown."""
     return MEASURES[measure].unit if measure in MEASURES else "plain"
 
 
 def difference_kind(measure: str) -> Unit:
-    """How a difference of two values of this measure is shown: shares differ by percentage points."""
+    """The unit of a difference of two values: shares differ by percentage points."""
     kind = measure_kind(measure)
     match kind:
         case "share" | "out_of":
@@ -47,29 +45,31 @@ def difference_kind(measure: str) -> Unit:
 
 
 def is_percent(measure: Measure) -> bool:
-    """Whether its values are drawn in percent."""
+    """Whether figures show its values in percent."""
     return measure.unit in ("share", "out_of", "points")
 
 
 # -- which there are --------------------------------------------------------------------------------
 
 
-def measures_in(section: Section, *besides: str) -> list[Measure]:
-    """The measures of a section, without `besides`, which something else shows."""
+def measures_in(section: Section, *excluded: str) -> list[Measure]:
+    """The measures of a section, without `excluded`, which something else shows."""
     return [
-        measure for measure in MEASURES.values() if measure.section == section and measure.name not in besides
+        measure
+        for measure in MEASURES.values()
+        if measure.section == section and measure.name not in excluded
     ]
 
 
-def splits_in(section: Section, *besides: str) -> list[Measure]:
-    """The same of those with parts."""
+def splits_in(section: Section, *excluded: str) -> list[Measure]:
+    """The measures with parts of a section."""
     return [
-        measure for measure in SPLITS.values() if measure.section == section and measure.name not in besides
+        measure for measure in SPLITS.values() if measure.section == section and measure.name not in excluded
     ]
 
 
 def measured(conditions: Iterable[ConditionResult], measures: Iterable[Measure]) -> list[Measure]:
-    """Those of which any condition has anything."""
+    """Those for which any condition has a value."""
     there = {
         name
         for condition in conditions
@@ -80,14 +80,16 @@ def measured(conditions: Iterable[ConditionResult], measures: Iterable[Measure])
 
 
 def headlines(summary: Summary) -> list[Measure]:
-    """The measures of the main table; what a finished game took is `costs`."""
+    """The measures of the main table, without `costs`."""
     there = measured(summary.conditions, MEASURES.values())
     kept = [measure for measure in MEASURES.values() if measure.headline and measure.section != "cost"]
     return [measure for measure in kept if measure.group == "every" or measure in there]
 
 
 def costs(summary: Summary) -> list[Measure]:
-    """What a finished game took, as far as it took any of it: what no server counts is not shown as zero."""
+    """The measures of a finished game's costs that have a value; what no server counts is not shown as
+    zero.
+    """
     every = measures_in("cost")
     spent = {
         name
@@ -99,14 +101,14 @@ def costs(summary: Summary) -> list[Measure]:
 
 
 def called(measure: Measure, summary: Summary) -> str:
-    """What a column is called (plain text), with the watched seat's name where all conditions watch one."""
+    """A column's title (plain text), with the watched seat's name if all conditions watch one."""
     whose = f"{summary.watched[0]}: " if len(summary.watched) == 1 and measure.group == "watched" else ""
     return whose + measure.label
 
 
 def judged_by(conditions: Sequence[ConditionResult], which: str) -> str:
-    """Who judges, in words: "judged by village · deductive", with the conditions behind each where it is not
-    the same everywhere. which: a measure whose parts are the players that judge.
+    """The judges in words: "judged by village · deductive", with their conditions if these differ. which: a
+    measure whose parts are the judges.
     """
     judges: dict[str, list[str]] = {}
     for condition in conditions:
@@ -121,7 +123,7 @@ def judged_by(conditions: Sequence[ConditionResult], which: str) -> str:
 
 
 def measure_in_words(measure: Measure) -> str:
-    """What it is in a sentence, by what it is split, and what it needs (Markdown)."""
+    """The measure's definition, its parts, and what it needs (Markdown)."""
     split = f" By {', '.join(measure.split)}." if measure.split else ""
     return f"{measure.says}{split}{f' Needs `{measure.needs.words}`.' if measure.needs else ''}"
 
@@ -134,12 +136,12 @@ _LEGEND = {
     "others": "DC to another",
     "neither": "games that neither side won",
 }
-"""What the words under a number mean."""
+"""The meaning of the words under a number."""
 
 
 def remarks(condition: ConditionResult, measure: str) -> list[tuple[str, dict[str, float]]]:
-    """Lines under a number that is not to be read without them, each with its plain numbers by column in CSV.
-    Ratio and DC: what they are where nobody leads. The village's wins: games that neither side won.
+    """Lines that must stand under a number, each with its plain numbers by column in CSV. Ratio and DC: their
+    values where nobody leads. The village's wins: games that neither side won.
     """
     null = condition.ratio_null
     if measure == "ratio" and null is not None and null.mean is not None:
@@ -158,7 +160,7 @@ def remarks(condition: ConditionResult, measure: str) -> list[tuple[str, dict[st
 
 
 def legend(summary: Summary, measures: Iterable[Measure]) -> str:
-    """What the words under the numbers of these measures mean; empty where there are none."""
+    """The meanings of the words under the numbers of these measures; "" for none."""
     words = {
         word
         for condition in summary.conditions
@@ -170,19 +172,19 @@ def legend(summary: Summary, measures: Iterable[Measure]) -> str:
 
 
 PER_DEAL = "Intervals are over deals: replies of one game are no separate trials."
-"""Why “0 of 1,500” does not have an interval of nearly nothing."""
+"""Why “0 of 1,500” has no tiny interval."""
 
 
 # -- tables -----------------------------------------------------------------------------------------
 
 
 WON_BY = {"village_win": "village", "wolf_win": "werewolves", "no_winner": "nobody"}
-"""Measures that are a share of games, and how those games ended."""
+"""Measures that are shares of games, and how those games ended."""
 
 
 def measure_cell(condition: ConditionResult, measure: Measure, links: Links = NO_LINKS) -> Cell:
-    """A condition's value of a measure. It leads to the games that it is of; a share of games, to those that
-    it counts.
+    """A condition's value of a measure, with a link to its games; a share of games links to the games that it
+    counts.
     """
     cell = shown(condition.measures.get(measure.name), measure.unit, measure.signed)
     if not cell.numbers:
@@ -192,7 +194,7 @@ def measure_cell(condition: ConditionResult, measure: Measure, links: Links = NO
 
 
 def headline_cell(condition: ConditionResult, measure: Measure, links: Links = NO_LINKS) -> Cell:
-    """The same with its remarks."""
+    """`measure_cell` with its remarks."""
     cell = measure_cell(condition, measure, links)
     for line, numbers in remarks(condition, measure.name):
         cell = replace(cell, under=(*cell.under, line), numbers={**cell.numbers, **numbers})
@@ -200,7 +202,7 @@ def headline_cell(condition: ConditionResult, measure: Measure, links: Links = N
 
 
 def _head(measure: Measure, summary: Summary) -> Cell:
-    """A column's or row's head, with its sentence where one points at it."""
+    """The head of a column or row, with the measure's definition as its hint."""
     return Cell(called(measure, summary), hint=measure.says)
 
 
@@ -211,7 +213,7 @@ def across(
     which: Iterable[Measure],
     links: Links = NO_LINKS,
 ) -> PagePart:
-    """A row for each condition, a column for each measure that any of them has."""
+    """A table with a row for each condition, and a column for each measure that any of them has."""
     kept = measured(conditions, which)
     if not kept:
         return ""
@@ -234,8 +236,8 @@ def down(
     more: Sequence[TableRow] = (),
     links: Links = NO_LINKS,
 ) -> PagePart:
-    """A row for each measure that any of the conditions has, a column for each condition. more: rows after
-    the first.
+    """A table with a row for each measure that any condition has, and a column for each condition. more: rows
+    after the first.
     """
     kept = measured(conditions, which)
     rows: list[TableRow] = [
@@ -251,7 +253,9 @@ def down(
 def parts(
     summary: Summary, caption: str, conditions: Sequence[ConditionResult], which: Iterable[Measure]
 ) -> PagePart:
-    """Measures with parts of the same kind: a row for each condition and part, a column for each measure."""
+    """A table of measures with the same parts: a row for each condition and part, a column for each
+    measure.
+    """
     kept = [measure for measure in which if any(condition.split(measure.name) for condition in conditions)]
     rows: list[TableRow] = [
         [
@@ -271,7 +275,7 @@ def parts(
 
 
 def spread(summary: Summary, conditions: Sequence[ConditionResult], which: Measure) -> PagePart:
-    """One measure with parts: a row for each condition, a column for each part."""
+    """A table of one measure with parts: a row for each condition, a column for each part."""
     keys = _keys(conditions, [which])
     if not keys:
         return ""
@@ -300,12 +304,12 @@ def section(
     caption: str,
     conditions: Sequence[ConditionResult],
     which: Section,
-    *besides: str,
+    *excluded: str,
     links: Links = NO_LINKS,
 ) -> PagePart:
-    """All of a section's measures as tables, without `besides`, which its figures or other tables show."""
-    kept = measured(conditions, measures_in(which, *besides))
-    alone = joined(spread(summary, conditions, measure) for measure in splits_in(which, *besides))
+    """A section's measures as tables, without `excluded`, which figures or other tables show."""
+    kept = measured(conditions, measures_in(which, *excluded))
+    alone = joined(spread(summary, conditions, measure) for measure in splits_in(which, *excluded))
     if len(kept) <= _COLUMNS:
         return across(summary, caption, conditions, kept, links) + alone
     return down(summary, caption, conditions, kept, links=links) + alone
@@ -317,13 +321,13 @@ def panel(
     title: str = "",
     bounds: tuple[float, float] | None = None,
 ) -> Panel:
-    """A measure's forest plot, a line for each condition. title: for its label."""
+    """A measure's forest plot with a line for each condition. title: instead of its label."""
     rows = tuple(ForestRow(condition.name, condition.measures[measure.name]) for condition in conditions)
     return Panel(title or measure.label, rows, measure.reference, is_percent(measure), bounds)
 
 
 def from_zero(every: Sequence[Estimate]) -> tuple[float, float]:
-    """Limits of an axis that hold all of these and 0."""
+    """The limits of an axis that holds all of these and 0."""
     ends = [
         0.0,
         *(x for estimate in every for x in (estimate.low, estimate.value, estimate.high) if x is not None),

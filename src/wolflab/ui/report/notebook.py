@@ -1,7 +1,6 @@
-"""Wolflab from Python: play an experiment, open a run, have its numbers, tables and figures as objects.
-
-It is what a notebook uses, so it asks nothing, and plays where an event loop is running already. What the
-objects show is what the report's page shows.
+"""Wolflab from Python: play an experiment, open a run, get its numbers, tables and figures as objects. It is
+made for notebooks: it asks no questions, and works where an event loop is running already. The objects show
+the same as the report's page.
 """
 
 from __future__ import annotations
@@ -51,10 +50,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class OpenedRun:
-    """A run's directory. It may still be going on: its data tables are read whenever they are asked for, its
-    summary and its pages once.
-
-    judges: directories of judges of its replies, whose calls stand in `calls`. docs/data.md has the columns.
+    """A run's directory. The run may still be going on: data tables are read at each access, the summary and
+    the pages once. judges: directories of judges of its replies, whose calls are in `calls`. docs/data.md has
+    the columns.
     """
 
     path: Path
@@ -62,7 +60,7 @@ class OpenedRun:
 
     @property
     def games(self) -> DataTable:
-        """A row for each planned game, whatever became of it."""
+        """A row for each planned game, of any status."""
         return self.table("games")
 
     @property
@@ -77,7 +75,7 @@ class OpenedRun:
 
     @property
     def votes(self) -> DataTable:
-        """A row for each vote, elections and straw polls too."""
+        """A row for each vote, also in elections and straw polls."""
         return self.table("votes")
 
     @property
@@ -92,7 +90,7 @@ class OpenedRun:
 
     @property
     def decisions(self) -> DataTable:
-        """A row for everything that a seat was asked."""
+        """A row for each decision that a seat was asked for."""
         return self.table("decisions")
 
     @property
@@ -107,7 +105,7 @@ class OpenedRun:
 
     @property
     def people(self) -> DataTable:
-        """A row for each person of a study; empty for a run that is none."""
+        """A row for each person of a study; empty for other runs."""
         return self.table("people")
 
     @property
@@ -116,14 +114,14 @@ class OpenedRun:
         return self.table("answers")
 
     def table(self, name: str) -> DataTable:
-        """A data table by name; ExperimentError says which there are."""
+        """A data table by name; ExperimentError for an unknown one lists the names."""
         if name not in TABLES:
             raise ExperimentError(f"there is no table {name!r}; there are {', '.join(TABLES)}")
         return DataTable(name, DataSource(self.path, self.judges))
 
     @cached_property
     def experiment(self) -> Experiment:
-        """What was run."""
+        """The experiment as run."""
         with Store.open_for_reading(self.path) as store:
             return store.experiment
 
@@ -135,12 +133,12 @@ class OpenedRun:
 
     @property
     def report(self) -> ReportPage:
-        """The report on the games, with its tables and figures. A tournament's own are on `pages[1]`."""
+        """The report on the games, with its tables and figures. A tournament's own page is `pages[1]`."""
         return self.pages[0]
 
     @cached_property
     def pages(self) -> tuple[ReportPage, ...]:
-        """The report, and of a tournament its own page as well."""
+        """The report and, for a tournament, its own page."""
         with Store.open_for_reading(self.path) as store:
             written = read_text(self.path / "experiment.yaml")
             extra = extras(store, self.summary)
@@ -157,9 +155,9 @@ class OpenedRun:
 
 
 def open_run(path: Path | str, judges: Sequence[Path | str] = ()) -> OpenedRun:
-    """Open a run, finished or not. StoreError where there is none.
+    """Open a run, finished or not. StoreError if there is none.
 
-    judges: directories that `wolflab annotate judge` has made for samples of this run.
+    judges: directories from `wolflab annotate judge` for samples of this run.
     """
     with Store.open_for_reading(Path(path)):
         return OpenedRun(Path(path), tuple(Path(judge) for judge in judges))
@@ -175,16 +173,16 @@ def run(
     keep_going: bool = False,
     progress: Callable[[Progress], None] | bool = True,
 ) -> OpenedRun:
-    """Run an experiment or a tournament, or go on with a run, and open it. Some games may be unfinished: see
+    """Run an experiment or a tournament, or resume a run, and open it. Some games may be unfinished: see
     `games`.
 
     experiment: a file, the name of a shipped one, or its fields as a dict. overrides: fields by their place,
     such as {"deals": 3, "sheriff.model": "openai/gpt-4o-mini"}, with values as they are, or a list of texts
     as the command's -o takes them. village: play it on the built-in player. out: the run's directory
-    (default: a new one under runs/). resume: a run to take up where it stopped. keep_going: play on, though
-    the first 30 decisions of a model are all without a usable reply; else no further game begins then, and
-    those that are left are planned, with the reason as their error. progress: told of every game that is
-    over, and of such a model; True writes a line, False nothing.
+    (default: a new one under runs/). resume: a run to go on with. keep_going: play on even if the first 30
+    decisions of a model all lack a usable reply; otherwise no further game begins then, and the others stay
+    planned, with the reason as their error. progress: called for every game that is over, and for such a
+    model; True prints a line, False nothing.
     """
     if (experiment is None) == (resume is None):
         raise ExperimentError("run: name an experiment, or a run to resume; one of the two")
@@ -203,7 +201,7 @@ def run(
 
 
 async def _begun(loaded: Experiment | Tournament, out: Path | str | None) -> Store:
-    """A new run, once every model was reached: before, there is no directory."""
+    """A new run. Its directory is made after every model was reached."""
     builder = PlayerBuilder(loaded if isinstance(loaded, Experiment) else loaded.experiment())
     try:
         await preflight(builder)
@@ -235,14 +233,14 @@ def _line(progress: Progress) -> None:
     if progress.news:
         print(f"\n{visible(progress.news)}", file=sys.stderr, flush=True)
     terminal, over = sys.stderr.isatty(), progress.over == progress.planned
-    if terminal or over or progress.over * 10 % progress.planned < 10:  # a log gets some ten lines
+    if terminal or over or progress.over * 10 % progress.planned < 10:  # a log gets about ten lines
         line = f"{progress.over} of {progress.planned} games are over"
         print(line, end="\r" if terminal and not over else "\n", file=sys.stderr, flush=True)
 
 
 def _played(play: Callable[[], Awaitable[T]]) -> T:
-    """What `play` gives. Where an event loop runs already, as in a notebook, it gets a thread and a loop of
-    its own; an interruption reaches it there.
+    """The result of `play`. If an event loop runs already, as in a notebook, it runs in a thread with its own
+    loop; an interruption is passed on to it.
     """
     try:
         asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""Numbers as cells: every one with its interval and its n, and a dash with the reason where there is none."""
+"""Numbers as cells: each with its interval and n, or a dash with the reason."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..wording import counted_in_words
 from .table import Cell, ReportTable, TableRow
 
 UNKNOWN = "unknown"
-"""What a cost is where no price is known."""
+"""A cost without a known price."""
 
 
 def cost_in_words(cost: Cost) -> tuple[str, str]:
-    """What all calls cost, and what that leaves out: ("at least $1.20", "3 of 5 models have no price")."""
+    """The cost of all calls, and what it leaves out: ("at least $1.20", "3 of 5 models have no price")."""
     known = number(cost.usd, "usd")
     if not cost.unpriced:
         return known, ""
@@ -27,8 +27,8 @@ def cost_in_words(cost: Cost) -> tuple[str, str]:
 
 
 def spent(summary: Summary, estimated: bool) -> list[tuple[str, str, str]]:
-    """What all language models together were asked, and what it cost; of built-in ones alone where no other
-    plays. (a number, what it is, what it leaves out) each. estimated: whether some tokens are.
+    """Calls, tokens and costs of all language models, or of built-in ones if no other plays: (number, name,
+    what it leaves out) each. estimated: whether some tokens are estimates.
     """
     every = [each for condition in summary.conditions for each in condition.totals.items()]
     if not every:
@@ -56,7 +56,7 @@ def spent(summary: Summary, estimated: bool) -> list[tuple[str, str, str]]:
 
 
 def tiles(numbers: Iterable[tuple[str, str, str]]) -> str:
-    """Numbers in large print, as HTML: (a number, what it is, what it leaves out) each."""
+    """Numbers in large print, as HTML: (number, name, what it leaves out) each."""
     cells = ""
     for value, name, lacking in numbers:
         told = escape(f"{name}: {lacking}" if lacking else name)
@@ -65,7 +65,7 @@ def tiles(numbers: Iterable[tuple[str, str, str]]) -> str:
 
 
 def _small(value: str) -> str:
-    """A class for a tile whose value is words: they are longer than numbers."""
+    """The class of a tile whose value is words, which are longer than numbers."""
     return ' class="words"' if value[:1].isalpha() else ""
 
 
@@ -97,7 +97,7 @@ def number(value: float, kind: Unit = "plain") -> str:
 
 
 def _large(value: float) -> str:
-    """Three or so digits with k or M."""
+    """About three digits, with k or M."""
     for size, mark in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= size:
             return f"{value / size:.1f}\u202f{mark}"
@@ -107,14 +107,14 @@ def _large(value: float) -> str:
 def shown(
     estimate: Estimate | None, kind: Unit = "plain", signed: bool = False, cluster: str = "deal"
 ) -> Cell:
-    """An estimate: value, interval and n (with how many are missing); the note is what a pointer finds.
+    """An estimate's cell: value, interval and n (with how many are missing); its note is the hint.
 
     cluster: what is resampled.
     """
     if estimate is None:
         return NO_NUMBER
     counted = ", ".join(_counted(estimate, cluster))
-    plain = plain_numbers(estimate, cluster)
+    plain = _plain_numbers(estimate, cluster)
     if estimate.value is None:
         none = UNKNOWN if kind == "usd" else "–"
         return Cell(none, under=(counted,), numbers=plain, hint=estimate.note, look="none")
@@ -125,12 +125,12 @@ def shown(
 
 
 def _counted(estimate: Estimate, cluster: str = "deal") -> list[str]:
-    """See `counted_in_words`; numbers as `number` writes them."""
+    """`counted_in_words` with short numbers."""
     return [words.replace(",", "\u202f") for words in counted_in_words(estimate, cluster)]
 
 
-def plain_numbers(estimate: Estimate, cluster: str = "deal") -> dict[str, float | int | None]:
-    """An estimate's numbers as they are, by their columns in CSV."""
+def _plain_numbers(estimate: Estimate, cluster: str = "deal") -> dict[str, float | int | None]:
+    """An estimate's plain numbers, by their columns in CSV."""
     draws = {"people" if estimate.people else "draws": estimate.draws} if estimate.draws else {}
     return {
         "": estimate.value,
@@ -155,11 +155,11 @@ def published_cell(value: float, digits: int, n: int | None = None, counted: str
 
 
 NO_NUMBER = Cell("–", look="none")
-"""Where there is nothing to tell, most often no number."""
+"""The cell for a missing number."""
 
 
 def value_of(estimate: Estimate, kind: Unit = "plain") -> str:
-    """A value as text; of what is counted, how many of how many: "0 of 8,935". The estimate has one."""
+    """An estimate's value as text; a count as "0 of 8,935". The value must not be None."""
     assert estimate.value is not None
     if kind != "out_of":
         return number(estimate.value, kind)
@@ -167,7 +167,7 @@ def value_of(estimate: Estimate, kind: Unit = "plain") -> str:
 
 
 def interval(estimate: Estimate, kind: Unit = "plain") -> str:
-    """Both ends with the unit once, or that there is none."""
+    """An interval as text with the unit once, or "no interval"."""
     if estimate.low is None or estimate.high is None:
         return "no interval"
     low, high = number(estimate.low, kind), number(estimate.high, kind)
@@ -184,8 +184,8 @@ def p_value(p: float | None) -> Cell:
 
 
 def heat(caption: str, day: int, cells: Mapping[PartKey, Estimate], instrument: bool) -> ReportTable:
-    """One day's reliability matrix: rows are the raters' roles, columns the targets'. cells: by (day, role of
-    the rater, and of the target).
+    """One day's reliability matrix: rows are the raters' roles, columns the targets'. cells: by (day, rater's
+    role, target's role).
     """
     by = {
         (str(rater), str(target)): estimate
@@ -208,7 +208,7 @@ def _heat_cell(estimate: Estimate | None) -> Cell:
         f"{estimate.value:.2f}",
         ends,
         (_counted(estimate)[0],),
-        plain_numbers(estimate),
+        _plain_numbers(estimate),
         estimate.note,
         shade=max(-1.0, min(1.0, (estimate.value - 5.5) / 4.5)),
     )

@@ -20,7 +20,7 @@ FOOTER = "<footer>Made by Wolflab from the run's records. The same records give 
 
 
 def page(title: str, body: str, policy: str = written_policy()) -> str:
-    """A whole page. title: words; body: HTML. policy: what it may load; "" where its server says that."""
+    """A complete page. title: words; body: HTML. policy: its content policy; "" if the server sends one."""
     css, tag = _css(), policy_tag(policy) if policy else ""
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n{tag}'
@@ -39,9 +39,8 @@ class PageSection(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReportPage:
-    """A whole page as an object: its text, and the tables and figures on it. top: HTML above the sections.
-
-    prefix: what the names of its tables begin with. instrument: whether its figures are an instrument check.
+    """A page as an object: its text, and the tables and figures on it. top: HTML above the sections. prefix:
+    of its tables' names. instrument: whether its figures are an instrument check.
     """
 
     title: str
@@ -81,11 +80,11 @@ class ReportPage:
         return found
 
     def _blocks(self) -> Iterator[tuple[PageSection, PageBlock]]:
-        """Every part of every section."""
+        """The blocks of all sections."""
         return ((part, block) for part in self.sections for block in joined([part.body]).blocks)
 
     def _repr_html_(self) -> str:
-        """The whole page within a notebook, with its own style."""
+        """The page within a notebook, with its own style."""
         return f'<iframe srcdoc="{escape(self.html)}" style="width: 100%; height: 40em; border: 0"></iframe>'
 
     def __repr__(self) -> str:
@@ -106,9 +105,8 @@ def page_of(
     top: str = "",
     foot: str = FOOTER,
 ) -> ReportPage:
-    """A page with those of the sections (anchor, title, body) that say something.
-
-    about: what it is of, in words. banners: sentences that nobody may miss. top: HTML above the sections.
+    """A page with those sections (anchor, title, body) that are not empty. about: its subject, in words.
+    banners: important sentences at the top. top: HTML above the sections.
     """
     head = f'<h1>{escape(title)}</h1><p class="sub">{escape(about)}</p>'
     told = "".join(f'<div class="banner">{escape(sentence)}</div>' for sentence in banners)
@@ -117,36 +115,36 @@ def page_of(
 
 
 def folded(title: str, inside: PagePart) -> Passage:
-    """A part that is read where somebody opens it."""
+    """A part that is folded until somebody opens it."""
     return joined([f"<details><summary>{escape(title)}</summary>", inside, "</details>"])
 
 
 def quotation(who: str, text: str, said: str = "") -> str:
-    """What somebody wrote. who: about it; said: to what it is the answer."""
+    """A quotation. who: its author and context; said: the statement that it answers."""
     asked = f'<p class="said">{escape(said)}</p>' if said else ""
     reply = escape(text) or "(nothing)"
     return f'<div class="quote"><p class="who">{escape(who)}</p>{asked}<p>{reply}</p></div>'
 
 
 def definitions(said: Mapping[str, str]) -> str:
-    """Names, and what they are."""
+    """A list of names with their definitions."""
     rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in said.items())
     return f'<dl class="notes">{rows}</dl>'
 
 
 _NAME_LENGTH = 48
-"""Characters of a name that is made of a caption."""
+"""The most characters of a name that is made from a caption."""
 
 
 def _as_name(words: str) -> str:
-    """Words as a file may be called: "Wins and votes. By side" is "wins-and-votes", "p-0.3" is "p-0-3"."""
+    """A file name from words: "Wins and votes. By side" is "wins-and-votes", "p-0.3" is "p-0-3"."""
     first = re.split(r"\.(?!\d)|[:;(]", words)[0].casefold()
     whole = re.sub(r"[^a-z0-9]+", "-", first).strip("-")
     return whole if len(whole) <= _NAME_LENGTH else whole[:_NAME_LENGTH].rpartition("-")[0]
 
 
 def _unused(name: str, taken: Mapping[str, object]) -> str:
-    """That name, or where it is taken with a number behind it."""
+    """The name, or the name and a number if it is taken."""
     names = (name, *(f"{name}-{k}" for k in range(2, len(taken) + 2)))
     return next(one for one in names if one not in taken)
 

@@ -1,4 +1,4 @@
-"""The report's section on people at the table: what they think, what so many can show, learning."""
+"""The report's section on people at the table: their beliefs, the power of their number, learning."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _OWN = ("watched_village_win", "watched_wolf_win", "watched_win")
 
 
 def people_section(summary: Summary) -> PagePart:
-    """Where a person sits at the table."""
+    """The section, if a person sits at the table."""
     kept = [
         condition for condition in summary.conditions if condition.people or "person_dc" in condition.measures
     ]
     if not kept:
         return ""
-    told = section(summary, "The person at the table", kept, "people")
+    tables = section(summary, "The person at the table", kept, "people")
     enough = "".join(_enough(condition) for condition in kept if condition.people)
-    return prose.PEOPLE + told + enough + joined(_learning(summary, name) for name in _learned(kept))
+    return prose.PEOPLE + tables + enough + joined(_learning(summary, name) for name in _learned(kept))
 
 
 def _enough(condition: ConditionResult) -> str:
-    """What so many people can show, in a sentence."""
+    """A sentence on the power that this number of people gives."""
     those = [*(name for name, one in MEASURES.items() if one.section == "people"), *_OWN]
     kept = [measure.name for measure in measured([condition], (MEASURES[name] for name in those))]
     halves = {name: condition.measures[name].half_width for name in kept}
@@ -51,7 +51,7 @@ def _learned(conditions: list[ConditionResult]) -> list[str]:
 
 
 def _learning(summary: Summary, name: str) -> PagePart:
-    """One measure over people's games: a line for each condition."""
+    """One measure over the games of each person: a line for each condition."""
     found: list[tuple[str, Learning]] = [
         (condition.name, learning)
         for condition in summary.conditions

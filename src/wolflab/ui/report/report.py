@@ -1,7 +1,6 @@
-"""report.html: one self-contained page that a person wants to read. It knows a `Summary` and `Extras`.
-
-No request leaves the page: styles and drawings are inside it. The same summary gives the same bytes.
-Every number stands with its interval and its n; what no real model played is marked on every table.
+"""report.html: one self-contained page, made from a `Summary` and `Extras`. No request leaves the page:
+styles and drawings are inside it. The same summary gives the same bytes. Every number has its interval and
+its n. Tables without a real model are marked.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ def write_report(
 ) -> Path:
     """Write the page to `path` and return it.
 
-    experiment: the file that was run. extras: see `lab.results.extras`.
+    experiment: the text of the file that was run. extras: see `lab.results.extras`.
     """
     target = Path(path)
     write(target, render_report(summary, experiment, extras).encode())
@@ -64,7 +63,7 @@ def report_page(
     extras: Extras = Extras(),  # noqa: B008 (frozen)
     links: Links = NO_LINKS,
 ) -> ReportPage:
-    """The page as an object; see `write_report`. links: where its numbers lead, of one run's page."""
+    """The page as an object; see `write_report`. links: of a page on one run."""
     summary, extras = marked(summary, extras)
 
     def beside(make: Callable[[Extras, bool], PagePart]) -> Callable[[Summary], PagePart]:
@@ -119,13 +118,13 @@ def _top(summary: Summary, title: str, trouble: str, estimated: bool) -> str:
     sub = f'<p class="sub">{escape(summary.description)}</p>' if summary.description else ""
     banner = prose.BANNER if summary.instrument else ""
     head = f'<header class="top">{_MOON}<div><h1>{escape(title)}</h1>{sub}</div></header>'
-    told = unread_in_words(summary)
-    unread = f'<div class="banner">{escape(told)}</div>\n' if told else ""
+    sentence = unread_in_words(summary)
+    unread = f'<div class="banner">{escape(sentence)}</div>\n' if sentence else ""
     return f"{head}\n{banner}{trouble}{_not_over(summary)}{unread}{_tiles(summary, estimated)}"
 
 
 def _not_over(summary: Summary) -> str:
-    """A banner where games are left: the reason of most that stopped, such as a budget that is spent."""
+    """A banner if games are left, with the most frequent reason, such as a spent budget."""
     reasons: Counter[str] = Counter()
     for condition in summary.conditions:
         reasons.update(dict(condition.errors))

@@ -1,4 +1,6 @@
-"""The report's other sections: each takes a summary and gives a passage, or nothing (nothing to show)."""
+"""The report's other sections: each takes a summary and returns a passage, empty if there is nothing to
+show.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,7 @@ def main_section(summary: Summary, extras: Extras, links: Links = NO_LINKS) -> P
 
 
 def _games(condition: ConditionResult, marks: tuple[str, ...], links: Links) -> Cell:
-    """How many games of a condition are done, and what became of the others."""
+    """The number of a condition's games by status."""
     counts = condition.counts
     lost = {"void": counts.void, "unfinished": counts.unfinished, "failed": counts.failed}
     return Cell(
@@ -97,7 +99,7 @@ def _games(condition: ConditionResult, marks: tuple[str, ...], links: Links) -> 
 
 
 def play_section(summary: Summary, links: Links = NO_LINKS) -> PagePart:
-    """Who wins, how the village votes, who lives."""
+    """Wins, the village's votes, survival."""
     kept = [condition for condition in summary.conditions if condition.measures["village_win"].n]
     if not kept:
         return ""
@@ -113,7 +115,7 @@ def play_section(summary: Summary, links: Links = NO_LINKS) -> PagePart:
 
 
 def deduction(summary: Summary) -> PagePart:
-    """How well the village side guesses, and whether it means what it says."""
+    """How well the village side guesses, and its calibration."""
     kept = [condition for condition in summary.conditions if "accuracy" in condition.measures]
     if not kept:
         return ""
@@ -129,10 +131,10 @@ def deduction(summary: Summary) -> PagePart:
     by_confidence, by_player = (
         [measure for measure in split if measure.split == (of,)] for of in ("confidence", "player")
     )
-    besides = (measure.name for measure in split)
+    excluded = (measure.name for measure in split)
     return (
         prose.DEDUCTION
-        + section(summary, f"Guesses of hidden roles: {judges}", kept, "deduction", *besides)
+        + section(summary, f"Guesses of hidden roles: {judges}", kept, "deduction", *excluded)
         + parts(summary, "Guesses by the player that judges", kept, by_player)
         + on_page(drawn, prose.DEDUCTION_FIGURE)
         + "<details><summary>The points as numbers</summary>"
@@ -145,7 +147,7 @@ def deduction(summary: Summary) -> PagePart:
 
 
 def contrasts(summary: Summary) -> PagePart:
-    """Every condition against the baseline."""
+    """The difference of every condition from the baseline."""
     if not summary.contrasts:
         return ""
     rows: list[TableRow] = [
@@ -167,7 +169,7 @@ def contrasts(summary: Summary) -> PagePart:
 
 
 def beside(summary: Summary) -> PagePart:
-    """Published figures and ours: one row for each of theirs, then our conditions that none of them is."""
+    """Published figures and ours: a row for each published one, then our conditions without one."""
     parts: list[PagePart] = []
     for which in dict.fromkeys(figure.table for figure in summary.beside):
         kept = [figure for figure in summary.beside if figure.table == which]
@@ -211,7 +213,7 @@ def _beside(figure: FigureComparison) -> list[Cell | str]:
 
 
 def planted(summary: Summary) -> PagePart:
-    """Effects put in on purpose, and whether the analysis found them."""
+    """Planted effects, and whether the analysis found them."""
     if not summary.planted:
         return ""
     said = {
@@ -235,7 +237,7 @@ def planted(summary: Summary) -> PagePart:
 
 
 def _found_again(summary: Summary) -> Picture:
-    """What was put in as a mark, what was found as an estimate: a line for each condition."""
+    """A line for each condition: the planted effect as a mark, the found one as an estimate."""
     panels = [
         Panel(
             f"{measure_name(measure)}: ● found, ◇ put in",
@@ -289,12 +291,12 @@ def replies(summary: Summary) -> PagePart:
 
 
 def what_was_run(written: str) -> str:
-    """The file that was run; nothing where there is none."""
+    """The file that was run; empty without one."""
     return f"<pre tabindex=0>{escape(written)}</pre>" if written else ""
 
 
 def reading_section(notes: Sequence[tuple[str, str]] = prose.READING) -> str:
-    """What the numbers mean. notes: what is read, and how."""
+    """How to read the numbers. notes: on which texts are read, and how."""
     notes = (
         *notes,
         ("Seed of the resamples", f"{SEED}: the same records give the same numbers."),

@@ -27,11 +27,10 @@ Number = float | int | None
 class Cell:
     """One cell of a table, in plain words; lines are separated by line breaks.
 
-    ends: the interval, right below the text. under: remarks below that, a line each. marks: the same, of what
-    nobody may miss: they stand in CSV too, in a column of notes. numbers: the plain
-    numbers behind the words, by their column in CSV ("" for the value itself, "low", "high", "n", …). hint:
-    what is told where one points at it. look: "none", "good", "yes" or "no". shade: from −1 to 1, in a heat
-    map. to: where its text leads, see `links`.
+    ends: the interval, right below the text. under: remarks below that, a line each. marks: important
+    remarks, which are also in CSV, in a column of notes. numbers: the plain numbers behind the words, by
+    their column in CSV ("" for the value itself, "low", "high", "n", …). hint: a tooltip. look: "none",
+    "good", "yes" or "no". shade: from −1 to 1, in a heat map. to: the link of its text, see `links`.
     """
 
     text: str
@@ -46,23 +45,23 @@ class Cell:
 
     @property
     def lines(self) -> list[str]:
-        """All that it says, line by line."""
+        """The cell's lines."""
         return [*self.text.split("\n"), *filter(None, (self.ends, *self.under, *self.marks))]
 
 
 _TEXT = 12.0
-"""Centimetres of a page's width that LaTeX columns of words share."""
+"""The width in centimetres that LaTeX columns of words share."""
 
 TableRow = Sequence[Cell | str]
-"""Cells from left to right; a string is a cell of words."""
+"""A row's cells; a string is a cell of words."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReportTable(PageBlock):
     """One table. The first cell of a row is its head.
 
-    instrument: marked as an instrument check. left: columns that hold words. name, of: what it is called on
-    its page, and that page's title ("" for a table that stands alone).
+    instrument: marked as an instrument check. left: columns of words. name: of its file. of: its page's title
+    ("" for a table without a page).
     """
 
     caption: str
@@ -87,7 +86,7 @@ class ReportTable(PageBlock):
 
     @property
     def html(self) -> str:
-        """A table that may be wider than the page: it scrolls, by the keyboard too."""
+        """The table as HTML. A wide one scrolls, with the keyboard too."""
         mark = '<span class="check">INSTRUMENT CHECK</span>' if self.instrument else ""
 
         def place(k: int) -> str:
@@ -115,17 +114,16 @@ class ReportTable(PageBlock):
         return f"ReportTable({self.caption!r}, {len(self.cells)} rows)"
 
     def _repr_html_(self) -> str:
-        """As it stands in a notebook, which has none of the page's style."""
+        """The table for a notebook, with its own style."""
         small = re.sub(r'<span class="(?:ci|n)">(.*?)</span>', r"<br><small>\1</small>", self.html)
         return small.replace('<span class="check">', " · <span>")
 
     # -- files --------------------------------------------------------------------------------
 
     def to_csv(self, path: Path | str | None = None) -> str:
-        """As CSV, with a line of heads. path: also written there.
-
-        A column of numbers is as many columns as its numbers are; in it, what is no number is empty. A column
-        that holds both has its words in a further one.
+        """The table as CSV, with a line of heads. path: also written there. A column of estimates becomes a
+        column for each of their numbers; words are empty there. If a column has both, a further column has
+        the words.
         """
         rows = self.rows
         names: list[str] = []
@@ -152,8 +150,8 @@ class ReportTable(PageBlock):
     def to_latex(self, path: Path | str | None = None) -> str:
         """As a LaTeX table in the manner of booktabs (`\\usepackage{booktabs}`). path: also written there.
 
-        Intervals and n stand below their numbers, in small print. A table of a page has a caption that stands
-        alone, and a label: `tab:` and its name.
+        Intervals and n stand below their numbers, in small print. A table of a page has a complete caption,
+        and a label: `tab:` and its name.
         """
         heads = [[latex_words(line) for line in head.lines] for head in self.columns]
         lines = [f"  {_latex_line(line)}" for line in _across(heads, small=False)]
@@ -187,7 +185,7 @@ class ReportTable(PageBlock):
 
     @property
     def _alone(self) -> str:
-        """The caption with what stands around it on its page: of what it is, what the small print says."""
+        """The caption with its context: the page's title, and the meaning of the small print."""
         if not self.of:
             return self.caption
         said = [self.caption.rstrip("."), f"Report: {self.of.rstrip('.')}"]
@@ -236,7 +234,9 @@ def _latex_cell(cell: Cell) -> list[str]:
 
 
 def _across(cells: Sequence[list[str]] | map[list[str]], small: bool) -> list[list[str]]:
-    """Cells of some lines each as lines of all cells; heads stand at the bottom of theirs, others on top."""
+    """The lines of a row of cells with several lines; heads are aligned at the bottom, other cells at the
+    top.
+    """
     every = list(cells)
     deep = max(len(lines) for lines in every)
     padded = [

@@ -1,7 +1,7 @@
 """tournament.html: one self-contained page of a tournament. It knows `Standings` and `Extras`.
 
-No request leaves the page, and the same standings give the same bytes. Every number stands with its interval
-and its n; what no real model played is marked on every table.
+No request leaves the page, and the same standings give the same bytes. Every number has its interval and its
+n. Tables without a real model are marked.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def standings_page(
     summary: Summary | None = None,
     links: Links = NO_LINKS,
 ) -> ReportPage:
-    """The page as an object. tournament: the file that was run. summary: of its games. links: where cells
-    lead.
+    """The page as an object. tournament: the file that was run. summary: of its games. links: of its
+    cells.
     """
     parts = tuple(
         PageSection(anchor, title, body)
@@ -110,7 +110,7 @@ def _matrix(standings: Standings, extras: Extras, links: Links) -> PagePart:
         rows.append([shown_here, *(_cell(cell, extras, links) for cell in cells)])
     met = (name_shown(extras, name) for name in standings.werewolves)
     heads = ["village ↓ \u00a0 Werewolves →", *met]
-    drawn = heat_map(standings, extras)
+    drawn = _heat_map(standings, extras)
     figure: PagePart = "" if drawn is None else on_page(drawn, _caption(standings))
     nobody = sum(cell.nobody for cell in standings.cells)
     were = f"{counted(nobody, 'game')} {'was' if nobody == 1 else 'were'} won by neither side"
@@ -180,7 +180,7 @@ def _ratings(standings: Standings, extras: Extras) -> PagePart:
 
 
 def _unexplained(standings: Standings, extras: Extras) -> PagePart:
-    """Cell by cell, how far the village's wins are from what strengths say."""
+    """For each cell, how far the village's wins are from what the strengths predict."""
     residuals = standings.ratings.residuals
     if not residuals:
         return _NO_RESIDUALS
@@ -202,7 +202,7 @@ def _unexplained(standings: Standings, extras: Extras) -> PagePart:
 
 
 def _rank(rating: Rating) -> Cell:
-    """An entrant's rank, and the ranks that its range holds."""
+    """An entrant's rank with its range."""
     if rating.rank is None:
         return NO_NUMBER
     low, high = rating.ranks or (None, None)
@@ -276,7 +276,7 @@ def _published(standings: Standings, extras: Extras) -> PagePart:
 
 
 def _reading(standings: Standings) -> str:
-    """What the experiment's page says of intervals and n; confidence sequences are told of above."""
+    """How to read intervals and n, as on an experiment's page; confidence sequences are explained above."""
     interval, counts, *_ = prose.READING
     return sections.reading_section([counts] if standings.level is not None else [interval, counts])
 
@@ -285,7 +285,7 @@ def _reading(standings: Standings) -> str:
 
 
 _TICK = 24
-"""Characters of a name beside the map."""
+"""The most characters of a name beside the map."""
 
 
 def _range(standings: Standings) -> tuple[float, float]:
@@ -303,7 +303,7 @@ def _caption(standings: Standings) -> str:
     return caption
 
 
-def heat_map(
+def _heat_map(
     standings: Standings,
     extras: Extras = Extras(),  # noqa: B008 (frozen)
 ) -> Picture | None:

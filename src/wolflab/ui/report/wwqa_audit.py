@@ -1,4 +1,4 @@
-"""The audit as a page: what was found, with every question and where it stands."""
+"""The page of an audit: findings, with every question and its place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .page import page_of
 from .table import Cell, ReportTable, TableRow
 
 _MOST = 200
-"""Rows of a table; the rest is in the file of findings."""
+"""The most rows of a table; the rest is in the file of findings."""
 _LONG = 300
 """Characters of a question that are shown."""
 
@@ -60,9 +60,7 @@ def render_audit(numbers: dict[str, Any]) -> str:
 
 
 def proofs_in_words(proved: Mapping[str, int]) -> str:
-    """What came of proving a file's built items again; "" where it has none. proved: their
-    numbers, by what came of it.
-    """
+    """A sentence on proving a file's built items again; "" if it has none. proved: the counts by outcome."""
     again, otherwise, left = proved["again"], proved["otherwise"], proved["not"]
     if not again and not otherwise:
         return ""
@@ -101,7 +99,7 @@ def _table(caption: str, heads: Sequence[str], rows: Sequence[TableRow], left: S
 
 
 def files_table(files: Sequence[Any]) -> ReportTable:
-    """What was found in each file."""
+    """The numbers of findings by file."""
     heads = ["file", "questions", "unusable", "doubles", "nearly\nequal", "contra-\ndictory", "leaked"]
     heads += ["proved\nagain", "labels\nunderstood", "wrong", "disputed", "left out"]
     rows: list[TableRow] = []
@@ -118,7 +116,7 @@ def files_table(files: Sequence[Any]) -> ReportTable:
 
 
 def file_notes(file: Any) -> Iterator[str]:
-    """What there is to say of a file beside its numbers, a sentence each."""
+    """Notes on a file, a sentence each."""
     yield from (f"{file['name']}: {note}" for note in file["notes"])
     yield f"{file['name']} without what is left out: {file['copy']}"
     if file["formulas"]:

@@ -1,4 +1,4 @@
-"""The page of an evaluation: every number of `wolflab wwqa eval`, how it came about, some replies."""
+"""The page of an evaluation: all numbers of `wolflab wwqa eval`, their settings, and some replies."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from .page import definitions, folded, page_of, quotation
 from .table import Cell, ReportTable, TableRow
 
 FORMS: Mapping[Form, str] = {"yes_no": "Yes or No", "choice": "Choices", "open": "Open questions"}
-"""What the forms are called."""
+"""The forms in words."""
 PARTS: Mapping[Subset, str] = {"all": "", "free": "free of contamination", "contaminated": "contaminated"}
-"""What the parts of a row are called."""
+"""The parts of a row in words."""
 _PUBLISHED = "002-table-1-binary"
 _RELEASED = (500, 303)
 """Questions of 002's released binary file, and how many of them are answered Yes."""
 _BY_PART = ("accuracy", "weighted F1")
-"""The scores that are told apart by contamination."""
+"""The scores that are split by contamination."""
 SHOWN_NOTHING = (
     "A model that is not better than the best baseline, a guess without understanding, has shown nothing."
 )
-"""What every number is to be read by."""
+"""The warning for all numbers if no model beats the baselines."""
 _FEW = f"{FEW_CLUSTERS.capitalize()} (the questions on one situation, or of one kind, are a cluster)."
 _UNKNOWN = "No training file is named (--train): nothing is known of contamination."
 _NONE_DRAWN = (
@@ -62,7 +62,7 @@ def render_evaluation(
     files: Sequence[Path],
     drawn: Mapping[str, str],
 ) -> str:
-    """The page as text. warnings: sentences for its top. drawn: how the questions in `files` were chosen."""
+    """The page as text. warnings: sentences at the top. drawn: how the questions in `files` were chosen."""
     parts: list[tuple[str, str, PagePart]] = [
         ("right", "How many are right", _right(found)),
         *(
@@ -98,9 +98,7 @@ def _tiles(run: EvalRun) -> str:
 
 
 def known_cost(run: EvalRun, models: Collection[str]) -> str | None:
-    """What calls of these models cost, "at least" where some had no price; None where no price of one was
-    ever known.
-    """
+    """The cost of these models' calls, "at least" if some had no price; None if no price was ever known."""
     costs = [run.cost(model) for model in models]
     known = [cost for cost in costs if cost is not None]
     if len(known) < len(costs):
@@ -113,12 +111,12 @@ def known_cost(run: EvalRun, models: Collection[str]) -> str | None:
 
 
 def _row_name(row: RowScore) -> str:
-    """The row, and which part of it."""
+    """The row's name and part."""
     return f"{row.row},\n{PARTS[row.part]}" if PARTS[row.part] else row.row
 
 
 def against(row: RowScore) -> str:
-    """The player beside the best baseline, in two or three short lines."""
+    """A player compared with the best baseline, in two or three short lines."""
     if row.guessed is None:
         return "no baseline" if row.accuracy.n else "–"
     share = f"{row.baseline} ({number(row.guessed, 'share')})"
@@ -130,7 +128,7 @@ def against(row: RowScore) -> str:
 
 
 def notes(found: EvalResults) -> list[str]:
-    """Why some numbers are not there, a sentence each."""
+    """Why some numbers are missing, a sentence each."""
     said = []
     if any(one.part == "all" and not one.accuracy.n + one.accuracy.missing for one in found.rows):
         said.append(_NONE_DRAWN)
@@ -144,14 +142,14 @@ def notes(found: EvalResults) -> list[str]:
 
 
 def _known(table: EvalTable) -> bool:
-    """Whether something is known of the contamination of its questions."""
+    """Whether the contamination of its questions is known."""
     return any(
         line.scores["free"]["accuracy"].n or line.scores["contaminated"]["accuracy"].n for line in table.lines
     )
 
 
 def right_tables(found: EvalResults) -> list[ReportTable]:
-    """Of each player a line for each row: how many are right, and whether that is more than guessing."""
+    """A table for each player, with a line for each row: right answers, and the comparison with guessing."""
     heads = ["", "right", "beside the\nbest baseline", "unreadable"]
     return [
         ReportTable(
@@ -174,7 +172,7 @@ def _right(found: EvalResults) -> PagePart:
 
 
 def _of_all(row: RowScore) -> Cell:
-    """How many are right, and their share."""
+    """The number and share of right answers."""
     share = shown(row.accuracy, "share", cluster="cluster")
     return replace(share, text=f"{row.right} of {row.accuracy.n}: {share.text}")
 
@@ -199,7 +197,7 @@ def _form(form: Form, tables: Sequence[EvalTable]) -> PagePart:
 
 
 def _panel(table: EvalTable, tables: Sequence[EvalTable]) -> Panel:
-    """One row's accuracies; all panels of a figure have the same lines."""
+    """The panel of one row's accuracies; all panels of a figure have the same lines."""
     names = dict.fromkeys(line.name for one in tables for line in one.lines)
     none = Estimate(None, None, None, 0, 0, UNITS)
     by = {line.name: line.scores["all"]["accuracy"] for line in table.lines}
@@ -249,7 +247,7 @@ def _score(line: EvalLine, score: str, part: Subset) -> Cell:
 
 
 def published_lines(tables: Sequence[EvalTable]) -> tuple[str, str, list[list[str]]]:
-    """(title, note, lines) of 002's Table 1, upper half: other models, and as a rule other questions."""
+    """(title, note, lines) of 002's Table 1, upper half, on other models and mostly other questions."""
     table = published_table(_PUBLISHED)
     released = any(one.foreign and (one.n, one.yes) == _RELEASED for one in tables)
     note = (

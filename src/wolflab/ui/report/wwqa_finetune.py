@@ -1,4 +1,4 @@
-"""The page of a fine-tuning: what was gained, the learning curve, the losses, and what was trained."""
+"""The page of a fine-tuning: gains, the learning curve, losses, and settings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .table import Cell, ReportTable
 _TITLE = "Fine-tuning on the rules"
 _WHICH = {"all": "", "yes_no": ", yes or no", "choice": ", choices", "open": ", open questions"}
 _MOST_LINES = 12
-"""Trainings whose losses are drawn in one figure."""
+"""The most trainings in one figure of losses."""
 _CURVE = (
     "Share of right answers by how many questions were trained on, over all seeds; the dashed line is the "
     "base, before any training, with its 95 % interval."
@@ -39,8 +39,8 @@ _READING = (
 )
 
 
-def row_words(gain: Gained) -> str:
-    """Which questions: the row, the form, and whether the rules stood in front."""
+def _row_in_words(gain: Gained) -> str:
+    """A gain's questions in words: the row, the form, and whether the prompt had the rules."""
     return f"{gain.row}{_WHICH[gain.which]}{', rules in front' if gain.rules else ''}"
 
 
@@ -76,31 +76,31 @@ def gains_table(found: Sequence[Gained]) -> ReportTable:
         shares = (gain.before, gain.after, gain.read_before, gain.read_after)
         before, after, *read = (shown(one, "share", cluster="cluster") for one in shares)
         points = shown(gain.gain, "points", signed=True, cluster="cluster")
-        rows.append([f"{n}{about}, {seeds}", row_words(gain), before, after, points, *read])
+        rows.append([f"{n}{about}, {seeds}", _row_in_words(gain), before, after, points, *read])
     return ReportTable("Right answers before and after", heads, rows, instrument=False, left=[1])
 
 
 def _curve(found: Sequence[Gained]) -> Picture | None:
-    """Accuracy by training questions, a panel a row; None with fewer than two sizes."""
-    whole = [gain for gain in found if gain.which == "all" and gain.questions is not None]
-    if len({gain.questions for gain in whole}) < 2:
+    """Accuracy by number of training questions, a panel for each row; None with fewer than two sizes."""
+    overall = [gain for gain in found if gain.which == "all" and gain.questions is not None]
+    if len({gain.questions for gain in overall}) < 2:
         return None
     charts = []
-    for row in dict.fromkeys(row_words(gain) for gain in whole):
-        inside = [gain for gain in whole if row_words(gain) == row]
+    for row in dict.fromkeys(_row_in_words(gain) for gain in overall):
+        inside = [gain for gain in overall if _row_in_words(gain) == row]
         lines = tuple(
             ChartLine(
                 about,
                 tuple((float(gain.questions or 0), gain.after) for gain in inside if gain.about == about),
             )
-            for about in dict.fromkeys(gain.about for gain in whole)
+            for about in dict.fromkeys(gain.about for gain in overall)
         )
         charts.append(Chart(row, lines, inside[0].before, percent=True))
     return curves("learning-curve", charts, "training questions", _CURVE)
 
 
 def _losses(logs: Mapping[TuningCell, Sequence[Mapping[str, float]]]) -> Picture | None:
-    """Two panels, a line for each training; None without a loss."""
+    """Losses in two panels with a line for each training; None without a loss."""
     drawn = [(cell.name, log) for cell, log in logs.items() if log][:_MOST_LINES]
     charts = []
     for name, title in (("loss", "Training loss"), ("eval_loss", "Validation loss")):

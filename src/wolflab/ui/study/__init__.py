@@ -1,1 +1,1 @@
-"""A study in the browser: its pages, step by step, around the tables at which its people play."""
+"""A study in the browser: its pages, step by step, and the tables at which its people play."""

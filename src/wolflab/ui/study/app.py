@@ -1,4 +1,4 @@
-"""A study's routes. Every page is a form; what was sent is kept before the next page is shown."""
+"""A study's routes. Every page is a form, and its fields are stored before the next page is shown."""
 
 from __future__ import annotations
 
@@ -34,29 +34,29 @@ from . import forms
 from .study_server import LOOKS_AGAIN, StudyServer
 
 _NOW = "now"
-"""The page of the next step, from any other: a proxy may have put a path before all."""
+"""The page of the next step, as a relative address: a proxy may add a prefix."""
 _ID_LIMIT = 200
 _ARRIVALS = Allowance(300, 3600, "new people of this study from your address")
 _REPORTS = 50
-"""Of one person, at most."""
+"""The most reports of one person."""
 _GO_ON = '<p><a class="button" href="now">Go on</a></p>'
 _WAIT = "<p>Leave this page open: it looks by itself whether the others have come.</p>"
 _Handler = Callable[[Request], Awaitable[Response]]
 _OfStep = Callable[[StudyPerson, str, Mapping[str, str]], str]
-"""Of a person, a step ("game/2") and the fields of a form."""
+"""Called with a person, a step ("game/2") and the fields of a form."""
 
 
 class _Step(NamedTuple):
-    """page: its HTML. take: takes what was sent: the sentence of what is wrong, or "" where it is done; None
-    where nothing is to be sent.
+    """A kind of step. page: its HTML. take: stores the form's fields; it returns a sentence on what is wrong,
+    or "". None if the step has no form.
     """
 
     page: _OfStep
     take: _OfStep | None = None
 
 
-class StudyPages:
-    """Which page somebody is shown, and what they may send. One of these serves all requests."""
+class _StudyPages:
+    """The pages of a study, and what they accept. One object serves all requests."""
 
     def __init__(self, server: StudyServer, access: AccessControl) -> None:
         self.server, self.access, self.study = server, access, server.study
@@ -64,7 +64,7 @@ class StudyPages:
     # -- who it is ------------------------------------------------------------------------
 
     def person(self, request: Request) -> StudyPerson | None:
-        """Whoever holds this browser's secret."""
+        """The person of this browser's secret."""
         self.access.limits.take(UNKNOWN, address(request))
         return self._holder(request)
 
@@ -72,7 +72,7 @@ class StudyPages:
         return self.server.people.by_key(request.cookies.get(self.access.cookie("study"), ""))
 
     def must(self, request: Request, left: bool = False) -> StudyPerson:
-        """The person; Refused for somebody who has not begun, or has withdrawn, or (unless left) stopped."""
+        """The person; Refused if they have not begun, have withdrawn, or (unless left) stopped."""
         person = self.person(request)
         if person is None:
             raise Refused(401, "Open the link that you were sent: this browser has not begun the study.")
@@ -83,7 +83,7 @@ class StudyPages:
     # -- pages ----------------------------------------------------------------------------
 
     async def welcome(self, request: Request) -> Response:
-        """GET /study/: whoever has begun goes on; others are asked to begin."""
+        """GET /study/: a known person goes on; others are asked to begin."""
         person, outside = self.person(request), request.query_params.get("id", "")[:_ID_LIMIT]
         if self._goes_on(person, outside):
             return RedirectResponse(_NOW, 303)
@@ -92,8 +92,8 @@ class StudyPages:
         return self._page(forms.step_form("", inner + carried, "Go on", "./"), None)
 
     async def begin(self, request: Request) -> Response:
-        """POST /study/: somebody new, or somebody who comes back by their link. Without an id a browser is
-        one person, who takes part one time.
+        """POST /study/: a new person, or one who comes back by their link. Without an id a browser is one
+        person, who takes part once.
         """
         given, people, where = await _form(request), self.server.people, address(request)
         outside, here = given.get("id", "")[:_ID_LIMIT], self.person(request)
@@ -112,23 +112,23 @@ class StudyPages:
         return answer
 
     def _goes_on(self, here: StudyPerson | None, outside: str) -> bool:
-        """Whether a link with that id ("" for none) leads whom this browser knows to where they were. Another
-        person's does not: people share browsers.
+        """Whether a link with that id ("" for none) belongs to this browser's person. Another person's does
+        not: people share browsers.
         """
         people = self.server.people
         known = people.by_outside(outside) if outside else here
         return known is here is not None and not people.begins_again(outside)
 
     async def now(self, request: Request) -> Response:
-        """GET /study/now: the page of the step that comes next."""
+        """GET /study/now: the page of the next step."""
         person = self.person(request)
         if person is None:
             return RedirectResponse("./", 303)
         return self._step(person)
 
     async def take(self, request: Request) -> Response:
-        """POST /study/now: a step. What belongs to another step (a second window) changes nothing."""
-        given, person = await _form(request), self.must(request)  # they may withdraw while it comes
+        """POST /study/now: the form of a step. The form of another step (a second window) changes nothing."""
+        given, person = await _form(request), self.must(request)  # they may withdraw while the form arrives
         step = self.server.advance(person)
         taken = self._steps[step.partition("/")[0]].take
         if given.get("step") == step and taken is not None:
@@ -138,7 +138,7 @@ class StudyPages:
         return RedirectResponse(_NOW, 303)
 
     async def play(self, request: Request) -> Response:
-        """POST /study/table: to the table of the game that comes next."""
+        """POST /study/table: go to the table of the next game."""
         person = self.must(request)
         step = self.server.advance(person)
         if step != "training" and not step.startswith("game/"):
@@ -155,7 +155,7 @@ class StudyPages:
     async def stop(self, request: Request) -> Response:
         """POST /study/stop"""
         person = self.must(request)
-        if not step_of(self.study, person):  # whoever is through has nothing to stop
+        if not step_of(self.study, person):  # a person who is through has nothing to stop
             return RedirectResponse(_NOW, 303)
         self.server.give_up(person)
         person.left = f"stopped at {step_of(self.study, person)}"
@@ -173,7 +173,7 @@ class StudyPages:
         return self._page(f"<p>Thank you. Whoever runs the study will read it.</p>{_GO_ON}", person)
 
     async def code(self, request: Request) -> Response:
-        """POST /study/code: a withdrawal code, shown this once."""
+        """POST /study/code: a withdrawal code, shown only once."""
         person = self.must(request, left=True)
         code = self.server.new_withdrawal(person)
         told = (
@@ -188,7 +188,7 @@ class StudyPages:
         return self._page(_WITHDRAW, None)
 
     async def withdraw(self, request: Request) -> Response:
-        """POST /study/withdraw: all that somebody has typed is erased."""
+        """POST /study/withdraw: erase all that a person has typed."""
         self.access.limits.check(GUESSES, address(request))
         given = await _form(request)
         person = self.server.people.by_withdrawal(given.get("code", ""))
@@ -234,7 +234,7 @@ class StudyPages:
 
     @cached_property
     def _steps(self) -> Mapping[str, _Step]:
-        """Every kind of step: its page, and what takes it; a game is taken by being played."""
+        """Every kind of step. A game has no form: it is done by playing."""
         study = self.study
         return {
             "consent": _Step(lambda person, step, given: forms.consent_body(study), self._take_consent),
@@ -289,7 +289,7 @@ class StudyPages:
         if wrong:
             return wrong
         if any(answers.get(one.ask) in one.screens for one in self.study.about):
-            person.left = "screened out"  # what they answered is not kept
+            person.left = "screened out"  # their answers are not stored
             self.server.people.seen(person)
             return ""
         self.server.people.finish(person, step, answers)
@@ -386,7 +386,7 @@ class StudyPages:
     # -- routes ---------------------------------------------------------------------------
 
     def routes(self) -> Sequence[BaseRoute]:
-        """All of them; what is refused is a page."""
+        """All routes; a refusal is a page."""
 
         def told(handler: _Handler) -> _Handler:
             async def handled(request: Request) -> Response:
@@ -430,7 +430,7 @@ _CLOSED = (
     "/t/{code}/s/{seat:int}/leave",
     "/t/{code}/s/{seat:int}/name",
 )
-"""What a server of tables takes, and that of a study does not: its tables are made and begun by itself."""
+"""Paths of the tables' server that a study closes, because it makes and starts its tables itself."""
 _NOT_KEPT = (
     "That you withdraw could not be written down, and nothing is erased yet. Send your code again in some "
     "minutes; if that does not help, tell whoever runs the study."
@@ -449,7 +449,7 @@ def study_application(server: StudyServer, hosts: Sequence[str]) -> Starlette:
     """The server of a study as an ASGI application; hosts: see `web.middleware.Guard`."""
 
     def routes(access: AccessControl) -> Sequence[BaseRoute]:
-        return StudyPages(server, access).routes()
+        return _StudyPages(server, access).routes()
 
     return application(server.tables, hosts, routes, _CLOSED, server.serving)
 

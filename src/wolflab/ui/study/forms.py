@@ -1,6 +1,4 @@
-"""A study's pages as HTML: every step is one form that works without a script, and says what is wrong above
-itself.
-"""
+"""A study's pages as HTML: every step is one form that works without a script; errors are shown above it."""
 
 from __future__ import annotations
 
@@ -20,9 +18,9 @@ FORM_HEADERS = {
         "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; "
         "frame-ancestors 'none'"
     ),
-    "referrer-policy": "same-origin",  # else a form would not say whose it is, and be refused
+    "referrer-policy": "same-origin",  # without it a form would send no origin, and be refused
 }
-"""What these pages may load: this server's style, and nothing else. To whom they say where one comes from."""
+"""The policy of these pages: this server's style, and nothing else; and their policy on referrers."""
 HALLUCINATIONS = {
     "night": "says that somebody spoke, or was silent, at night",
     "before": "speaks of a statement that nobody has made yet",
@@ -30,7 +28,7 @@ HALLUCINATIONS = {
     "identity": "takes a player for another one, or for the wrong role",
     "other": "something else that is not so",
 }
-"""Kinds of hallucination (002, Table 18), and one for the rest."""
+"""Kinds of hallucination (002, Table 18), and one for all others."""
 CODE_FORM = (
     '<form method="post" action="code"><button type="submit">Give me a withdrawal code</button> '
     "<small>You alone have it. With it, all that you have typed can be erased.</small></form>"
@@ -43,7 +41,7 @@ _PLACES = {
     "training": "played the training game.",
 }
 TEXT_LIMIT = 2000
-"""Characters of an answer in words."""
+"""The most characters of an answer in words."""
 REPORT_FORM = (
     '<form method="post" action="report"><label>What is wrong? '
     f'<textarea name="text" rows="3" maxlength="{TEXT_LIMIT}" required></textarea></label> '
@@ -52,7 +50,7 @@ REPORT_FORM = (
 
 
 def study_page(study: StudyPlan, body: str, wrong: str = "", foot: str = "") -> str:
-    """A whole page. body: HTML. wrong: a sentence. foot: HTML below everything."""
+    """A complete page. body: HTML. wrong: a sentence on an error. foot: HTML at the bottom."""
     title = escape(study.title)
     notice = f'<p class="notice" role="alert">{escape(wrong)}</p>' if wrong else ""
     return (
@@ -81,7 +79,7 @@ def questions_body(
 
 
 def table_body(step: str, title: str, words: str = "") -> str:
-    """A page before a game. words: what is told of it."""
+    """A page before a game. words: about the game."""
     told = f"<p>{escape(words)}</p>" if words else ""
     return step_form(step, f"<h2>{escape(title)}</h2>{told}", "To the table", "table")
 
@@ -92,7 +90,7 @@ def paragraphs(text: str) -> str:
 
 
 def foot(person: bool) -> str:
-    """What may be done at any time. person: whether somebody takes part."""
+    """The links at the foot of every page. person: whether the visitor takes part."""
     if not person:
         return '<footer class="study-foot"><a href="withdraw">Withdraw with my code</a></footer>'
     return (
@@ -106,7 +104,7 @@ def foot(person: bool) -> str:
 
 
 def consent_body(study: StudyPlan) -> str:
-    """What people are told before they agree."""
+    """The page of the informed consent."""
     told = study.consent
     if study.blind is None:
         agents, sent = "The other players are computer programs.", _sent(study)
@@ -141,7 +139,7 @@ def consent_body(study: StudyPlan) -> str:
 
 
 def debrief_words(study: StudyPlan) -> str:
-    """What people are told when they are through, or have stopped, as HTML."""
+    """The debriefing for people who are through or have stopped, as HTML."""
     told = "The other players were computer programs in all games."
     if study.blind is not None:
         told += (
@@ -159,7 +157,7 @@ def _sent(study: StudyPlan) -> str:
 
 
 def rules_body(rules: Ruleset, step: str) -> str:
-    """The rules, as players are told them."""
+    """The page with the rules."""
     return "<h2>The rules</h2>" + step_form(step, rules_words(rules), "I have read the rules")
 
 
@@ -169,7 +167,7 @@ def rules_words(rules: Ruleset) -> str:
 
 
 def questions_inner(questions: Sequence[StudyQuestion], given: Mapping[str, str]) -> str:
-    """Questions of a form, as HTML. given: what was answered before, by field."""
+    """Questions of a form, as HTML. given: earlier answers by field."""
     parts = []
     for number, question in enumerate(questions):
         field = f"q{number}"
@@ -197,7 +195,7 @@ def questions_inner(questions: Sequence[StudyQuestion], given: Mapping[str, str]
 
 
 def answers_given(questions: Sequence[StudyQuestion], given: Mapping[str, str]) -> tuple[dict[str, str], str]:
-    """What was answered, by question; and a sentence where something is missing or is no answer."""
+    """The answers by question, and a sentence if one is missing or invalid."""
     found: dict[str, str] = {}
     for number, question in enumerate(questions):
         said = given.get(f"q{number}", "").strip()[:TEXT_LIMIT]
@@ -211,7 +209,7 @@ def answers_given(questions: Sequence[StudyQuestion], given: Mapping[str, str]) 
 
 
 def flags_inner(record: GameRecord, seat: int, given: Mapping[str, str]) -> str:
-    """What the others said in a game, to be marked where it is not so (002, Table 18), as HTML."""
+    """The others' statements in a game, to be marked if untrue (002, Table 18), as HTML."""
     rows = []
     for at, event in statements_of(record, seat):
         options = "".join(
@@ -243,7 +241,7 @@ def read_flags(record: GameRecord, seat: int, given: Mapping[str, str]) -> dict[
 
 
 def statements_of(record: GameRecord, seat: int) -> list[tuple[int, Said]]:
-    """What the others said, with its place in the record."""
+    """The others' statements, with their places in the record."""
     return [
         (at, event)
         for at, event in enumerate(record.events)

@@ -1,4 +1,4 @@
-"""A study's server side: its run, its people, and the tables at which they play."""
+"""A study's server: its run, its people, and the tables at which they play."""
 
 from __future__ import annotations
 
@@ -42,28 +42,28 @@ from ..web.table_server import TableServer
 TABLES = "tables"
 _WAY = "/study/now"
 _PLAYED = {"experiment"}
-"""Compared with the run's own: a folder's copy also says what recipes' names mean."""
+"""Fields that are compared with the run's own file: the folder's copy also says what recipes' names mean."""
 _WHO_COMES = {"ids", "people", "place_from", "place_kept", "again"}
-"""What may change while a study goes on."""
+"""Fields that may change during a study."""
 _TRY_AGAIN = 60.0
-"""Seconds after which what could not be erased is tried again."""
+"""Seconds after which a failed erasure is tried again."""
 _log = logging.getLogger("wolflab")
 _WAITS = 20.0
-"""Seconds after which somebody whose page has not asked again no longer waits for the others."""
+"""Seconds without a request from a waiting person's page after which they no longer wait for others."""
 _GATHER = 1.0
-"""Minutes from the first of a table's people until it begins without those who have not come to it."""
+"""Minutes from the first arrival at a table until it begins without missing people."""
 LOOKS_AGAIN = 4
-"""Seconds after which a page that waits asks again."""
+"""Seconds after which a waiting page reloads."""
 _QUIZ_POOL = 60
-"""Questions that are made, of which a quiz takes some of different kinds."""
+"""Questions that are made for a quiz, which takes some of different kinds."""
 
 
 Agreed = Callable[[StudyPlan, Store | None, bool], None]
-"""(study, its run where it has begun, whether it is new or changed): raises where it is not to go on."""
+"""Called with (study, its run or None, whether it is new or changed); it raises to refuse."""
 
 
 class StudyServer:
-    """See the module. folder: the run. Whatever is wrong with the study or its folder is a StoreError."""
+    """The server of a study. folder: the run. Raises StoreError for a fault of the study or its folder."""
 
     def __init__(self, folder: Path, study: StudyPlan, store: Store, guarded: bool = False) -> None:
         self.folder, self.study, self.store = folder, study, store
@@ -82,11 +82,18 @@ class StudyServer:
     def open(
         cls, folder: Path, source: str, guarded: bool = False, agreed: Agreed = lambda study, store, new: None
     ) -> StudyServer:
-        """Begin a study in a new folder, or go on with it: with another budget too, or servers that are
-        reached otherwise. StoreError for another study's folder, and where the consent has blanks. agreed:
-        called before anything is begun or changed; what it raises leaves all as it was.
+        """Begin a study in a new folder, or resume it, perhaps with another budget or other servers'
+        addresses. StoreError for another study's folder, and for blanks in the consent. agreed: called before
+        anything is begun or changed; if it raises, nothing changes.
         """
-        study = ready_study(source)
+        study = load_study(source)
+        if study.consent.blanks:
+            fields = ", ".join(f"consent.{name}" for name in study.consent.blanks)
+            raise StoreError(
+                f"{source}: people are to be told what they agree to, and nobody has filled in {fields}; "
+                "write that in a copy of the file (wolflab study NAME --draft FILE writes one)"
+            )
+        _times(study)
         if not (folder / "run.sqlite").exists():
             agreed(study, None, True)
             store = Store.create(folder, study.played, {STUDY: study.kept()})
@@ -110,7 +117,7 @@ class StudyServer:
             if changed:
                 store.change(study.played)
             server = cls(folder, study, store, guarded)
-            if Path(source).resolve() != (folder / STUDY).resolve():  # the folder's copy names nobody
+            if Path(source).resolve() != (folder / STUDY).resolve():  # the folder's copy has no people's ids
                 server.people.invite(study.ids)
         except BaseException:
             store.close()
@@ -123,8 +130,8 @@ class StudyServer:
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:
-        """While the study is served. Before anything else, who has withdrawn is erased; what cannot be erased
-        now is tried again, and the log says why.
+        """A context around serving. It first erases people who have withdrawn; a failure is logged, and tried
+        again.
         """
         await self._erase_withdrawn()
         again = asyncio.create_task(self._keep_erasing())
@@ -136,8 +143,8 @@ class StudyServer:
     # -- games ----------------------------------------------------------------------------
 
     def table_for(self, person: StudyPerson, step: str) -> tuple[WebTable, int, str]:
-        """The table of a person's game, the seat, and a new secret for it. It is made and begun where there
-        is none to go on with.
+        """The table of a person's game, the seat, and a new secret for it. A missing table is made and
+        started.
         """
         table = self._table_of(person, step)
         if table is None:
@@ -161,8 +168,8 @@ class StudyServer:
         return table, seat, secret
 
     def advance(self, person: StudyPerson) -> str:
-        """Where somebody is now; a game that is over is a step that is done. StudyRefused where they need a
-        place to go on, and none is free.
+        """A person's present step; steps whose game is over are done. StudyRefused if they need a place in
+        the design, and none is free.
         """
         step = step_of(self.study, person)
         if step == "training" or step.startswith("game/"):
@@ -177,14 +184,14 @@ class StudyServer:
         return step
 
     def record_of(self, person: StudyPerson, place: int) -> GameRecord | None:
-        """A game that somebody has played; None while it is not over, and where its words were erased."""
+        """The record of a person's game; None while it is not over, and if its words were erased."""
         numbers = person.games.get(f"game/{place}", [])
         if not numbers or not self.store.game(numbers[-1]).over:
             return None
         return self.store.record(numbers[-1])
 
     def seat_of(self, person: StudyPerson, game: int) -> int:
-        """The seat at which somebody sat in a game of the run; StoreError where they did not."""
+        """A person's seat in a game of the run; StoreError if they did not play in it."""
         for one in self.store.sittings():
             if (one.game, one.person) == (game, person.name):
                 return one.seat
@@ -193,9 +200,8 @@ class StudyServer:
     # -- people who sit together ------------------------------------------------------------
 
     def waiting(self, person: StudyPerson, step: str, sits: bool = False) -> str:
-        """What somebody waits for before a game with others, a sentence; "" where they wait for nothing.
-
-        sits: they ask for a seat now. With the last of a table's people it is made for all of them.
+        """A sentence on what a person waits for before a game with others; "" for nothing. sits: they ask for
+        a seat now. When the last of a table's people asks, the table is made for all of them.
         """
         if not self.study.together or not step.startswith("game/") or self._table_of(person, step):
             self._waiting.pop(person.name, None)
@@ -219,24 +225,24 @@ class StudyServer:
         return self.waiting(person, step)
 
     def _table_of(self, person: StudyPerson, step: str) -> WebTable | None:
-        """The table of somebody's game; None where there is none yet, and where the game was abandoned."""
+        """The table of a person's game; None before there is one, and if the game was abandoned."""
         code = person.tables.get(step)
         table = self._known(code) if code else None
         abandoned = table is not None and table.plan.state == "over" and not self._played(table)
         return None if abandoned else table
 
     def seat_at(self, table: WebTable, person: StudyPerson) -> int:
-        """The seat at which somebody sits at a table."""
+        """A person's seat at a table."""
         return self.seat_of(person, table.plan.game) if table.plan.game else table.plan.people[0]
 
     def new_withdrawal(self, person: StudyPerson) -> str:
-        """A code by which somebody can withdraw; they alone hold it."""
+        """A code with which a person can withdraw; only they have it."""
         code = "-".join(new_code(5) for _ in range(3))
         self.people.keep_withdrawal(person, code)
         return code
 
     def give_up(self, person: StudyPerson) -> None:
-        """Games that somebody leaves in the middle are abandoned, and kept as such; or others play on."""
+        """Abandon the games that a person leaves unfinished, unless others play on."""
         self._waiting.pop(person.name, None)
         for code in person.tables.values():
             table = self._known(code)
@@ -244,11 +250,9 @@ class StudyServer:
                 table.game.give_up("the person has left the study")
 
     async def withdraw(self, person: StudyPerson) -> None:
-        """All that somebody has typed goes: answers, words in games, drafts. That they want it is on file
-        first: it is carried out before anything else, whenever the server stops.
-
-        StoreError where something cannot be erased now, as while another program reads the run: nobody is
-        told then that it was. It is tried again.
+        """Erase all that a person has typed: answers, words in games, drafts. The wish is stored first, so
+        that a restarted server carries it out. StoreError if something cannot be erased now, for example
+        while another program reads the run; it is tried again.
         """
         if person.left != WITHDRAWN:
             self.people.withdraw(person)
@@ -274,8 +278,8 @@ class StudyServer:
             await self._erase_withdrawn()
 
     async def erase_played(self, person: StudyPerson, also: Sequence[Path] = ()) -> Erased:
-        """What somebody said goes, in games and in training, and their drafts. See `erase_said`. A game that
-        goes on holds their words: it ends here for all who sit there, and is planned again for the others.
+        """Erase a person's words in games and in training, and their drafts. See `erase_said`. A game in play
+        ends here for everybody, and is planned again for the others.
         """
         self._waiting.pop(person.name, None)
         tables = self.tables_of(person)
@@ -299,7 +303,7 @@ class StudyServer:
         return done
 
     def tables_of(self, person: StudyPerson) -> list[tuple[WebTable, int]]:
-        """All tables at which somebody has sat, those of games that were abandoned too, and where."""
+        """All tables at which a person has sat, abandoned ones too, with the seats."""
         sat = {one.game: one.seat for one in self.store.sittings() if one.person == person.name}
         seeds = training_seeds(self.study.played.seed, person.number)
         plans = [read_plan(file.parent) for file in sorted(self.tables.folder.glob(f"*/{TABLE}"))]
@@ -319,7 +323,7 @@ class StudyServer:
             return None
 
     def _played(self, table: WebTable) -> bool:
-        """Whether the game of a table that is over was played to its end."""
+        """Whether the game of a finished table was completed."""
         if table.plan.game:
             return self.store.game(table.plan.game).over
         if not (table.folder / "run.sqlite").exists():
@@ -328,7 +332,9 @@ class StudyServer:
             return not given_up(own.game(1))
 
     def _after_a_kill(self) -> None:
-        """People who sit together have their table, all of them; a game without one is given up."""
+        """After a killed server: void planned games without a table, and note all other games in their
+        people's files.
+        """
         plans = (read_plan(file.parent) for file in self.tables.folder.glob(f"*/{TABLE}"))
         made = {plan.game: plan.code for plan in plans}
         for row in self.store.games("planned"):
@@ -343,7 +349,7 @@ class StudyServer:
             self.people.keep(person)
 
     def _made_for(self, person: StudyPerson, step: str) -> WebTable:
-        """The table of somebody's game, or of their training."""
+        """Make the table of a person's game, or of their training."""
         if step != "training":
             return self._made(self.people.next_game(self.store, person, int(step.partition("/")[2])))
         condition = self.people.cell(person).condition
@@ -355,7 +361,7 @@ class StudyServer:
         )
 
     def _made(self, row: GameRow) -> WebTable:
-        """The table of a game of the run."""
+        """Make the table of a game of the run."""
         rules, cast = self.study.played.ruleset(row.condition), self.study.played.cast(row.condition)
         seats = [_seat(name, cast) for name in rules.names]
         seed = self.study.played.seed + row.id  # a label: the run draws the game
@@ -380,7 +386,7 @@ class StudyServer:
                 made=time.time(),
                 keeper="",
                 listed=False,
-                times=msgspec.structs.replace(check_times(study), wait=_GATHER if len(people) > 1 else 0),
+                times=msgspec.structs.replace(_times(study), wait=_GATHER if len(people) > 1 else 0),
                 vanish=study.vanish if len(people) > 1 else "void",
                 marked=study.blind is None,
                 measure=bool(experiment.straw_polls or experiment.asked),
@@ -394,7 +400,9 @@ class StudyServer:
     # -- the quiz -------------------------------------------------------------------------
 
     def quiz(self, person: StudyPerson) -> list[Item]:
-        """The questions of somebody's try, each of another kind; another try has other ones."""
+        """The questions of a person's attempt at the quiz, each of another kind; another attempt has
+        others.
+        """
         key = person.name, person.tries.get("quiz", 0)
         if key not in self._quizzes:
             rules = self.study.played.ruleset(self.people.cell(person).condition)
@@ -409,21 +417,8 @@ class StudyServer:
         return self._quizzes[key]
 
 
-def ready_study(source: str) -> StudyPlan:
-    """A study that can begin; StoreError where its consent has blanks, or a table's times mean nothing."""
-    study = load_study(source)
-    if study.consent.blanks:
-        fields = ", ".join(f"consent.{name}" for name in study.consent.blanks)
-        raise StoreError(
-            f"{source}: people are to be told what they agree to, and nobody has filled in {fields}; "
-            "write that in a copy of the file (wolflab study NAME --draft FILE writes one)"
-        )
-    check_times(study)
-    return study
-
-
-def check_times(study: StudyPlan) -> Times:
-    """How long the study's tables wait; StoreError for what means nothing."""
+def _times(study: StudyPlan) -> Times:
+    """The times of the study's tables; StoreError for invalid ones."""
     try:
         return msgspec.convert({"wait": 0, "hidden": 5, **study.times}, type=Times)
     except msgspec.ValidationError as error:
@@ -431,7 +426,7 @@ def check_times(study: StudyPlan) -> Times:
 
 
 def _seat(name: str, cast: Mapping[str, PlayerSpec]) -> TableSeat:
-    """How a seat is shown. Who plays there is the experiment's to say."""
+    """A seat of a study's table. The experiment says who plays there."""
     spec = cast.get(name) or cast.get("others")
     if spec is None:
         return TableSeat("agent")

@@ -1,8 +1,6 @@
-"""A warning while a run goes on: most replies of a player cannot be used, or most of its decisions are
-stand-ins. Once a player; it stops nothing (`lab.runs.first_decisions` does).
-
-It counts from what is stored, when a model has answered 50 times, 100 times, 200 times and so on, so that a
-long run is looked at no more often than a short one.
+"""A warning during a run: most replies of a player cannot be used, or most of its decisions are stand-ins. It
+comes once for each player and stops nothing (`lab.runs.first_decisions` does). It counts from the store when
+a model has answered 50, 100, 200 … times, so that a long run costs few looks.
 """
 
 from __future__ import annotations
@@ -22,15 +20,17 @@ from ..wording import errors_command, trouble_in_words
 from .console import say
 
 _GAMES = 64
-"""Finished games after which players that never wait are trusted: to look costs them more than to play."""
+"""After this many games, players that never wait for a server are not checked: a check takes longer than a
+game.
+"""
 
 
 class WatchedStore(Store):
-    """A store that tells of each call once it is committed."""
+    """A store that reports each committed call to listeners."""
 
     @cached_property
     def listeners(self) -> list[Callable[[str], None]]:
-        """Who is told; each gets the name of the call's model."""
+        """Called after each call with the name of its model."""
         return []
 
     def committed(self, call: CallRow) -> None:
@@ -59,7 +59,7 @@ class Alarm:
         self._errors.close()
 
     def beside(self, watch: ProgressWatch) -> ProgressWatch:
-        """`watch`, and this hears of games too."""
+        """A watch that calls `watch` and this alarm."""
 
         def both(progress: Progress) -> None:
             watch(progress)
@@ -76,7 +76,7 @@ class Alarm:
             self._look()
 
     def _game_over(self) -> None:
-        """Nothing else tells of players that never wait."""
+        """A game is over. Players that never wait for a server are checked only here."""
         self._games += 1
         games = self._games
         if not self._calls and games <= _GAMES and games & (games - 1) == 0:

@@ -1,8 +1,6 @@
-"""The terminal that every command prints to, and through which all text goes there.
-
-Texts of servers, of players, of people and of files reach a terminal in tables, sentences, errors and logs.
-All of them pass here, whoever printed them, and what would steer the terminal or turn text round becomes "�".
-What the commands themselves want of the terminal (colours, a bar that moves) is no text, and passes.
+"""The terminal that every command prints to. Texts of servers, players, people and files appear in tables,
+sentences, errors and logs. All of them pass here, and control characters in them become "�". The commands'
+own colours and bars are not text, and pass.
 """
 
 from __future__ import annotations
@@ -23,29 +21,31 @@ if TYPE_CHECKING:
 
 
 class ExitCode(IntEnum):
-    """How a command ended, for whoever called it (docs/experiments.md, Exit codes)."""
+    """The exit code of a command (docs/experiments.md, Exit codes)."""
 
     DONE = 0
     NOT_OVER = 1
-    """Something is left to do or does not hold: games are not over, a check failed."""
+    """Something is left to do: games are not over, a check failed."""
     MISTAKE = 2
-    """What was asked for cannot be done; a sentence said why."""
+    """The command cannot be carried out; a sentence said why."""
     UNUSABLE = 3
-    """All is over, but most replies of a player in a condition could not be used: the numbers tell that."""
+    """All games are over, but most replies of a player in a condition could not be used."""
     BROKEN = 4
-    """Games are left, for a model's first decisions were all without a usable reply: no further one began."""
+    """Games are left: a model's first decisions all lacked a usable reply, so no further game began."""
     INTERRUPTED = 130
     """After Ctrl-C."""
 
 
 def console(stderr: bool = False) -> Console:
-    """What is printed is meant literally but for its markup: a path may hold :what: looks like an emoji."""
+    """A console for the terminal. It replaces no emoji names, because a path may contain one."""
     return safe_console()(stderr=stderr, emoji=False)
 
 
 @cache
 def safe_console() -> type[Console]:
-    """The kind of console that no text steers; made when it is needed, for rich takes its time."""
+    """The class of console that replaces control characters. It is made late, because rich is slow to
+    import.
+    """
     from rich.console import Console
     from rich.segment import Segment
 
@@ -53,7 +53,7 @@ def safe_console() -> type[Console]:
         def render(
             self, renderable: RenderableType, options: ConsoleOptions | None = None
         ) -> Iterable[Segment]:
-            """See `Console.render`, by way of which everything is printed."""
+            """See `Console.render`, through which everything is printed."""
             for segment in super().render(renderable, options):
                 yield segment if segment.control else Segment(visible(segment.text), segment.style)
 
@@ -61,7 +61,7 @@ def safe_console() -> type[Console]:
 
 
 class TerminalLog(logging.Handler):
-    """What is logged, at the terminal."""
+    """A log handler that prints to the terminal."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """See `logging.Handler`."""
@@ -69,13 +69,13 @@ class TerminalLog(logging.Handler):
 
 
 def log_at_terminal() -> None:
-    """What is logged as a warning or an error goes to the terminal, unless somebody takes it already."""
+    """Print logged warnings and errors to the terminal, unless another handler does."""
     logging.basicConfig(level=logging.WARNING, handlers=[TerminalLog()])
 
 
 def confirmed(sentence: str, question: str, yes: bool) -> bool:
-    """Whether somebody at the terminal says yes. yes: it was said with the command, and is told. Without a
-    terminal nobody does.
+    """Whether somebody at the terminal says yes; False without a terminal. yes: it was given with the
+    command; the sentence is printed all the same.
     """
     if yes:
         say(console(stderr=True), f"yes: {sentence}")
@@ -87,5 +87,5 @@ def confirmed(sentence: str, question: str, yes: bool) -> bool:
 
 
 def say(console: Console, text: str, style: str = "") -> None:
-    """Print text to the letter, without markup. The terminal alone breaks lines, so that paths stay whole."""
+    """Print text literally, without markup. Lines are not wrapped, so that paths are not broken."""
     console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)

@@ -1,6 +1,4 @@
-"""What games and other calls will take, told before they are made: `wolflab plan`, and the head of every run
-that is paid for.
-"""
+"""Forecasts of games and other calls: `wolflab plan`, and the head of every run that costs money."""
 
 from __future__ import annotations
 
@@ -34,19 +32,19 @@ from ..wording import counted, duration
 from .console import confirmed, say
 
 _NAMED = 4
-"""Seats and sentences that are told one by one."""
+"""The most seats and sentences that are listed one by one."""
 _ASKS_ABOVE_USD, _ASKS_ABOVE_TOKENS = 10.0, 10_000_000
-"""What may cost more is begun after a yes; tokens count where nobody knows what they cost."""
+"""Above these a yes is needed; tokens count where their price is unknown."""
 _AGREED = "allowed usd", "allowed tokens"
-"""Under which a run keeps to what somebody has said yes."""
+"""The keys under which a run stores the amounts that had a yes."""
 _MARGIN = 1.5
-"""A yes holds up to so many times what was told: forecasts change while a run goes on."""
+"""A yes covers up to this multiple of the forecast, because forecasts change during a run."""
 
 
 def plan_run(
     console: Console, source: str, overrides: Sequence[str], village: bool, games: int, ask: int
 ) -> None:
-    """Tell what an experiment, a tournament or a study will take. ask: so many prompts are put to each model
+    """Print what an experiment, a tournament or a study will take. ask: prompts that are put to each model
     first.
     """
     planned = None
@@ -77,7 +75,7 @@ def plan_run(
 
 
 async def _ask_models(console: Console, experiment: Experiment, rehearsal: Rehearsal, most: int) -> Seen:
-    """Put some prompts to the models, and tell what that took."""
+    """Put some prompts to the models, and print what that took."""
     builder = PlayerBuilder(experiment)
     try:
         await preflight(builder)
@@ -103,8 +101,8 @@ async def _ask_models(console: Console, experiment: Experiment, rehearsal: Rehea
 def _games_left(
     experiment: Experiment, store: Store | None, planned: Mapping[str, int] | None = None
 ) -> dict[str, int]:
-    """Condition → games that are still to be played: none in place of one that is done, or void where none is
-    drawn again. planned: games in all, where the experiment does not say it.
+    """The number of games still to be played, by condition. Done games need no other; void ones do if they
+    are redrawn. planned: all games, if the experiment does not say it.
     """
     games = planned or {name: len(experiment.places(name)) for name in experiment.conditions}
     if store is None:
@@ -117,8 +115,9 @@ def _games_left(
 def forecast_underway(
     experiment: Experiment, rehearsal: Rehearsal, store: Store
 ) -> tuple[RunForecast, int] | None:
-    """What a run will have taken in the end: what its games that are over took, and a forecast of the others,
-    which alone the hours are of. With how many replies it is made of. None where nothing is left to play.
+    """The total forecast of a run in work, and the number of replies that it is based on; None if nothing is
+    left to play. The total has the finished games' costs and the others' forecast; the hours are of the
+    latter alone.
     """
     left = _games_left(experiment, store)
     if not any(left.values()):
@@ -130,7 +129,7 @@ def forecast_underway(
 def _tell_forecast(
     console: Console, rehearsal: Rehearsal, expected: RunForecast, plan: str = "wolflab plan …"
 ) -> None:
-    """The table, and what it is made of. plan: the command that tells it."""
+    """Print the forecast's table and its basis. plan: the command that prints more."""
     of = counted(expected.games, "game")
     if len(rehearsal.games) > 1:
         of += f" in {len(rehearsal.games)} conditions"
@@ -163,7 +162,7 @@ def _tell_forecast(
 
 
 def forecast_in_a_line(expected: RunForecast) -> str:
-    """A forecast of a run that is under way; see `forecast_underway`."""
+    """The forecast of a run in work, in a line; see `forecast_underway`."""
     parts = [f"{_in_words(expected.calls)} calls", f"{_in_words(expected.tokens)} tokens"]
     parts += [] if expected.usd is None else [_usd_in_words(expected)]
     if expected.hours is not None:
@@ -181,7 +180,7 @@ def _in_words(amount: Interval90 | None, unit: Literal["large", "usd", "hours"] 
 
 
 def _usd_in_words(expected: RunForecast) -> str:
-    """Of all models; some may have no price."""
+    """The costs of all models in words; some may have no price."""
     least = "at least " if any(model.usd is None for model in expected.models.values()) else ""
     return "not known" if expected.usd is None else f"{least}{_in_words(expected.usd, 'usd')}"
 
@@ -191,11 +190,11 @@ _UNSET = {
     "context": "no context, so a prompt that is too long is found out by its server",
     "max_tokens": "no max_tokens, so a long reply can exceed a budget",
 }
-"""Settings of a model that a forecast or a budget would need, and what is told without."""
+"""Settings of a model that a forecast or a budget needs, with the words if one is missing."""
 
 
 def _tell_unset(console: Console, experiment: Experiment, settings: Collection[str] = tuple(_UNSET)) -> None:
-    """Which of these settings nobody has set, with the seats."""
+    """Print which of these settings are missing, with their seats."""
     for setting in settings:
         lacking: dict[str, None] = {}
         for condition in experiment.conditions:
@@ -214,8 +213,8 @@ def _tell_unset(console: Console, experiment: Experiment, settings: Collection[s
 
 @dataclass(frozen=True)
 class Beginning:
-    """What was told at the head of a run. rehearsal: None where nothing was, or could be, told. usd, tokens:
-    that a yes was said to, to be kept with the run; 0 for none.
+    """The forecast at the head of a run. rehearsal: None without a forecast. usd, tokens: amounts that had a
+    yes, to be stored with the run; 0 for none.
     """
 
     rehearsal: Rehearsal | None = None
@@ -223,7 +222,7 @@ class Beginning:
     tokens: float = 0.0
 
     def keep(self, store: Store) -> None:
-        """So that a run that goes on is not asked for again."""
+        """Store the amounts, so that a resumed run does not ask again."""
         for name, value in zip(_AGREED, (self.usd, self.tokens), strict=True):
             if value:
                 store.remember(name, repr(value), anew=True)
@@ -237,10 +236,9 @@ def forecast_first(
     store: Store | None = None,
     planned: Mapping[str, int] | None = None,
 ) -> Beginning:
-    """Tell what a run will take, and ask whether to begin it where that is much.
-
-    ExperimentError where nobody says yes. yes: it was said beforehand. command: with which that is said.
-    store: of a run that goes on. planned: see `_games_left`.
+    """Print what a run will take, and ask before a costly one. ExperimentError if nobody says yes. yes: it
+    was given beforehand. command: the command that gives it. store: of a resumed run. planned: see
+    `_games_left`.
     """
     left, away = _games_left(experiment, store, planned), elsewhere(experiment)
     if not servers_of(experiment) or not any(left.values()):
@@ -275,21 +273,21 @@ def forecast_first(
     return Beginning(rehearsal, usd, tokens)
 
 
-def calls_first(
+def forecast_calls(
     console: Console,
     ahead: Sequence[CallsAhead],
     limits: tuple[int | None, float | None],
     yes: bool,
     command: str,
 ) -> None:
-    """Tell what calls outside games will take, and ask where that is much; see `forecast_first`. limits:
+    """Print what calls outside games will take, and ask before costly ones; see `forecast_first`. limits:
     tokens and USD.
     """
     for one in ahead:
         reply = "replies without a limit" if one.reply is None else f"at most {one.reply:,} reply tokens"
         money = "cost not known" if one.usd is None else f"at most {one.usd:,.2f} USD"
         prompts = f"{counted(one.calls, 'call')}, about {one.prompt:,} prompt tokens"
-        if one.least < one.calls:  # replies may have to be asked for again
+        if one.least < one.calls:  # some replies may have to be asked for again
             prompts = f"{one.least:,} to {one.calls:,} calls, at most about {one.prompt:,} prompt tokens"
         say(console, f"{one.model}: {prompts}, {reply}; {money}")
     usd = sum(one.usd or 0.0 for one in ahead)
@@ -300,14 +298,14 @@ def calls_first(
 
 
 def _dearest(experiment: Experiment) -> float:
-    """USD of a million of the dearest tokens, of models and embedders."""
+    """The highest price of a million tokens in USD, over models and embedders."""
     prices = [model.price for model in playing_models(experiment).values()]
     known = [price for price in (*prices, *embedder_prices(experiment).values()) if price is not None]
     return max((max(price.input, price.output) for price in known), default=0.0)
 
 
 def _within(budget: BudgetSpec, usd: float, tokens: float, dearest: float) -> tuple[float, float]:
-    """USD, and tokens without a price, that a budget leaves of these. dearest: USD of a million tokens."""
+    """These USD and unpriced tokens, limited by a budget. dearest: USD of a million tokens."""
     if budget.usd is not None:
         usd, tokens = min(usd, budget.usd), 0.0
     if budget.tokens is not None:
@@ -316,7 +314,7 @@ def _within(budget: BudgetSpec, usd: float, tokens: float, dearest: float) -> tu
 
 
 def _much(usd: float, tokens: float, agreed: Sequence[float] = (0.0, 0.0)) -> str:
-    """What a yes is needed for, in words; "" where none is. agreed: USD and tokens that had a yes."""
+    """The amounts that need a yes, in words; "" for none. agreed: USD and tokens that had a yes."""
     if usd > max(_ASKS_ABOVE_USD, agreed[0]):
         return f"{usd:,.2f} USD"
     if tokens > max(_ASKS_ABOVE_TOKENS, agreed[1]):
@@ -327,7 +325,7 @@ def _much(usd: float, tokens: float, agreed: Sequence[float] = (0.0, 0.0)) -> st
 def _agree(
     much: str, yes: bool, command: str, budget: str = "-o budget.tokens=…, or budget.usd and prices"
 ) -> None:
-    """Raise ExperimentError where nobody says yes."""
+    """Raise ExperimentError unless somebody says yes."""
     sentence = f"This may take up to {much}"
     if not confirmed(sentence, "Begin it?", yes):
         raise ExperimentError(f"{sentence}: begin it with {command}, or with a budget: {budget}")

@@ -1,7 +1,7 @@
 """A game in the terminal: live, or read back from its record.
 
-Colours follow 002 §7.3: the moderator in red, statements in green, requests in yellow. What is secret
-at the table (night choices, roles) is dim; it is shown to the reader, who is not playing.
+Colours follow 002 §7.3: the moderator in red, statements in green, requests in yellow. Secrets of the table
+(night choices, roles) are dim; readers who do not play see them.
 """
 
 from __future__ import annotations
@@ -44,10 +44,8 @@ ICONS = {
 
 
 class GamePrinter:
-    """Prints events as they come, grouped as a person reads them.
-
-    seat: whose eyes to read through (None: the moderator's). thoughts: print notes too. pace: seconds to
-    rest after each statement or announcement.
+    """Prints events as they come, in readable groups. seat: whose view is shown (None: the moderator's).
+    thoughts: print notes too. pace: seconds to wait after each statement or announcement.
     """
 
     def __init__(
@@ -67,7 +65,7 @@ class GamePrinter:
         self._ballots: list[BallotItem] = []
 
     def watch(self, events: Sequence[Event], log: Log, turns: Sequence[Turn]) -> None:
-        """`match.Match.watch`: what was thought, then what happened."""
+        """See `match.Match.watch`. Prints notes, then events."""
         if self.thoughts:
             for turn in turns:
                 self.notes(turn.ask.seat, turn.ask.kind, turn.notes, turn.invalid)
@@ -88,7 +86,7 @@ class GamePrinter:
         self._votes()
 
     def _dealt(self, event: Dealt) -> None:
-        """To a player its role; to the moderator all of them, when all are dealt."""
+        """Print a player's own role; for the moderator all roles, when all are dealt."""
         names, icon = self.ruleset.names, ICONS.get(event.role, "·")
         if self.seat is not None:
             self.console.print(f"[yellow]You are {names[event.seat]}, {icon} {event.role}.[/]")
@@ -132,7 +130,7 @@ class GamePrinter:
                 assert_never(item)
 
     def _votes(self) -> None:
-        """Print the ballots that came since: by whom each player was voted for, most votes first."""
+        """Print the votes since the last call: each player with its voters, most votes first."""
         ballots, self._ballots = self._ballots, []
         if not ballots:
             return
@@ -162,7 +160,7 @@ class GamePrinter:
     def notes(
         self, seat: int, kind: str, notes: Sequence[tuple[str, Content]], invalid: str | None = None
     ) -> None:
-        """What a seat noted down while answering an ask."""
+        """Print the notes that a seat wrote while answering an ask."""
         if seat < 0 or (self.seat is not None and seat != self.seat) or not (notes or invalid):
             return
         lines = [line for step, content in notes for line in note_lines(step, content, self.ruleset.names)]
@@ -179,11 +177,11 @@ class GamePrinter:
 def show_record(
     console: Console, record: GameRecord, seat: int | None = None, thoughts: bool = False
 ) -> None:
-    """Print a recorded game: the game log, or with `seat` that player's log (002 §7.2)."""
+    """Print a recorded game: the game log, or that seat's log (002 §7.2)."""
     printer = GamePrinter(console, record.ruleset, seat, thoughts)
     at: dict[int, list[PastTurn]] = {}
-    # What was asked outside the game comes first: an interview is about what has just been said, and the turn
-    # of the same place is the next one's, whose words follow.
+    # Probes come first: an interview is about the statement before, and the turn at the same place
+    # belongs to the next statement.
     for turn in (*(record.probes if thoughts else ()), *record.turns):
         at.setdefault(turn.at, []).append(turn)
     for index in range(len(record.events) + 1):
@@ -197,8 +195,8 @@ def show_record(
 
 
 def show_errors(console: Console, game: int, record: GameRecord) -> tuple[int, int]:
-    """Print one game's unusable replies (002's error log), and those with several answers, of which the last
-    was taken; returns how many there were of each.
+    """Print one game's unusable replies (002's error log), and replies with several answers of which the last
+    was taken. Returns the numbers of both.
     """
     count = last_taken = 0
     for turn in (*record.turns, *record.probes):
@@ -210,7 +208,7 @@ def show_errors(console: Console, game: int, record: GameRecord) -> tuple[int, i
                 where = f"{turn.ask} · {record.ruleset.names[turn.seat]} · {step}"
                 _show_mistake(console, game, where, content)
         if turn.invalid is not None:
-            mistakes = mistakes or 1  # what follows from a reply that is listed above is no further one
+            mistakes = mistakes or 1  # a consequence of a reply listed above is not counted again
             stand_in = "left out" if turn.probe else f"instead: {acted(turn.action, record.ruleset.names)}"
             console.print(
                 f"game {game} · {turn.ask} · {record.ruleset.names[turn.seat]}: {escape(turn.invalid)} "
@@ -221,7 +219,7 @@ def show_errors(console: Console, game: int, record: GameRecord) -> tuple[int, i
 
 
 def show_unusable(console: Console, game: int, names: Sequence[str], unusable: Sequence[Unusable]) -> None:
-    """As `show_errors`, of a game that is not over: what its calls on file show."""
+    """`show_errors` for a game that is not over, from its stored calls."""
     for mistake in unusable:
         where = f"{mistake.ask} · {names[mistake.seat]} · {mistake.step}"
         _show_mistake(console, game, where, mistake)

@@ -1,7 +1,5 @@
-"""What a person types at a terminal: a line that can be mended before it is sent, or one of some options; and
-lines through a pipe.
-
-It knows nothing of the game. prompt_toolkit is imported where somebody sits down.
+"""Input of a person at a terminal: a line that can be edited before it is sent, or one of several options;
+and lines through a pipe. It knows nothing of the game. prompt_toolkit is imported on first use.
 """
 
 from __future__ import annotations
@@ -17,18 +15,18 @@ if TYPE_CHECKING:
     from prompt_toolkit.output import Output
 
 KEYS = {"k": "/know", "l": "/log", "r": "/rules", "q": "/quit", "?": "/help"}
-"""One key each while an option is chosen."""
+"""The keys of commands while an option is chosen."""
 _HINT = "arrows or number, Enter · k what you know · l log · r rules · q leave · ? help"
 
 
 class Keyboard:
-    """See the module. input, output: of prompt_toolkit; None: this process's terminal."""
+    """Keyboard input by prompt_toolkit. input, output: see there; None: this process's terminal."""
 
     def __init__(self, input: Input | None = None, output: Output | None = None) -> None:
         self._io: dict[str, Any] = {"input": input, "output": output}
 
     async def line(self, prompt: str, bar: str, start: str = "") -> str:
-        """One line. Enter shows it once more: a second Enter sends it, any other key goes on with it."""
+        """Read a line. After Enter, a second Enter sends it; any other key edits it further."""
         from prompt_toolkit import PromptSession
 
         session: PromptSession[str] = PromptSession(**self._io)
@@ -42,7 +40,7 @@ class Keyboard:
             start = typed
 
     async def choose(self, options: Sequence[str], bar: str) -> str:
-        """One of the options, or a command of `KEYS`."""
+        """Read one of the options, or a command of `KEYS`."""
         at = 0
         while True:
             at, command = await _Menu(options, f"{bar}\n{_HINT}", at).run(self._io)
@@ -52,21 +50,21 @@ class Keyboard:
                 return options[at]
 
     async def _sure(self, chosen: str, bar: str) -> bool:
-        """Whether what was typed is to be sent."""
+        """Whether the person confirms the line."""
         yes, no = f"send: {chosen}", "go back and change it"
         at, command = await _Menu((yes, no), f"{bar}\nEnter sends it · u takes it back", 0, "u").run(self._io)
         return at == 0 and command is None
 
 
 class _Menu:
-    """Options below each other, one of them marked."""
+    """A list of options, one of them marked."""
 
     def __init__(self, options: Sequence[str], hint: str, at: int, back: str = "") -> None:
         self.options, self.hint, self.at, self.back = options, hint, at, back
         self._typed = ""
 
     async def run(self, io: dict[str, Any]) -> tuple[int, str | None]:
-        """(the option that was taken, from 0, None), or (the one marked, a command)."""
+        """(the chosen option, None), or (the marked option, a command); options count from 0."""
         from prompt_toolkit.application import Application
         from prompt_toolkit.layout import FormattedTextControl, HSplit, Layout, Window
 
@@ -127,7 +125,7 @@ class _Menu:
         return keys
 
     def _number(self, digit: str) -> None:
-        """Go to the option whose number has been typed, digit by digit."""
+        """Mark the option whose number is typed, digit by digit."""
         for typed in (self._typed + digit, digit):
             if 1 <= int(typed) <= len(self.options):
                 self.at, self._typed = int(typed) - 1, typed
@@ -136,7 +134,7 @@ class _Menu:
 
 
 class PipedLines:
-    """Lines from a file descriptor. While none is there, whoever plays beside goes on."""
+    """Lines from a file descriptor. Waiting for a line does not block the event loop."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -144,7 +142,7 @@ class PipedLines:
         self._ended = False
 
     async def readline(self) -> str:
-        """The next line with its end; "" where there is none any more."""
+        """The next line with its end; "" at the end of the input."""
         while b"\n" not in self._held and not self._ended:
             await self._something()
             more = os.read(self._descriptor, 1 << 16)
@@ -154,7 +152,7 @@ class PipedLines:
         return (line + end).decode("utf-8", "replace")
 
     async def _something(self) -> None:
-        """Wait until there is something to read. A file on the disk has it at once."""
+        """Wait until there is something to read. A file on disk is always ready."""
         loop = asyncio.get_running_loop()
         ready = asyncio.Event()
         try:
@@ -168,7 +166,7 @@ class PipedLines:
 
 
 def piped(stream: TextIO) -> TextIO | PipedLines:
-    """The lines of a stream from which nothing was read; the stream itself where no file is behind it."""
+    """The lines of an unread stream; the stream itself if it has no file descriptor."""
     try:
         return PipedLines(stream.fileno())
     except OSError:

@@ -1,6 +1,4 @@
-"""A person's seat in the terminal: what is asked, by number or with the arrow keys, or line by line through a
-pipe.
-"""
+"""A person's seat in the terminal: answers by number, with the arrow keys, or line by line through a pipe."""
 
 from __future__ import annotations
 
@@ -36,14 +34,14 @@ HELP = """\
 
 
 class AwayFromTable(ServerError):
-    """The person has left; the game waits, and can be taken up again."""
+    """The person has left; the game waits, and can be resumed."""
 
 
 @dataclass
 class TerminalTable:
     """`models.person.PeopleTable` for one person at a terminal.
 
-    printer: shows what the seat may see, before it is asked. keyboard: None where lines are read from a pipe.
+    printer: shows the seat's view before each question. keyboard: None if lines are read from a pipe.
     """
 
     console: Console
@@ -56,7 +54,7 @@ class TerminalTable:
 
     async def put(self, question: Question, key: str) -> TimedAnswer:
         """See `models.person.PeopleTable`."""
-        self.printer.pace = self.pace  # what came before was on file, and passed at once
+        self.printer.pace = self.pace  # events before this one were stored, and printed without pauses
         async with self._one_at_a_time:
             begun = time.monotonic()
             return TimedAnswer(await self._answer(question), time.monotonic() - begun)
@@ -82,7 +80,7 @@ class TerminalTable:
     # -- three sorts of answers
 
     async def _choose(self, now: Situation, options: Sequence[str]) -> str:
-        """One of the options; wrong input is asked again with the reason."""
+        """Ask for one of the options; wrong input is refused with the reason."""
         if self.keyboard is not None:
             while True:
                 typed = await self.keyboard.choose(options, _bar(now))
@@ -109,7 +107,7 @@ class TerminalTable:
             self._say(f"there is no {typed.split()[0]}, and nothing was said; /help lists what there is")
 
     async def _rate(self, now: Situation, names: Sequence[str]) -> dict[str, int]:
-        """One line for all: each name with a number. The last answer is filled in."""
+        """Ask for one line with a number for each name. The last answer is filled in."""
         self._say(f"Outside the game. {OPINIONS['rate'].asks}")
         start = ", ".join(f"{name} {self._rated.get(name, 5)}" for name in names)
         if self.keyboard is None:
@@ -123,7 +121,7 @@ class TerminalTable:
             self._say(found)
 
     async def _guess(self, now: Situation, names: Sequence[str], roles: Sequence[str]) -> dict[str, str]:
-        """One player after another, among the roles in play."""
+        """Ask for each player's role, one after another."""
         self._say(f"Outside the game. {OPINIONS['guess'].asks}")
         guessed = {}
         for name in names:
@@ -134,7 +132,7 @@ class TerminalTable:
     # -- lines
 
     async def _line(self, now: Situation, prompt: str, start: str = "") -> str:
-        """One line that is no command of the table's."""
+        """Read a line that is not a command."""
         while True:
             if self.keyboard is not None:
                 typed = _printable(await self.keyboard.line(prompt, _bar(now), start))
@@ -151,14 +149,14 @@ class TerminalTable:
                 return typed
 
     def _command(self, typed: str, now: Situation) -> bool:
-        """Do what a command says; False for what is none."""
+        """Carry out a command; False for other input."""
         name = typed.strip().lower()
         if name == "/quit":
             raise AwayFromTable("you have left the table")
         told: dict[str, Callable[[], str]] = {
             "/help": lambda: HELP,
-            "/know": lambda: what_is_known(now),
-            "/log": lambda: what_happened(now),
+            "/know": lambda: _known_to_seat(now),
+            "/log": lambda: _events_seen(now),
             "/rules": lambda: rules_for_people(now.ruleset),
         }
         if name not in told:
@@ -178,15 +176,15 @@ class TerminalTable:
 
 
 def _bar(now: Situation) -> str:
-    """Who the person is, always on the screen."""
+    """The status bar: who the person is."""
     name = now.ruleset.names[now.seat]
     office = ", the Sheriff" if now.sheriff == now.seat else ""
     time = "Night" if now.phase == "night" else "Day"
     return f"{time} {now.round} · you are {name}, {ICONS.get(now.role, '·')} {now.role}{office}"
 
 
-def what_is_known(now: Situation) -> str:
-    """The seat's role and pack, who lives, who leads, and what the moderator told this seat."""
+def _known_to_seat(now: Situation) -> str:
+    """The seat's role and pack, who lives, who is Sheriff, and what the moderator told this seat."""
     names = now.ruleset.names
     facts = facts_of(now.ruleset, [line.event for line in now.lines])  # type: ignore[misc]
     mates = [names[seat] for seat in now.pack if seat != now.seat]
@@ -205,8 +203,8 @@ def what_is_known(now: Situation) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def what_happened(now: Situation) -> str:
-    """Everything that the seat saw and heard, by day and night."""
+def _events_seen(now: Situation) -> str:
+    """All events that the seat saw, by day and night."""
     lines, time = [], ""
     for line in now.lines:
         at = f"{'Night' if line.phase == 'night' else 'Day'} {line.round}"
@@ -225,8 +223,8 @@ def _told(line: Line, now: Situation) -> str:
 
 
 def chosen_option(typed: str, options: Sequence[str]) -> int | str:
-    """Which option was typed, from 0: by its number, or by words that stand in one option alone; or what is
-    wrong, as a sentence.
+    """The typed option, from 0: by its number, or by words that only one option contains; else a sentence on
+    what is wrong.
     """
     typed = typed.strip()
     if typed.isdecimal():
@@ -243,7 +241,7 @@ def chosen_option(typed: str, options: Sequence[str]) -> int | str:
 
 
 def ratings(typed: str, names: Sequence[str], before: dict[str, int]) -> dict[str, int] | str:
-    """The numbers that a line gives for these names, the others as before; or a sentence on what is wrong."""
+    """A line's numbers by name, with earlier numbers for other names; or a sentence on what is wrong."""
     found = dict(before)
     for part in filter(None, (part.strip() for part in re.sub("[=:]", " ", typed).split(","))):
         name, _, number = part.rpartition(" ")
@@ -258,11 +256,13 @@ def ratings(typed: str, names: Sequence[str], before: dict[str, int]) -> dict[st
 
 
 def _number(typed: str, most: int) -> int:
-    """The number from 1 to `most` that was typed; 0 for what is none. Python reads no endless one."""
+    """The typed number from 1 to `most`; 0 for other input. Very long ones are refused, as Python cannot read
+    them.
+    """
     number = int(typed) if typed.isdecimal() and len(typed) < 10 else 0
     return number if number <= most else 0
 
 
 def _printable(typed: str) -> str:
-    """Without what is no text: bytes that could not be read come as halves of letters."""
+    """The text without surrogates, which stand for bytes that could not be decoded."""
     return typed.encode("utf-8", "replace").decode()

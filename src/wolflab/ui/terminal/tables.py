@@ -1,6 +1,5 @@
-"""Tables for the terminal: the main one of a `Summary` and `Extras`, and tables of any width.
-
-A name is never broken, and what does not fit goes into a further table.
+"""Tables for the terminal: the main one of a `Summary` and `Extras`, and tables of any width. Names are never
+broken; columns that do not fit go into a further table.
 """
 
 from __future__ import annotations
@@ -55,11 +54,11 @@ from .console import say
 
 INSTRUMENT = "Instrument check: no language model played. This says nothing about models."
 _WIDE = 130
-"""Columns from which conditions are rows; below, they are columns."""
+"""From this width on conditions are rows; below, they are columns."""
 _HEAD, _COLUMN = 19, 17
-"""Columns that the measures' names and one condition take; what does not fit goes into a further table."""
+"""The widths of the measures' names and of one condition; further conditions go into a further table."""
 _NOTE = 18
-"""Columns of a remark under a number."""
+"""The width of a remark under a number."""
 
 
 def print_summary(
@@ -67,8 +66,8 @@ def print_summary(
     summary: Summary,
     extras: Extras = Extras(),  # noqa: B008 (frozen)
 ) -> None:
-    """Who fails and who plays, the main table, what its conditions stand for, the differences that show, and
-    what else went wrong.
+    """Print failing players, all players, the main table, the conditions' settings, significant differences,
+    and other problems.
     """
     summary, extras = marked(summary, extras)
     print_top(console, extras)
@@ -107,7 +106,9 @@ def print_summary(
 
 
 def print_top(console: Console, extras: Extras) -> None:
-    """Whose replies mostly cannot be used, what `-o` made of conditions, and a line for each player."""
+    """Print players with mostly unusable replies, conditions that `-o` changed, and a line for each
+    player.
+    """
     for trouble in extras.unusable_players:
         say(console, trouble_in_words(trouble), "yellow")
     for run in dict.fromkeys(trouble.run for trouble in extras.unusable_players):
@@ -123,7 +124,9 @@ def print_top(console: Console, extras: Extras) -> None:
 
 
 def _print_contrasts(console: Console, summary: Summary) -> None:
-    """The differences that show, how many do not, and why one may not be that of the two means."""
+    """Print significant differences, the number of others, and why a difference may not be that of the two
+    means.
+    """
     for contrast in summary.contrasts:
         if contrast.p_holm is not None and contrast.p_holm < 0.05:
             chance = "< 0.001" if contrast.p_holm < 0.001 else f"{contrast.p_holm:.3f}"
@@ -145,7 +148,7 @@ _WEIGHED = (
 
 
 def _weighed_otherwise(summary: Summary, contrast: Contrast) -> bool:
-    """Whether a mean difference of deals is not that of the two numbers in the table."""
+    """Whether a mean difference over deals is not the difference of the two numbers in the table."""
     if not MEASURES[contrast.metric].by_deal:
         return False
     of = {condition.name: condition.measures.get(contrast.metric) for condition in summary.conditions}
@@ -156,7 +159,7 @@ def _weighed_otherwise(summary: Summary, contrast: Contrast) -> bool:
 
 
 def _print_differs(console: Console, extras: Extras) -> None:
-    """A line for each condition whose settings are not the baseline's."""
+    """Print a line for each condition whose settings differ from the baseline's."""
     kept = [difference for difference in extras.differs if difference.places]
     if kept:
         say(console, f"What differs from {kept[0].baseline}:")
@@ -172,10 +175,9 @@ def main_table(
     width: int | None = None,
     extras: Extras = Extras(),  # noqa: B008 (frozen)
 ) -> Table:
-    """Games, leadership where there is a Sheriff, wins, invalid replies, usage; by condition.
-
-    On a terminal narrower than 130 columns (width; None: as wide as this one) conditions are columns, so
-    that nothing is cut.
+    """The main table: games, leadership if there is a Sheriff, wins, invalid replies, usage; by condition. On
+    a terminal narrower than 130 columns (width; None: of this one) conditions are columns, so that nothing is
+    cut.
     """
     measures = [*headlines(summary), *costs(summary)]
     lines = ("value, 95 % interval, what was counted", legend(summary, measures), PER_DEAL)
@@ -211,7 +213,7 @@ def _cell(condition: ConditionResult, measure: Measure) -> str:
 
 
 def framed(title: str, instrument: bool, caption: str) -> Table:
-    """A table with lines between its rows, marked where no language model played. title: words."""
+    """A table with lines between its rows, marked if no language model played. title: words."""
     mark = " [bold yellow](instrument check)[/]" if instrument else ""
     return Table(
         title=escape(title) + mark,
@@ -234,12 +236,12 @@ def _games(condition: ConditionResult, marks: Sequence[str]) -> str:
 
 
 def in_red(marks: Sequence[str]) -> list[str]:
-    """Lines of a cell that are to be seen."""
+    """Lines of a cell in red."""
     return [f"[red]{escape(mark)}[/]" for mark in marks]
 
 
 def estimate_cell(estimate: Estimate | None, kind: Unit) -> str:
-    """Value, interval and what was counted, on short lines."""
+    """Value, interval and n, on short lines."""
     if estimate is None:
         return "–"
     under = "\n".join(f"[dim]{words}[/]" for words in counted_in_words(estimate))
@@ -249,13 +251,13 @@ def estimate_cell(estimate: Estimate | None, kind: Unit) -> str:
 
 
 def noted_cell(estimate: Estimate) -> str:
-    """A plain estimate, and under it why it has no interval."""
+    """An estimate of unit "plain", and why it has no interval."""
     why = "\n".join(f"[dim]{escape(line)}[/]" for line in wrap(estimate.note, _NOTE))
     return estimate_cell(estimate, "plain") + (f"\n{why}" if why and estimate.low is None else "")
 
 
 def in_line(estimate: Estimate, kind: Unit, signed: bool = False) -> str:
-    """Value and interval on one line, or why there is none."""
+    """Value and interval on one line, or why there is no interval."""
     if estimate.value is None:
         return f"– ({estimate.note})"
     sign = "+" if signed and estimate.value > 0 else ""
@@ -266,16 +268,15 @@ def in_line(estimate: Estimate, kind: Unit, signed: bool = False) -> str:
 # -- tables of any width ------------------------------------------------------------------------------
 
 _BORDER, _AROUND = 1, 3
-"""Columns that a table takes beside its columns, and that each column takes beside its text."""
+"""The width of a table beside its columns, and of a column beside its text."""
 
 
 def print_fitted(
     console: Console, title: str, heads: Sequence[str], rows: Sequence[Sequence[str]], caption: str = ""
 ) -> None:
-    """Print rows under heads; the first cell of a row is its head, and stands in every table.
-
-    Cells and heads are rich markup with the line breaks that they are to have; none is added.
-    A head and one column that are wider together than the terminal are printed as they are.
+    """Print a table, in several parts if it is too wide; the first cell of a row is repeated in each part.
+    Cells and heads are rich markup with their line breaks; none is added. A part has at least one column,
+    even if it is wider than the terminal.
     """
     widths = [_width([head, *(row[k] for row in rows)]) + _AROUND for k, head in enumerate(heads)]
     parts: list[list[int]] = []
@@ -301,7 +302,7 @@ def print_fitted(
 
 
 def print_table(console: Console, table: ReportTable, caption: str = "") -> None:
-    """A page's table in the terminal: numbers with their intervals, and what stands under them."""
+    """Print a report's table: numbers with their intervals and remarks."""
 
     def printed(cell: Cell) -> str:
         under = [line for text in (cell.ends, *cell.under) if text for line in text.split(", ")]
@@ -318,7 +319,7 @@ def print_table(console: Console, table: ReportTable, caption: str = "") -> None
 
 @contextmanager
 def _at_least(console: Console, width: int) -> Iterator[None]:
-    """A console that takes no notice of a terminal's edge, where that is needed."""
+    """A console of at least this width."""
     before = console.width
     try:
         console.width = max(width, before)
@@ -328,6 +329,6 @@ def _at_least(console: Console, width: int) -> Iterator[None]:
 
 
 def _width(cells: Sequence[str]) -> int:
-    """Columns of the longest line."""
+    """The width of the longest line."""
     lines = (line for cell in cells for line in Text.from_markup(cell).plain.split("\n"))
     return max((cell_len(line) for line in lines), default=0)

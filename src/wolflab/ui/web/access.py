@@ -1,4 +1,4 @@
-"""Who may go where: hosts, whoever made a table, whoever holds a seat; and the connections that are open."""
+"""Access control: the host, makers of tables, holders of seats; and the open connections."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from .table_server import TableServer
 
 _YEAR = 365 * 86_400
 _PAGE = re.compile(r"(/(?:[\w.~%-]+/)*?)(?:t/\w+/(?:d/|host/|s/\d+/)?|study/\w*)?", re.ASCII)
-"""The path of a page; first, what stands before the server's own."""
+"""The path of a page; its first group is a proxy's prefix."""
 
 
 @dataclass(eq=False)
 class PageConnection:
-    """One open connection. why, code: with what sentence and code it is closed."""
+    """One open connection. why, code: the reason and the code with which it is closed."""
 
     socket: WebSocket
-    heard: float = 0.0
+    last_message: float = 0.0
     messages: int = 0
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     why: str = ""
@@ -38,7 +38,7 @@ class PageConnection:
 
 @dataclass(eq=False)
 class PageConnections:
-    """All open connections: by address those that hold no seat, by table and seat the others."""
+    """All open connections: those without a seat by address, the others by table and seat."""
 
     unknown: dict[str, int] = field(default_factory=dict)
     seats: dict[tuple[WebTable, int], list[PageConnection]] = field(default_factory=dict)
@@ -52,14 +52,14 @@ class PageConnections:
 
 @dataclass
 class AccessControl:
-    """Who may go where. One of these serves all requests of a server."""
+    """Access control for all requests of a server."""
 
     server: TableServer
     limits: Limiter
     connections: PageConnections
 
     def cookie(self, what: str) -> str:
-        """The name of a cookie: servers on other ports of one host have cookies of other names."""
+        """The name of a cookie; it differs between servers on one host."""
         return f"wolflab_{self.server.facts.server}_{what}"
 
     def is_host(self, visit: HTTPConnection) -> bool:
@@ -67,7 +67,9 @@ class AccessControl:
         return is_token(visit.cookies.get(self.cookie("host"), ""), self.server.facts.host)
 
     def admit(self, visit: HTTPConnection) -> None:
-        """Whoever holds no seat: counted by address, and with an access token where one is needed."""
+        """Admit a visitor without a seat: count it by address, and check the access token if one is
+        needed.
+        """
         host = self.is_host(visit)
         if not host:
             self.limits.take(UNKNOWN, address(visit))
@@ -79,8 +81,8 @@ class AccessControl:
                 )
 
     def table(self, visit: HTTPConnection) -> WebTable:
-        """The table of the path; a wrong code counts as a guess. Whoever holds something of a table is not
-        kept from it by the guesses of others at the same address.
+        """The table of the path; a wrong code counts as a guess. Guesses of others at the same address do not
+        lock out holders of a secret of the table.
         """
         where = address(visit)
         try:
@@ -106,7 +108,7 @@ class AccessControl:
         return same_secret(cookie, table.plan.keeper) or self.is_host(visit)
 
     def must_keep(self, visit: HTTPConnection) -> WebTable:
-        """The table, for whoever made it."""
+        """The table of the path; Refused unless this browser made it."""
         self.admit(visit)
         table = self.table(visit)
         if not self.keeper(visit, table):
@@ -114,8 +116,8 @@ class AccessControl:
         return table
 
     def seat(self, visit: HTTPConnection, ticket: str = "") -> tuple[WebTable, int]:
-        """The table and the seat of the path, for whoever holds it: by its cookie, or by a ticket where the
-        seat is a shared device's.
+        """The table and the seat of the path; Refused unless this browser holds the seat, by its cookie, or
+        by a ticket at a shared device.
         """
         table = self.table(visit)
         number = seat_number(visit, table)
@@ -132,7 +134,7 @@ class AccessControl:
         return table, number
 
     def device(self, visit: HTTPConnection) -> WebTable:
-        """The table of the path, for the device that people share at it."""
+        """The table of the path; Refused unless this is its shared device."""
         table = self.table(visit)
         if not same_secret(visit.cookies.get(self.cookie("device"), ""), table.plan.device):
             self.limits.take(UNKNOWN, address(visit))
@@ -140,14 +142,14 @@ class AccessControl:
         return table
 
     def mark_host(self, visit: HTTPConnection, table: WebTable) -> None:
-        """A host who plays does not see what the moderator sees while people play."""
+        """Note that the host plays, so that the moderator's view is closed while people play."""
         if self.is_host(visit) and not table.plan.host_plays:
             table.plan.host_plays = True
             table.save()
             table.touch()
 
     def guessed(self, visit: HTTPConnection, sentence: str) -> Refused:
-        """A wrong secret: it is counted."""
+        """Count a wrong secret."""
         self.limits.count(GUESSES, address(visit))
         return Refused(403, sentence)
 
@@ -165,27 +167,25 @@ class AccessControl:
 
 
 def up(visit: HTTPConnection) -> str:
-    """From the address of a request to the first page of the server, as a link: right also where a proxy
-    has put a path before both.
+    """The relative link from a request's address to the server's first page. It is right behind a proxy with
+    a path, too.
     """
     path: str = visit.scope["path"].removeprefix(visit.scope.get("root_path", ""))
     return "../" * (path.count("/") - 1) or "./"
 
 
 def below(visit: HTTPConnection, path: str) -> str:
-    """A path of the server as browsers see it: they say from which page they come, and so what a proxy
-    has put before it.
-    """
+    """A path of the server as browsers see it: the referring page shows the prefix of a proxy."""
     try:
         page = urlsplit(visit.headers.get("referer", "")).path
-    except ValueError:  # it is no address
+    except ValueError:  # not an address
         page = ""
     came = _PAGE.fullmatch(page)
     return (came[1] if came else "/") + path.removeprefix("/")
 
 
 def address(visit: HTTPConnection) -> str:
-    """Where it comes from: an address, or the network of one household where addresses are plenty (IPv6)."""
+    """The client's address; for IPv6 the network of one household."""
     host = visit.client.host if visit.client is not None else "?"
     try:
         found = ipaddress.ip_address(host)
@@ -199,7 +199,7 @@ def address(visit: HTTPConnection) -> str:
 
 
 def seat_number(visit: HTTPConnection, table: WebTable) -> int:
-    """The seat of the path. Where agents are not marked, theirs are answered for as a person's."""
+    """The seat of the path. If agents are not marked, their seats get the same answer as people's."""
     number: int = visit.path_params["seat"]
     seats = table.plan.seats
     if not number < len(seats) or (table.plan.marked and not seats[number].of_person):
@@ -208,5 +208,5 @@ def seat_number(visit: HTTPConnection, table: WebTable) -> int:
 
 
 def is_token(given: str, kept: str) -> bool:
-    """Whether it is that token, and not the empty one."""
+    """Whether a given token is the right one; never for an empty one."""
     return bool(given) and hmac.compare_digest(given.encode("utf-8", "replace"), kept.encode())

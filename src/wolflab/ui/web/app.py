@@ -1,4 +1,4 @@
-"""The server's routes: who may do what, and what pages send. What they are sent is in `sockets`."""
+"""The server's routes: requests from pages, and who may make them. `sockets` sends to pages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .plan import BudgetPlan, TableRequest, new_pin, new_secret, nickname, same_
 from .refusals import Refused, sentence_of
 from .seat_session import DRAFT_LIMIT, NOTES_LIMIT
 from .sockets import live_host, live_nowhere, live_public, live_seat
-from .state_messages import device_told
+from .state_messages import device_message
 from .table import WebTable
 from .table_server import TableServer
 
@@ -36,7 +36,7 @@ Short = Annotated[str, msgspec.Meta(max_length=200)]
 
 
 class Entry(msgspec.Struct, forbid_unknown_fields=True):
-    """Secrets that a link carried."""
+    """Secrets from a link."""
 
     access: Short | None = None
     host: Short | None = None
@@ -45,8 +45,8 @@ class Entry(msgspec.Struct, forbid_unknown_fields=True):
     secret: Short | None = None
 
 
-class Joining(msgspec.Struct, forbid_unknown_fields=True):
-    """Somebody sits down; seat: None for any."""
+class _JoinBody(msgspec.Struct, forbid_unknown_fields=True):
+    """A request to sit down; seat: None for any."""
 
     name: Short = ""
     seat: int | None = None
@@ -64,21 +64,21 @@ class Given(msgspec.Struct, forbid_unknown_fields=True):
     away: Annotated[float, msgspec.Meta(ge=0)] | None = None
 
 
-class SessionDraft(msgspec.Struct, forbid_unknown_fields=True):
-    """What somebody is typing."""
+class _DraftBody(msgspec.Struct, forbid_unknown_fields=True):
+    """A draft that somebody is typing."""
 
     draft: Annotated[str, msgspec.Meta(max_length=DRAFT_LIMIT)] | None = None
     notes: Annotated[str, msgspec.Meta(max_length=NOTES_LIMIT)] | None = None
 
 
 class Ready(msgspec.Struct, forbid_unknown_fields=True):
-    """Ready for the day; round: after which night."""
+    """Somebody is ready for the day; round: of the night before it."""
 
     round: int
 
 
 class Unlock(msgspec.Struct, forbid_unknown_fields=True):
-    """A seat of a shared device is taken up."""
+    """A request to open a seat of a shared device."""
 
     pin: Annotated[str, msgspec.Meta(max_length=20)]
     name: Short = ""
@@ -88,7 +88,7 @@ class Unlock(msgspec.Struct, forbid_unknown_fields=True):
 
 
 async def _take_page(request: Request) -> Response:
-    """The one page; what it shows it asks for."""
+    """The one page, which loads its data itself."""
     return HTMLResponse(
         (_STATIC / "index.html").read_text("utf-8").replace('"/static/', f'"{up(request)}static/')
     )
@@ -119,7 +119,7 @@ async def _take_enter(request: Request, access: AccessControl) -> Response:
 
 
 async def _take_enter_table(request: Request, access: AccessControl) -> Response:
-    """POST /t/CODE/enter: the secrets of whoever made the table, and of its shared device."""
+    """POST /t/CODE/enter: the secrets of the table's maker, and of its shared device."""
     table, given = access.table(request), await body(request, Entry)
     answer = JSONResponse({})
     path = f"/t/{table.plan.code}/"
@@ -169,7 +169,7 @@ def _made(
 async def _take_join(request: Request, access: AccessControl) -> Response:
     """POST /t/CODE/join"""
     access.admit(request)
-    table, given = access.table(request), await body(request, Joining)
+    table, given = access.table(request), await body(request, _JoinBody)
     seat, secret = table.join(given.name, given.seat)
     answer = JSONResponse({"seat": seat, "secret": secret}, 201)
     _sits(request, access, answer, table, seat, secret)
@@ -183,7 +183,7 @@ async def _take_start(request: Request, access: AccessControl) -> None:
 
 
 async def _take_resume(request: Request, access: AccessControl) -> None:
-    """POST /t/CODE/resume, with another budget where the host gives one; what is left out stays."""
+    """POST /t/CODE/resume, perhaps with another budget from the host; limits that are left out stay."""
     table, given = access.must_keep(request), await body(request, BudgetPlan)
     if given != BudgetPlan() and not access.is_host(request):
         raise Refused(403, "only the host may change the budget")
@@ -214,7 +214,9 @@ async def _take_enter_seat(request: Request, access: AccessControl) -> Response:
 def _sits(
     request: Request, access: AccessControl, answer: Response, table: WebTable, seat: int, secret: str
 ) -> None:
-    """This browser holds that seat; where the moderator's view is, it says so, whoever is the host later."""
+    """Note that this browser holds the seat, also in a cookie for the moderator's view, in case it becomes
+    the host's later.
+    """
     access.set_cookie(request, answer, "seat", secret, f"/t/{table.plan.code}/s/{seat}/")
     access.set_cookie(request, answer, "sits", str(seat), _host_path(table))
     access.mark_host(request, table)
@@ -229,7 +231,9 @@ def _seated(request: Request, access: AccessControl) -> tuple[WebTable, int]:
 
 
 async def _seated_with(request: Request, access: AccessControl, kind: type[T]) -> tuple[WebTable, int, T]:
-    """The same, and what is sent. The seat is looked at once that has come: it may be theirs no more."""
+    """The seat and the request's body. The seat is checked after the body has come, since it may have changed
+    hands.
+    """
     data = await body_bytes(request)
     table, seat = _seated(request, access)
     return table, seat, parsed(request, data, kind)
@@ -245,7 +249,7 @@ async def _take_answer(request: Request, access: AccessControl) -> Response:
 
 async def _take_draft(request: Request, access: AccessControl) -> None:
     """POST /t/CODE/s/N/draft"""
-    table, seat, given = await _seated_with(request, access, SessionDraft)
+    table, seat, given = await _seated_with(request, access, _DraftBody)
     kept = table.sessions[seat].kept
     kept.draft = kept.draft if given.draft is None else given.draft
     kept.notes = kept.notes if given.notes is None else given.notes
@@ -266,7 +270,7 @@ async def _take_back(request: Request, access: AccessControl) -> None:
 
 async def _take_rename(request: Request, access: AccessControl) -> None:
     """POST /t/CODE/s/N/name"""
-    table, seat, given = await _seated_with(request, access, Joining)
+    table, seat, given = await _seated_with(request, access, _JoinBody)
     table.rename(seat, given.name)
 
 
@@ -290,11 +294,13 @@ async def _take_device(request: Request, access: AccessControl) -> Response:
     """GET /t/CODE/d/state"""
     table = access.device(request)
     table.at_device()
-    return JSONResponse(device_told(table))
+    return JSONResponse(device_message(table))
 
 
 async def _take_unlock(request: Request, access: AccessControl) -> Response:
-    """POST /t/CODE/s/N/unlock: a PIN becomes a ticket; the first PIN of a seat is taken as its own."""
+    """POST /t/CODE/s/N/unlock: exchange a PIN for a ticket; the first PIN given for a seat becomes its
+    PIN.
+    """
     table = access.device(request)
     number, given = seat_number(request, table), await body(request, Unlock)
     seat, who = table.plan.seats[number], f"{table.plan.code}/{number}"
@@ -319,7 +325,7 @@ async def _take_unlock(request: Request, access: AccessControl) -> Response:
 
 
 async def _take_lock(request: Request, access: AccessControl) -> None:
-    """POST /t/CODE/s/N/lock: the ticket is worth nothing from now on."""
+    """POST /t/CODE/s/N/lock: the ticket becomes invalid."""
     table, seat = _seated(request, access)
     table.tickets.pop(request.headers.get("x-ticket", ""), None)
     access.connections.end(table, seat, "This seat is locked.")
@@ -328,7 +334,7 @@ async def _take_lock(request: Request, access: AccessControl) -> None:
 # -- the server -----------------------------------------------------------------------------------------
 
 Handler = Callable[[Request, AccessControl], Awaitable[Response | None]]
-"""Answers a request; None for an answer that says nothing further."""
+"""Answers a request; None for an empty answer."""
 
 _POSTS: dict[str, Handler] = {
     "/enter": _take_enter,
@@ -369,8 +375,8 @@ def application(
     closed: Collection[str] = (),
     serving: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
 ) -> Starlette:
-    """The server as an ASGI application. hosts: see `Guard`. further: routes that come before these. closed:
-    paths that are not served. serving: entered before any table is taken up, left when all are put away.
+    """The server as an ASGI application. hosts: see `Guard`. further: routes before these. closed: paths that
+    are not served. serving: a context entered before tables are opened, and left after they are closed.
     """
     access = AccessControl(server, Limiter(), PageConnections())
 

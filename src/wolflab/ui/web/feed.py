@@ -1,8 +1,5 @@
-"""What goes down to one seat, to those who watch, or to the host: a log, numbered within it, and how it is
-now.
-
-An item's number says how many items this feed had before, and nothing else. So a gap, which would tell of
-what others do, cannot be.
+"""A feed for one seat, for watchers, or for the host: a log numbered within the feed, and the present state.
+An item's number is the number of earlier items in this feed, so that no gap reveals what others do.
 """
 
 from __future__ import annotations
@@ -38,29 +35,29 @@ class Feed:
         self.reset()
 
     def reset(self) -> None:
-        """Begin the log again: the game is played back."""
+        """Clear the log, because the game is played back."""
         self.items: list[bytes] = []
         self.known: list[str] = []
         self._transcript = Transcript(self.ruleset, self.viewer)
 
     @property
     def facts(self) -> Facts:
-        """What this viewer knows."""
+        """The facts that this viewer knows."""
         return self._transcript.facts
 
     def event(self, event: Event) -> None:
-        """Something happened. What this viewer does not learn of leaves no trace."""
+        """Add an event. One that this viewer does not learn of leaves no trace."""
         for item in self._transcript.items(event):
             self.items.append(encode(item))
             if isinstance(item, AnnouncementItem) and item.private and not isinstance(event, Dealt):
                 self.known.append(item.text)
 
     def add(self, kind: type[TranscriptItem], *fields: Any) -> None:
-        """An item that no event made, at the time of the game. fields: as its class names them."""
+        """Add an item without an event, at the game's present time. fields: those of its class."""
         self.items.append(encode(kind(self.facts.round, self.facts.phase, *fields)))
 
     def thoughts(self, seat: int, notes: Sequence[tuple[str, Content]], invalid: str | None) -> None:
-        """What an agent noted down: for the host, and for nobody while people play."""
+        """Add an agent's notes to the host's feed; nobody sees them while people play."""
         lines = [line for step, note in notes for line in note_lines(step, note, self.ruleset.names)]
         if invalid:
             lines.append(f"No usable reply: {invalid}")
@@ -70,8 +67,8 @@ class Feed:
     # -- who listens ----------------------------------------------------------------------
 
     def publish(self, now: bytes) -> None:
-        """How it is now; whoever listens is woken, and only where something has changed for this viewer: that
-        something happens at all, unseen, would tell of it.
+        """Set the present state. Listeners are woken only if something changed for this viewer; otherwise
+        they would learn that something unseen happens.
         """
         if now == self.now and len(self.items) == self._published:
             return
@@ -83,14 +80,16 @@ class Feed:
                 future.set_result(None)
 
     async def changed(self, version: int) -> None:
-        """Wait until there is more than at that version."""
+        """Wait for a later version."""
         if self.version == version:
             future = asyncio.get_running_loop().create_future()
             self._waiting.append(future)
             await future
 
     def message(self, since: int, extra: bytes = b"") -> tuple[bytes, int]:
-        """What a viewer is sent who has `since` items, and how many it has then. extra: further fields."""
+        """The message for a viewer that has `since` items, and its number of items afterwards. extra: further
+        fields.
+        """
         since = max(0, min(since, len(self.items)))
         parts = [b'{"n":%d,' % number + self.items[number][1:] for number in range(since, len(self.items))]
         log = b",".join(parts)

@@ -1,8 +1,6 @@
-"""What every request goes through: whom it is addressed to, where it comes from, how large it is, how many
-there are.
-
-Hosts and origins are lists of what is allowed, so that no other site's page can speak to this server through
-somebody's browser. A limit says in its refusal what it is.
+"""Checks of every request: its host, its origin, its size, and rates. Hosts and origins are lists of what is
+allowed, so that no other site's page can use this server through somebody's browser. A refusal names the
+limit.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ from .refusals import Refused
 T = TypeVar("T")
 
 BODY_LIMIT = 64 * 1024
-"""Bytes of a request's body."""
+"""The most bytes of a request's body."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "font-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -41,7 +39,7 @@ HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """At most `most` in `seconds`. what: how a refusal names them."""
+    """A rate limit: at most `most` in `seconds`. what: the word for them in a refusal."""
 
     most: int
     seconds: float
@@ -52,28 +50,28 @@ GUESSES = Allowance(10, 60, "wrong codes, links or PINs from your address")
 PINS = Allowance(5, 60, "wrong PINs for this seat")
 TABLES = Allowance(30, 3600, "new tables from your address")
 UNKNOWN = Allowance(1200, 60, "requests from your address")
-"""A class behind one address is to fit: each page that shows the list asks every eight seconds."""
+"""Enough for a class behind one address: each page with the list asks every eight seconds."""
 SEAT = Allowance(60, 10, "requests for this seat")
 SOCKETS = 300
-"""Open connections from one address that hold no seat."""
+"""The most open connections without a seat from one address."""
 ALL_SOCKETS = 3000
-"""Open connections that hold no seat, from all addresses."""
+"""The most open connections without a seat from all addresses."""
 SEAT_SOCKETS = 12
-"""Open connections of one seat."""
+"""The most open connections of one seat."""
 _FORGET = 5000
-"""How many counters are kept before those that are over are dropped."""
+"""The number of counters from which on expired ones are dropped."""
 _PATH_LIMIT = 200
-"""Characters of an address's path."""
+"""The most characters of a path."""
 
 
 @dataclass
 class Limiter:
-    """Counts within sliding windows, by rate and by whom."""
+    """Counts in sliding windows, by rate and by client."""
 
     _counts: dict[tuple[Allowance, str], list[float]] = field(default_factory=dict)
 
     def check(self, rate: Allowance, who: str) -> None:
-        """Refused where there were too many already."""
+        """Raise Refused if the limit is reached."""
         times = self._recent(rate, who)
         if len(times) >= rate.most:
             wait = max(1, round(times[0] + rate.seconds - time.monotonic()))
@@ -105,7 +103,7 @@ class Limiter:
 
 
 class Guard:
-    """See the module. hosts: what a request may be addressed to ("name" or "name:port")."""
+    """The checks as ASGI middleware. hosts: allowed names of the server ("name" or "name:port")."""
 
     def __init__(self, app: ASGIApp, hosts: Sequence[str]) -> None:
         self.app = app
@@ -141,12 +139,12 @@ class Guard:
 
 
 _QUOTED = 256
-"""Bytes of a quoted cookie, at most: one whose value has spaces."""
+"""The most bytes of a quoted cookie, one whose value has spaces."""
 
 
 def _own_cookies(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """The headers without cookies that no server of Wolflab sets: those of others on this host, and long
-    quoted ones, for which Python before 3.11.10 takes a time that grows with the square of their length.
+    """The headers without cookies that are not Wolflab's, and without long quoted ones, for which Python
+    before 3.11.10 takes quadratic time.
     """
     return [
         (name, b";".join(one for one in value.split(b";") if _is_own(one)) if name == b"cookie" else value)
@@ -165,7 +163,7 @@ def _with_headers(send: Send, scope: Scope) -> Send:
             for name, value in HEADERS.items():
                 headers.setdefault(name, value)
             headers.setdefault("cache-control", "no-store")
-            if message["status"] == 307:  # an address without its last "/": the proxy's path stays before it
+            if message["status"] == 307:  # a redirect to add "/": made relative, so that a proxy's path stays
                 asked = f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
                 headers["location"] = f"{quote(scope['path'].rpartition('/')[2])}/{asked}"
         await send(message)
@@ -174,12 +172,12 @@ def _with_headers(send: Send, scope: Scope) -> Send:
 
 
 async def body(request: Request, kind: type[T]) -> T:
-    """The request's JSON as that kind of thing; Refused for what is none, or too large."""
+    """The request's JSON as that type; Refused if it is invalid or too large."""
     return parsed(request, await body_bytes(request), kind)
 
 
 def parsed(request: Request, data: bytes, kind: type[T]) -> T:
-    """What `body_bytes` has brought, likewise."""
+    """The JSON from `body_bytes` as that type; Refused if it is invalid."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise Refused(415, "send application/json")
     try:
@@ -189,7 +187,7 @@ def parsed(request: Request, data: bytes, kind: type[T]) -> T:
 
 
 async def body_bytes(request: Request) -> bytes:
-    """What a request brings; Refused where that is too large, or breaks off."""
+    """A request's body; Refused if it is too large, or breaks off."""
     if int(request.headers.get("content-length") or 0) > BODY_LIMIT:
         raise _too_large()
     data = bytearray()

@@ -1,4 +1,4 @@
-"""What a table is: its rules, its seats, its times, and what it declares. It is kept as `table.json`."""
+"""A table's plan: its rules, its seats, its times, and what it declares. It is stored as `table.json`."""
 
 from __future__ import annotations
 
@@ -24,42 +24,41 @@ from ..wording import duration
 
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=3600)]
 SeatKind = Literal["person", "shared", "agent"]
-"""Of a seat: a person who joins by a link, a person at the maker's device, a player that plays itself."""
+"""The kind of a seat: a person who joins by a link, a person at a shared device, or an agent."""
 Vanish = Literal["pass", "stand-in", "void"]
 TableStatus = Literal["lobby", "playing", "paused", "over"]
 
 TABLE = "table.json"
 NIGHT_STEP = 30.0
-"""Seconds for each step of a night, where the table does not say how long a night is."""
+"""Seconds for each step of a night, if the table does not set a night's length."""
 SHARED_STEP = 30.0
-"""Seconds more for each seat of a shared device, in each step: it goes from hand to hand."""
+"""Extra seconds in each step for each seat of a shared device, which is passed on."""
 GRACE = 15.0
-"""Seconds that the game waits for somebody whose connection is lost."""
+"""Seconds that the game waits for a person whose connection is lost."""
 LENIENCY = 2.0
-"""Seconds after its time in which an answer still counts."""
+"""Seconds after an ask's time in which an answer still counts."""
 NAME_LIMIT = 24
-"""Characters of a person's or a table's name."""
+"""The most characters of a person's or a table's name."""
 NAMES = {"player_name": "Player {}", "first_player": 1}
-"""What players are called, whatever the preset says."""
+"""The players' names, instead of the preset's."""
 SIGNALS = (
     "Of each statement that you type in a game, two things are kept: whether you pasted something into it, "
     "and for how many seconds the page of the game was out of sight while you were asked for it. What you "
     "pasted is not looked at, nor what you did meanwhile."
 )
-"""What people are told where a study keeps these."""
+"""The notice to people if a study collects these signals."""
 MODEL = "village"
-"""Who may be seated without the host's token: it costs nothing."""
+"""The model that anybody may seat without the host's token: it is free."""
 
 
 _MOST_SEATS = max(rules.players for rules in PRESETS.values())
 
 
 class Times(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How long a table waits, in seconds; wait: in minutes.
-
-    speak: for a statement. vote: for a vote, a choice by day or a poll. night: the whole night; 0: by the
-    rules. hidden: the pause where somebody may act unseen by day. pace: at least between what happens, and
-    before an agent speaks. wait: from the first person's arrival until the game starts by itself; 0: never.
+    """A table's times in seconds; wait: in minutes. speak: for a statement. vote: for a vote, a choice by day
+    or a poll. night: of a complete night; 0: by the rules. hidden: the pause during which somebody may act
+    unseen by day. pace: at least between events, and before an agent speaks. wait: from the first person's
+    arrival until the game starts by itself; 0: never.
     """
 
     speak: Seconds = 120
@@ -71,14 +70,14 @@ class Times(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BudgetPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a table may spend on models."""
+    """The limits of a table's spending on models."""
 
     usd: Annotated[float, msgspec.Meta(ge=0)] | None = None
     tokens: Annotated[int, msgspec.Meta(ge=0)] | None = None
 
 
 class SeatWish(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Who is to sit at a seat."""
+    """The requested player of a seat."""
 
     kind: SeatKind
     model: Annotated[str, msgspec.Meta(max_length=200)] = MODEL
@@ -86,8 +85,8 @@ class SeatWish(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TableRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A table as somebody asks for it. See `Times`; vanish: what becomes of the turns of somebody who has
-    vanished; marked: agents are marked as agents; measure: polls are taken; listed: it stands in the list.
+    """A request for a table. See `Times`; vanish: who takes the turns of a person who has left; marked:
+    agents are marked as agents; measure: polls are taken; listed: the table is in the list.
     """
 
     rules: str
@@ -105,8 +104,8 @@ class TableRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TableSeat(msgspec.Struct):
-    """One seat, as it is kept. nick: what its person is called. secret: the hash of the seat's secret.
-    pin: of a seat at a shared device, its salt and hash.
+    """One seat as stored. nick: its person's name. secret: the hash of the seat's secret. pin: salt and hash
+    of the PIN of a seat at a shared device.
     """
 
     kind: SeatKind
@@ -118,23 +117,23 @@ class TableSeat(msgspec.Struct):
 
     @property
     def of_person(self) -> bool:
-        """Whether a person sits here, or is to."""
+        """Whether the seat is a person's."""
         return self.kind != "agent"
 
     @property
     def taken(self) -> bool:
-        """Whether its person has come."""
+        """Whether its person has joined."""
         return self.of_person and bool(self.secret or self.pin)
 
 
 class TablePlan(msgspec.Struct):
-    """A table as it is kept. keeper, device: hashes of the secrets of whoever made it, and of the device that
-    people share. shown: how many batches of events everybody has seen. host_plays: the host holds a seat.
-    next: the table at which the same people play again. switches: what is changed of the preset's rules.
-    game: of a study, the number of its game in the study's run; 0 for a table with a run of its own. way:
-    where its people go on when the game is over; "" for nowhere. patience: seconds that the game waits for
-    somebody who has lost the connection, before it does what it declares. signals: it is counted whether
-    statements are pasted, and how long pages are out of sight (`lab.studies.plan`); in a study alone.
+    """A table as stored. keeper, device: hashes of the secrets of its maker, and of its shared device. shown:
+    number of batches of events that everybody has seen. host_plays: the host holds a seat. next: the table at
+    which the same people play again. switches: changes to the preset's rules. game: the number of its game in
+    a study's run; 0 for a table with a run of its own. way: the page for its people after the game; "" for
+    none. patience: seconds that the game waits for a person who has lost the connection, before it does what
+    it declares. signals: count whether statements are pasted, and how long pages are hidden
+    (`lab.studies.plan`); only in studies.
     """
 
     code: str
@@ -164,24 +163,24 @@ class TablePlan(msgspec.Struct):
 
     @property
     def wish(self) -> TableRequest:
-        """What a table of the same kind is asked for with."""
+        """The request for a table of the same kind."""
         seats = [SeatWish(seat.kind, seat.model, seat.recipe) for seat in self.seats]
         same = ("rules", "name", "listed", "times", "vanish", "marked", "measure", "budget")
         return TableRequest(seats=seats, **{name: getattr(self, name) for name in same})
 
     @property
     def ruleset(self) -> Ruleset:
-        """The rules that are played: a preset's, with names that read well on a page."""
+        """The table's rules: the preset's, with its switches and names for a page."""
         return PRESETS[self.rules].with_(**{**NAMES, **self.switches})
 
     @property
     def people(self) -> list[int]:
-        """The seats at which people sit."""
+        """The seats of people."""
         return [number for number, seat in enumerate(self.seats) if seat.of_person and seat.taken]
 
     @property
     def free(self) -> list[int]:
-        """The seats that anybody may still take by a link."""
+        """The seats that are still free."""
         return [n for n, seat in enumerate(self.seats) if seat.kind == "person" and not seat.taken]
 
     @property
@@ -191,17 +190,17 @@ class TablePlan(msgspec.Struct):
 
     @property
     def night_steps(self) -> int:
-        """How many times at most a night asks, one after another: known from the rules alone."""
+        """The most steps of a night, by the rules alone."""
         return max((step.last for step in night_duties(self.ruleset).values()), default=1)
 
     @property
     def night_seconds(self) -> float:
-        """How long a night lasts, whoever lives."""
+        """The length of a night in seconds; it does not depend on who lives."""
         each = NIGHT_STEP + SHARED_STEP * len(self.shared)
         return self.times.night or each * self.night_steps
 
     def experiment(self) -> Experiment:
-        """The run that the table plays: its people, and the built-in player where nobody has come."""
+        """The table's experiment: its people, and the built-in player at seats that nobody took."""
         names = self.ruleset.names
         players: dict[str, Any] = {"others": {"recipe": "deductive", "model": MODEL}}
         for name, seat in zip(names, self.seats, strict=True):
@@ -242,7 +241,7 @@ class TablePlan(msgspec.Struct):
                 f"It has {self.night_steps} parts, one after another: whoever chooses has the time of their "
                 "part alone."
             )
-        blind = bool(self.way) and not self.marked  # nothing is said of agents, so not of people either
+        blind = bool(self.way) and not self.marked  # neither agents nor people are mentioned
         ready = "all who wait" if blind else "all living people"
         sentences = [
             f"A statement has {times.speak:g} seconds, a vote {times.vote:g}.",
@@ -269,13 +268,13 @@ class TablePlan(msgspec.Struct):
 
 
 def web_rules(preset: str) -> Ruleset:
-    """A preset as it is played at a table."""
+    """A preset as tables play it."""
     return PRESETS[preset].with_(**NAMES)
 
 
 class NightStep(NamedTuple):
-    """The last of the steps in which a duty of the night is asked, counted from 1, and how many are its own:
-    holders of a chained duty come one by one. What is asked in one step is awaited together.
+    """The last step of a duty of the night, counted from 1, and its number of steps: holders of a chained
+    duty are asked one by one. Asks of one step are awaited together.
     """
 
     last: int
@@ -284,7 +283,7 @@ class NightStep(NamedTuple):
 
 @lru_cache(64)
 def night_duties(ruleset: Ruleset) -> Mapping[str, NightStep]:
-    """The duties of a night, from the rules alone, so that their times tell nothing."""
+    """The duties of a night, from the rules alone, so that their times reveal nothing."""
     due = {duty.kind: role for role in ruleset.cast for duty in role.duties if duty.when == "night"}
 
     def waits_for(kind: str, earlier: str) -> bool:
@@ -306,22 +305,22 @@ _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 
 
 def new_code(length: int = 6) -> str:
-    """Letters and digits that are not easily mistaken for one another; as many as a table's code has."""
+    """A random code of letters and digits that are not easily confused."""
     return "".join(secrets.choice(_LETTERS) for _ in range(length))
 
 
 def new_secret() -> str:
-    """128 bits."""
+    """A random secret of 128 bits."""
     return secrets.token_urlsafe(16)
 
 
 def secret_hash(secret: str) -> str:
-    """What is kept of a secret."""
+    """The hash of a secret, as stored."""
     return blake2b(secret.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
 def same_secret(secret: str, kept: str) -> bool:
-    """Whether a secret is the one of which that hash is kept; never where none is."""
+    """Whether a secret has that hash; never for an empty hash."""
     return bool(kept) and hmac.compare_digest(secret_hash(secret), kept)
 
 
@@ -332,7 +331,7 @@ def new_pin(pin: str) -> tuple[str, str]:
 
 
 def same_pin(pin: str, kept: tuple[str, str]) -> bool:
-    """Whether it is that PIN."""
+    """Whether it is the right PIN."""
     return hmac.compare_digest(_pin_hash(pin, kept[0]), kept[1])
 
 
@@ -341,12 +340,12 @@ def _pin_hash(pin: str, salt: str) -> str:
 
 
 def nickname(text: str) -> str:
-    """What somebody calls themselves, fit for a page: one line of `NAME_LIMIT` characters."""
+    """A person's name, cleaned for a page: one line of at most `NAME_LIMIT` characters."""
     return clean(text, NAME_LIMIT).strip()
 
 
 def read_plan(folder: Path) -> TablePlan:
-    """What a table is; StoreError where it cannot be read."""
+    """The table's plan; StoreError if it cannot be read."""
     mend = f"copy it back, or remove {folder}"
     plan = read_json(folder / TABLE, TablePlan, mend)
     if plan.rules not in PRESETS or len(plan.seats) != plan.ruleset.players:

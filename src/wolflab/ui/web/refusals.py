@@ -1,4 +1,4 @@
-"""A request that is refused: with a status and a sentence, and nothing is disturbed."""
+"""The error for a refused request, with a status and a sentence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _log = logging.getLogger("wolflab")
 
 
 class Refused(WolflabError):
-    """status: of HTTP; the message is for the person at the page."""
+    """A request is refused. status: of HTTP; the message is for the person at the page."""
 
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -18,7 +18,9 @@ class Refused(WolflabError):
 
 
 def sentence_of(error: WolflabError) -> tuple[int, str]:
-    """The status and the sentence of an error. What names a file of this machine stands in the log alone."""
+    """The status and the sentence of an error. Messages that name files of this machine go only to the
+    log.
+    """
     if isinstance(error, Refused):
         return error.status, str(error)
     if isinstance(error, StoreError):

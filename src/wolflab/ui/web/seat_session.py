@@ -1,7 +1,6 @@
-"""One person at a seat: what they are asked, what they have typed, and what they have answered.
-
-What was answered is kept on disk (`sessions.json`) before the server says that it is; what was typed, within
-half a second. So a server that is killed and started again has it.
+"""The session of one person at a seat: open asks, drafts and answers. Answers are written to disk
+(`sessions.json`) before the server confirms them, drafts within half a second, so that they survive a killed
+server.
 """
 
 from __future__ import annotations
@@ -27,16 +26,16 @@ from .refusals import Refused
 
 SESSIONS = "sessions.json"
 NOTES_LIMIT = 10_000
-"""Characters of a person's notes."""
+"""The most characters of a person's notes."""
 HIDDEN = ("night", "departure", "action")
-"""Phases of asks that not everybody may know of."""
+"""Phases of asks that are secret."""
 DRAFT_LIMIT = 4 * LIMIT
-"""Characters of a draft; a statement is cut at `LIMIT` when it is said."""
+"""The most characters of a draft; a statement is cut at `LIMIT` when it is said."""
 
 
 class StoredSession(msgspec.Struct, omit_defaults=True):
-    """What is kept of a session. answers: by the ask's id. rated, guessed: how far others were believed, and
-    which role each was thought to have, at last.
+    """A session as stored. answers: by the ask's id. rated, guessed: the person's last ratings and role
+    guesses of the others.
     """
 
     draft: str = ""
@@ -48,8 +47,8 @@ class StoredSession(msgspec.Struct, omit_defaults=True):
 
 @dataclass(eq=False)
 class OpenAsk:
-    """One thing that a person is asked. since, due: when it was shown, and until when it may be answered, by
-    the loop's clock; None before. of: seconds in all.
+    """An open ask of a person. since, due: when it was shown, and until when it may be answered, by the
+    loop's clock; None before. of: its seconds in all.
     """
 
     question: Question
@@ -60,7 +59,7 @@ class OpenAsk:
 
     @property
     def ask(self) -> Ask:
-        """What the rules or a probe ask."""
+        """The ask of the rules or of a probe."""
         return self.question.task.ask
 
     @property
@@ -80,14 +79,14 @@ class OpenAsk:
 
     @property
     def rates(self) -> list[str]:
-        """Of whom it is asked, by name; empty where it is of nobody."""
+        """The players that it asks about, by name; empty for other asks."""
         task = self.question.task
         names = self.question.situation.ruleset.names
         return [names[seat] for seat in task.targets] if isinstance(task, Rate | Deduce) else []
 
     def told(self, kept: StoredSession) -> dict[str, Any]:
-        """As a page is told of it. until: by the loop's clock. among: what each may be given; None for a
-        number.
+        """The ask as the page gets it. until: by the loop's clock. among: the possible answers for each
+        player; None for a number.
         """
         situation, ask, opinion, rates = self.question.situation, self.ask, self.opinion, self.rates
         before: Mapping[str, Any] = kept.rated
@@ -116,7 +115,7 @@ class OpenAsk:
         }
 
     def checked(self, given: PersonAnswer) -> PersonAnswer:
-        """The answer, as it may be kept; Refused for what is no answer to this."""
+        """The answer in the form to store; Refused if it is invalid."""
         situation, ask, opinion, rates = self.question.situation, self.ask, self.opinion, self.rates
         if opinion is not None:
             judged, choices = opinion.given(given) or {}, opinion.choices(situation.ruleset)
@@ -140,10 +139,10 @@ class OpenAsk:
 
 @dataclass(eq=False)
 class SeatSession:
-    """See the module. connections: pages that show this seat now. away_since: when the last of them went.
-    late: asks in a row whose time ran out. rests: how often its person was ready in this night; at a shared
-    device, once for each ticket, and rested_with is the last of these.
-    extra: seconds by which asks of this seat were prolonged while its connection was lost.
+    """One person's session at a seat. connections: open pages of this seat. away_since: when the last of them
+    closed. late: asks in a row whose time ran out. rests: how often its person was ready in this night; at a
+    shared device, once for each ticket, and rested_with is the last ticket. extra: seconds by which asks of
+    this seat were prolonged because of lost connections.
     """
 
     kept: StoredSession = field(default_factory=StoredSession)
@@ -157,13 +156,13 @@ class SeatSession:
 
     @property
     def shown(self) -> list[OpenAsk]:
-        """The asks that its person may see, what is of the game first."""
+        """The asks that its person may see; those of the game come before probes."""
         asks = [ask for ask in self.asks.values() if ask.due is not None and not ask.answer.done()]
         return sorted(asks, key=lambda ask: ask.outside)
 
     def give(self, name: str, given: PersonAnswer, now: float) -> bool:
-        """Take an answer to an ask; Refused where none is wanted. Returns whether it is new: what is kept
-        already may be sent again. now: by the loop's clock.
+        """Store an answer to an ask; Refused if none is wanted. Returns whether it is new, since pages may
+        repeat an answer. now: by the loop's clock.
         """
         timed = self.kept.answers.get(name)
         before = None if timed is None else timed.answer
@@ -195,7 +194,7 @@ def _again(name: str, before: PersonAnswer, given: PersonAnswer) -> bool:
 
 
 def read_sessions(folder: Path, seats: int) -> list[SeatSession]:
-    """The sessions of a table, as they were kept; empty ones where none were."""
+    """The stored sessions of a table, or empty ones."""
     file = written_before(folder / SESSIONS, "desks.json")
     kept: list[StoredSession] = []
     if file.is_file():
@@ -204,12 +203,12 @@ def read_sessions(folder: Path, seats: int) -> list[SeatSession]:
 
 
 def write_sessions(folder: Path, sessions: list[SeatSession]) -> None:
-    """Keep what is kept of the sessions."""
+    """Write the sessions to disk."""
     write(folder / SESSIONS, msgspec.json.encode([session.kept for session in sessions]))
 
 
 def what_it_does(role: str, ruleset: Ruleset) -> str:
-    """A role's card, as the rules of this game have it, and with whom it wins."""
+    """A role's card under this game's rules, with its side."""
     if not role:
         return ""
     card = capitalised(ROLES[role].card(ruleset), ruleset)

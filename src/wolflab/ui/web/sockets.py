@@ -1,7 +1,5 @@
-"""What goes down: one WebSocket a page, on which everything that its viewer may know is sent.
-
-A slow page holds nobody up: each line sends, when it is ready to, what has been added since, and how it is
-now.
+"""Messages to pages: one WebSocket for each page sends all that its viewer may know. A slow page delays
+nobody: each connection sends new items and the present state when it is ready.
 """
 
 from __future__ import annotations
@@ -20,34 +18,34 @@ from .access import AccessControl, PageConnection, address
 from .feed import Feed, encode
 from .middleware import ALL_SOCKETS, SEAT_SOCKETS, SOCKETS
 from .refusals import Refused, sentence_of
-from .state_messages import first_told
+from .state_messages import first_message_fields
 from .table import WebTable
 
 PING = 5.0
-"""Seconds between two questions whether a seat's page is still there."""
+"""Seconds between two pings to a seat's page."""
 _SIGN = 20.0
-"""Seconds between two signs of life to a page that holds no seat."""
+"""Seconds between two pings to a page without a seat."""
 SILENT = 12.0
-"""Seconds without an answer after which its line is closed: a locked phone keeps the line, and answers
+"""Seconds without an answer after which a connection is closed: a locked phone keeps it open, and answers
 nothing.
 """
 _TICKET = 10.0
-"""Seconds in which a shared seat's page has to say its ticket."""
+"""Seconds in which a shared seat's page has to send its ticket."""
 _FLOOD = 40
-"""Messages between two of our questions; a page sends one."""
+"""The most messages between two pings; a page sends one."""
 _STUCK = 15.0
-"""Seconds without any room for a message, after which a page counts as one that does not read."""
+"""Seconds without room for a message after which a page counts as not reading."""
 _FAREWELL = 2.0
-"""Seconds for the last message."""
+"""Seconds allowed for the last message."""
 
 
 async def live_public(socket: WebSocket) -> None:
-    """WS /t/CODE/live: what everybody sees."""
+    """WS /t/CODE/live: the public view."""
     await _unseated(socket, lambda access, table: table.public)
 
 
 async def live_host(socket: WebSocket) -> None:
-    """WS /t/CODE/host/live: what the moderator sees: for a host who holds no seat, and for all after the
+    """WS /t/CODE/host/live: the moderator's view, for a host without a seat, and for everybody after the
     end.
     """
 
@@ -65,7 +63,7 @@ async def live_host(socket: WebSocket) -> None:
 
 
 async def live_nowhere(socket: WebSocket) -> None:
-    """WS anywhere else."""
+    """WS of any other path."""
     await _deny(socket, Refused(404, "there is no such page"))
 
 
@@ -88,7 +86,11 @@ async def _unseated(socket: WebSocket, choose: Callable[[AccessControl, WebTable
     table.watched_by(1)
     try:
         await socket.accept()
-        first = {"keeper": access.keeper(socket, table), "host": access.is_host(socket), **first_told(table)}
+        first = {
+            "keeper": access.keeper(socket, table),
+            "host": access.is_host(socket),
+            **first_message_fields(table),
+        }
         await _serve(PageConnection(socket), lambda: choose(access, table), first, watched=False)
     finally:
         connections.unknown[where] -= 1
@@ -98,7 +100,7 @@ async def _unseated(socket: WebSocket, choose: Callable[[AccessControl, WebTable
 
 
 async def live_seat(socket: WebSocket) -> None:
-    """WS /t/CODE/s/N/live: what one seat sees."""
+    """WS /t/CODE/s/N/live: the view of one seat."""
     access: AccessControl = socket.app.state.access
     connection = PageConnection(socket)
     accepted = False
@@ -131,7 +133,7 @@ async def live_seat(socket: WebSocket) -> None:
             "host": access.is_host(socket),
             "draft": kept.draft,
             "notes": kept.notes,
-            **first_told(table),
+            **first_message_fields(table),
         }
         await _serve(connection, lambda: table.seats[seat], first, watched=True)
     finally:
@@ -143,14 +145,14 @@ async def live_seat(socket: WebSocket) -> None:
 
 async def _ticket(socket: WebSocket) -> str:
     try:
-        said = await asyncio.wait_for(_heard(socket), _TICKET)
+        said = await asyncio.wait_for(_received_text(socket), _TICKET)
         return str(msgspec.json.decode(said, type=dict[str, str]).get("ticket", ""))
     except (TimeoutError, msgspec.MsgspecError):
         return ""
 
 
 async def _deny(socket: WebSocket, refused: WolflabError, accepted: bool = False) -> None:
-    """Refuse before the line is open, with a status and a sentence; or close it, where it is."""
+    """Refuse a connection with a status and a sentence, or close it if it is open."""
     status, sentence = sentence_of(refused)
     if accepted:
         await socket.send_text(encode({"closed": sentence}).decode())
@@ -162,7 +164,7 @@ async def _deny(socket: WebSocket, refused: WolflabError, accepted: bool = False
 async def _serve(
     connection: PageConnection, feed: Callable[[], Feed], first: dict[str, Any], watched: bool
 ) -> None:
-    """Send until either side ends it. watched: the page has to say that it is still there."""
+    """Send until either side closes. watched: the page has to answer pings."""
     tasks = [
         asyncio.create_task(_send(connection, feed, first)),
         asyncio.create_task(_hear(connection)),
@@ -187,8 +189,8 @@ async def _say(connection: PageConnection, message: bytes) -> None:
         await connection.socket.send_text(message.decode())
 
 
-async def _heard(socket: WebSocket) -> str:
-    """What a page says next; "" for what is no text."""
+async def _received_text(socket: WebSocket) -> str:
+    """The next message of a page; "" if it is not text."""
     message = await socket.receive()
     if message["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(message["code"])
@@ -202,7 +204,7 @@ async def _send(connection: PageConnection, choose: Callable[[], Feed], first: d
     while True:
         try:
             feed = choose()
-        except Refused as refused:  # who may see this has changed
+        except Refused as refused:  # this viewer's rights have changed
             connection.why = str(refused)
             return
         version = feed.version
@@ -215,17 +217,17 @@ async def _send(connection: PageConnection, choose: Callable[[], Feed], first: d
 async def _hear(connection: PageConnection) -> None:
     with suppress(WebSocketDisconnect):
         while connection.messages < _FLOOD:
-            await _heard(connection.socket)
+            await _received_text(connection.socket)
             connection.messages += 1
-            connection.heard = asyncio.get_running_loop().time()
+            connection.last_message = asyncio.get_running_loop().time()
         connection.why, connection.code = "this page sends too many messages", 4429
 
 
 async def _ask_whether_there(connection: PageConnection, every: float, watched: bool) -> None:
     loop = asyncio.get_running_loop()
-    connection.heard = loop.time()
+    connection.last_message = loop.time()
     number = 0
-    while not watched or loop.time() - connection.heard < SILENT:
+    while not watched or loop.time() - connection.last_message < SILENT:
         number += 1
         connection.messages = 0
         await _say(connection, encode({"ping": number}))

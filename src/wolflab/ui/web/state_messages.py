@@ -1,7 +1,5 @@
-"""How it is now, as each viewer of a table is told of it.
-
-Beside what a seat's own feed holds, everything here follows from public facts, from what the table declares,
-and by day from who is connected.
+"""The present state of a table, as messages for each viewer. Apart from a seat's own feed, all of it follows
+from public facts, from what the table declares, and by day from who is connected.
 """
 
 from __future__ import annotations
@@ -15,24 +13,24 @@ from .seat_session import what_it_does
 from .table_state import Awaited, TableState
 from .timeline import clock
 
-_Told = dict[str, Any]
-"""What a message holds, by the names that the page knows. Times are by the loop's clock."""
+_Message = dict[str, Any]
+"""A message's fields, by the page's names for them. Times are by the loop's clock."""
 
 
-def first_told(state: TableState) -> _Told:
-    """What only the first message of a connection says."""
+def first_message_fields(state: TableState) -> _Message:
+    """The fields that only the first message of a connection has."""
     return {"rules_text": rules_for_people(state.ruleset), "declared": state.plan.declared()}
 
 
-def tell_everybody(state: TableState) -> None:
-    """Tell everybody how it is; who would be told nothing new is sent nothing (`Feed.publish`)."""
+def publish_state(state: TableState) -> None:
+    """Publish the state to all feeds; viewers for whom nothing changed are sent nothing (`Feed.publish`)."""
     common = _common(state)
     for seat, feed in (*enumerate(state.seats), (None, state.public), (None, state.host)):
         you = None if seat is None else _you(state, seat, feed)
         feed.publish(encode({**common, "seats": _seats(state, feed), "you": you}))
 
 
-def _common(state: TableState) -> _Told:
+def _common(state: TableState) -> _Message:
     plan, facts = state.plan, state.public.facts
     start = None
     if state.starts is not None and plan.state == "lobby":
@@ -65,8 +63,8 @@ def _common(state: TableState) -> _Told:
     }
 
 
-def _turn(state: TableState) -> _Told | None:
-    """Whose turn it is, what they do, and by when; None where nobody is waited for."""
+def _turn(state: TableState) -> _Message | None:
+    """Whose turn it is, what they do, and by when; None if the game waits for nobody."""
     timeline, awaited = state.timeline, state.awaited
     if timeline is None or state.plan.state != "playing":
         return None
@@ -78,11 +76,11 @@ def _turn(state: TableState) -> _Told | None:
         until, seconds = timeline.night_began + timeline.night, timeline.night
     elif awaited is not None:
         seats, what, text = awaited.seats, awaited.what, _turn_sentence(state, awaited)
-        until = seconds = None  # an agent's time tells nothing that anybody has to know
+        until = seconds = None  # nobody needs to know an agent's time
         if not state.plan.marked or not all(state.of_agent(seat) for seat in seats):
             dues = [ask.due for seat in seats for ask in state.sessions[seat].shown if ask.due is not None]
             if not state.plan.marked:
-                dues = []  # all turns are as long as each other
+                dues = []  # all turns look equally long
             until, seconds = max([awaited.since + awaited.seconds, *dues]), awaited.seconds
     elif timeline.hidden_until is not None:
         what, text = "wait", "The game rests for a moment"
@@ -99,21 +97,23 @@ def _turn_sentence(state: TableState, awaited: Awaited) -> str:
     return f"{listed([state.called(seat) for seat in awaited.seats])} {verb}"
 
 
-def _pause(state: TableState) -> _Told | None:
-    """Somebody whose turn it is has lost the connection: by day alone, and where people are marked."""
+def _pause(state: TableState) -> _Message | None:
+    """The notice that somebody whose turn it is has lost the connection: only by day, and only if people are
+    marked.
+    """
     plan = state.plan
     quiet = state.public.facts.phase == "night" or not plan.marked
     if state.awaited is None or plan.state != "playing" or quiet:
         return None
     for seat in state.awaited.seats:
-        lost = state.lost_for(seat)
+        lost = state.seconds_disconnected(seat)
         if state.sessions[seat].shown and not state.here(seat) and lost < plan.patience:
             text = f"{state.called(seat)} has lost the connection; the game waits"
             return {"text": text, "until": clock() - lost + plan.patience}
     return None
 
 
-def _seats(state: TableState, feed: Feed) -> list[_Told]:
+def _seats(state: TableState, feed: Feed) -> list[_Message]:
     plan, facts = state.plan, feed.facts
     playing, lobby, over = plan.state == "playing", plan.state == "lobby", plan.state == "over"
     quiet = playing and state.public.facts.phase == "night"
@@ -131,7 +131,7 @@ def _seats(state: TableState, feed: Feed) -> list[_Told]:
                 "alive": bool(facts.alive >> number & 1),
                 "sheriff": facts.sheriff == number,
                 "here": state.here(number) if plan.marked and person and not quiet else None,
-                "stand_in": plan.marked and playing and not quiet and state.stood_in(number),
+                "stand_in": plan.marked and playing and not quiet and state.has_stand_in(number),
                 "role": roles[number] if number < len(roles) else "",
                 "agent": "" if person or not plan.marked else f"{seat.model}, {seat.recipe}",
             }
@@ -139,7 +139,7 @@ def _seats(state: TableState, feed: Feed) -> list[_Told]:
     return told
 
 
-def _you(state: TableState, seat: int, feed: Feed) -> _Told:
+def _you(state: TableState, seat: int, feed: Feed) -> _Message:
     session, facts = state.sessions[seat], feed.facts
     playing = state.plan.state == "playing"
     night = playing and facts.phase == "night" and state.alive(seat)
@@ -158,8 +158,8 @@ def _you(state: TableState, seat: int, feed: Feed) -> _Told:
     }
 
 
-def device_told(state: TableState) -> _Told:
-    """What the shared device shows while it is locked: public facts alone."""
+def device_message(state: TableState) -> _Message:
+    """The message for a locked shared device: public facts alone."""
     facts, wanted = state.public.facts, _wanted(state)
     text = f"Give the device to {state.called(wanted[0])}" if wanted else "Nobody is asked now"
     seats = [
@@ -182,7 +182,7 @@ def device_told(state: TableState) -> _Told:
 
 
 def _wanted(state: TableState) -> list[int]:
-    """Whose seats of the shared device are to be opened. At night all take part, equally often."""
+    """The seats of the shared device that are to be opened next. At night all take part equally often."""
     plan, timeline, sessions = state.plan, state.timeline, state.sessions
     if plan.state == "lobby":
         return [seat for seat in plan.shared if plan.seats[seat].pin is None]

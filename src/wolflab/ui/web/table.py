@@ -1,4 +1,4 @@
-"""A table in the browser: its lobby, what people send from their seats, and its files."""
+"""A table in the browser: its lobby, people's input from their seats, and its files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ...text.people import PersonAnswer
 from .plan import TABLE, TablePlan, new_secret, nickname, read_plan, secret_hash
 from .refusals import Refused
 from .seat_session import SeatSession, StoredSession, read_sessions, write_sessions
-from .state_messages import tell_everybody
+from .state_messages import publish_state
 from .table_game import TableGame
 from .table_state import LOOK, TableState
 from .timeline import clock
@@ -28,9 +28,8 @@ _log = logging.getLogger("wolflab")
 
 
 class WebTable(TableState):
-    """See the module. run: of a study whose games are played here; else the table's folder is its own run.
-    Made anew, or read by `open`. tickets: with which seats of the shared device were opened. used: when
-    somebody last asked for this table.
+    """A table, new or read by `open`. run: a study's run whose game is played here; else the table's folder
+    is its run. tickets: of open seats of the shared device. used: when somebody last asked for this table.
     """
 
     def __init__(self, plan: TablePlan, folder: Path, run: RunAtTables | None = None) -> None:
@@ -43,11 +42,11 @@ class WebTable(TableState):
 
     @classmethod
     def open(cls, folder: Path, run: RunAtTables | None = None) -> WebTable:
-        """The table that is kept there; StoreError where it cannot be read."""
+        """The stored table; StoreError if it cannot be read."""
         return cls(read_plan(folder), folder, run)
 
     def close(self) -> None:
-        """Stop, as if the server were stopped: everything is kept, and can be taken up."""
+        """Stop as a stopping server does: everything is stored, and can be resumed."""
         self.drop()
         self.save()
 
@@ -58,11 +57,11 @@ class WebTable(TableState):
         self.save_soon.cancel()
 
     def publish(self) -> None:
-        """Send everybody how it is; not while what was shown before a restart is shown again."""
+        """Send everybody the present state, except while events from before a restart are shown again."""
         if self.plan.state == "playing" and self.timeline is not None and self.timeline.skip:
             asyncio.get_running_loop().call_later(LOOK, self.touch)
         else:
-            tell_everybody(self)
+            publish_state(self)
 
     def connected(self, seat: int) -> None:
         """See `TableState`."""
@@ -73,7 +72,7 @@ class WebTable(TableState):
     # -- lobby ----------------------------------------------------------------------------
 
     def join(self, name: str, seat: int | None = None) -> tuple[int, str]:
-        """Somebody sits down: the seat, and its secret. Refused where no seat is free."""
+        """Seat a person. Returns the seat, and its secret. Refused if no seat is free."""
         plan = self.plan
         if plan.state != "lobby":
             raise Refused(409, "this game has begun; you can watch it")
@@ -93,7 +92,7 @@ class WebTable(TableState):
         return seat, secret
 
     def _mixed(self) -> int:
-        """A free seat, anywhere at the table: not even whoever sat there before knows where people sit."""
+        """A random free seat, so that nobody knows where people sit."""
         seats, draws = self.plan.seats, random.SystemRandom()
         free = draws.choice(self.plan.free)
         new = draws.choice([n for n, seat in enumerate(seats) if not seat.taken])
@@ -101,13 +100,13 @@ class WebTable(TableState):
         return new
 
     def leave(self, seat: int) -> None:
-        """Somebody stands up before the game has begun."""
+        """Free the seat of a person who leaves before the game begins."""
         if self.plan.state != "lobby":
             raise Refused(409, "the game has begun; close the page, and the table does what it declares")
         old = self.plan.seats[seat]
         old.nick, old.secret, old.pin = "", "", None
         self.tickets = {ticket: at for ticket, at in self.tickets.items() if at != seat}
-        self.sessions[seat].kept = StoredSession()  # whoever comes next finds nothing
+        self.sessions[seat].kept = StoredSession()  # the next person finds nothing
         if not self.plan.people:
             self.starts = None
             self._wait_no_longer()
@@ -115,7 +114,7 @@ class WebTable(TableState):
         self.touch()
 
     def rename(self, seat: int, name: str) -> None:
-        """Somebody is called otherwise from now on; in the lobby alone."""
+        """Rename a person; only in the lobby."""
         if self.plan.state != "lobby":
             raise Refused(409, "the game has begun; names stay as they are")
         self.plan.seats[seat].nick = self.free_name(name, seat)
@@ -123,7 +122,7 @@ class WebTable(TableState):
         self.touch()
 
     def free_name(self, name: str, seat: int | None = None) -> str:
-        """The name, fit for a page; Refused for none, and where somebody at another seat is called so."""
+        """The name, cleaned; Refused if it is empty, or taken at another seat."""
         name = nickname(name)
         if not name:
             raise Refused(422, "name: say what the others may call you")
@@ -133,7 +132,7 @@ class WebTable(TableState):
         return name
 
     def arrived(self) -> None:
-        """Somebody has come: from the first on, the table waits no longer than it declares."""
+        """Somebody has arrived; with the first arrival the declared waiting time begins."""
         if self.starts is None and self.plan.times.wait and self.plan.state == "lobby":
             self.starts = clock() + 60 * self.plan.times.wait
             self._waiting = asyncio.create_task(self._start_in_time())
@@ -155,7 +154,7 @@ class WebTable(TableState):
             self._waiting = None
 
     def start(self) -> None:
-        """The game begins; built-in players take the seats that nobody took."""
+        """Begin the game; built-in players take free seats."""
         if self.plan.state != "lobby":
             raise Refused(409, "this game has begun already")
         if not self.plan.people:
@@ -163,7 +162,7 @@ class WebTable(TableState):
         self.game.start()
 
     def shut(self, seat: int) -> None:
-        """Nobody holds this seat any more, and nothing is left of what its person typed beside the game."""
+        """Remove a seat's person, and what they typed beside the game."""
         kept, session = self.plan.seats[seat], self.sessions[seat]
         kept.nick, kept.secret, session.kept = "", secret_hash(new_secret()), StoredSession()
         self.save()
@@ -171,8 +170,8 @@ class WebTable(TableState):
     # -- what people send -----------------------------------------------------------------
 
     def give(self, seat: int, name: str, answer: PersonAnswer) -> None:
-        """An answer: it is kept, and then it counts."""
-        if not self.plan.signals:  # whatever a page sends, nobody was told that it is counted
+        """Take an answer: it is stored, and then it counts."""
+        if not self.plan.signals:  # signals count only if people were told of them
             answer = msgspec.structs.replace(answer, pasted=None, away=None)
         session = self.sessions[seat]
         before = session.kept
@@ -180,18 +179,18 @@ class WebTable(TableState):
             try:
                 self.save()
             except BaseException:
-                session.kept = before  # it does not count; it may be sent again
+                session.kept = before  # it was not stored; it may be sent again
                 raise
             session.asks[name].answer.set_result(session.kept.answers[name])
         self.acted(seat)
 
     def acted(self, seat: int) -> None:
-        """Its person has done something."""
+        """Note that its person has done something."""
         self.sessions[seat].late = 0
         self.touch()
 
     def rest(self, seat: int, round: int, ticket: str = "") -> None:
-        """Its person is ready for the day. ticket: with which a shared seat was opened; each counts once."""
+        """Note that its person is ready for the day. ticket: of a shared seat; each counts once."""
         facts, session = self.public.facts, self.sessions[seat]
         if facts.phase != "night" or facts.round != round:
             raise Refused(409, "this night is over")
@@ -208,7 +207,7 @@ class WebTable(TableState):
 
 
 def nicknames(folder: Path) -> dict[int, str]:
-    """What the people of a table call themselves, by seat; empty for a run that is no table."""
+    """The names of a table's people by seat; empty for a run that is not a table."""
     if not (folder / TABLE).is_file():
         return {}
     return {number: seat.nick for number, seat in enumerate(read_plan(folder).seats) if seat.nick}
@@ -216,8 +215,8 @@ def nicknames(folder: Path) -> dict[int, str]:
 
 @contextmanager
 def forgetting(folder: Path) -> Iterator[Callable[[int], None]]:
-    """Gives what erases, of the person at a seat, what their table keeps beside the game: name, notes and
-    draft. StoreError where a server has the table: it would write them again.
+    """A function that erases the name, notes and draft of the person at a seat, which are stored beside the
+    game. StoreError if a server has the table open: it would write them again.
     """
     if not (folder / TABLE).is_file():
         yield lambda seat: None

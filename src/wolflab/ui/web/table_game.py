@@ -1,6 +1,5 @@
-"""The game of a table: it is played, people answer in it, and what happens is shown when its time has come.
-
-To the match it is where people sit (`models.person.PeopleTable`), to the timeline it is the `Screen`.
+"""The game of a table: it plays, takes people's answers, and shows events at their time. For the match it is
+a `models.person.PeopleTable`, for the timeline a `Screen`.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ from .table_state import LOOK, Awaited, Doing, TableState
 from .timeline import GameAsks, GameGoesOn, PersonAsked, Timeline, clock
 
 _SOON = 5.0
-"""Seconds that a person has at least for a choice at night."""
+"""The fewest seconds for a choice at night."""
 _NO_ANSWER = "You gave no answer in time. This was decided for you:"
 _STOOD_IN = "A stand-in has answered for you:"
 _log = logging.getLogger("wolflab")
 
 
 class TableGame:
-    """See the module. run: of a study, for a plan that names one of its games; None where the table's folder
+    """The game of a table. run: a study's run, if the plan names one of its games; None if the table's folder
     is the run.
     """
 
@@ -53,13 +52,13 @@ class TableGame:
             self._read_back()
 
     def start(self) -> None:
-        """Play a game that has not begun."""
+        """Begin the game."""
         if self._store is None:
-            self._table.plan.experiment()  # what cannot be played is said now
+            self._table.plan.experiment()  # an impossible plan is refused now
         self._go_on(self._table.plan.budget)
 
     def resume(self, budget: BudgetPlan | None = None) -> None:
-        """Go on after a failure. budget: what is changed of the table's own."""
+        """Resume after a failure. budget: a new one."""
         if self._table.plan.state != "paused":
             raise Refused(409, "this game is not paused")
         old, new = self._table.plan.budget, budget or BudgetPlan()
@@ -70,7 +69,7 @@ class TableGame:
         )
 
     def _go_on(self, budget: BudgetPlan) -> None:
-        """Play, once that is kept; where it cannot be kept, all is as it was."""
+        """Play, after the new state is stored; if it cannot be stored, nothing changes."""
         plan = self._table.plan
         before = plan.state, plan.why, plan.budget
         plan.state, plan.why, plan.budget = "playing", "", budget
@@ -82,7 +81,7 @@ class TableGame:
         self.play()
 
     def give_up(self, why: str) -> None:
-        """The game ends here and does not count."""
+        """End the game; it does not count."""
         if self._table.plan.state == "over":
             raise Refused(409, "this game is over already")
         self._void = why
@@ -92,25 +91,25 @@ class TableGame:
             self._ended("over")
 
     def cancel(self) -> None:
-        """Stop, as if the server were stopped: it can be taken up."""
+        """Stop as a stopping server does; the game can be resumed."""
         if self._task is not None:
             self._task.cancel()
 
     def show_again(self) -> None:
-        """What is shown of a game that is over comes from its record alone, as that is now."""
+        """Show a finished game anew, from its present record."""
         if self._table.plan.state == "over":
             self._read_back()
             self._table.touch()
 
     async def stopped(self) -> None:
-        """Come back once nothing of the game runs any more."""
+        """Wait until nothing of the game runs any more."""
         if self._task is not None:
             await asyncio.wait({self._task})
 
     # -- the game -------------------------------------------------------------------------
 
     def play(self) -> None:
-        """Play, from where it was left."""
+        """Play, from where the game stopped."""
         for feed in self._table.feeds:
             feed.reset()
         self._table.awaited = None
@@ -151,7 +150,7 @@ class TableGame:
 
     @contextmanager
     def _writing(self) -> Iterator[Store]:
-        """The run, to write to it, with this game planned."""
+        """The run, opened for writing, with this game planned."""
         if self._store is not None:
             yield self._store
             return
@@ -163,7 +162,9 @@ class TableGame:
             yield store
 
     def _finished(self, task: asyncio.Task[None]) -> None:
-        """The game's task is done: by itself, by `give_up`, by `close`, or by a fault of ours."""
+        """Called when the game's task is done: by itself, by `give_up`, by `close`, or by a fault of the
+        program.
+        """
         if task.cancelled():
             if self._void:
                 self._ended("over")
@@ -193,7 +194,7 @@ class TableGame:
         return self._store is not None or (self._table.folder / "run.sqlite").exists()
 
     def _gave_up(self, why: str) -> bool:
-        """Write down that the game does not count; False where it had ended, and was still being shown."""
+        """Store that the game does not count; False if it had ended, and was still being shown."""
         if self._begun:
             with self._writing() as store:
                 if store.game(self._number).over:
@@ -202,7 +203,7 @@ class TableGame:
         return True
 
     def _read_back(self) -> None:
-        """Everything that was sent, from the record of a game that is over; and now everybody's role."""
+        """Rebuild the feeds from the record of a finished game, with everybody's role."""
         for feed in self._table.feeds:
             feed.reset()
         if not self._begun:
@@ -224,7 +225,7 @@ class TableGame:
             feed.add(RolesItem, self._table.host.facts.roles)
 
     def _show_turn(self, seat: int, notes: Sequence[tuple[str, Content]], invalid: str | None) -> None:
-        """What the host learns of a turn; and a person, where somebody else has chosen for them."""
+        """Show a turn's notes to the host, and tell a person if somebody else has chosen for them."""
         if seat < 0:
             return
         self._table.host.thoughts(seat, notes, invalid)
@@ -239,7 +240,7 @@ class TableGame:
     async def put(self, question: Question, key: str) -> TimedAnswer:
         """See `models.person.PeopleTable`."""
         name, session = question.task.ask.id, self._table.sessions[question.situation.seat]
-        if name in session.kept.answers:  # given before the server was killed
+        if name in session.kept.answers:  # answered before the server was killed
             return session.kept.answers[name]
         opened = OpenAsk(question, asyncio.get_running_loop().create_future())
         session.asks[name] = opened
@@ -251,7 +252,7 @@ class TableGame:
             self._table.touch()
 
     def _open(self, session: SeatSession, opened: OpenAsk) -> None:
-        """A person is asked, from now on."""
+        """Show an ask to a person."""
         now, ask, times = clock(), opened.ask, self._table.plan.times
         opened.since = now
         if ask.phase == "night":
@@ -265,7 +266,7 @@ class TableGame:
         self._table.touch()
 
     def _night_due(self, opened: OpenAsk, now: float) -> float:
-        """By when a choice at night is due: it leaves time for whatever may come after it."""
+        """When a choice at night is due; it leaves time for later steps."""
         night, situation = self._timeline.night, opened.question.situation
         began = self._timeline.night_began if self._timeline.night_began is not None else now
         last, own = night_duties(self._table.ruleset)[opened.ask.kind]
@@ -277,13 +278,16 @@ class TableGame:
         return due
 
     async def _answer(self, seat: int, session: SeatSession, opened: OpenAsk) -> TimedAnswer:
-        """What the person answers; or what the table declares, where they do not."""
+        """The person's answer, or what the table declares if none comes."""
         while not opened.answer.done():
             if opened.since is not None and opened.due is not None:
                 if self._table.gone(seat):
                     return TimedAnswer(self._left(seat, opened), clock() - opened.since)
-                # who has lost the connection is given the lost time back
-                lost, prolonged = self._table.lost_for(seat), self._table.still_prolonged(seat, opened.public)
+                # a person whose connection was lost gets that time back
+                lost, prolonged = (
+                    self._table.seconds_disconnected(seat),
+                    self._table.still_prolonged(seat, opened.public),
+                )
                 if clock() >= opened.due + LENIENCY and not 0 < lost < prolonged:
                     session.late += opened.public and not opened.outside
                     return TimedAnswer(PersonAnswer(missing="out of time"), clock() - opened.since)

@@ -1,4 +1,4 @@
-"""All tables of one server, each in a folder of its own, and the server's own secrets."""
+"""All tables of one server, each in a folder of its own, and the server's secrets."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ RECIPES = {
     "diverse": "weighs several actions",
     "random": "plays at random, says nothing",
 }
-"""What anybody may seat, with the built-in model. The host may write any other."""
+"""Recipes that anybody may seat, with the built-in model. The host may use any other."""
 _ABOUT = {
     "sheriff": "a Sheriff is elected and leads the village",
     "witch": "with Witch and Guard; open votes and last words",
@@ -56,18 +56,18 @@ _ABOUT = {
     "twelve": "the large tournament game, with a Guard too",
 }
 _UNUSED = 120.0
-"""Seconds after which a table that is over, and that nobody looks at, leaves the memory."""
+"""Seconds after which an unwatched finished table is removed from memory."""
 _DAY = 86_400.0
-"""Seconds after which a table that never began is removed."""
+"""Seconds after which a table that never began is deleted."""
 _SHORTEST_NIGHT = 1.0
-"""Seconds. Choices at night are due a whole number of nights after it began."""
+"""The shortest night in seconds. Choices at night are due at a multiple of a night's length."""
 _LISTED = 50
-"""Tables in the list, at most."""
+"""The most tables in the list."""
 _log = logging.getLogger("wolflab")
 
 
-class ServerSecrets(msgspec.Struct):
-    """What a server keeps of itself. server: by which its cookies are named. host, access: tokens."""
+class _ServerSecrets(msgspec.Struct):
+    """A server's stored secrets. server: the part of its cookies' names. host, access: tokens."""
 
     server: str
     host: str
@@ -75,8 +75,8 @@ class ServerSecrets(msgspec.Struct):
 
 
 class TableServer:
-    """See the module. folder: where the tables are. guarded: an access token is needed. store: the run of the
-    study whose games are played here; None where each table has a run of its own.
+    """The tables of one server. folder: of all tables. guarded: an access token is needed. store: a study's
+    run, if its games are played here; None if each table has a run of its own.
     """
 
     def __init__(self, folder: Path, guarded: bool = False, store: Store | None = None) -> None:
@@ -89,13 +89,13 @@ class TableServer:
         self._lock: int | None = None
 
     def hold(self) -> None:
-        """The tables are this server's, until `close`; StoreError where another one has them."""
+        """Lock the folder until `close`; StoreError if another server has it."""
         if self._lock is None:
             self._lock = locked(self.folder)
 
     def open(self) -> None:
-        """Take up every table that was being played when the server stopped. One that cannot be read is left
-        as it is, and the log says so.
+        """Resume every table that was in play when the server stopped. An unreadable one is left as it is,
+        and logged.
         """
         self.hold()
         for file in sorted(self.folder.glob(f"*/{TABLE}")):
@@ -112,7 +112,7 @@ class TableServer:
         self._sweeping = asyncio.create_task(self._sweep())
 
     def close(self) -> None:
-        """Stop; everything is kept."""
+        """Stop; everything is stored."""
         if self._sweeping is not None:
             self._sweeping.cancel()
         for table in self.tables.values():
@@ -125,7 +125,7 @@ class TableServer:
             self._lock = None
 
     def table(self, code: str) -> WebTable:
-        """The table of that code; Refused where there is none."""
+        """The table of that code; Refused if there is none."""
         code = code.upper()
         if code not in self.tables:
             folder = self.folder / code
@@ -137,9 +137,8 @@ class TableServer:
         return table
 
     def make(self, wish: TableRequest, host: bool) -> tuple[WebTable, str, str]:
-        """A new table, the secret of whoever makes it, and that of the device that people share.
-
-        Refused for what cannot be played, and for a paid model that the host has not asked for.
+        """Make a table. Returns it, its maker's secret, and that of the shared device. Refused for an
+        impossible table, and for a paid model unless the host asks for it.
         """
         if wish.rules not in PRESETS:
             raise Refused(422, f"rules: there are none called {wish.rules[:40]!r}; use {', '.join(PRESETS)}")
@@ -166,7 +165,7 @@ class TableServer:
                 )
         seats = [TableSeat(seat.kind, seat.model, seat.recipe) for seat in wish.seats]
         if not wish.marked:
-            random.SystemRandom().shuffle(seats)  # so that not even whoever makes it knows who sits where
+            random.SystemRandom().shuffle(seats)  # so that not even the maker knows who sits where
         keeper, device = new_secret(), new_secret()
         plan = TablePlan(
             code=self.free_code(),
@@ -184,14 +183,14 @@ class TableServer:
         return self.add(plan), keeper, device
 
     def free_code(self) -> str:
-        """A code that no table has."""
+        """An unused code."""
         code = new_code()
         while (self.folder / code).exists():
             code = new_code()
         return code
 
     def add(self, plan: TablePlan) -> WebTable:
-        """A table, from now on."""
+        """Add a table."""
         table = WebTable(plan, self.folder / plan.code, self._run)
         table.used = clock()
         table.save()
@@ -199,7 +198,7 @@ class TableServer:
         return table
 
     def again(self, table: WebTable, host: bool) -> tuple[WebTable, str, str]:
-        """A table of the same kind for the same people, after a game; once for each game."""
+        """Make a table of the same kind for the same people, once after each game."""
         if table.plan.state != "over":
             raise Refused(409, "this game is not over yet")
         if self._is_there(table.plan.next):
@@ -214,7 +213,7 @@ class TableServer:
         return bool(code) and (self.folder / code / TABLE).is_file()
 
     def told(self, host: bool) -> dict[str, Any]:
-        """The list of tables, and what a table can be made of."""
+        """The list of tables, and the choices for a new one."""
         newest = sorted(self.tables.values(), key=lambda table: -table.plan.made)
         return {
             "tables": [_line(table) for table in newest if table.plan.listed or host][:_LISTED],
@@ -263,10 +262,10 @@ def _line(table: WebTable) -> dict[str, Any]:
     }
 
 
-def _facts(file: Path) -> ServerSecrets:
+def _facts(file: Path) -> _ServerSecrets:
     if file.is_file():
-        return read_json(file, ServerSecrets, "remove it, and new links are made")
-    facts = ServerSecrets(secrets.token_hex(4), new_secret(), new_secret())
+        return read_json(file, _ServerSecrets, "remove it, and new links are made")
+    facts = _ServerSecrets(secrets.token_hex(4), new_secret(), new_secret())
     write(file, msgspec.json.encode(facts))
     os.chmod(file, 0o600)
     return facts

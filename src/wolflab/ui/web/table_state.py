@@ -1,7 +1,5 @@
 """The state of a table: its plan, its sessions and feeds, who is connected, and whom the game waits for.
-
-It is read by what is told of it (`state_messages`), and changed by the lobby (`table`), by the game
-(`table_game`), and here by the pages that come and go.
+`state_messages` reads it; the lobby (`table`), the game (`table_game`) and connections change it.
 """
 
 from __future__ import annotations
@@ -25,20 +23,21 @@ from .seat_session import read_sessions, write_sessions
 from .timeline import Timeline, clock
 
 LOOK = 0.5
-"""Seconds between two looks at whether a time is over."""
+"""Seconds between two checks whether a time is over."""
 _TOGETHER = 0.02
-"""Seconds between a change and what is sent of it, so that nobody sees in how many steps it came."""
+"""Seconds between a change and its message, so that changes in several steps look like one."""
 LONGEST_EXTRA = 120.0
-"""Seconds by which all asks of a seat together are prolonged while its connection is lost; more at a table
-with more patience."""
+"""The most seconds by which all asks of a seat together are prolonged while its connection is lost; more at a
+table with more patience.
+"""
 _LATE = 2
-"""Asks in a row whose time ran out, after which a person counts as gone."""
+"""The number of missed asks in a row after which a person counts as gone."""
 _log = logging.getLogger("wolflab")
 Doing = Literal["speak", "vote", "choose"]
 
 
 class Awaited(NamedTuple):
-    """Whom the game waits for, as everybody knows: what they do, since when, and how long they have."""
+    """The players that the game publicly waits for: what they do, since when, and how long they have."""
 
     seats: tuple[int, ...]
     what: Doing
@@ -46,8 +45,8 @@ class Awaited(NamedTuple):
     seconds: float
 
 
-class Throttled:
-    """Calls a function so many seconds after it is called itself; once, however often that is meanwhile."""
+class _DelayedCall:
+    """Calls a function after a delay, once for all calls during the delay."""
 
     def __init__(self, function: Callable[[], None], seconds: float) -> None:
         self._function, self._seconds = function, seconds
@@ -63,17 +62,17 @@ class Throttled:
         self._function()
 
     def cancel(self) -> None:
-        """Do not call it, where that was to come."""
+        """Cancel a call that is due."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
 
 class TableState(ABC):
-    """See the module. folder: where it is kept. sessions: by seat. seats, public, host: the feeds of each
-    seat, of those who watch, and of the host. device_seen: when the shared device last asked. timeline: of
-    the game that is played. starts: when the game begins by itself. just_gone: who died in the last public
-    event, or said their last words.
+    """The state of a table. folder: its directory. sessions: by seat. seats, public, host: the feeds of each
+    seat, of watchers, and of the host. device_seen: when the shared device last asked. timeline: of the game
+    in play. starts: when the game begins by itself. just_gone: who died in the last public event, or said
+    their last words.
     """
 
     def __init__(self, plan: TablePlan, folder: Path) -> None:
@@ -90,14 +89,14 @@ class TableState(ABC):
         self.starts: float | None = None
         self.awaited: Awaited | None = None
         self.just_gone: tuple[int, ...] = ()
-        self.touch = Throttled(self.publish, _TOGETHER)
+        self.touch = _DelayedCall(self.publish, _TOGETHER)
         """Something has changed: everybody is sent how it is, once what belongs together has happened."""
-        self.save_soon = Throttled(self.save_now, LOOK)
-        self._tell_spectators = Throttled(self.touch, 1)
+        self.save_soon = _DelayedCall(self.save_now, LOOK)
+        self._tell_spectators = _DelayedCall(self.touch, 1)
 
     @property
     def feeds(self) -> list[Feed]:
-        """Of everybody who is sent anything."""
+        """All feeds."""
         return [*self.seats, self.public, self.host]
 
     @property
@@ -106,65 +105,65 @@ class TableState(ABC):
         return bool(self.spectators) or any(session.connections for session in self.sessions)
 
     def called(self, seat: int) -> str:
-        """What the others know somebody by."""
+        """The name by which others know a seat."""
         nick = self.plan.seats[seat].nick if self.plan.marked else ""
         name = self.ruleset.names[seat]
         return f"{name} ({nick})" if nick else name
 
     def here(self, seat: int) -> bool:
-        """Whether a page shows this seat now; a shared device counts for all its seats, whosever is open."""
+        """Whether a page shows this seat now; a shared device counts for all its seats."""
         if self.plan.seats[seat].kind != "shared":
             return bool(self.sessions[seat].connections)
         if any(self.sessions[other].connections for other in self.plan.shared):
             return True
         return self.device_seen is not None and clock() - self.device_seen < GRACE
 
-    def lost_for(self, seat: int) -> float:
-        """Seconds since the last page of this seat was lost; 0 while it is here."""
+    def seconds_disconnected(self, seat: int) -> float:
+        """Seconds since this seat's last page was lost; 0 while one is connected."""
         if self.here(seat):
             return 0.0
         since = self.sessions[seat].away_since
         return 0.0 if since is None else clock() - since
 
     def idle(self, seat: int) -> bool:
-        """Whether its person is here and has let its time run out too often."""
+        """Whether its person is connected but has missed too many asks."""
         return self.sessions[seat].late >= _LATE
 
     def gone(self, seat: int) -> bool:
-        """Whether the table does what it declares for people who have left."""
-        return self.idle(seat) or self.lost_for(seat) >= self.plan.patience
+        """Whether its person counts as having left."""
+        return self.idle(seat) or self.seconds_disconnected(seat) >= self.plan.patience
 
     def still_prolonged(self, seat: int, public: bool) -> float:
-        """Seconds for which an ask of this seat may still be prolonged, once its connection is lost. public:
-        whether all may know of the ask: a wait tells of it, where there is anybody to tell.
+        """Seconds by which an ask of this seat may still be prolonged after its connection is lost. public:
+        whether the ask is public: waiting reveals it, if others are there.
         """
         if not public and (len(self.plan.people) > 1 or self.plan.patience <= GRACE):
             return 0.0
         return max(LONGEST_EXTRA, self.plan.patience) - self.sessions[seat].extra
 
-    def stood_in(self, seat: int) -> bool:
-        """Whether its person has left a game that they are still in."""
+    def has_stand_in(self, seat: int) -> bool:
+        """Whether its person has left while still in the game."""
         return self.plan.seats[seat].taken and self.alive(seat) and self.gone(seat)
 
     def of_agent(self, seat: int) -> bool:
-        """Whether its person has left, or there was none."""
+        """Whether an agent plays the seat: it is an agent's, or its person has left."""
         return not self.plan.seats[seat].taken or self.gone(seat)
 
     def ready(self, seat: int) -> bool:
-        """Whether the night may end for its person."""
+        """Whether its person is ready for the night to end."""
         wanted = self.plan.night_steps if self.plan.seats[seat].kind == "shared" else 1
         return self.sessions[seat].rests >= wanted or self.gone(seat)
 
     def alive(self, seat: int) -> bool:
-        """Whether it is in the game, as everybody knows."""
+        """Whether it is in the game, by public facts."""
         return bool(self.public.facts.alive >> seat & 1)
 
     # -- pages that come and go -----------------------------------------------------------
 
     def connected(self, seat: int) -> None:
-        """A page shows this seat."""
+        """A page of this seat has connected."""
         session = self.sessions[seat]
-        away, waited = min(self.lost_for(seat), self.plan.patience), False
+        away, waited = min(self.seconds_disconnected(seat), self.plan.patience), False
         session.connections += 1
         lost = {public: min(away, self.still_prolonged(seat, public)) for public in (True, False)}
         for ask in session.asks.values():
@@ -180,7 +179,7 @@ class TableState(ABC):
         self.touch()
 
     def disconnected(self, seat: int) -> None:
-        """A page of this seat is gone."""
+        """A page of this seat has disconnected."""
         session = self.sessions[seat]
         session.connections -= 1
         if self.plan.seats[seat].kind == "shared":
@@ -191,7 +190,7 @@ class TableState(ABC):
         self.touch()
 
     def at_device(self) -> None:
-        """The page of the shared device is open."""
+        """The page of the shared device has asked for its state."""
         back = self.device_seen is None or clock() - self.device_seen > GRACE
         self._device_is_here()
         if back:
@@ -203,19 +202,19 @@ class TableState(ABC):
             self.sessions[seat].away_since = self.device_seen
 
     def watched_by(self, more: int) -> None:
-        """Somebody begins to watch, or stops. All are told within a second, once for however many."""
+        """Count a watcher who comes or goes. All viewers learn of it within a second, in one message."""
         self.spectators += more
         self._tell_spectators()
 
     # -- what is kept and sent ------------------------------------------------------------
 
     def save(self) -> None:
-        """Keep the plan and the sessions, now."""
+        """Write the plan and the sessions to disk."""
         write(self.folder / TABLE, msgspec.json.encode(self.plan))
         write_sessions(self.folder, self.sessions)
 
     def save_now(self) -> None:
-        """Keep them now; where that fails, the log says so."""
+        """Write them now; a failure is logged."""
         try:
             self.save()
         except WolflabError as error:
@@ -223,4 +222,4 @@ class TableState(ABC):
 
     @abstractmethod
     def publish(self) -> None:
-        """Send everybody how it is."""
+        """Send everybody the present state."""

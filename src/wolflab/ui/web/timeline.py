@@ -1,16 +1,14 @@
-"""When what happened is shown. The game itself plays on; what it gives lies here until its time has come.
-
-The times follow from public facts alone, so that a clock tells nothing:
+"""The timeline decides when events are shown. The game plays on; its events wait here until their time. The
+times follow from public facts alone, so that a clock reveals nothing:
 
 - A *night* lasts as long as the table declares. It may be over sooner when all living people say that they
-  are ready, and then at the next mark of `MARK` seconds. Where a model needs longer, it lasts a whole night
-  more.
-- After whatever may be followed by an act that is hidden by day (a shot of whoever has just died, a duty
-  before the vote) the game rests for as long as declared, whether anybody acts or not.
-- An agent speaks after the declared pace and a time by the length of what it says; where agents are not
-  marked, after a time by chance, of the length that people take.
+  are ready, and then at the next mark of `MARK` seconds. If a model needs longer, another night is added.
+- After an event that may be followed by a hidden act by day (a shot of a player who has just died, a duty
+  before the vote) the game pauses for the declared time, whether anybody acts or not.
+- An agent speaks after the declared pace and a time that grows with its statement; if agents are not
+  marked, after a random time such as people take.
 
-People's own asks come at once, to them alone.
+People's own asks are shown at once, to them alone.
 """
 
 from __future__ import annotations
@@ -42,14 +40,14 @@ MARK = 5.0
 """Seconds: a night that all people agree to end ends at a multiple of this."""
 _LETTERS_A_SECOND = 60.0
 _AS_PEOPLE = 0.1, 0.5
-"""The part of a person's time that an agent takes where agents are not marked: from, to."""
+"""The share of a person's time that an unmarked agent takes: from, to."""
 _LONGEST = 10.0
-"""Seconds that an agent takes for a long statement, beside the pace."""
+"""The most seconds, beside the pace, that an agent takes for a statement."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameGoesOn:
-    """A batch of events, with the turns that led to it."""
+    """A batch of events, with the turns before it."""
 
     events: Sequence[Event]
     turns: Sequence[Turn]
@@ -57,7 +55,7 @@ class GameGoesOn:
 
 @dataclass(frozen=True, slots=True)
 class GameAsks:
-    """The game waits for these."""
+    """The game waits for these asks."""
 
     asks: Sequence[Ask]
 
@@ -69,28 +67,28 @@ class PersonAsked:
     open: Callable[[], None]
 
 
-Beat = GameGoesOn | GameAsks | PersonAsked
+TimelineEntry = GameGoesOn | GameAsks | PersonAsked
 
 
 class Screen(Protocol):
-    """What a timeline shows things on."""
+    """The receiver of what a timeline shows."""
 
     def show(self, event: Event) -> Sequence[int]:
-        """An event, to whoever learns of it. Returns who has just left the game, as everybody sees: with
-        it, or having said their last words with it.
+        """Show an event to its audience. Returns who has just publicly left the game, by the event or after
+        the last words in it.
         """
         ...
 
     def thought(self, turns: Sequence[Turn]) -> None:
-        """What agents noted down, to the host."""
+        """Show agents' notes to the host."""
         ...
 
     def waits_for(self, asks: Sequence[Ask]) -> None:
-        """Whose turn it is, of asks that everybody may know of."""
+        """Show whose turn it is, for public asks."""
         ...
 
     def batch_over(self) -> None:
-        """A batch of events has been shown whole."""
+        """All events of a batch have been shown."""
         ...
 
     def of_agent(self, seat: int) -> bool:
@@ -104,8 +102,8 @@ class Screen(Protocol):
 
 @dataclass
 class Timeline:
-    """See the module. night: seconds of a night. marked: agents are. skip: batches that have been shown
-    before, in an earlier life of this table: they are shown at once.
+    """Shows events at their time. night: its seconds. marked: whether agents are marked. skip: number of
+    batches that were shown before a restart: they are shown at once.
     """
 
     ruleset: Ruleset
@@ -116,21 +114,21 @@ class Timeline:
     skip: int = 0
     night_began: float | None = None
     hidden_until: float | None = None
-    """Until when an act by day may be hidden; None where none may."""
-    _beats: asyncio.Queue[Beat | None] = field(default_factory=asyncio.Queue)
+    """Until when an act by day may be hidden; None if none may."""
+    _beats: asyncio.Queue[TimelineEntry | None] = field(default_factory=asyncio.Queue)
     _last: float = 0.0
     _awake: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def add(self, beat: Beat | None) -> None:
-        """What comes next; None is the end, after which `run` returns."""
+    def add(self, beat: TimelineEntry | None) -> None:
+        """Add the next entry; None is the end, after which `run` returns."""
         self._beats.put_nowait(beat)
 
     def wake(self) -> None:
-        """Somebody is ready for the day: look again."""
+        """Check again whether the night may end."""
         self._awake.set()
 
     async def run(self) -> None:
-        """Show everything in order, each thing at its time."""
+        """Show all entries in order, each at its time."""
         self._last = clock()
         while (beat := await self._beats.get()) is not None:
             match beat:
@@ -168,7 +166,7 @@ class Timeline:
                 self._shown(event, gone)
 
     async def _wait(self, event: Event, first: bool) -> None:
-        """Until a public event may be shown."""
+        """Wait until a public event may be shown."""
         if self.night_began is not None:
             await self._night_over(self.night_began)
             return
@@ -180,29 +178,29 @@ class Timeline:
             await self._until(self._last + self._thinks("", self.times.vote))
 
     def _thinks(self, text: str, given: float) -> float:
-        """How long an agent takes for a statement, or for a choice that everybody sees. given: how long a
-        person has.
+        """Seconds that an agent takes for a statement or a public choice. given: seconds that a person
+        has.
         """
         if not self.marked:
             return max(self.times.pace, given * random.uniform(*_AS_PEOPLE))
         return self.times.pace * (1 + min(_LONGEST, len(text) / _LETTERS_A_SECOND) / 2)
 
     def _of_agents(self, event: Event) -> bool:
-        """Whether no person has brought it about just now."""
+        """Whether the event is not an act of a person."""
         if isinstance(event, Said):
             return self.screen.of_agent(event.seat)
         return not isinstance(event, Voted) or self.screen.of_agent(event.voter)
 
     def _shown(self, event: Event, gone: Sequence[int]) -> None:
-        """A public event was shown. gone: as `Screen.show` returns it."""
+        """Note that a public event was shown. gone: as `Screen.show` returns it."""
         self._last = clock()
         if isinstance(event, NightFell):
             self.night_began = clock()
         elif isinstance(event, DayBroke | GameEnded):
             self.night_began = None
-        # Whoever is voted out may speak first, and acts after it.
+        # A player who is voted out may speak first, and acts afterwards.
         speaks = isinstance(event, VoteCounted) and self.ruleset.last_words == "voted_out"
-        # The last batch that was shown before counts too: its rest may not have been over.
+        # The last batch before a restart counts too: its pause may not have been over.
         if gone and not speaks and self.skip <= 1 and "departure" in self.ruleset.due:
             self.hidden_until = clock() + self.times.hidden
 
@@ -212,9 +210,7 @@ class Timeline:
             self.hidden_until = None
 
     async def _night_over(self, began: float) -> None:
-        """Until the night's end: a whole number of nights since it began, or a mark at which all are
-        ready.
-        """
+        """Wait until the night's end: a multiple of its length, or a mark at which all are ready."""
         end = began + self.night * max(1, math.ceil((clock() - began) / max(self.night, 0.001)))
         while clock() < end:
             self._awake.clear()
@@ -236,5 +232,5 @@ class Timeline:
 
 
 def clock() -> float:
-    """Seconds by the loop's clock, by which everything at a table is timed."""
+    """The loop's clock in seconds; it times everything at a table."""
     return asyncio.get_running_loop().time()

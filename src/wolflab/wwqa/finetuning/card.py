@@ -1,4 +1,4 @@
-"""The card of an adapter: what it is, what it was trained on, how it is served."""
+"""The card of an adapter: its model, its training questions, how to serve it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ CARD = "README.md"
 def write_card(
     folder: Path, plan: FinetunePlan, cell: TuningCell, seen: Sequence[Item], command: str
 ) -> None:
-    """Write the card into the adapter's folder. folder: of the training. seen: the questions it was trained
-    on. command: by which it was made.
+    """Write the card into the adapter's folder. folder: of the training. seen: the training questions.
+    command: the one that made it.
     """
     adapter, settings, made_from = folder / ADAPTER, plan.settings, plan.made_from
     looks = [(line["eval_loss"], line["step"]) for line in losses_of(folder) if "eval_loss" in line]
@@ -60,7 +60,7 @@ def write_card(
 
 
 def _in_words(seen: Sequence[Item]) -> str:
-    """How many questions there are of each form and category."""
+    """The number of questions of each form and category, in words."""
     names = {
         "yes_no": "yes or no",
         "choice": "choices",

@@ -1,7 +1,6 @@
-"""What a fine-tuning changed: the same questions answered by the base and by what was trained from it.
-
-Each question is its own control. Clusters of questions are resampled, and seeds too where there are enough
-of them (`stats.intervals.MIN_DRAWS`); with fewer the interval is over clusters alone, and its note says so.
+"""The gains of a fine-tuning: the same questions answered by the base and by the trained models. Each
+question is its own control. Clusters of questions are resampled, and seeds too if there are enough of them
+(`stats.intervals.MIN_DRAWS`); with fewer the interval is over clusters alone, and its note says so.
 """
 
 from __future__ import annotations
@@ -17,16 +16,15 @@ from ..scores import UNITS, cluster_numbers, in_clusters
 from .tuning_plan import TuningCell
 
 Which = Form | Literal["all"]
-"""Which of a row's questions: those of one form, or all of them."""
+"""A part of a row's questions: those of one form, or all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gained:
-    """One row's questions of one form, before and after the trainings that differ in their seed alone.
-
-    about, questions: of the trainings. rules: the rules stood in front. before, after: shares of right
-    answers; gain: after less before, in the same unit. read_before, read_after: shares of replies in which an
-    answer could be read.
+    """The scores of one row and form, before and after trainings that differ only in their seed. about,
+    questions: of the trainings. rules: whether the rules were in front. before, after: shares of right
+    answers; gain: after minus before, in the same unit. read_before, read_after: shares of replies in which
+    an answer could be read.
     """
 
     row: str
@@ -43,11 +41,11 @@ class Gained:
 
 
 AnsweredPairs = Sequence[tuple[EvalAnswer, EvalAnswer, int]]
-"""Each question as it was answered before and after a training, and that training's seed."""
+"""Each question's answers before and after a training, and the training's seed."""
 
 
 def gained(run: EvalRun, base: str, tuned: Mapping[TuningCell, str]) -> tuple[Gained, ...]:
-    """All of them. base: the base's name in the evaluation; tuned: each training's."""
+    """The gains of all rows. base: the base's name in the evaluation; tuned: each training's."""
     together: dict[tuple[str, int | None], dict[int, str]] = {}
     for cell, name in sorted(tuned.items(), key=lambda one: (one[0].about, one[0].questions or 0)):
         together.setdefault((cell.about, cell.questions), {})[cell.seed] = name
@@ -63,8 +61,8 @@ def gained(run: EvalRun, base: str, tuned: Mapping[TuningCell, str]) -> tuple[Ga
 def _by_form(
     run: EvalRun, row: EvalRow, rules: bool, base: str, by_seed: Mapping[int, str]
 ) -> Iterator[tuple[Which, AnsweredPairs, int]]:
-    """A row's questions that were answered before and after, all of them and those of each form; how many
-    are not answered.
+    """A row's questions that were answered before and after, in total and by form, and the number of
+    others.
     """
     before = run.answers.get((row.name, EvalPlayer(base, rules))) or ()
     both = [

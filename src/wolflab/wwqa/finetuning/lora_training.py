@@ -1,9 +1,8 @@
 """One training: LoRA on a causal language model by trl's `SFTTrainer`, stopped and gone on with at any step.
 
-What it leaves in its folder: a log (a JSON line for each look at a loss), checkpoints while it goes on, and
-at its end the adapter whose validation loss was lowest. A checkpoint that was cut off in the middle is thrown
-away. torch, transformers, peft and trl are imported when a training begins. It may not know what the
-questions are about.
+It writes a log (a JSON line for each logged loss), checkpoints, and at its end the adapter with the lowest
+validation loss. An incomplete checkpoint is deleted. torch, transformers, peft and trl are imported when a
+training begins. It does not know what the questions are about.
 """
 
 from __future__ import annotations
@@ -39,20 +38,20 @@ from .tuning_plan import PLAIN_TEMPLATE, FinetuneSettings, TrainingExample
 LOG, CHECKPOINTS = "log.jsonl", "checkpoints"
 LIBRARIES = ("torch", "transformers", "peft", "trl", "datasets")
 _STATE = "trainer_state.json"
-"""What transformers writes last of a checkpoint."""
+"""The last file of a checkpoint that transformers writes."""
 _SHORT = 512
-"""Tokens up to which a processor trains faster with plain attention: 475 tokens a second against 340 at 128
-tokens. Its memory grows with the square of the length.
+"""The most tokens with which a processor trains faster with plain attention: 475 tokens a second against 340
+at 128 tokens. Its memory grows with the square of the length.
 """
 _POOLED = 50
-"""Steps whose questions are sorted by length together."""
+"""The number of steps whose questions are sorted by length together."""
 LogLine = Mapping[str, float]
 """step, and loss with learning_rate, or eval_loss."""
 
 
 @dataclass(frozen=True, slots=True)
 class FinetuneStep:
-    """What was logged at a step."""
+    """The log of a step."""
 
     step: int
     steps: int
@@ -61,12 +60,10 @@ class FinetuneStep:
 
 @dataclass(frozen=True, slots=True)
 class ResourceUsage:
-    """What a training took, since it last went on.
-
-    steps: those made since, of `planned` in all. seconds: of these alone, without looks at the validation
-    loss. tokens: of their questions, without what was filled up. memory: bytes held at once, at most: by
-    tensors on the graphics card where one trained, else by this process since it began. parameters: of the
-    model; trained: of these, those that learn.
+    """The resources of a training since it was last resumed. steps: made since then, of `planned` in all.
+    seconds: of these, without validation. tokens: of their questions, without padding. memory: the peak in
+    bytes: of tensors on the graphics card if one trained, else of this process. parameters: of the model;
+    trained: those that learn.
     """
 
     steps: int
@@ -84,7 +81,7 @@ FinetuneWatch = Callable[[FinetuneStep | ResourceUsage], None]
 
 
 def is_trained(folder: Path) -> bool:
-    """Whether the training of that folder has come to its end."""
+    """Whether the training in that folder is finished."""
     return (folder / ADAPTER / ADAPTER_WEIGHTS).is_file()
 
 
@@ -97,11 +94,10 @@ def train_adapter(
     seed: int,
     watch: FinetuneWatch = lambda step: None,
 ) -> Path:
-    """Train, or go on from the last whole checkpoint; the folder of the adapter.
-
-    base: folder or hub name of the weights. watch: told of every line of the log, then of what it took. The
-    same seed gives the same adapter on one machine, however often it was cut. ModelError for weights that
-    cannot be trained; StoreError where the folder cannot be used.
+    """Train, or resume from the last complete checkpoint. Returns the adapter's folder. base: folder or hub
+    name of the weights. watch: called with every line of the log, then with the resources. The same seed
+    gives the same adapter on one machine, also after interruptions. ModelError for weights that cannot be
+    trained; StoreError if the folder cannot be used.
     """
     if is_trained(folder):
         return folder / ADAPTER
@@ -112,17 +108,17 @@ def train_adapter(
     with quiet(), _told_in_words(base, folder):
         trainer = make_trainer(folder, base, training, validation, settings, seed)
         checkpoint = _last_checkpoint(folder / CHECKPOINTS)
-        # What was logged after the checkpoint is logged again.
+        # Lines after the checkpoint are logged again.
         kept = [line for line in losses_of(folder) if line["step"] <= _step_of(checkpoint)]
         write(folder / LOG, "".join(json.dumps(line) + "\n" for line in kept).encode())
         _run(trainer, folder, checkpoint, settings, watch)
-        shutil.rmtree(folder / ADAPTER, ignore_errors=True)  # no whole one: nothing would be trained
+        shutil.rmtree(folder / ADAPTER, ignore_errors=True)  # no complete checkpoint: trl would train nothing
         with new_folder(folder / ADAPTER) as half:
             trainer.model.save_pretrained(half)
             trainer.processing_class.save_pretrained(half)
-            (half / "README.md").unlink(missing_ok=True)  # peft's, which tells nothing
+            (half / "README.md").unlink(missing_ok=True)  # a warning of peft without meaning here
     del trainer
-    gc.collect()  # a trainer and its model know each other
+    gc.collect()  # trainer and model reference each other
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
     shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
@@ -132,7 +128,7 @@ def train_adapter(
 def _run(
     trainer: Any, folder: Path, checkpoint: Path | None, settings: FinetuneSettings, watch: FinetuneWatch
 ) -> None:
-    """Let the trainer go on from its checkpoint to the end, and tell what that took."""
+    """Run the trainer from its checkpoint to the end, and report the resources."""
     import torch
 
     device, first = trainer.model.device.type, _step_of(checkpoint)
@@ -141,7 +137,7 @@ def _run(
     follower = _follower(folder, watch)
     trainer.add_callback(follower)
     done = trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
-    if done.global_step == first:  # it was cut after its last step
+    if done.global_step == first:  # it was interrupted after its last step
         return
     memory = getrusage(RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     rows = list(trainer.train_dataset)[first * settings.batch :]
@@ -163,9 +159,7 @@ def _run(
 
 @contextmanager
 def _told_in_words(base: str, folder: Path) -> Iterator[None]:
-    """Turns what a machine that is too small, and files that are not whole, do to the libraries into
-    sentences.
-    """
+    """Turn the libraries' errors for too little memory and for incomplete files into sentences."""
     from safetensors import SafetensorError
 
     try:
@@ -198,7 +192,7 @@ def _told_in_words(base: str, folder: Path) -> Iterator[None]:
 
 
 def arithmetic(settings: FinetuneSettings, device: str) -> str:
-    """The dtype that a training computes in: "bfloat16" (weights that learn stay in float32) or "float32"."""
+    """A training's dtype: "bfloat16" (trained weights stay in float32) or "float32"."""
     if settings.dtype != "auto":
         return settings.dtype
     import torch
@@ -206,14 +200,14 @@ def arithmetic(settings: FinetuneSettings, device: str) -> str:
     if device == "cuda":
         faster = torch.cuda.is_bf16_supported(including_emulation=False)
     else:
-        cpus = Path("/proc/cpuinfo")  # of Linux; elsewhere nobody knows
+        cpus = Path("/proc/cpuinfo")  # on Linux; unknown elsewhere
         words = cpus.read_text(encoding="utf-8", errors="replace") if cpus.is_file() else ""
         faster = device == "cpu" and ("avx512_bf16" in words or "amx_bf16" in words)
     return "bfloat16" if faster else "float32"
 
 
 def _prepare(tokenizer: Any, base: str, settings: FinetuneSettings) -> None:
-    """Gives the tokenizer the template that questions are put in; ModelError where none is fit for it."""
+    """Give the tokenizer the chat template of the settings; ModelError if none is suitable."""
     from jinja2 import TemplateError
 
     if settings.form == "plain":
@@ -244,9 +238,8 @@ def _prepare(tokenizer: Any, base: str, settings: FinetuneSettings) -> None:
 
 
 def token_counter(base: str, settings: FinetuneSettings) -> Callable[[TrainingExample], int]:
-    """Counts the tokens of a question with its answer, as training puts them.
-
-    Weights are not loaded. ModelError where the tokenizer is missing, or no template is fit.
+    """A function that counts the tokens of a question with its answer, as in training. Weights are not
+    loaded. ModelError if the tokenizer is missing, or no template is suitable.
     """
     libraries(*LIBRARIES)
     with quiet():
@@ -268,8 +261,8 @@ def make_trainer(
     settings: FinetuneSettings,
     seed: int,
 ) -> Any:
-    """trl's trainer of that training, which has not begun. No question may have more tokens than
-    `settings.longest` (`Questions.within_length`). What is raised: see `train_adapter`.
+    """trl's trainer of that training, before it begins. No question may have more tokens than
+    `settings.longest` (`Questions.within_length`). Errors: see `train_adapter`.
     """
     import torch
     from datasets import Dataset
@@ -277,7 +270,7 @@ def make_trainer(
     from transformers import PrinterCallback, set_seed
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    # On a processor weights stay in float32, whatever it computes in.
+    # On a processor weights stay in float32, with any dtype of the computation.
     dtype = arithmetic(settings, device) if device == "cuda" else "float32"
     weights = load_weights(base, dtype=dtype, device=device)
     _prepare(weights.tokenizer, base, settings)
@@ -313,10 +306,9 @@ def make_trainer(
 
 
 def _answers_trainer() -> Any:
-    """trl's `SFTTrainer`, which scores the whole vocabulary for tokens of answers alone.
-
-    The loss is the same. Without a graphics card trl works the scores out for every token of the question as
-    well, which takes a third of a step.
+    """A subclass of trl's `SFTTrainer` that computes logits only for tokens of answers. The loss is the same.
+    Without a graphics card trl computes them for every token of the question too, which takes a third of a
+    step.
     """
     from torch.nn.functional import cross_entropy
     from trl import SFTTrainer
@@ -339,10 +331,9 @@ def _answers_trainer() -> Any:
 
 
 def order_of(lengths: Sequence[int], batch: int, epochs: int, seed: int) -> list[int]:
-    """Which question comes when, over all epochs: steps of questions of much the same length, by lot.
-
-    lengths: tokens of each question. A place stands in it once an epoch. The order follows from the seed
-    alone, so that a training which goes on after a cut goes on with the question that is next.
+    """The random order of questions over all epochs; questions of one step have similar lengths. lengths:
+    tokens of each question. Each index occurs once in an epoch. The order depends only on the seed, so that a
+    resumed training continues with the next question.
     """
     lots, left, order = random.Random(f"{seed}/order"), list[int](), list[int]()
     for _ in range(epochs):
@@ -371,7 +362,7 @@ def _arguments(folder: Path, settings: FinetuneSettings, seed: int, device: str,
         completion_only_loss=True,
         per_device_train_batch_size=settings.batch,
         per_device_eval_batch_size=settings.batch,
-        num_train_epochs=1,  # all epochs stand one after another (`order_of`)
+        num_train_epochs=1,  # `order_of` has all epochs
         learning_rate=settings.learning_rate,
         lr_scheduler_type="constant_with_warmup" if settings.schedule == "constant" else settings.schedule,
         warmup_steps=settings.warmup,
@@ -402,7 +393,7 @@ def _arguments(folder: Path, settings: FinetuneSettings, seed: int, device: str,
 
 
 def _follower(folder: Path, watch: FinetuneWatch) -> Any:
-    """Writes the log and tells of it. looked: seconds of looks at the validation loss."""
+    """A callback that writes the log and reports it. looked: seconds of validation."""
     from transformers import TrainerCallback
 
     class Follower(TrainerCallback):  # type: ignore[misc]  # transformers is imported when needed
@@ -429,9 +420,7 @@ def _follower(folder: Path, watch: FinetuneWatch) -> Any:
 
 
 def losses_of(folder: Path) -> list[dict[str, float]]:
-    """The lines of a training's log. A last line cut short is none yet; StoreError for one that is no line of
-    a log.
-    """
+    """The lines of a training's log, without an incomplete last one; StoreError for an invalid line."""
     file = folder / LOG
     if not file.exists():
         return []
@@ -444,12 +433,12 @@ def losses_of(folder: Path) -> list[dict[str, float]]:
 
 
 def _step_of(checkpoint: Path | None) -> int:
-    """The step that a checkpoint was made after; 0 without one."""
+    """The step of a checkpoint; 0 without one."""
     return 0 if checkpoint is None else int(checkpoint.name.rpartition("-")[2])
 
 
 def _last_checkpoint(folder: Path) -> Path | None:
-    """The last whole checkpoint; what was cut off in the middle is deleted, and None where there is none."""
+    """The last complete checkpoint, None without one; incomplete ones are deleted."""
     for one in sorted(folder.glob("checkpoint-*"), key=_step_of, reverse=True):
         try:
             json.loads(read_file(one / _STATE))

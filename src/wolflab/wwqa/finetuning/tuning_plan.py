@@ -1,7 +1,6 @@
-"""What is trained: on which questions, from which weights, with which settings.
-
-A plan is a grid of trainings: (about × questions × seed). It stands in the run's directory, so that the same
-command goes on, and another command is refused. Nothing here imports a library that trains.
+"""Plans of fine-tuning: questions, weights and settings. A plan is a grid of trainings: (about × questions ×
+seed). It is stored in the run's directory, so that the same command resumes, and another command is refused.
+Nothing here imports a library for training.
 """
 
 from __future__ import annotations
@@ -39,35 +38,33 @@ from ..reply_parser import normal_form
 
 PLAN = "finetune.json"
 About = Literal["both", "rules", "situations"]
-"""Which questions are trained on: about the rules themselves, about situations, or both (002 §8)."""
+"""The training questions: about the rules themselves, about situations, or both (002 §8)."""
 
 VALIDATION_SHARE = 100 / 1553
-"""Of questions without splits, what is kept for validation (002 §9.2: 100 of 1,553)."""
+"""The share for validation of questions without splits (002 §9.2: 100 of 1,553)."""
 
 PLAIN_TEMPLATE = (
     "{% for message in messages %}{{ message['content'] }}"
     "{{ eos_token if message['role'] == 'assistant' else '\n' }}{% endfor %}"
 )
-"""The chat template of `form: plain`: texts alone, a line end after a question and the model's own end after
-an answer, as 002's release puts them together.
+"""The chat template of `form: plain`: texts alone, a newline after a question and the model's end token after
+an answer, as in 002's release.
 """
 TrainingExample = Mapping[str, Sequence[Mapping[str, str]]]
 """One question with its right reply: `prompt` and `completion`, messages of a chat each."""
 
 
 class FinetuneSettings(Part):
-    """How a training goes. The defaults are those of 002 §9.2 and of its released scripts, as far as they
-    say.
-
-    questions: of training, drawn by the seed; None: all. validation: at most so many, which choose the
-    checkpoint. rank, alpha, dropout: of LoRA; targets: the layers that get it, by their
-    names or "all-linear". learning_rate falls to 0 by `schedule` (or stays: "constant"), after a rise over
-    the share `warmup` of all steps.
-    batch: questions a step. epochs: passes through them. look_every: steps between two looks at the
-    validation loss; the checkpoint with the lowest is kept. form: "chat", the model's own template; "plain",
-    question and answer alone, as in 002's release. rules_text: the rules stand in front. longest: tokens;
-    longer questions are left out. dtype: of the arithmetic ("auto": bfloat16 where the processor has it, else
-    float32). recompute: save memory by doing the forward pass twice (gradient checkpointing).
+    """The settings of a training. The defaults are those of 002 §9.2 and of its released scripts, where
+    known. questions: of training, drawn by the seed; None: all. validation: the most questions for choosing
+    the checkpoint. rank, alpha, dropout: of LoRA; targets: the layers that get it, by their names or
+    "all-linear". learning_rate falls to 0 by `schedule` (or stays: "constant"), after a rise over the share
+    `warmup` of all steps. batch: questions of a step. epochs: passes over the questions. look_every: steps
+    between two validations; the checkpoint with the lowest loss is kept. form: "chat", the model's own
+    template; "plain", question and answer alone, as in 002's release. rules_text: put the rules in front.
+    longest: the most tokens; longer questions are left out. dtype: of the arithmetic ("auto": bfloat16 where
+    the processor has it, else float32). recompute: save memory by doing the forward pass twice (gradient
+    checkpointing).
     """
 
     questions: Annotated[int, Field(ge=1)] | None = 1453
@@ -89,9 +86,8 @@ class FinetuneSettings(Part):
     recompute: bool = False
 
     def example(self, item: Item) -> TrainingExample:
-        """A question as trl's `SFTTrainer` takes it: the message, and the right reply.
-
-        It is what an evaluation puts with the same settings: `prompt` to the byte.
+        """A question for trl's `SFTTrainer`: the message, and the right reply. The message is that of an
+        evaluation with the same settings, to the byte.
         """
         message = prompt(item, self.rules_text and bool(item.rules), told=self.form == "chat")
         return {
@@ -111,7 +107,7 @@ SETTINGS: Mapping[str, FinetuneSettings] = {
 
 @dataclass(frozen=True, order=True, slots=True)
 class TuningCell:
-    """One training of the grid. questions: None for all that there are."""
+    """One training of the grid. questions: None for all."""
 
     about: About
     questions: int | None
@@ -119,18 +115,18 @@ class TuningCell:
 
     @property
     def name(self) -> str:
-        """Of its folder, and in tables."""
+        """The name of its folder, and in tables."""
         return f"{self.about}-{'all' if self.questions is None else self.questions}-seed{self.seed}"
 
     @property
     def adapter(self) -> str:
-        """Where its adapter lies, in the run's directory."""
+        """Its adapter's folder, in the run's directory."""
         return f"{self.name}/{ADAPTER}"
 
 
 @dataclass(frozen=True)
 class FinetunePlan:
-    """Everything that decides what a run trains.
+    """The complete plan of a run.
 
     model: as given. base: the folder or hub name that is trained from; made_from: the GGUF that the folder
     was made of (name and SHA-256), or None. files: SHA-256 of each file of questions by `told_names`.
@@ -156,9 +152,8 @@ class FinetunePlan:
         }
 
     def begin(self, path: Path) -> None:
-        """Keep the plan in a run's directory; StoreError where another one was begun there.
-
-        More trainings may join those of the plan that is there; everything else has to be as it was.
+        """Store the plan in a run's directory; StoreError if another one was begun there. Trainings may be
+        added to a stored plan; everything else has to be the same.
         """
         file, wanted = path / PLAN, self.as_plain()
         if file.is_file():
@@ -183,7 +178,7 @@ class FinetunePlan:
 def grid(
     about: Sequence[About], questions: Sequence[int], seeds: Sequence[int], settings: FinetuneSettings
 ) -> tuple[TuningCell, ...]:
-    """Every training, small ones first. questions: empty for the settings' own number."""
+    """All trainings, small ones first. questions: empty for the settings' own number."""
     sizes: Sequence[int | None] = questions or (settings.questions,)
     return tuple(
         TuningCell(one, n, seed)
@@ -194,7 +189,7 @@ def grid(
 
 
 class _PlanOnFile(msgspec.Struct):
-    """What is read of a plan that is there; see `FinetunePlan`."""
+    """The fields that are read of a stored plan; see `FinetunePlan`."""
 
     model: str
     files: dict[str, str]
@@ -209,11 +204,9 @@ class _PlanOnFile(msgspec.Struct):
 def trained_base(
     model: str, weights: Path, tell: Callable[[str], None] = lambda sentence: None
 ) -> tuple[str, dict[str, str] | None]:
-    """The folder or hub name of the base, and the GGUF that the folder was made from.
-
-    model: as given ("hf/" in front may be left out). weights: where folders that are made of GGUF files lie,
-    each made once. What lies on the hub is got. WolflabError for an adapter, and for weights that cannot be
-    had.
+    """The folder or hub name of the base, and the GGUF that the folder was made from. model: as given ("hf/"
+    in front may be left out). weights: the place of folders made from GGUF files, each made once. Weights on
+    the hub are downloaded. WolflabError for an adapter, and for unavailable weights.
     """
     name = model.removeprefix("hf/")
     if name.endswith(".gguf"):
@@ -233,7 +226,7 @@ def trained_base(
 
 
 def base_spec(base: str, settings: FinetuneSettings, adapter: Path) -> tuple[Spec, str]:
-    """How the base is named to an evaluation, and a sentence where its form is not a matter of course.
+    """The base's model for an evaluation, and a sentence if its form needs explaining.
 
     adapter: a folder with the template that training used.
     """
@@ -252,7 +245,7 @@ def base_spec(base: str, settings: FinetuneSettings, adapter: Path) -> tuple[Spe
 
 @dataclass(frozen=True)
 class Questions:
-    """What may be trained on. left_out: sentences on what may not, and why."""
+    """The questions for training. left_out: sentences on others, and why."""
 
     training: tuple[Item, ...]
     validation: tuple[Item, ...]
@@ -262,9 +255,8 @@ class Questions:
     def within_length(
         self, settings: FinetuneSettings, tokens: Callable[[TrainingExample], int]
     ) -> Questions:
-        """Without those of more tokens than `settings.longest`, and without the other question of their pair.
-
-        tokens: of a question with its answer. WolflabError where none is left for training.
+        """The questions without those of more tokens than `settings.longest`, and without their pairs' other
+        questions. tokens: of a question with its answer. WolflabError if none is left for training.
         """
 
         def fitting(items: Sequence[Item]) -> tuple[Item, ...]:
@@ -283,8 +275,8 @@ class Questions:
         return replace(self, training=training, validation=validation, left_out=(*self.left_out, *why))
 
     def untrained(self, items: Sequence[Item]) -> list[bool]:
-        """Whether each stands neither in training nor in validation, letter by letter. Where one of two does
-        not say which rules it is about, they are the same.
+        """Whether each is neither in training nor in validation, by exact text. Two questions count as the
+        same if one does not name its rules.
         """
         learned = (*self.training, *self.validation)
         known, texts = {_asked(item) for item in learned}, {normal_form(item.question) for item in learned}
@@ -295,10 +287,8 @@ class Questions:
         ]
 
     def drawn_for(self, cell: TuningCell, settings: FinetuneSettings) -> tuple[list[Item], list[Item]]:
-        """What one training learns from, and by what its checkpoint is chosen; WolflabError where that
-        is nothing.
-
-        A pair of questions is drawn together or not at all. Both sets are about the same.
+        """One training's questions for learning, and for choosing the checkpoint; WolflabError if there are
+        none. Pairs are drawn together. Both sets have the training's `about`.
         """
         wanted = {"rules": "rule", "situations": "situation"}.get(cell.about, "")
 
@@ -328,9 +318,9 @@ class Questions:
 def read_training(files: Sequence[Path], seed: int = 0) -> Questions:
     """The questions of these files that are for training and for validation.
 
-    A file with splits says which they are. One without is parted by the seed (`VALIDATION_SHARE`). A question
-    that stands, letter by letter, in a test split of one of the files is left out, and so is a double and a
-    row that cannot be used. WolflabError where nothing is left.
+    A file with splits has them marked. One without is split by the seed (`VALIDATION_SHARE`). Questions in a
+    test split of one of the files, by exact text, are left out, and so are duplicates and unusable rows.
+    WolflabError if nothing is left.
     """
     training: list[Item] = []
     validation: list[Item] = []
@@ -368,16 +358,14 @@ def read_training(files: Sequence[Path], seed: int = 0) -> Questions:
 
 
 def _asked(item: Item) -> tuple[str, str]:
-    """The question in its letters and digits, and the rules that it is about: other rules make another
-    one.
-    """
+    """The question's letters and digits, and its rules: under other rules it is another question."""
     return str(item.rules), normal_form(item.question)
 
 
 def _clean(
     items: Iterable[Item], tests: Collection[tuple[str, str]], what: str
 ) -> tuple[list[Item], list[str]]:
-    """Those that stand in no test, once each."""
+    """The questions in no test, once each."""
     kept: dict[str, Item] = {}
     doubles = leaks = 0
     for item in items:

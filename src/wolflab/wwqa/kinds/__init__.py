@@ -1,4 +1,4 @@
-"""The kinds of questions: what can be asked, and how the engine answers it."""
+"""The kinds of questions, and how the engine answers them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kinds about a day: who speaks when, who may vote for whom, who is out, and what that brings."""
+"""Kinds about a day: the order of speech, votes, who is voted out, and the consequences."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SPEAKERS = DrawnFrom("order", ("order",), roles=False)
 
 
 def _speakers(q: Query) -> list[int]:
-    """Who speaks in today's discussion, in order; Impossible where nobody does."""
+    """The speakers of today's discussion, in order; Impossible if there are none."""
     s = q.situation
     if q.rules.speaking_order.startswith("random") and not s.order:
         raise Impossible("the order that was drawn is not told")
@@ -34,7 +34,7 @@ def _speakers(q: Query) -> list[int]:
 
 
 def _place(q: Query, seat: int) -> int:
-    """As which one a seat speaks, from 1; Impossible for one that does not."""
+    """A seat's place in the order of speech, from 1; Impossible if it does not speak."""
     order = _speakers(q)
     if seat not in order:
         raise Impossible("a player who does not speak")
@@ -47,7 +47,7 @@ def _next(q: Query) -> Value:
 
 
 def _by_number(rules: Ruleset) -> bool:
-    """Whether numbers alone give the order of speech: they alone would tell the answer."""
+    """Whether seat numbers alone give the order of speech, and so the answer."""
     return rules.speaking_order == "ascending" and rules.sheriff == "none"
 
 
@@ -70,7 +70,7 @@ def _neighbours(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterabl
 
 
 def _ballot(q: Query, lot: bool = False) -> Playout:
-    """The vote alone, as told. lot: whether a lot may have to decide it; else that is Impossible."""
+    """The vote alone, as told. lot: whether a lot may decide it; otherwise that is Impossible."""
     played = q.playout(q.situation, "voting")
     if any(ask.kind == "vote" for ask in played.unanswered):
         raise Impossible("not everybody's vote is told")
@@ -80,13 +80,13 @@ def _ballot(q: Query, lot: bool = False) -> Playout:
 
 
 def _voted_out(q: Query) -> int | str:
-    """Who is voted out, or nobody; Impossible where the lot decides."""
+    """The player voted out, or nobody; Impossible if a lot decides."""
     counted = only_first(event for event in _ballot(q).events if isinstance(event, VoteCounted))
     return NOBODY if counted.seat is None else counted.seat
 
 
 def _voted_for(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
-    """Whoever has votes, the others more rarely."""
+    """Every player with votes, others more rarely."""
     named = sorted({target for _, _, target in s.told if isinstance(target, int)})
     for x in {*rng.sample(named, min(3, len(named))), rng.choice(s.living)}:
         yield {"x": x}
@@ -103,7 +103,7 @@ def _votes_for(q: Query) -> Value:
 
 
 def _open_to(q: Query, seat: int) -> tuple[object, ...]:
-    """What that seat may vote today, others' votes left aside; empty where it has no vote."""
+    """The seat's options in today's vote, regardless of others' votes; empty if it has no vote."""
     s = q.situation
     others = tuple(("vote", other, _some_vote(q, other)) for other in s.living if other != seat)
     for ask, _ in q.playout(s.but(told=others), "voting").asks:
@@ -113,7 +113,7 @@ def _open_to(q: Query, seat: int) -> tuple[object, ...]:
 
 
 def _some_vote(q: Query, seat: int) -> int | str:
-    """A vote that hardly counts: a pass, or else one for another player."""
+    """A vote with little effect: a pass, or else one for another player."""
     return "pass" if q.rules.may_abstain else only_first(s for s in q.situation.living if s != seat)
 
 
@@ -137,7 +137,7 @@ def _sees_vote(q: Query) -> Value:
 
 
 def _winner(q: Query, s: GameSituation) -> str:
-    """Who has won after the vote and what those who leave do at once; Impossible where that is not told."""
+    """The winner after the vote and the leaving players' acts; Impossible if these are not told."""
     played = q.playout(s, "voting", "departure")
     if any(ask.phase in ("voting", "departure") and ask.seat != CHANCE for ask in played.unanswered):
         raise Impossible(f"{played.unanswered[0].id} is asked and not told")
@@ -147,7 +147,7 @@ def _winner(q: Query, s: GameSituation) -> str:
 
 
 def _winner_if_out(q: Query) -> str:
-    """The same where everybody votes for x, who votes for somebody else."""
+    """The same if everybody votes for x, and x for another player."""
     living = q.situation.living
     if len(living) < 3:
         raise Impossible("there are too few votes")

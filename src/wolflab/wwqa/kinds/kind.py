@@ -1,9 +1,8 @@
-"""What a kind of question is: what is asked, in which frames, and how the rules engine answers.
+"""Kinds of questions: their sentences, and how the rules engine answers them.
 
 A new kind is an entry with its sentences in a YAML file of this folder, and its answer in the module of the
 same name; of a kind about the rules themselves the YAML file names the answer. Everything else follows: it is
-built in every ruleset that can answer it in two ways, told in all wordings, matched, proved, exported,
-listed.
+built in every ruleset with two possible answers, told in all wordings, paired, proved, exported, listed.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from ..items import AnswerType, Form
 from ..situations import AskedAbout, GamePoint, Games, GameSituation, Query, with_choices
 
 HELD_OUT = 2
-"""How many of the frames, of the tellings and of the leads are kept for the test of new wordings."""
+"""The number of frames, of tellings and of leads that are kept for the test of new wordings."""
 
 Value = bool | int | str | list[int]
 """An answer as data: yes or no, a seat or a number, `items.NOBODY` or a word, seats."""
@@ -32,10 +31,8 @@ Options = Callable[[Ruleset, GameSituation, AskedAbout, Value, random.Random], M
 
 @dataclass(frozen=True)
 class DrawnFrom:
-    """Which situations a kind is asked in.
-
-    moment: where in the game. filled: the phases whose actions are told. left_out: the kinds of actions that
-    are not told all the same. roles: whether every seat's role is told.
+    """The situations of a kind. moment: the point of the game. filled: the phases whose actions are told.
+    left_out: kinds of actions that are not told even so. roles: whether every seat's role is told.
     """
 
     moment: GamePoint
@@ -44,7 +41,7 @@ class DrawnFrom:
     roles: bool = True
 
     def draw(self, games: Games) -> GameSituation | None:
-        """One situation that these rules can reach; None where they never come to the moment."""
+        """One situation that these rules can reach; None if they never reach the point."""
         reached = games.draw(self.moment)
         if reached is None:
             return None
@@ -58,9 +55,9 @@ class DrawnFrom:
 class EngineAnswer(NamedTuple):
     """How the engine answers a kind.
 
-    value: the answer to a question, worked out by the engine; Impossible where there is none. asks: (rules,
-    situation, random) → what may be asked in that situation. setting: None for a question about the rules
-    themselves. options: (rules, situation, asked, value, random) → the options of a choice, by value.
+    value: the engine's answer to a question; Impossible without one. asks: (rules, situation, random) →
+    possible arguments in that situation. setting: None for a question about the rules themselves. options:
+    (rules, situation, asked, value, random) → the options of a choice, by value.
     """
 
     value: Callable[[Query], Value]
@@ -73,13 +70,12 @@ class EngineAnswer(NamedTuple):
 class QuestionKind:
     """One kind of question.
 
-    about: what is asked and when the answer is what, for readers and for whoever answers it a second time.
-    frames: the question in words; "{x}", "{y}" and other words of what is asked are put in; one that begins
-    with "!" asks for the opposite. The last two are kept for the test of new wordings.
-    choices: the options of a choice by value, where they are always the same ones.
-    same_seats: a Yes and a No that are matched ask about the same seats: where their numbers tell something.
-    matched: of a choice: answers of equal words are matched. Not where the options are drawn for each
-    question.
+    about: the question and its answers in words, for readers and for the independent oracle. frames: the
+    question in words; "{x}", "{y}" and other words of what is asked are put in; one that begins with "!" asks
+    for the opposite. The last two are kept for the test of new wordings. choices: the options of a choice by
+    value, if they are always the same. same_seats: a Yes and a No of a pair ask about the same seats, if seat
+    numbers would reveal the answer. matched: for a choice: answers are paired with equal words. Not if the
+    options are drawn for each question.
     """
 
     name: str
@@ -94,7 +90,7 @@ class QuestionKind:
 
     @property
     def setting(self) -> DrawnFrom | None:
-        """Which situations it is asked in; None for a question about the rules themselves."""
+        """The situations in which it is asked; None for a question about the rules themselves."""
         return self.answer.setting
 
     def options(

@@ -1,6 +1,4 @@
-"""Kinds about a night: who dies, what is announced, who may choose whom, what is learned, and what dawn
-brings.
-"""
+"""Kinds about a night: deaths, announcements, choices, what is learned, and the winner at dawn."""
 
 from __future__ import annotations
 
@@ -23,9 +21,8 @@ _CHOOSERS = frozenset(kind for kind, duty in DUTIES.items() if duty.when == "nig
 
 
 def night(q: Query, *phases: str) -> Playout:
-    """The night as told, and what is told of later phases ("departure": what those who left do at once).
-
-    Impossible where something asked is not told.
+    """The night as told, with told actions of later phases ("departure": the acts of players who left).
+    Impossible if an asked action is not told.
     """
     played = q.playout(q.situation, "night", *phases)
     if any(ask.phase in ("night", *phases) for ask in played.unanswered):
@@ -37,7 +34,7 @@ def night(q: Query, *phases: str) -> Playout:
 
 
 def deaths(q: Query) -> list[int]:
-    """Who dies in the night, ascending."""
+    """The night's dead, ascending."""
     return list(only_first(event.deaths for event in night(q).events if isinstance(event, DayBroke)))
 
 
@@ -61,7 +58,7 @@ def _announcements(
 
 
 def announcement(value: str) -> str:
-    """The moderator's words for the night's dead; seats in braces, to be named."""
+    """The moderator's words for the night's dead, with seats in braces."""
     names = [f"{{{seat}}}" for seat in value.split(",") if seat]
     if not names:
         return "No player was killed."
@@ -114,13 +111,14 @@ def _hears_choice(q: Query) -> Value:
 
 
 def _who_hears(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable[AskedAbout]:
-    """Always x with the higher number: of what later ones of a pack choose no rule tells, and who is later
-    must not tell the answer.
+    """Pairs in which x has the higher number: no rule reveals the choices of later ones of a pack, and the
+    order must not reveal the answer.
     """
     actors = sorted({seat for kind, seat, _ in s.told if kind != "shoot"})
     for y in rng.sample(actors, min(3, len(actors))):
         for x in rng.sample(s.living, min(4, len(s.living))):
-            shown = s.roles[x] == "Witch" and ROLES[s.roles[y]].wolf  # she is told the victim, not by whom
+            # a Witch learns the victim, not the attacker
+            shown = s.roles[x] == "Witch" and ROLES[s.roles[y]].wolf
             if x > y and not shown:
                 yield {"x": x, "y": y}
 
@@ -129,7 +127,7 @@ def _who_hears(rules: Ruleset, s: GameSituation, rng: random.Random) -> Iterable
 
 
 def _asked_tonight(q: Query, kinds: Collection[str]) -> Ask | None:
-    """What x is asked, of these kinds; Impossible where the role has none of them."""
+    """The asks of these kinds to x; Impossible if the role has none of them."""
     duties = (duty.kind for duty in ROLES[q.situation.roles[q.x]].duties if duty.kind in kinds)
     return q.ask_tonight(q.situation, only_first(duties), q.x)
 

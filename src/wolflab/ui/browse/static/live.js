@@ -1,5 +1,5 @@
-// A page asks for itself again while something of it may change, and puts in what is new.
-// Without this script the page is whole, and a reload does the same.
+// A page reloads itself while something of it may change, and puts in what is new.
+// Without this script the page is complete, and a reload does the same.
 
 const button = document.createElement("button");
 button.type = "button";
@@ -16,7 +16,7 @@ function shown() {
 
 async function look() {
   waiting = 0;
-  // Nothing is exchanged under somebody's hands: not what has the focus, nor what is being marked.
+  // Elements with the focus or a selection are not replaced.
   const held = box().contains(document.activeElement) || !(getSelection()?.isCollapsed ?? true);
   if (on && !document.hidden && !held) {
     try {

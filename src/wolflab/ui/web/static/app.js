@@ -21,7 +21,7 @@ function takeSecrets() {
 const some = (secrets, names) =>
   Object.fromEntries(names.filter((name) => secrets[name]).map((name) => [name, secrets[name]]));
 
-/** Give the secrets to the server, which answers with cookies. The first refusal is what the person is told. */
+/** Send the secrets to the server, which answers with cookies. The first refusal is shown to the person. */
 async function enter(secrets, code, number) {
   const entries = [["/enter", some(secrets, ["access", "host"])]];
   if (code) entries.push([`/t/${code}/enter`, some(secrets, ["keeper", "device"])]);

@@ -1,4 +1,4 @@
-// A device that several people share. Locked, it holds nothing of anybody. A PIN opens a seat; leaving locks it.
+// A device that several people share. When locked, it holds nobody's data. A PIN opens a seat; leaving locks it.
 
 import { render } from "./vendor/preact.module.js";
 import { useEffect, useRef, useState } from "./vendor/hooks.module.js";
@@ -10,7 +10,7 @@ import { Log } from "./log.js";
 import { Lobby, NameField } from "./lobby.js";
 import { forget, notOurs, remember } from "./ways.js";
 
-/** What this device's seats are, and who is wanted: public facts only. Asked every two seconds while locked. */
+/** This device's seats, and whose turn it is: public facts only. Fetched every two seconds while locked. */
 function useDevice(code) {
   const [state, setState] = useState({ seats: [], text: "" });
   const [wrong, setWrong] = useState("");
@@ -57,7 +57,7 @@ function Pin({ code, seat, onOpen }) {
     <button class="main">${seat.pin_set ? "Open my seat" : "Take this seat"}</button><${Notice} text=${wrong} /></form>`;
 }
 
-/** Locked, while the game runs: to whom the device goes, and that person's PIN. */
+/** Locked, while the game runs: who gets the device next, and that person's PIN. */
 function Locked({ code, device, wrong, live, onOpen }) {
   const [chosen, choose] = useState(null);
   const wanted = device.seats.filter((seat) => seat.wanted);
@@ -75,7 +75,7 @@ function Locked({ code, device, wrong, live, onOpen }) {
     <${Log} log=${live.log} seats=${live.now.seats} /></details></main>`;
 }
 
-/** In the lobby: whoever has no PIN yet takes a seat of this device. */
+/** In the lobby: a person without a PIN takes a seat of this device. */
 function LockedLobby({ code, device, live, onOpen }) {
   const [chosen, choose] = useState(null);
   const offer = (place) => {

@@ -1,4 +1,4 @@
-// What every page has around it: the bar at the top, the rules, and what is said about the connection.
+// The frame of every page: the bar at the top, the rules, and the state of the connection.
 
 import { Dialog, Icon, capital, html } from "./parts.js";
 import { at, here } from "./place.js";
@@ -21,7 +21,7 @@ export function Connection({ live }) {
     <${Icon} name="lost" />Connection lost, trying again …</p>` : null;
 }
 
-/** Before there is anything to show: what we wait for, or why it will not come. Never a mere spinner. */
+/** The page before there is anything to show: what it waits for, or why that will not come. */
 export function Waiting({ live }) {
   const text = {
     opening: "Going to the table …", lost: "The table cannot be reached. Trying again every few seconds …",

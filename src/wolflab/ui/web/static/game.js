@@ -21,7 +21,7 @@ function Phase({ now }) {
     <${Icon} name=${night ? "night" : "day"} />${night ? "Night" : "Day"} ${now.round}</span>`;
 }
 
-/** One's own role. It can be hidden from who looks over the shoulder; this tab remembers that, and no other. */
+/** One's own role. It can be hidden; this tab remembers that, and no other. */
 function RoleBar({ now, hidden, setHidden, open }) {
   const { you } = now;
   return html`<section class="mine" aria-label="Your role">
@@ -96,7 +96,7 @@ function Strip({ now, me, open }) {
       <bdi>${seat.seat === me ? "You" : seat.nick || seat.kind}</bdi></span>`)}</button>`;
 }
 
-// -- what stands in the way of the game
+// -- what delays the game
 
 function Banners({ live, seat }) {
   const { now, clock } = live;
@@ -108,7 +108,7 @@ function Banners({ live, seat }) {
       <button type="button" onClick=${() => seat.send("back")}>Take my seat back</button></div>`}`;
 }
 
-/** A failure stopped the game. Whoever made the table may raise what had run out, and let it go on. */
+/** A failure stopped the game. The maker of the table may raise the budget, and resume the game. */
 function Paused({ now, first }) {
   const [budget, setBudget] = useState({});
   const [wrong, setWrong] = useState("");
@@ -127,7 +127,7 @@ function Paused({ now, first }) {
         onClick=${() => go("resume")}>Resume</button></div>`}</section>`;
 }
 
-/** The next game of the same people: whoever made the table makes the next one, and all others follow. */
+/** The next game of the same people: the maker of the table makes the next one, and all others follow. */
 function Again({ now, first }) {
   const { code, next } = now.table;
   const [wrong, setWrong] = useState("");
@@ -149,7 +149,7 @@ function Again({ now, first }) {
   return html`<a class="button" href=${at("/")}>All tables</a>`;
 }
 
-/** Whether a seat has won; "" where nobody has, and for who held none. */
+/** Whether a seat has won; "" if nobody has, and for viewers without a seat. */
 function result(you, end) {
   if (!you?.role || !["werewolves", "village"].includes(end?.winner)) return "";
   return (you.role === "Werewolf") === (end.winner === "werewolves") ? "You won. " : "You lost. ";
@@ -202,7 +202,7 @@ function useHidden() {
   return [hidden, (value) => { sessionStorage.setItem("role hidden", value ? "yes" : "no"); set(value); }];
 }
 
-/** The frame that all views of a running table share. `panel` is what stands at the bottom. */
+/** The frame that all views of a running table share. `panel` is at the bottom. */
 export function Table({ live, watch, host = false, seat = null, notes = null, link = "", handOver = null, panel }) {
   const { now, log, first } = live;
   const [shown, open] = useState("");
@@ -254,13 +254,13 @@ function Keeper({ code }) {
       onYes=${async () => setWrong((await post(`/t/${code}/close`)).error)} /><${Notice} text=${wrong} /></div>`;
 }
 
-/** The server has ended the connection for good; what was there stays readable. */
+/** The server has closed the connection for good; the page stays readable. */
 function Closed({ live }) {
   return live.link === "closed" ? html`<p class="banner closed" role="alert">
     <${Icon} name="out" />${live.sentence} <a href=${at("/")}>All tables</a></p>` : null;
 }
 
-/** A seat that plays. It is mounted once and lives as long as the page: what is typed outlives every reconnection. */
+/** A seat that plays. It is mounted once for the page, so that drafts survive every reconnection. */
 function Playing({ live, seat, link, handOver }) {
   const { now, clock, first } = live;
   const draft = useKeptText(seat, "draft", first.draft);
@@ -287,7 +287,7 @@ export function SeatPage({ code, number, secret = "", ticket = "", handOver = nu
   const state = live.now?.table.state;
   const waited = useRef(false); // whether this page has shown the lobby
   if (state === "lobby") waited.current = true;
-  // Whoever holds a shared device when the game begins need not be who sits here: the role waits for the PIN.
+  // The holder of a shared device when the game begins need not be this seat's person: the role waits for the PIN.
   const begins = Boolean(handOver && waited.current && state !== "lobby");
   useEffect(() => { if (begins) handOver(); }, [begins]);
   useEffect(() => {

@@ -61,7 +61,7 @@ const SEATS = [["person", "A person, by link"], ["shared", "A person, at this de
 const RECIPE = "deductive"; // of a player for whom none was chosen
 const VANISH = [["pass", "The game goes on without them: they pass"],
   ["stand-in", "A built-in player plays until they are back"], ["void", "The game ends and does not count"]];
-// With what the server takes where a field is left empty.
+// The server's defaults for empty fields.
 const TIMES = [["speak", "Seconds to speak", "120"], ["vote", "Seconds to vote", "60"],
   ["night", "Seconds of a night", "by the rules"], ["hidden", "Seconds of rest after a death", "15"],
   ["pace", "Seconds between agents' lines", "1.5"], ["wait", "Minutes to wait for people", "10"]];

@@ -1,11 +1,11 @@
-// What goes to the server and comes from it: requests, the live connection, and texts that must not be lost.
+// Traffic with the server: requests, the live connection, and texts that must not be lost.
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "./vendor/hooks.module.js";
 import { at } from "./place.js";
 
 export const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
-/** One request, JSON both ways. `status` is 0 where no answer came; `error` is a sentence for the person. */
+/** One request, JSON both ways. `status` is 0 without an answer; `error` is a sentence for the person. */
 export async function request(method, path, body, { ticket, keepalive = false } = {}) {
   const headers = { "Content-Type": "application/json" };
   if (ticket) headers["X-Ticket"] = ticket;
@@ -36,8 +36,8 @@ const SILENCE = 30000; // milliseconds: after so long without a word the connect
 const NOTHING = { log: [], now: null, first: {}, clock: 0, link: "opening", sentence: "", status: 0 };
 
 /**
- * Why a connection was refused before it opened: a browser tells its page nothing of that. So the same address is tried
- * with a request that changes nothing. The sentence is "" where the address answers and only the network was at fault.
+ * Why a connection was refused before it opened: browsers do not say. So the same address is tried
+ * with a request that changes nothing. The sentence is "" if the address answers and only the network was at fault.
  */
 async function whyNot(path, ticket) {
   const base = path.replace(/(host\/)?live$/, "");
@@ -48,7 +48,7 @@ async function whyNot(path, ticket) {
   return [home.ok && path.includes("/host/") ? "Only the host may see this while people play." : ""];
 }
 
-/** Keep one WebSocket open, whatever the network does. Returns the function that ends it. */
+/** Keep one WebSocket open, and reconnect it when it breaks. Returns the function that ends it. */
 function connect(path, ticket, show) {
   let state = NOTHING;
   let socket = null;
@@ -141,8 +141,8 @@ function connect(path, ticket, show) {
 }
 
 /**
- * What the table looks like now: the log, `now`, what the first message said (`first`), how far the server's clock is
- * ahead of ours (`clock`), and how the connection is (`link`; `sentence` says why it is closed, and `status` with what
+ * The table's present state: the log, `now`, the first message (`first`), how far the server's clock is
+ * ahead of ours (`clock`), and the connection (`link`; `sentence` says why it is closed, and `status` with which
  * number, as of a request).
  */
 export function useLive(path, ticket = "") {
@@ -151,7 +151,7 @@ export function useLive(path, ticket = "") {
   return live;
 }
 
-// -- a seat: where its requests go, and what is kept in this tab until the server has it
+// -- a seat: its requests, and data that this tab keeps until the server has them
 
 /** `ticket` is for a shared device. Such a device keeps nothing in the tab: the next person could read it. */
 export function makeSeat(base, ticket = "") {
@@ -166,9 +166,9 @@ export function makeSeat(base, ticket = "") {
 }
 
 /**
- * What a study has said that it counts of a statement: whether something was pasted into its draft, and for how many
- * seconds the page was out of sight while it was due. `due`: the ask's id, "" where none is due. Where `on` is false,
- * nothing is looked at and nothing is told. It is kept in this tab: a page that is loaded again counts on.
+ * The signals of a statement that a study announced: whether text was pasted into its draft, and for how many
+ * seconds the page was hidden while it was due. `due`: the ask's id, "" if none is due. If `on` is false,
+ * nothing is observed or sent. The counts are kept in this tab: a reloaded page goes on counting.
  */
 export function useSignals(seat, on, due) {
   const counted = useRef(null);
@@ -197,7 +197,7 @@ export function useSignals(seat, on, due) {
     seat.keep("signals", counted.current);
   }, [seat, on]);
 
-  /** Send a statement with what was counted of it; any other answer as it is. What is not taken is counted on. */
+  /** Send a statement with its signals; any other answer as it is. Counting goes on if the server refuses it. */
   const sending = useCallback(async (body, send) => {
     if (!on || !body.said) return send(body);
     look();
@@ -212,7 +212,7 @@ export function useSignals(seat, on, due) {
   return useMemo(() => ({ typed, sending }), [typed, sending]);
 }
 
-/** Whether the server has not taken it, and may take it later: no answer, too many requests, or a fault of its own. */
+/** Whether sending may succeed later: no answer, too many requests, or a fault of the server. */
 const comesAgain = ({ status }) => status === 0 || status === 429 || status >= 500;
 
 /** A text ("draft" or "notes") that the server keeps. Only its first one is used: typing always wins. */

@@ -1,4 +1,4 @@
-// A table before its game: who sits where, how others come, and what happens when.
+// A table before its game: its seats, how to join, and when the game starts.
 
 import { useEffect, useState } from "./vendor/hooks.module.js";
 import { post } from "./live.js";
@@ -33,7 +33,7 @@ const KINDS = { person: "person", shared: "on a shared device", agent: "agent" }
 /** Whether somebody may still come. A seat of a shared device is taken with a name and a PIN. */
 const isFree = (seat) => seat.open || (seat.kind === "shared" && !seat.nick);
 
-/** One seat. `children` is what can be done there. */
+/** One seat. `children`: the actions there. */
 function Place({ seat, me, children }) {
   const free = isFree(seat);
   return html`<li class="seat ${free ? "free" : ""}"><${Mark} seat=${seat} /><div class="seat-text"><p>
@@ -59,7 +59,7 @@ function Keeper({ now, open }) {
       <button type="button" class="main" onClick=${() => go("start")}>Start the game</button></div></section>`;
 }
 
-/** What somebody who sits can do: change the name, keep the link, get up. */
+/** The actions of a seated person: change the name, keep the link, leave. */
 function Mine({ seat, now, link, handOver }) {
   const [name, setName] = useState(now.you.nick);
   const [told, setTold] = useState({});
@@ -88,7 +88,7 @@ function Mine({ seat, now, link, handOver }) {
 }
 
 /**
- * `seat`: the seat whose page this is. `device`: draws what a shared device offers at a seat of its own.
+ * `seat`: the seat whose page this is. `device`: draws the actions of a shared device at one of its seats.
  * `handOver`: on an unlocked shared device.
  */
 export function Lobby({ live, seat = null, link = "", device = null, handOver = null }) {
@@ -97,7 +97,7 @@ export function Lobby({ live, seat = null, link = "", device = null, handOver = 
   const [name, setName] = useName();
   const [wrong, setWrong] = useState("");
   const [rules, showRules] = useState(false);
-  // Where agents are not marked, no seat says that it is open: then only their number is known.
+  // If agents are not marked, no seat shows that it is open: then only the number of open seats is known.
   const open = Math.max(table.free, seats.filter(isFree).length);
   const me = you ? you.seat : null;
   const joins = !you && !device; // whoever holds a shared device takes one of its seats

@@ -1,4 +1,4 @@
-// The log: what the moderator says, what players say, votes, and at the end the secrets.
+// The log: the moderator's words, statements, votes, and at the end the secrets.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "./vendor/hooks.module.js";
 import { Icon, Mark, Who, count, html } from "./parts.js";
@@ -17,7 +17,7 @@ function grouped(log) {
   return groups;
 }
 
-/** What a screen reader hears of a new item. */
+/** The text of a new item for a screen reader. */
 export function inWords(item, seats, hidden) {
   const name = (n) => seats[n].nick || seats[n].name;
   switch (item.kind) {
@@ -52,7 +52,7 @@ function Said({ item, seats, me }) {
       <bdi>${item.text}</bdi></p>` : html`<p class="words none">says nothing</p>`}</div></div>`;
 }
 
-/** One ballot: for each who got votes, from whom. The most votes come first; a vote may count more than once. */
+/** One ballot: the voters of each player with votes. The most votes come first; a vote may count more than once. */
 function Votes({ items, seats }) {
   const [by, sums] = [new Map(), new Map()];
   for (const { voter, target, votes = 1 } of items) {

@@ -31,7 +31,7 @@ const ICONS = {
   clock: "M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16zM12 8v4.5l3 1.5",
 };
 
-/** A line drawing. It says nothing to a screen reader: the word always stands beside it. */
+/** A line drawing. Screen readers ignore it, because the word is always beside it. */
 export function Icon({ name }) {
   const known = ICONS[name] ? name : "unknown";
   return html`<svg class="icon i-${known.toLowerCase()}" viewBox="0 0 24 24" aria-hidden="true">
@@ -60,7 +60,7 @@ export function Mark({ seat }) {
     <path d=${SHAPES[seat.seat % 12]} /><text x="20" y="27" text-anchor="middle">${sign}</text></svg>`;
 }
 
-/** A player's name and the name of who sits there. Both come from people: each keeps its own direction of writing. */
+/** A player's name and the name of its person. Each keeps its own direction of writing. */
 export function Who({ seat }) {
   return html`<span class="who"><bdi
     class="name">${seat.name}</bdi>${seat.nick && html` <bdi class="nick">${seat.nick}</bdi>`}</span>`;
@@ -78,7 +78,7 @@ function useTick(active) {
   }, [active]);
 }
 
-/** Seconds left until a moment of the server's clock. `clock`: how far it is ahead of this page's. */
+/** Seconds left until a time of the server's clock. `clock`: how far it is ahead of this page's. */
 export function useLeft(until, clock) {
   const counts = until !== null && until !== undefined;
   useTick(counts);
@@ -101,7 +101,7 @@ export function Clock({ until, of, clock }) {
 
 // -- messages, dialogs, copies
 
-/** What went wrong, or what the person should know. It is read out at once. */
+/** An error, or a notice to the person. It is read out at once. */
 export function Notice({ text, good }) {
   return text ? html`<p class="notice ${good ? "good" : ""}" role="alert">${text}</p>` : null;
 }
@@ -124,7 +124,7 @@ export function CopyLink({ label, link }) {
   const field = useRef(null);
   async function copy() {
     field.current.select();
-    // Browsers lend the clipboard to safe addresses only; elsewhere the old command still works.
+    // Browsers allow the clipboard only for secure addresses; elsewhere the old command still works.
     const copied = navigator.clipboard
       ? await navigator.clipboard.writeText(link).then(() => true, () => false)
       : document.execCommand("copy");
@@ -138,7 +138,7 @@ export function CopyLink({ label, link }) {
 
 export const BUDGET = [["usd", "US dollars"], ["tokens", "Tokens"]];
 
-/** Fields for numbers. `fields` holds their texts by name; `empty`, or the name's own, says what an empty one means. */
+/** Fields for numbers. `fields` holds their texts by name; `empty`, or the name's own, gives the meaning of an empty one. */
 export function Numbers({ names, fields, set, empty }) {
   return html`<div class="fields">${names.map(([name, label, own]) => html`<label key=${name}>${label}
     <input type="number" min="0" step="any" inputmode="decimal" placeholder=${own ?? empty} value=${fields[name] ?? ""}

@@ -1,5 +1,5 @@
-// Where the server is: a proxy may have put a path before all of it. Addresses are written from "/" on, as the server
-// knows them; these two turn them to what the browser sees, and back.
+// The server's address: a proxy may add a path in front. Addresses are written from "/" on, as the server
+// knows them; these two translate them to the browser's addresses, and back.
 
 const ROOT = new URL("../", import.meta.url).pathname;
 

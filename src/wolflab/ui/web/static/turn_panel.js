@@ -1,4 +1,4 @@
-// The panel at the bottom: what is asked of me, whose turn it is, and how long.
+// The panel at the bottom: open asks, whose turn it is, and the time left.
 
 import { useEffect, useRef, useState } from "./vendor/hooks.module.js";
 import { pause } from "./live.js";
@@ -10,7 +10,7 @@ function seatOf(option, seats) {
   return fits.sort((a, b) => b.name.length - a.name.length)[0];
 }
 
-/** What stands on an option: the verb small, the player large. Together they are the option's own words. */
+/** The words on an option: the verb small, the player large. */
 function Tile({ option, seat }) {
   if (!seat) return html`<span class="option-text"><bdi>${option}</bdi></span>`;
   const verb = option.slice(0, option.length - seat.name.length);
@@ -65,7 +65,7 @@ export function Words({ ask, draft, typed, onSend, refused }) {
         : html`<span class="keys" aria-hidden="true">Ctrl+Enter</span><button class="main">Send</button>`}</div></form>`;
 }
 
-/** One line for each player, 1 to 10. Where no number was given before, none is put into anybody's mouth. */
+/** One line for each player, 1 to 10. Without an earlier number the field is empty. */
 function Ratings({ ask, seats, onSend }) {
   const [rated, setRated] = useState(() => ({ ...(ask.last || {}) }));
   const [missing, setMissing] = useState(false);
@@ -132,7 +132,7 @@ function Ask({ ask, place, phase, seats, answers, draft, typed, signals }) {
     ${!(ask.rate || ask.options) || html`<${Notice} text=${refused} />`}</div>`;
 }
 
-/** What became of the last answer: on its way, kept, or too late. */
+/** The state of the last answer: sending, kept, or too late. */
 function Sent({ answer, hidden }) {
   if (!answer || answer.state === "refused") return null;
   if (answer.state === "late") return html`<${Notice} text=${`Not taken: ${answer.sentence}`} />`;
@@ -145,14 +145,14 @@ function Sent({ answer, hidden }) {
     <p class="shown"><bdi>${hidden ? "(hidden)" : answer.shown}</bdi></p></div>`;
 }
 
-/** What stands beside the clock of who is asked. At night it has the look of what stands there for everybody else. */
+/** The words beside the clock of an asked person. At night they look the same for everybody. */
 function askedWords(ask, night, short) {
   if (ask.outside) return "You are asked";
   if (night) return short ? "Choose now" : "Your choice";
   return html`<b>It is your turn</b>`;
 }
 
-/** Whose turn it is and how long. One's own turn says so, and counts one's own time. `night`: for the living. */
+/** Whose turn it is and the time left. One's own turn says so, with one's own time. `night`: for the living. */
 function Turn({ now, ask, clock, warn, night = false }) {
   const own = ask && !ask.outside && !night;
   const timed = ask && ask.until !== null ? ask : now.turn;
@@ -225,7 +225,7 @@ export function TurnPanel({ now, clock, seat, answers, draft, typed, signals, hi
   const alive = seats[you.seat].alive;
   const last = Object.values(answers.all).filter(done).sort((a, b) => b.at - a.at)[0];
   const inFlight = ["sending", "retrying"].includes(last?.state); // a locked device would forget it
-  /** Whoever passes the device on at night is ready for the day: a second button would only be forgotten. */
+  /** A person who passes the device on at night is ready for the day: a second button would be forgotten. */
   async function pass() {
     if (night && alive && !ask) await Promise.race([seat.send("rest", { round: now.round }), pause(2000)]);
     handOver();

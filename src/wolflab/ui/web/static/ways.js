@@ -1,4 +1,4 @@
-// The way back: which seats this browser has opened. It keeps no secrets: only tables' codes and seats' numbers.
+// Links back to the seats that this browser has opened. It stores no secrets: only tables' codes and seats' numbers.
 
 import { html } from "./parts.js";
 import { at } from "./place.js";
@@ -6,7 +6,7 @@ import { at } from "./place.js";
 const KEY = "my seats";
 const MOST = 100; // tables; older ones are forgotten
 
-/** Code → what was opened there: numbers of seats, or "device". A browser may keep nothing: then no way is shown. */
+/** Code → numbers of opened seats, or "device". Without storage in the browser no links are shown. */
 function all() {
   try {
     return JSON.parse(localStorage.getItem(KEY)) || {};
@@ -30,12 +30,12 @@ function change(code, what) {
 export const remember = (code, seat) => change(code, (seats) => [...seats.filter((one) => one !== seat), seat].sort());
 export const forget = (code, seat) => change(code, (seats) => seats.filter((one) => one !== seat));
 
-/** Whether an answer's status says that what it was asked for is not, or no longer, this browser's. */
+/** Whether an answer's status says that the seat is not, or no longer, this browser's. */
 export const notOurs = (status) => status === 401 || status === 404;
 
 export const wayTo = (code, seat) => at(`/t/${code}/${seat === "device" ? "d/" : `s/${seat}/`}`);
 
-/** Buttons that lead back to what this browser holds at this table. `seats`: as the server tells of them. */
+/** Links back to the seats of this browser at this table. `seats`: from the server. */
 export function WaysBack({ code, seats }) {
   const others = held(code).filter((seat) => wayTo(code, seat) !== location.pathname); // this page needs no way to it
   return others.map((seat) => html`<a class="button main" key=${seat} href=${wayTo(code, seat)}>
