@@ -1,7 +1,7 @@
 """A game as one viewer reads it: the events that the viewer learns of, as typed items.
 
 The terminal, the page of a table, the replay and comparisons of games print these items, and none of them
-words an event itself. The items are JSON objects too: `kind` says which one.
+puts an event into words itself. The items are JSON objects too: `kind` says which one.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class AnnouncementItem(TranscriptItem, frozen=True, tag="told"):
 
 
 class SecretItem(TranscriptItem, frozen=True, tag="secret"):
-    """What only some learn, as the moderator sees it."""
+    """A secret of some players, as the moderator sees it."""
 
     text: str
 

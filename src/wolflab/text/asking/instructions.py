@@ -13,7 +13,7 @@ from ..questions import Choose, Decide, Deduce, Plan, Propose, Question, Rate, W
 from .acting import (
     acting_form,
     closing_of,
-    fields_told,
+    fields_in_words,
     form_asked,
     reference,
     reply_fields,
@@ -72,7 +72,7 @@ def _deduce(question: Question, task: Deduce, common: dict[str, str]) -> str:
     entries = [f'"{first}": {skeleton(fields)}', *(f'"{name}": {{...}}' for name in names[1:])]
     values = {
         "key": first,
-        "fields": fields_told(wording, fields),
+        "fields": fields_in_words(wording, fields),
         "skeleton": "{" + ", ".join(entries) + "}",
         "each": templates["each"].template if several else "",
         "consider": "Reconsider" if question.beliefs else "Consider",

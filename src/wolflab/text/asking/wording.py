@@ -26,8 +26,8 @@ def living_names(now: Situation) -> str:
     return ", ".join(names_of(now, now.alive))
 
 
-def standing_of(now: Situation, with_pack: bool) -> str:
-    """Who is Sheriff, where there is one; the pack, for its members."""
+def sheriff_and_pack(now: Situation, with_pack: bool) -> str:
+    """Who is Sheriff, if anybody is; the pack, for its members."""
     templates = phrases("sections")
     sentences = []
     if now.sheriff is not None:
@@ -61,22 +61,23 @@ def time_of(now: Situation, wording: Wording = "own") -> str:
     return f"day {now.round} {now.phase} phase"
 
 
-def numbered(now: Situation, lines: Iterable[Line], *, told: bool = True) -> str:
+def numbered(now: Situation, lines: Iterable[Line]) -> str:
     """Lines in the order in which they happened, each with its number, one a line.
 
-    told: "you" stands for the situation's player; else they are from nobody's point of view.
+    "you" stands for the situation's player.
     """
-    ordered, seat = sorted(lines, key=_position), now.seat if told else None
-    return "\n".join([f"[{line.cited}] {_told(line, seat, now.ruleset)}" for line in ordered])
+    return "\n".join(
+        [f"[{line.cited}] {_line_text(line, now.seat, now.ruleset)}" for line in sorted(lines, key=_position)]
+    )
 
 
 _position = attrgetter("position")
 _SENTENCES = ByIdentity[str](1 << 16)
-"""Lines as sentences: every prompt of a game tells most of what the one before told."""
+"""A cache of lines as sentences: every prompt of a game repeats most of the one before."""
 
 
-def _told(line: Line, seat: int | None, ruleset: Ruleset) -> str:
-    """A line as the player in `seat` was told of it."""
+def _line_text(line: Line, seat: int | None, ruleset: Ruleset) -> str:
+    """A line in words for the player in `seat`."""
     key = id(line.event), id(ruleset), seat, line.round, line.phase
     known = _SENTENCES.get(key)
     if known is None:
@@ -122,7 +123,7 @@ def moderator_request(now: Situation, ask: Ask, *, with_options: bool = True) ->
 
 
 def or_pass(ask: Ask) -> str:
-    """What follows the wish for a choice of the night where nobody may be chosen."""
+    """The words after a request of the night for choosing nobody, where that is allowed."""
     return ", or pass" if PASS in (ask.options or ()) else ""
 
 

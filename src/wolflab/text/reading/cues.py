@@ -1,11 +1,11 @@
-"""Suspicion and trust told in ways for which `text.reading` has no pattern of its own.
+"""Suspicion and trust in words for which `text.reading` has no pattern.
 
-Written for normalised sentences (see `spelling`), after the exact patterns have taken their share. A
-sentence is cut into clauses. In each, the turns of phrase of the `lexicon` are found, and each is scoped: a
-negation before it in the clause turns it round or drops it; an attitude ("suspect") that has another player
-for its subject is not the speaker's; what follows a verb of saying is somebody else's; what stands under a
-condition or an open question tells nothing. What remains is told of a player: a predicate of its subject, an
-attitude of its object, a pronoun of the player whom the clause before spoke of.
+Written for normalised sentences (see `spelling`), after the exact patterns have taken their share. A sentence
+is cut into clauses. In each, the turns of phrase of the `lexicon` are found, and each is scoped: a negation
+before it in the clause reverses it or drops it; an attitude ("suspect") that has another player for its
+subject is not the speaker's; what follows a verb of saying is somebody else's; what stands under a condition
+or an open question tells nothing. What remains is about a player: a predicate about its subject, an attitude
+about its object, a pronoun about the player in the clause before.
 """
 
 from __future__ import annotations
@@ -176,8 +176,9 @@ def _space(match: re.Match[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """A clause, and what it does not say itself: whom pronouns and "you" mean, and whether its words are the
-    speaker's own (`mine`) until a subject says otherwise."""
+    """A clause with its context: whom pronouns (`last`) and `you` mean, and whether its words are the
+    speaker's own (`mine`) until a subject says otherwise.
+    """
 
     clause: Clause
     last: tuple[int, ...]
@@ -245,7 +246,7 @@ def _scoped(entry: LexiconEntry, scope: _Scope, at: int, end: int, bound: int) -
 
 
 def _target(entry: LexiconEntry, scope: _Scope, at: int, end: int) -> tuple[int, ...]:
-    """Of whom an entry found at tokens `at` to `end` is told."""
+    """The players whom an entry at tokens `at` to `end` is about."""
     clause, last = scope.clause, scope.last
     tokens = clause.tokens
     if entry.kind == NEUTRAL:

@@ -22,7 +22,7 @@ _SAYS = (
     r"everyone|me)|told me|swears|swore|maintains|maintained|proclaims|proclaimed|asserts|asserted|alleges|"
     r"alleged|was saying|hinted|hints)"
 )
-_HANDS_OVER = (
+_QUOTE_END = (
     r",? but\b|, (?:so|yet|and|i|which|however)\b|;| and (?:i|that is|it is)\b| while\b| because\b|,? "
     rf"(?:cuz|coz|cause)\b|(?:,? and|,) (?:@\d+|he|she) (?:has |also |then )?{_SAYS}\b"
 )
@@ -32,7 +32,7 @@ _HE_SAYS = re.compile(
     rf"already| still| openly| now| keeps)* {_SAYS}"
     r"(?! (?:very|so|something|nothing|too|little|things|the same|more|less))(?: today| yesterday| "
     r"earlier)?,?(?: that| to be| to have been| being)?"
-    rf" (?P<what>.*?)(?={_HANDS_OVER}|$)"
+    rf" (?P<what>.*?)(?={_QUOTE_END}|$)"
 )
 _QUOTED = re.compile(
     r"(?<!\bof )(?<!\bon )(?<!\binto )(?<!\bwhat )(@\d+)"
@@ -40,7 +40,7 @@ _QUOTED = re.compile(
     r"found|checked|discovered|learned|knows|confirmed)(?= that))"
     r"(?: today| yesterday| earlier)?,?(?: that| to be| to have been| themselves as| himself as| herself as|"
     r" being)?"
-    rf" (.*?)(?={_HANDS_OVER}|$)"
+    rf" (.*?)(?={_QUOTE_END}|$)"
 )
 _ACCORDING = re.compile(r"according to (@\d+)(?:'s \w+)?,? (.*)$")
 _BETWEEN = re.compile(

@@ -99,7 +99,7 @@ def _written(text: str, limit: int = TEXT_LIMIT) -> Written | Problem:
 
 
 def _plain(text: str) -> str:
-    """The text itself: no code fence, and of a JSON object its text or its list."""
+    """The text without code fences; for a JSON object, its text or its list."""
     text = text[:_READ].strip()
     if text[:1] == "{" or text[:7] == "```json":
         reply = find_object(text)
@@ -135,7 +135,7 @@ _NUMBERED = (
     r"players?|days?|nights?|rounds?|seats?|werew(?:olf|olves)|wolf|wolves|seers?|guards?|doctors?|"
     r"witch(?:es)?|villagers?|p"
 )
-"""What has numbers of its own."""
+"""Words whose numbers are not a question's."""
 
 
 @lru_cache(64)
@@ -177,7 +177,7 @@ def _chosen(task: ChooseQuestions, text: str, ruleset: Ruleset) -> Listed | Prob
 
 
 def _candidates_in(text: str) -> list[str]:
-    """Pieces between '#'s and line ends; a candidate may hold two sentences, so '?' parts nothing."""
+    """Pieces between '#'s and line ends; a candidate may hold two sentences, so '?' separates nothing."""
     return [clean(_LEAD.sub("", piece), 2 * QUESTION_LIMIT) for piece in re.split(r"#|\n", text)[:_PIECES]]
 
 
