@@ -459,7 +459,7 @@ async def test_waiting_for_a_persons_answer_is_no_lateness_of_the_machine() -> N
     for _ in range(OFTEN):
         await asyncio.sleep(0.01)
         time.sleep(1.2)
-        watch.excuse()
+        watch.ignore_pause()
     await asyncio.sleep(0.2)
     watch.leave()
     assert watch.late > 3.0, "time limits are longer"

@@ -85,4 +85,4 @@ class CassetteMismatch(WolflabError):
 
 
 class NotStored(CassetteMismatch):
-    """A request whose call is not on file, made where calls are only played back."""
+    """A request whose call is not stored, made where calls are only played back."""

@@ -1,5 +1,5 @@
-"""The dialect that OpenAI's chat completions began, and nearly every server speaks: what goes out, what comes
-back. Pure functions.
+"""OpenAI's chat completions, the dialect of nearly every server: bodies of requests and answers. Pure
+functions.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ _FINISHES = {
         "malformed_function_call",
     ),
 }
-"""How servers say why a reply ended (in any case, and before a colon), where it is no plain end."""
+"""Servers' words for why a reply ended (in any case, and before a colon), where it is no plain end."""
 _REASONS = {word: reason for reason, words in _FINISHES.items() for word in words}
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking")
-"""Fields of a message in which servers set thoughts apart."""
+"""Fields of a message in which servers put thoughts."""
 
 
 class ChatCompletions:
@@ -90,7 +90,7 @@ class ChatCompletions:
         return with_extra(body, wanted.extra)
 
     def joined(self, events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """The answer that a stream's events come to. One that breaks off has no finish_reason."""
+        """The answer in a stream's events. One that breaks off has no finish_reason."""
         whole: dict[str, Any] = {}
         choice: dict[str, Any] = {}
         deltas: list[Mapping[str, Any]] = []
@@ -112,13 +112,13 @@ class ChatCompletions:
             if isinstance(listed, Mapping) and isinstance(listed.get("content"), list):
                 choice.setdefault("logprobs", {"content": []})["content"] += listed["content"]
         choice["message"] = joined_deltas(deltas)
-        if "finish_reason" not in choice:  # counts on the way are not those of the whole reply
+        if "finish_reason" not in choice:  # counts before the end are not those of the complete reply
             choice["finish_reason"] = "abort"
             whole.pop("usage", None)
         return whole
 
     def read(self, body: Mapping[str, Any]) -> ServerAnswer:
-        """What a body says; an absent or odd part of it is none."""
+        """The answer in a body; absent and malformed parts are left empty."""
         empty = not isinstance(body.get("choices"), list) or not body["choices"]
         counts, tier = token_counts(body, not empty), tier_named(body.get(TIER))
         choice = _first_choice(body)
@@ -173,14 +173,12 @@ def _first_choice(reply: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _reason(word: object) -> FinishReason | None:
-    """Why a reply ended, where that is no plain end."""
+    """Why a reply ended; None for a plain end."""
     return _REASONS.get(word.partition(":")[0].strip().lower()) if isinstance(word, str) else None
 
 
 def _text(content: object) -> str:
-    """The text of a message: a string, a list of parts of which those of type text count, or an object, which
-    is written down as JSON again.
-    """
+    """The text of a message: a string, the text parts of a list, or an object as JSON."""
     if isinstance(content, dict):
         return json.dumps(content, ensure_ascii=False)
     return content if isinstance(content, str) else "".join(texts_in(content))
@@ -201,15 +199,15 @@ def _elsewhere(message: Mapping[str, Any], thoughts: str) -> str:
 
 
 _LISTED = 20
-"""Tokens in one place, at most; OpenAI's protocol knows no more."""
+"""Maximum number of tokens in one place, as in OpenAI's protocol."""
 _LARGEST = 1e9
-"""A log-probability beyond is none; nor is NaN."""
+"""The largest absolute value of a log-probability; larger ones and NaN are ignored."""
 
 
 def likeliest_tokens(choice: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:
-    """(token, log-probability) each, of those that the server lists where the reply's first word begins.
+    """(token, log-probability) of the tokens that the server lists at the reply's first word.
 
-    Tokens without a letter or a digit ("**", a line's end) are passed over. Empty where there is no list.
+    Tokens without a letter or a digit ("**", a line's end) are skipped. Empty where there is no list.
     """
     logprobs = choice.get("logprobs")
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
@@ -247,8 +245,8 @@ ANTHROPICS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_t
 
 
 def token_counts(reply: Mapping[str, Any], answered: bool = True) -> TokenCounts | None:
-    """What the server counted; None where its answer has no counts that make sense. answered: a reply was
-    written, whose tokens have to be counted too.
+    """The server's counts; None where its answer has no plausible ones. answered: a reply was written, and
+    its tokens must be counted too.
     """
     usage = reply.get("usage")
     prompt, completion = count(usage, "prompt_tokens"), count(usage, "completion_tokens")
@@ -257,7 +255,7 @@ def token_counts(reply: Mapping[str, Any], answered: bool = True) -> TokenCounts
         completion = count(usage, "output_tokens")
     if not prompt or (answered and completion is None):  # there is no prompt of 0 tokens
         return None
-    # llama.cpp tells beside the usage how much of the prompt it had.
+    # llama.cpp gives the number of cached prompt tokens beside the usage.
     cached = _largest([*(count(usage, *path) for path in _CACHED), count(reply, "timings", "cache_n")])
     written = _largest(count(usage, *path) for path in _WRITTEN) or 0
     completion = completion or 0

@@ -1,8 +1,8 @@
 """`village`, the built-in player: a model that answers typed questions offline.
 
-Its reply is a function of the request's question, its own settings and the request's key, and of
-nothing else: it never sees a view or a prompt, and keeps nothing but caches. It is an instrument: what
-it shows about recipes is how it was built (``docs/village.md``).
+Its reply is a function of the request's question, its own settings and the request's key, and of nothing
+else: it never sees a view or a prompt, and stores nothing but caches. It is an instrument: its results on
+recipes follow from how it was built (``docs/village.md``).
 """
 
 from __future__ import annotations
@@ -81,16 +81,16 @@ RECALLED = "recall"
 class Village:
     """The built-in player; implements `models.base.Model`.
 
-    skill: how far evidence counts (0: hardly, 1: as fitted, at most 2). noise: chance that a choice is
-    a random legal one. phrases: bank of wording, "a", "b" or "ab". follow_sheriff: chance that the vote
-    goes to whom the Sheriff's statement of the day recommends. heed_sheriff: False makes the sitting
-    Sheriff's statements carry no weight (the strict null). invalid: chance that a reply is unusable
-    text. idle: chance that it passes where it may (the planted defect). act_on_suggestion: chance that it
-    does what a suggestion from past games says. plant: behaviour → chance that a statement shows it on
-    top. favour, favour_rate: a seat that Werewolves like to kill on the first night, and by what chance;
-    shun, shun_rate: one that they leave alone then; expect, expect_rate: one that a Doctor or Guard likes to
-    shield then. parameters: other fitted tables than the shipped ones (for fitting and for tests).
-    Raises ModelError for unknown settings and for values out of range.
+    skill: how far evidence counts (0: hardly, 1: as fitted, at most 2). noise: chance that a choice is a
+    random legal one. phrases: bank of wording, "a", "b" or "ab". follow_sheriff: chance that the vote follows
+    the recommendation in the Sheriff's statement of the day. heed_sheriff: False ignores the sitting
+    Sheriff's statements (the strict null). invalid: chance that a reply is unusable text. idle: chance that
+    it passes where it may (the planted defect). act_on_suggestion: chance that it follows a suggestion from
+    past games. plant: behaviour → chance that a statement shows it in addition. favour, favour_rate: a seat
+    that Werewolves kill on the first night, and the chance; shun, shun_rate: one that they do not attack
+    then; expect, expect_rate: one that a Doctor or Guard shields then. parameters: other fitted tables than
+    the shipped ones (for fitting and for tests). Raises ModelError for unknown settings and for values out of
+    range.
     """
 
     name = "village"
@@ -105,10 +105,11 @@ class Village:
         skill = round(1000 * self.settings.skill)
         self._thinker = PosteriorEstimator(self.parameters, skill, self.settings.heed_sheriff)
         self._turn_scene: tuple[Question, str, TableScene] | None = None
-        """The scene of the last turn that put several questions; the question and key it was made for."""
+        """The scene of the last turn with several questions, and its question and key."""
 
     def posterior(self, situation: Situation, recalled: bool = False) -> Posterior:
-        """What `Deduce` answers from: the posterior over roles in that situation, for analysis and tests.
+        """The posterior over roles in that situation, from which `Deduce` is answered; for analysis and
+        tests.
 
         recalled: the situation is a reflective player's, with gaps.
         """
@@ -125,7 +126,7 @@ class Village:
         return Response(disguised(text, request.asked.situation.ruleset))
 
     def answer(self, question: Question, key: str) -> str:
-        """`generate` without the envelope."""
+        """The text of `generate`'s response."""
         reply = self._reply(question, key)
         text = reply if isinstance(reply, str) else _encode(reply).decode()
         draws = KeyedDraws(key)
@@ -192,7 +193,7 @@ class Village:
         return table_scene(question, survey, self.parameters, key)
 
     def _scene_of_turn(self, question: Question, key: str) -> TableScene:
-        """The scene in which the player would act, whichever of the turn's questions is put."""
+        """The scene in which the player would act, the same for all questions of the turn."""
         key = own_key(key)
         if self._turn_scene is not None:
             last, last_key, scene = self._turn_scene
@@ -239,14 +240,14 @@ class Village:
         return plan_in_words(scene, aim_of_choice(label(action, ask.kind, rules), why))
 
     def _planned(self, scene: TableScene, task: Decide) -> ChosenOption | None:
-        """The option that an intent or a plan has settled on."""
+        """The option that an intent or a plan chooses, if any."""
         if task.intent is not None:
             action = intended_action(task.intent, task.ask)
             return None if action is None else (action, "")
         return meant_choice(scene, task.ask, task.plan)
 
     def _advice(self, scene: TableScene, task: Decide) -> str:
-        """What the suggestion in the request says, if it is acted on; else empty."""
+        """The advice of the request's suggestion, if it is followed; else ""."""
         if task.aids is None or not scene.draws.chance(
             "act on suggestion", 1000 * self.settings.act_on_suggestion
         ):
@@ -254,7 +255,7 @@ class Village:
         return advised(task.aids.suggestion, task.ask.kind)
 
     def _speech(self, scene: TableScene, task: Decide, advice: str = "") -> tuple[str, str]:
-        """Why, and the statement."""
+        """(reason, statement)."""
         kind, rules = task.ask.kind, scene.situation.ruleset
         if task.intent is not None:
             points = intended_statement(scene, task.intent, kind)
@@ -293,7 +294,7 @@ class Village:
         return choose_by_habit(scene, ask)
 
     def _leaning(self, scene: TableScene, ask: Ask) -> ChosenOption | None:
-        """What a planted bias of the first night leads to."""
+        """The choice by a planted bias of the first night, if any."""
         settings = self.settings
         if settings.favour is not None and ask.kind == "kill":
             return favoured_seat(scene, ask, settings.favour, settings.favour_rate)

@@ -1,8 +1,8 @@
 """Answers to the questions a player puts to itself, and the reflection that sums them up (003 Eq. 1 and 2).
 
-An answer says what the player sees when it looks at the situation and at the messages retrieved for the
-question; a reflection joins the situation with what the answers say. Both carry their judgements in graded
-sentences (`graded_words`), which is the only way in which older events reach the decision.
+An answer comes from the situation and the messages retrieved for the question; a reflection joins the
+situation with the answers. Both have their judgements in graded sentences (`graded_words`); older events
+affect the decision only through these.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ABLE = (SEER, SHIELD, OTHER)
 
 
 class AnswerContext:
-    """An outlook put into words, for one answer. named: the others whom the question names."""
+    """An outlook in words, for one answer. named: the other players in the question."""
 
     def __init__(self, outlook: Outlook, ask: Ask, question: str = "") -> None:
         self.outlook, self.ask, self.question = outlook, ask, question
@@ -49,7 +49,7 @@ class AnswerContext:
     # -- sentences ------------------------------------------------------------------------
 
     def suspicions(self, most: int = 9, floor: int = 0) -> list[str]:
-        """Graded sentences on the living others' sides, the likeliest Werewolf first, at most so many."""
+        """Graded sentences on the living others' sides, the likeliest Werewolf first, at most `most`."""
         groups: dict[str, list[int]] = {}
         for seat in self.outlook.ranked():
             word = grade_word(self.outlook.wolf[seat])
@@ -69,7 +69,7 @@ class AnswerContext:
         )
 
     def roles(self, *classes: int, most: int = 3) -> list[str]:
-        """Graded sentences on who holds roles of these classes, as far as it is worth a guess."""
+        """Graded sentences on who may hold roles of these classes, where a guess is likely enough."""
         guesses = []
         for seat in self.outlook.others():
             role, level = self.outlook.thought[seat], self.outlook.sure[seat]
@@ -81,12 +81,12 @@ class AnswerContext:
         ]
 
     def claim(self, seat: int) -> list[str]:
-        """What another player claims to be, if anything that is worth a word."""
+        """The sentence on another player's claim, if it is one that matters."""
         role = self.outlook.claims.get(seat, "Werewolf")
         return [] if role == "Werewolf" else [f"{self.names[seat]} claims to be {self.the(role)}."]
 
     def claims(self, most: int = 4) -> list[str]:
-        """Who claims what."""
+        """Sentences on claims, the player's own among them."""
         sentences: list[str] = []
         for seat, role in sorted(self.outlook.claims.items()):
             own = f"I have told everybody that I am {self.the(role)}."
@@ -94,7 +94,7 @@ class AnswerContext:
         return sentences[:most]
 
     def accusers(self, accused: Sequence[int]) -> list[int]:
-        """Who spoke today against one of these."""
+        """The players who spoke today against one of these."""
         today = self.survey.node.today
         return sorted({speaker for speaker, seat, stance in today if seat in accused and stance in HOSTILE})
 
@@ -290,7 +290,7 @@ def _general(mind: AnswerContext) -> list[str]:
 
 
 _WHOLE = ("rivals", "draws eyes", "trust", "found", "pack's choice", "consequences")
-"""Topics that are answered as they are though a player may be named."""
+"""Topics that are answered in general, also if the question names a player."""
 
 _ANSWERS: dict[str, Callable[[AnswerContext], list[str]]] = {
     "phase": _phase,
@@ -320,7 +320,7 @@ _ANSWERS: dict[str, Callable[[AnswerContext], list[str]]] = {
 
 
 def reflection(ask: Ask, answers: Pairs, outlook: Outlook, draws: KeyedDraws) -> str:
-    """What the player makes of it all, for itself: claims, sides, roles, and what it wants."""
+    """The player's reflection: claims, sides, roles, and its aims."""
     mind = AnswerContext(outlook_with_texts(outlook, [text for _, text in answers]), ask)
     mates = [seat for seat in mind.now.pack if seat != mind.me]
     sentences = [f"{_when(mind)} {mind.the(mind.now.role)}."]
@@ -334,7 +334,7 @@ def reflection(ask: Ask, answers: Pairs, outlook: Outlook, draws: KeyedDraws) ->
 
 
 def _aims(mind: AnswerContext) -> tuple[str, ...]:
-    """What follows for what it wants to reach, in one wording or another."""
+    """The player's aims, in several wordings."""
     if mind.wolf:
         return (
             "We must not be found out.",

@@ -1,9 +1,9 @@
-"""Questions to oneself (003 §3.3): what they are about, and which to ask.
+"""Questions to oneself (003 §3.3): their topics, and which to ask.
 
-The predefined questions of both wordings (003 Table 2), `village`'s own and other authors' are sorted alike,
-by their words, into a handful of topics; what fits no topic is "general". A question is worth asking by its
-topic and by what is to be done; draws from the request's key vary it. Own questions are about the situation
-as the player sees it: its suspects, those who claim a role, those who claim the same.
+The predefined questions of both wordings (003 Table 2), `village`'s own and other authors' are sorted by
+their words into a few topics; all others are "general". The value of a question depends on its topic and on
+the ask; draws from the request's key vary it. Own questions are about the situation as the player sees it:
+its suspects, those who claim a role, those who claim the same.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ _COMPILED = tuple(
 
 @lru_cache(1 << 12)
 def topic_of(question: str) -> str:
-    """The first topic whose words are in the question."""
+    """The first topic that has words in the question."""
     text = question[:_READ].casefold()
     return next((name for name, pattern in _COMPILED if pattern.search(text)), "general")
 
@@ -147,7 +147,7 @@ def chosen_questions(task: ChooseQuestions, draws: KeyedDraws) -> str:
 
 
 def further_questions(task: AskQuestions, outlook: Outlook, draws: KeyedDraws) -> str:
-    """Further questions in one line, parted by '#'."""
+    """Further questions in one line, separated by '#'."""
     known = {question.casefold() for question in task.chosen}
     own = dict.fromkeys(_own_questions(outlook, _moment(task.ask.kind)))
     pool = [question for question in own if question.casefold() not in known]
@@ -156,7 +156,7 @@ def further_questions(task: AskQuestions, outlook: Outlook, draws: KeyedDraws) -
 
 
 def _own_questions(outlook: Outlook, moment: str) -> list[str]:
-    """Questions that fit, the more pressing first."""
+    """Questions for the situation, the more urgent first."""
     if ROLES[outlook.situation.role].wolf:
         return _packs_questions(outlook, moment)
     rules, names = outlook.situation.ruleset, outlook.situation.ruleset.names
@@ -191,7 +191,7 @@ def _own_questions(outlook: Outlook, moment: str) -> list[str]:
 
 
 def _packs_questions(outlook: Outlook, moment: str) -> list[str]:
-    """A Werewolf's questions: who is dangerous, who can be turned against whom."""
+    """A Werewolf's questions: who is dangerous, who can be set against whom."""
     rules, names = outlook.situation.ruleset, outlook.situation.ruleset.names
     others = [seat for seat in outlook.others() if seat not in outlook.situation.pack]
     questions = [
