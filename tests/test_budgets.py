@@ -184,7 +184,7 @@ async def test_a_refusal_is_heard_once(status: int, body: Any) -> None:
         with pytest.raises(ModelRefused):
             await model.generate(request())
         assert server.calls == 1
-        model.endpoint.try_anew()
+        model.endpoint.forget_refusals()
         assert (await model.generate(request())).text
         await model.close()
 

@@ -575,7 +575,7 @@ async def test_a_server_that_answers_nobody_any_more_makes_no_reply_an_endless_o
 
 
 def test_a_server_that_answers_nobody_is_no_endless_reply() -> None:
-    with pytest.raises(ServerError, match="failed 5 times, last with: no whole reply"):
+    with pytest.raises(ServerError, match="failed 5 times, last with: no complete reply"):
         ask([Fault("hang")] * 20, timeout=0.05, retries=4)
 
 

@@ -134,7 +134,7 @@ async def check_model(model: Model, ask: bool = False) -> None:
         return
     if not isinstance(model, ServerModel):
         return
-    model.endpoint.try_anew()
+    model.endpoint.forget_refusals()
     if model.endpoint.variable and model.endpoint.key() is None:
         raise ModelError(
             f"model {model.name!r}: {missing_key(model.endpoint.variable, model.endpoint.base_url)}"

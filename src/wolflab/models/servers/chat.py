@@ -435,8 +435,8 @@ class ServerModel(Served[HttpSettings]):
             said, finish = said._replace(text=""), Finish(FinishReason.UNREAD, words)
         if seconds > self.settings.timeout:
             self._quirks.seconds = max(self._quirks.seconds, seconds)
-        whole = finish.reason is FinishReason.ANSWERED
-        if whole and said.elsewhere and self._quirks.ask_otherwise(said.elsewhere, sent, history):
+        complete = finish.reason is FinishReason.ANSWERED
+        if complete and said.elsewhere and self._quirks.ask_otherwise(said.elsewhere, sent, history):
             fault = Fault("retry", f"the reply stands in {said.elsewhere}")
             return Failed(fault, usage, again=True, reason=FinishReason.ELSEWHERE)
         self._quirks.answered(sent, history)

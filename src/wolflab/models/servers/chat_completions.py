@@ -91,17 +91,17 @@ class ChatCompletions:
 
     def joined(self, events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """The answer in a stream's events. One that breaks off has no finish_reason."""
-        whole: dict[str, Any] = {}
+        answer: dict[str, Any] = {}
         choice: dict[str, Any] = {}
         deltas: list[Mapping[str, Any]] = []
         for event in events:
             for name in ("usage", TIER, "timings", "error"):
                 if event.get(name) is not None:
-                    whole[name] = event[name]
+                    answer[name] = event[name]
             first = _first_choice(event)
             if first is None:
                 continue
-            whole["choices"] = [choice]
+            answer["choices"] = [choice]
             delta = first.get("delta") or first.get("message")
             if isinstance(delta, Mapping):
                 deltas.append(delta)
@@ -114,8 +114,8 @@ class ChatCompletions:
         choice["message"] = joined_deltas(deltas)
         if "finish_reason" not in choice:  # counts before the end are not those of the complete reply
             choice["finish_reason"] = "abort"
-            whole.pop("usage", None)
-        return whole
+            answer.pop("usage", None)
+        return answer
 
     def read(self, body: Mapping[str, Any]) -> ServerAnswer:
         """The answer in a body; absent and malformed parts are left empty."""

@@ -261,11 +261,11 @@ def without_system(messages: ChatMessages) -> list[dict[str, str]]:
     """The messages with the system's text before the first text of the user. All texts joined are as before,
     but for a gap.
     """
-    told = "\n\n".join(message["content"] for message in messages if message["role"] == "system")
+    system = "\n\n".join(message["content"] for message in messages if message["role"] == "system")
     rest = [dict(message) for message in messages if message["role"] != "system"]
     for message in rest:
-        if message["role"] == "user" and told:
-            message["content"] = f"{told}\n\n{message['content']}"
+        if message["role"] == "user" and system:
+            message["content"] = f"{system}\n\n{message['content']}"
             break
     return rest
 

@@ -74,7 +74,7 @@ class Turns:
     async def __aenter__(self) -> Turns:
         return self
 
-    async def mine(self) -> None:
+    async def wait_turn(self) -> None:
         """Return when it is this call's turn."""
         outage = self.outage
         while outage.on and outage.trying not in (None, self):
@@ -170,7 +170,7 @@ class Endpoint:
         """Why calls to `model` are refused; "" where they are not."""
         return self._refusals.get("") or self._refusals.get(model, "")
 
-    def try_anew(self) -> None:
+    def forget_refusals(self) -> None:
         """Forget refusals: the cause may have been removed."""
         self._refusals.clear()
 

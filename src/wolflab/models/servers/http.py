@@ -169,7 +169,7 @@ class HttpClient:
             async with deadline:
                 outcome = await self._redirected(request, progress)
         except TimeoutError:
-            return NoReply("time", f"no whole reply within {deadline.seconds:g} s", bool(progress.sent))
+            return NoReply("time", f"no complete reply within {deadline.seconds:g} s", bool(progress.sent))
         await self._throttle.wait()
         return outcome
 
@@ -223,11 +223,11 @@ class HttpClient:
                 if not body.take(piece):
                     response.close()
                     return NoReply("end", f"a reply of more than {request.largest:,} bytes", True)
-                if is_stream and _is_ended(body.whole, len(piece), request.end_mark):
+                if is_stream and _is_ended(body.content, len(piece), request.end_mark):
                     await self._read_end(response, body)
                     break
             seconds = self._loop.time() - progress.sent
-            return HttpReply(response.status, response.headers, bytes(body.whole), seconds, is_stream)
+            return HttpReply(response.status, response.headers, bytes(body.content), seconds, is_stream)
 
     async def _read_end(self, response: aiohttp.ClientResponse, body: _Body) -> None:
         """Read the rest after a stream's end mark, so that the connection can be used again. The reply is
@@ -315,14 +315,14 @@ class _Body:
     """Collects a reply piece by piece, decompressed. packing: the reply's content encoding."""
 
     def __init__(self, packing: str, largest: int) -> None:
-        self.whole, self._largest = bytearray(), largest
+        self.content, self._largest = bytearray(), largest
         self._unpacker = zlib.decompressobj(wbits=47) if packing in _PACKED else None  # 47: either form
 
     def take(self, piece: bytes) -> bool:
         """Add a piece. Returns False where the body gets too large."""
-        room = self._largest - len(self.whole) + 1
-        self.whole += piece[:room] if self._unpacker is None else self._unpacker.decompress(piece, room)
-        return len(self.whole) <= self._largest
+        room = self._largest - len(self.content) + 1
+        self.content += piece[:room] if self._unpacker is None else self._unpacker.decompress(piece, room)
+        return len(self.content) <= self._largest
 
 
 def _is_ended(body: bytearray, new: int, mark: re.Pattern[bytes] | None) -> bool:

@@ -57,13 +57,13 @@ class AnthropicMessages:
             messages = without_system(wanted.messages)
         if wanted.mark is not None and wanted.ends:
             messages = with_marks([dict(message) for message in messages], wanted.ends, wanted.mark)
-        told = [part for message in messages if message["role"] == "system" for part in _parts(message)]
+        system = [part for message in messages if message["role"] == "system" for part in _parts(message)]
         rest = [dict(message) for message in messages if message["role"] != "system"]
         body: dict[str, Any] = {"model": wanted.model, "messages": rest}
         if wanted.limit is not None:
             body["max_tokens"] = wanted.limit[1]
-        if told:
-            body["system"] = told
+        if system:
+            body["system"] = system
         for name in ("temperature", "top_p"):
             if wanted.sampled.get(name) is not None:
                 body[name] = min(wanted.sampled[name], 1)
@@ -77,12 +77,12 @@ class AnthropicMessages:
 
     def joined(self, events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """The answer in a stream's events. One that breaks off has no stop_reason."""
-        whole: dict[str, Any] = {}
+        answer: dict[str, Any] = {}
         blocks: dict[int, list[Mapping[str, Any]]] = {}
         for event in events:
             match event.get("type"):
                 case "message_start":
-                    whole = dict(_mapping(event.get("message")))
+                    answer = dict(_mapping(event.get("message")))
                 case "content_block_start":
                     blocks[_index(event)] = [_mapping(event.get("content_block"))]
                 case "content_block_delta":
@@ -90,15 +90,15 @@ class AnthropicMessages:
                     said = {name: delta[name] for name in ("text", "thinking") if name in delta}
                     blocks.setdefault(_index(event), []).append(said)
                 case "message_delta":
-                    whole |= _mapping(event.get("delta"))
-                    whole["usage"] = {**_mapping(whole.get("usage")), **_mapping(event.get("usage"))}
+                    answer |= _mapping(event.get("delta"))
+                    answer["usage"] = {**_mapping(answer.get("usage")), **_mapping(event.get("usage"))}
                 case "error":
-                    whole["error"] = event.get("error")
-        whole["content"] = [joined_deltas(blocks[at]) for at in sorted(blocks)]
-        if whole.get("stop_reason") is None:  # counts at the beginning are not those of the complete reply
-            whole["stop_reason"] = "pause_turn"
-            whole.pop("usage", None)
-        return whole
+                    answer["error"] = event.get("error")
+        answer["content"] = [joined_deltas(blocks[at]) for at in sorted(blocks)]
+        if answer.get("stop_reason") is None:  # counts at the beginning are not those of the complete reply
+            answer["stop_reason"] = "pause_turn"
+            answer.pop("usage", None)
+        return answer
 
     def read(self, body: Mapping[str, Any]) -> ServerAnswer:
         """The answer in a body; absent and malformed parts are left empty."""

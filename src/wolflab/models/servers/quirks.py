@@ -47,10 +47,10 @@ class GivenUp:
     """A part of requests that a server seems to refuse, so that it is not sent any more.
 
     what: feature (name: which) · form (how a schema is asked for) · limit (the name of the cap on the reply)
-    · longer (a cap above `above` tokens) · whole (a reply that is no stream).
+    · longer (a cap above `above` tokens) · unstreamed (a reply that is no stream).
     """
 
-    what: Literal["feature", "form", "limit", "longer", "whole"]
+    what: Literal["feature", "form", "limit", "longer", "unstreamed"]
     name: str = ""
     above: int = 0
 
@@ -61,7 +61,7 @@ class GivenUp:
                 return FORMAT in sent.features and sent.form == self.name
             case "longer":
                 return sent.limit is not None and sent.limit > self.above
-            case "whole":
+            case "unstreamed":
                 return STREAM not in sent.features
         return self.name in sent.features
 
@@ -136,7 +136,7 @@ class Quirks:
         self.limit = (*limits, *self.limit)
         if any(one.what == "longer" for one in wrong):
             self.longest_reply = None
-        if GivenUp("whole") in wrong:
+        if GivenUp("unstreamed") in wrong:
             self.streams = False
 
     def suspect(self, sent: SentRequest) -> str:
@@ -214,8 +214,8 @@ class Quirks:
             return False
         self.formats, self.trial = tuple(rest), frozenset()
         self._answered -= {FORMAT, *OPTIONAL_KEYWORDS}
-        told = f"{why.format(refused)}; asked for as {rest[0]} from now on"
-        self._suspected[GivenUp("form", refused)] = told
+        clause = f"{why.format(refused)}; asked for as {rest[0]} from now on"
+        self._suspected[GivenUp("form", refused)] = clause
         return True
 
     def ask_otherwise(self, elsewhere: str, sent: SentRequest, history: CallHistory) -> bool:
@@ -235,7 +235,7 @@ class Quirks:
             return self._drop(STREAM, "refuses streams; replies are asked for whole from now on")
         if not self.streams:
             self.streams = True
-            self._suspected[GivenUp("whole")] = "answers streams alone; they are asked for from now on"
+            self._suspected[GivenUp("unstreamed")] = "answers streams alone; they are asked for from now on"
         return True
 
     def _limit_refused(self, fault: Fault, sent: SentRequest) -> bool:
@@ -244,8 +244,8 @@ class Quirks:
         if most is not None and sent.limit is not None and most < sent.limit:
             if self.longest_reply is None or most < self.longest_reply:
                 self.longest_reply = most
-                told = f"takes at most {most:,} tokens of reply; that is sent from now on"
-                self._suspected[GivenUp("longer", above=most)] = told
+                clause = f"takes at most {most:,} tokens of reply; that is sent from now on"
+                self._suspected[GivenUp("longer", above=most)] = clause
             return True
         if self.has_limit:
             return False

@@ -217,7 +217,7 @@ class Served(Generic[Settings]):
         async with connection.slots, connection.outage.turns() as turns:
             state = _RetryState(self, turns, allowed, seconds, grace, call.timeouts)
             while True:
-                await turns.mine()
+                await turns.wait_turn()
                 self._raise_if_given_up(connection.outage)
                 outcome = await self._paid(connection, call, attempt, state.next, size)
                 if not isinstance(outcome, Failed):

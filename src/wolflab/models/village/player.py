@@ -39,7 +39,7 @@ from ...text.questions import (
 from ...text.replies.reflective import is_free
 from ..base import Chat, Request, Response, settings_of
 from .beliefs.guesses import guessed_roles, rated_reliability
-from .beliefs.outlook import outlook_on, widened
+from .beliefs.outlook import outlook_of, widened
 from .beliefs.posterior import Posterior, PosteriorEstimator
 from .choices.candidates import candidate_taken, option_candidates, own_key, statement_candidate
 from .choices.choosing_by_habit import (
@@ -65,11 +65,11 @@ from .thoughts.answers_to_oneself import answer_to_oneself, reflection
 from .thoughts.plans import (
     aim_of_choice,
     aim_of_statement,
-    meant_choice,
-    meant_points,
+    apply_plan,
     plan_in_words,
-    recall_plan,
-    seen_by_others,
+    plan_seen_by_others,
+    planned_choice,
+    planned_points,
 )
 from .thoughts.questions_to_oneself import chosen_questions, further_questions
 
@@ -152,11 +152,11 @@ class Village:
             case ChooseQuestions():
                 return chosen_questions(task, draws)
             case AskQuestions():
-                return further_questions(task, outlook_on(self._thinker, now), draws)
+                return further_questions(task, outlook_of(self._thinker, now), draws)
             case AnswerQuestion(ask, to_oneself, messages, _):
                 return answer_to_oneself(ask, to_oneself, widened(self._thinker, now, messages))
             case Reflect(ask, answers):
-                return reflection(ask, answers, outlook_on(self._thinker, now), draws)
+                return reflection(ask, answers, outlook_of(self._thinker, now), draws)
             case Extract():
                 return suggestion_from(task, draws)
             case Interview():
@@ -172,7 +172,7 @@ class Village:
     def _decide(self, question: Question, task: Decide, key: str) -> dict[str, Any] | str:
         scene = self._scene(question, key)
         if task.plan:
-            recall_plan(scene, task.plan)
+            apply_plan(scene, task.plan)
         advice = self._advice(scene, task)
         if task.ask.options is None:
             field = "statement"
@@ -232,9 +232,9 @@ class Village:
         if ask.options is None:
             points = plan_statement(scene, ask.kind)
             if task.perspective == "others":
-                return seen_by_others(scene, task.earlier, meant_points(task.earlier, rules) or points)
+                return plan_seen_by_others(scene, task.earlier, planned_points(task.earlier, rules) or points)
             return plan_in_words(scene, aim_of_statement(points, rules))
-        if task.perspective == "others" and meant_choice(scene, ask, task.earlier):
+        if task.perspective == "others" and planned_choice(scene, ask, task.earlier):
             return task.earlier
         action, why = self._act(scene, ask)
         return plan_in_words(scene, aim_of_choice(label(action, ask.kind, rules), why))
@@ -244,7 +244,7 @@ class Village:
         if task.intent is not None:
             action = intended_action(task.intent, task.ask)
             return None if action is None else (action, "")
-        return meant_choice(scene, task.ask, task.plan)
+        return planned_choice(scene, task.ask, task.plan)
 
     def _advice(self, scene: TableScene, task: Decide) -> str:
         """The advice of the request's suggestion, if it is followed; else ""."""
@@ -260,7 +260,7 @@ class Village:
         if task.intent is not None:
             points = intended_statement(scene, task.intent, kind)
         else:
-            points = list(meant_points(task.plan, rules)) or plan_statement(scene, kind)
+            points = list(planned_points(task.plan, rules)) or plan_statement(scene, kind)
         points = follow_advice(scene, points, advice)
         text = speak(points, rules, self.settings.phrases, scene.draws)
         aims = ", ".join(dict.fromkeys(point.kind.split()[0] for point in points))

@@ -30,7 +30,7 @@ from .beliefs.likelihood import (
     Node,
     with_claims,
 )
-from .beliefs.outlook import stronger, suspicion_at_start
+from .beliefs.outlook import pooled_suspicion, suspicion_at_start
 from .beliefs.posterior import SituationSummary
 from .beliefs.worlds import SEER, role_class
 from .draws import KeyedDraws
@@ -89,7 +89,7 @@ class TableScene:
         """The living others of the pack."""
         return [seat for seat in self.others() if seat in self.pack]
 
-    def foes(self) -> list[int]:
+    def opponents(self) -> list[int]:
         """The living others who are not known to be of the seat's own side."""
         cleared = self.reported_good()
         return [seat for seat in self.others() if self.suspicion[seat] > 0 and seat not in cleared]
@@ -274,7 +274,7 @@ def _from_texts(
     views = [views_of(text, situation.ruleset.names, situation.seat) for text in texts]
     for seat, at_start in enumerate(suspicion):
         said = [view.wolf[seat] for view in views if seat in view.wolf]
-        suspicion[seat] = said[0] if len(said) == 1 else stronger(at_start, said, at_start, 1.0)
+        suspicion[seat] = said[0] if len(said) == 1 else pooled_suspicion(at_start, said, at_start, 1.0)
     claims: dict[int, str] = {}
     for view in views:
         for seat, (role, level) in view.role.items():

@@ -190,7 +190,7 @@ class Fold:
         self.size += 1
         return new
 
-    def goes_on(self, node: Node) -> Node:
+    def undecided(self, node: Node) -> Node:
         """The node with the knowledge that no side has won: where that is tested after the last duties of the
         dead, the day's talk shows it first.
         """
@@ -200,12 +200,12 @@ class Fold:
 
     # -- gaps: events that are not in a reflective player's context ----------------------------------
 
-    def bereft(self, node: Node, gone: int) -> Node:
+    def with_unseen_deaths(self, node: Node, gone: int) -> Node:
         """The node with the players of the mask out of the game, with no known cause."""
         alive = node.facts.alive & ~gone
         return node.knowing(f"gone {gone}", facts=node.facts._replace(alive=alive)) if gone else node
 
-    def dawned(self, node: Node, day: int) -> Node:
+    def after_unseen_dawn(self, node: Node, day: int) -> Node:
         """The node after a dawn whose announcement is not known."""
         return node.knowing(f"day {day}", facts=node.facts._replace(round=day, phase="day"), today=())
 
@@ -215,7 +215,7 @@ class Fold:
         That the game goes on is known for this time alone (and not in last words).
         """
         if phase != "night" and node.facts.round < day:
-            node = self.dawned(node, day)
+            node = self.after_unseen_dawn(node, day)
         mask = only(*alive)
         goes_on = lives and (phase in ("discussion", "voting") or (phase == "night" and day > 1))
         facts = node.facts._replace(alive=mask)

@@ -61,7 +61,7 @@ class Outlook:
         return [seat for seat, role in claims if seat in self.others() and role_class(ROLES[role]) == kind]
 
 
-def outlook_on(thinker: PosteriorEstimator, situation: Situation) -> Outlook:
+def outlook_of(thinker: PosteriorEstimator, situation: Situation) -> Outlook:
     """The outlook from the player's context, with its latest reflection."""
     survey = thinker.survey(situation, recalled=True)
     return _with_reflection(situation, thinker.of(situation, survey))
@@ -128,7 +128,7 @@ def _pooled(outlook: Outlook, texts: Sequence[str], kept: float) -> Outlook:
     for seat in range(rules.players):
         if seat not in outlook.certain:
             said = [view.wolf[seat] for view in views if seat in view.wolf]
-            wolf[seat] = stronger(wolf[seat], said, suspicion_at_start(rules), kept)
+            wolf[seat] = pooled_suspicion(wolf[seat], said, suspicion_at_start(rules), kept)
     claims = dict(outlook.claims)
     for view in views:
         for seat, (role, level) in view.role.items():
@@ -138,7 +138,7 @@ def _pooled(outlook: Outlook, texts: Sequence[str], kept: float) -> Outlook:
     return replace(outlook, wolf=wolf, thought=thought, sure=sure, claims=claims)
 
 
-def stronger(own: int, said: Sequence[int], at_start: int, kept: float) -> int:
+def pooled_suspicion(own: int, said: Sequence[int], at_start: int, kept: float) -> int:
     """P(Werewolf) in thousandths from the player's own value and those of texts; see the module."""
     news = [value for value in said if grade_word(value) != grade_word(own)]
     if not news:

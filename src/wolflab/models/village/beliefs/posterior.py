@@ -156,8 +156,8 @@ class PosteriorEstimator:
         lines = situation.lines
         # The decision after a deduction is about the same events, only classified again.
         events = [(id(line.event), line.position) for line in lines]
-        moment = situation.round, situation.phase, situation.alive, situation.seat
-        same = (situation.ruleset, recalled, *moment, *events)
+        time = situation.round, situation.phase, situation.alive, situation.seat
+        same = (situation.ruleset, recalled, *time, *events)
         if self._lines is None or self._lines[0] != same:
             self._lines = same, lines, self._read(situation, lines, recalled)
         survey = self._lines[2]
@@ -178,14 +178,14 @@ class PosteriorEstimator:
         fold.trim()
         survey, node = SituationSummary(situation.ruleset, fold.root), fold.root
         if recalled:
-            node = fold.bereft(node, _unseen_deaths(situation, lines))
+            node = fold.with_unseen_deaths(node, _unseen_deaths(situation, lines))
         for line in lines:
             event = line.event
             if recalled and line.round > node.facts.round and _by_day(event):
                 # The dawn between is not in the context; what it showed of the night's choices is unknown.
-                node, survey.kills, survey.tonight = fold.dawned(node, line.round), [], None
+                node, survey.kills, survey.tonight = fold.after_unseen_dawn(node, line.round), [], None
             if not recalled and _talk(event):
-                node = fold.goes_on(node)
+                node = fold.undecided(node)
             after = node.after.get(id(event))  # tried first: nearly all lines were read before
             if after is None and not isinstance(event, Reflected | Learned) and event.audience == EVERYONE:
                 after = fold.after(node, event)
@@ -201,7 +201,7 @@ class PosteriorEstimator:
             alive = situation.alive
             node = fold.resumed(node, situation.round, situation.phase, alive, situation.seat in alive)
         elif _goes_on(situation):
-            node = fold.goes_on(node)
+            node = fold.undecided(node)
         survey.node = node
         return survey
 

@@ -101,7 +101,7 @@ def _unused_speeches(
         made = speech.make(scene) if speech.mark not in reasonings else None
         if made is not None:
             yield speech.mark, *made
-    rest = scene.prey() if scene.wolf else scene.foes()
+    rest = scene.prey() if scene.wolf else scene.opponents()
     for seat in in_order(rest, [1] * len(rest), draws):
         points = [Point("accuse 2", seat), Point("propose", seat)]
         yield f"I name {scene.name(seat)} for once.", points, ""

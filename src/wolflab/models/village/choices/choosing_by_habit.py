@@ -13,7 +13,7 @@ from ....rules import LEFT, NO, PASS, RIGHT, SHIELDS, YES, Action, Ask, Pick
 from ..beliefs.claims import AS_OTHER, AS_SEER, AS_SHIELD
 from ..draws import KeyedDraws
 from ..scene import TableScene
-from ..speech.speaking_by_habit import pushed
+from ..speech.speaking_by_habit import push_score
 
 ChosenOption = tuple[Action, str]
 """The action and the reason."""
@@ -57,7 +57,7 @@ def favoured_seat(scene: TableScene, ask: Ask, seat: int, rate: float) -> Chosen
 
     The draw is by the game, not by the seat, so that a pack has the bias together, at that rate.
     """
-    if seat in scene.pack or not _leans(scene, ask, seat, f"favour {ask.kind}", rate):
+    if seat in scene.pack or not _bias_applies(scene, ask, seat, f"favour {ask.kind}", rate):
         return None
     return Pick(seat), f"I have a feeling about {scene.name(seat)}."
 
@@ -67,10 +67,10 @@ def without_shunned(scene: TableScene, ask: Ask, seat: int, rate: float) -> Ask:
     `favoured_seat`).
     """
     options = tuple(option for option in ask.options or () if option != Pick(seat))
-    return replace(ask, options=options) if options and _leans(scene, ask, seat, "shun", rate) else ask
+    return replace(ask, options=options) if options and _bias_applies(scene, ask, seat, "shun", rate) else ask
 
 
-def _leans(scene: TableScene, ask: Ask, seat: int, purpose: str, rate: float) -> bool:
+def _bias_applies(scene: TableScene, ask: Ask, seat: int, purpose: str, rate: float) -> bool:
     if scene.situation.round != 1 or Pick(seat) not in (ask.options or ()):
         return False
     return KeyedDraws(scene.table.key.rsplit("|", 2)[0]).chance(purpose, 1000 * rate)
@@ -213,7 +213,7 @@ def _vote(scene: TableScene, options: tuple[Action, ...]) -> ChosenOption | None
     if not seats:
         return None
     if scene.wolf:
-        target = _best(scene, seats, lambda seat: pushed(scene, seat), "suspect", 40)
+        target = _best(scene, seats, lambda seat: push_score(scene, seat), "suspect", 40)
         return Pick(target), f"The vote is best turned on {scene.name(target)}."
 
     def worth(seat: int) -> int:

@@ -131,7 +131,7 @@ def _false_report(scene: TableScene) -> list[Point]:
 def suspects(scene: TableScene) -> list[tuple[int, int]]:
     """(suspicion, felt or pretended; seat) of the living others, the most suspect first."""
     scores = {
-        seat: pushed(scene, seat) if scene.wolf else scene.suspicion[seat] + scene.style.bold
+        seat: push_score(scene, seat) if scene.wolf else scene.suspicion[seat] + scene.style.bold
         for seat in scene.others()
     }
     ranked = sorted(scores, key=lambda seat: -(scores[seat] + scene.table.below(40, f"suspect {seat}")))
@@ -143,7 +143,7 @@ def _reported(scene: TableScene, seat: int) -> bool:
     return any(target == seat and result == "Werewolf" for _, target, result in scene.node.reports)
 
 
-def pushed(scene: TableScene, seat: int) -> int:
+def push_score(scene: TableScene, seat: int) -> int:
     """How much a Werewolf wants `seat` voted out: more for players under accusation, and for dangerous ones.
 
     A teammate is given up when lost, and sometimes accused early, because two who never accuse each other

@@ -11,7 +11,7 @@ from ..beliefs.worlds import SEER, role_class
 from ..scene import TableScene
 from .phrases import Point
 from .speaking_by_habit import hide_role, plan_statement
-from .speaking_by_strategy import false_check, false_shield, knowledge, mark_for
+from .speaking_by_strategy import false_check, false_check_target, false_shield, knowledge
 
 
 def intended_statement(scene: TableScene, intent: Intent, kind: str) -> list[Point]:
@@ -33,5 +33,5 @@ def _claim(scene: TableScene, role: str) -> list[Point]:
     if role == scene.situation.role and not scene.wolf:
         return knowledge(scene)
     if role_class(ROLES[role]) == SEER:
-        return false_check(scene, "Werewolf", mark_for(scene))
+        return false_check(scene, "Werewolf", false_check_target(scene))
     return false_shield(scene, role)

@@ -80,7 +80,7 @@ def _open(scene: TableScene) -> MadeSpeech | None:
     role, points = scene.situation.role, knowledge(scene)
     learned = scene.survey.learned.items()
     wolves = [seat for seat, result in learned if result == "Werewolf" and seat in scene.others()]
-    target = wolves[-1] if wolves else scene.likeliest_wolf(scene.foes())
+    target = wolves[-1] if wolves else scene.likeliest_wolf(scene.opponents())
     if target is None:
         return points, f"I am the {role}."
     if wolves:
@@ -95,11 +95,11 @@ def _conceal(scene: TableScene) -> MadeSpeech | None:
 
 
 def _press(scene: TableScene) -> MadeSpeech | None:
-    return _accuse(scene, scene.likeliest_wolf(scene.foes()), 3)
+    return _accuse(scene, scene.likeliest_wolf(scene.opponents()), 3)
 
 
 def _second(scene: TableScene) -> MadeSpeech | None:
-    return _accuse(scene, scene.likeliest_wolf(scene.foes(), 1), 2)
+    return _accuse(scene, scene.likeliest_wolf(scene.opponents(), 1), 2)
 
 
 def _speak_up_for(scene: TableScene, friend: int) -> list[Point]:
@@ -116,7 +116,7 @@ def _vouch(scene: TableScene) -> MadeSpeech | None:
 
 
 def _follow(scene: TableScene) -> MadeSpeech | None:
-    target = scene.most_accused(scene.foes())
+    target = scene.most_accused(scene.opponents())
     if target is None:
         return None
     points = [*_agree_with_accuser(scene, target), Point("propose", target)]
@@ -127,14 +127,14 @@ def _pass_for_plain(scene: TableScene) -> MadeSpeech | None:
     plain, role = _roles_of(scene, PLAIN), scene.situation.role
     if not plain or ROLES[role].plain or not scene.may_claim(plain[0]):
         return None
-    points, target = [Point("claim", None, plain[0])], scene.likeliest_wolf(scene.foes())
+    points, target = [Point("claim", None, plain[0])], scene.likeliest_wolf(scene.opponents())
     if target is not None and scene.suspicion[target] >= NAMED:
         points.append(Point("accuse 1", target))
     return points, f"The Werewolves shall not look for the {role} in me."
 
 
 def _answer(scene: TableScene) -> MadeSpeech | None:
-    against = [seat for seat in scene.accusers(scene.me) if seat in scene.foes()]
+    against = [seat for seat in scene.accusers(scene.me) if seat in scene.opponents()]
     if not against:
         return None
     points = [Point("claim", None, scene.situation.role), *_calls_against(scene, against[0], 2)]
@@ -142,7 +142,7 @@ def _answer(scene: TableScene) -> MadeSpeech | None:
 
 
 def _doubt(scene: TableScene) -> MadeSpeech | None:
-    target = scene.likeliest_wolf([seat for seat in scene.claimants(AS_SEER) if seat in scene.foes()])
+    target = scene.likeliest_wolf([seat for seat in scene.claimants(AS_SEER) if seat in scene.opponents()])
     if target is None:
         return None
     return [Point("liar", target), Point("propose", target)], scene.suspicion_sentence(target)
@@ -185,7 +185,7 @@ def false_shield(scene: TableScene, role: str) -> list[Point]:
     return points
 
 
-def mark_for(scene: TableScene) -> int | None:
+def false_check_target(scene: TableScene) -> int | None:
     """The best target of a false check: dangerous to the pack and under accusation; for the village side, a
     suspect.
     """
@@ -204,7 +204,7 @@ def _may_lie(scene: TableScene) -> bool:
 def _false_seer(scene: TableScene) -> MadeSpeech | None:
     if not _may_lie(scene):
         return None
-    points = false_check(scene, "Werewolf", mark_for(scene))
+    points = false_check(scene, "Werewolf", false_check_target(scene))
     accused = [point.who for point in points if point.what == "Werewolf" and point.who in scene.others()]
     if not accused or accused[0] is None:
         return None
@@ -266,7 +266,7 @@ def _strike(scene: TableScene) -> MadeSpeech | None:
 
 
 def _sacrifice(scene: TableScene) -> MadeSpeech | None:
-    return _attack(scene, next((seat for seat in scene.mates() if seat in scene.foes()), None))
+    return _attack(scene, next((seat for seat in scene.mates() if seat in scene.opponents()), None))
 
 
 def _shield_mate(scene: TableScene) -> MadeSpeech | None:

@@ -42,12 +42,12 @@ def _told(response: str) -> frozenset[str]:
     """
     me = len(_MASKS)
     acts = [act for act in read(response, _MASKS, me) if act.speaker == me]
-    ways = set()
+    gists = set()
     if any(isinstance(act, Claim | Report) for act in acts):
-        ways.add(TELL)
+        gists.add(TELL)
     if any(isinstance(act, Suggestion) and not act.against for act in acts):
-        ways.add(CALL)
-    return frozenset(ways)
+        gists.add(CALL)
+    return frozenset(gists)
 
 
 def suggestion_from(task: Extract, draws: KeyedDraws) -> str:

@@ -77,7 +77,7 @@ def aim_of_statement(points: Sequence[Point], ruleset: Ruleset) -> str:
 # -- from the others' perspective ----------------------------------------------------------------------
 
 
-def seen_by_others(scene: TableScene, earlier: str, points: Sequence[Point]) -> str:
+def plan_seen_by_others(scene: TableScene, earlier: str, points: Sequence[Point]) -> str:
     """The earlier plan, how it would look to others, and the new aim. points: of the earlier plan."""
     thoughts = _MEANT.sub("", earlier).strip()
     careful, look = _careful(scene, points)
@@ -119,7 +119,7 @@ def _harmless_role(scene: TableScene) -> str:
 # -- acting on a plan ---------------------------------------------------------------------------
 
 
-def recall_plan(scene: TableScene, plan: str) -> None:
+def apply_plan(scene: TableScene, plan: str) -> None:
     """Replace `scene`'s suspicions by those in the plan; certain knowledge stays."""
     views = views_of(plan, scene.situation.ruleset.names, scene.me)
     known = {scene.me, *scene.pack, *scene.survey.learned}
@@ -129,7 +129,7 @@ def recall_plan(scene: TableScene, plan: str) -> None:
         scene.thought[seat], scene.sure[seat] = views.role[seat]
 
 
-def meant_choice(scene: TableScene, ask: Ask, plan: str) -> ChosenOption | None:
+def planned_choice(scene: TableScene, ask: Ask, plan: str) -> ChosenOption | None:
     """The option that the plan chooses, if it has `village`'s words for it."""
     choices = _CHOSEN.findall(plan)
     action: Action | str = read_action(choices[-1], ask, scene.situation.ruleset) if choices else ""
@@ -137,7 +137,7 @@ def meant_choice(scene: TableScene, ask: Ask, plan: str) -> ChosenOption | None:
 
 
 @lru_cache(1 << 12)
-def meant_points(plan: str, ruleset: Ruleset) -> tuple[Point, ...]:
+def planned_points(plan: str, ruleset: Ruleset) -> tuple[Point, ...]:
     """The points that the plan aims at; none if it lacks `village`'s words for them."""
     statements = _MEANT.findall(plan)
     aims = statements[-1].split("; ") if statements else []

@@ -129,7 +129,7 @@ _MORE = {
 _JITTER = 35
 
 
-def _moment(kind: str) -> str:
+def _occasion(kind: str) -> str:
     if kind in DUTIES:
         return "night"
     return "talk" if kind in ("statement", "campaign", "last-words") else "vote"
@@ -137,7 +137,7 @@ def _moment(kind: str) -> str:
 
 def chosen_questions(task: ChooseQuestions, draws: KeyedDraws) -> str:
     """The numbers of the questions chosen, in ascending order: "1, 4, 5, 6, 9"."""
-    more = _MORE[_moment(task.ask.kind)]
+    more = _MORE[_occasion(task.ask.kind)]
     worth = {}
     for number, question in enumerate(task.candidates, 1):
         topic = topic_of(question)
@@ -149,16 +149,16 @@ def chosen_questions(task: ChooseQuestions, draws: KeyedDraws) -> str:
 def further_questions(task: AskQuestions, outlook: Outlook, draws: KeyedDraws) -> str:
     """Further questions in one line, separated by '#'."""
     known = {question.casefold() for question in task.chosen}
-    own = dict.fromkeys(_own_questions(outlook, _moment(task.ask.kind)))
+    own = dict.fromkeys(_own_questions(outlook, _occasion(task.ask.kind)))
     pool = [question for question in own if question.casefold() not in known]
     ranked = sorted(range(len(pool)), key=lambda place: place // 3 * 40 + draws.below(120, f"ask {place}"))
     return " # ".join(pool[place] for place in ranked[: max(task.count, 1)])
 
 
-def _own_questions(outlook: Outlook, moment: str) -> list[str]:
+def _own_questions(outlook: Outlook, occasion: str) -> list[str]:
     """Questions for the situation, the more urgent first."""
     if ROLES[outlook.situation.role].wolf:
-        return _packs_questions(outlook, moment)
+        return _packs_questions(outlook, occasion)
     rules, names = outlook.situation.ruleset, outlook.situation.ruleset.names
     ranked, seers = outlook.ranked(), outlook.claimants(SEER)
     questions = []
@@ -186,11 +186,11 @@ def _own_questions(outlook: Outlook, moment: str) -> list[str]:
         "night": ["Whom will the Werewolves want to kill tonight?", "Who knows more than was told by day?"],
         "talk": ["What would the others believe if I spoke openly?", "Who should be asked to say more?"],
         "vote": ["Who gains if nobody is voted out today?", "Whom will the others vote for?"],
-    }[moment]
+    }[occasion]
     return [*questions, "Who are the Werewolves among the living?", "Who may hold a special role?"]
 
 
-def _packs_questions(outlook: Outlook, moment: str) -> list[str]:
+def _packs_questions(outlook: Outlook, occasion: str) -> list[str]:
     """A Werewolf's questions: who is dangerous, who can be set against whom."""
     rules, names = outlook.situation.ruleset, outlook.situation.ruleset.names
     others = [seat for seat in outlook.others() if seat not in outlook.situation.pack]
@@ -206,5 +206,5 @@ def _packs_questions(outlook: Outlook, moment: str) -> list[str]:
         "night": ["Who would be missed most by the village?", "Whom may the Guard protect tonight?"],
         "talk": ["Whom can I make the others suspect?", "What would a Villager say in my place?"],
         "vote": ["Whom will the others vote for?", "Would my vote give me away?"],
-    }[moment]
+    }[occasion]
     return [*questions, "Who may hold a special role?"]
