@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How to sample. None leaves the server's default.
+    """Sampling parameters. None leaves the server's default.
 
     temperature: 0–2. max_tokens: of the reply. seed: passed on where the server takes one. top_logprobs: how
     many of the likeliest first tokens the response has, with their log-probabilities.
@@ -64,7 +64,7 @@ class WordSettings:
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
     def sampled(self, asked: Sampling) -> dict[str, Any]:
-        """How to sample a reply: `SAMPLED` by name, None where neither side says."""
+        """The values of `SAMPLED` by name: the model's settings, else those of the request, else None."""
         return {name: getattr(asked, name) for name in SAMPLED} | self.given(SAMPLED)
 
 
@@ -137,7 +137,7 @@ class Request:
 
     @property
     def kind(self) -> str:
-        """What kind of call it is."""
+        """The kind of call (`call_kind`)."""
         return call_kind(self.key)
 
     def digest(self, typed: bool) -> str:

@@ -77,7 +77,7 @@ def _letter(number: int) -> str:
 
 @lru_cache(1 << 12)
 def _name_matches(text: str, names: tuple[str, ...]) -> tuple[_NameMatch, ...]:
-    """Where players are named, in order, without overlap."""
+    """The places where players are named, in order, without overlap."""
     pattern, seats = _reader(names)
     named: list[_NameMatch] = []
     at = 0

@@ -1,4 +1,4 @@
-"""What agents write down: typed notes, part of the record, visible to their seat and the moderator.
+"""Notes of agents: typed, part of the record, visible to their seat and the moderator.
 
 Notes are the whole memory of an agent between turns. They are encoded with their class name as a tag
 (`record.codec`), so every class here must stay decodable.
@@ -119,7 +119,7 @@ class Reflected(msgspec.Struct, frozen=True, tag=True):
 
 
 class Suggested(msgspec.Struct, frozen=True, tag=True):
-    """What past games advise (003 Eq. 7).
+    """The suggestion from past games (003 Eq. 7).
 
     found: how many experiences were near enough. bad, good: ids of those shown, in the pool. text: the
     suggestion; empty where there was none, and `why` says why.
@@ -140,7 +140,7 @@ class Interviewed(msgspec.Struct, frozen=True, tag=True):
 
 
 class Planned(msgspec.Struct, frozen=True, tag=True):
-    """What a player thought before it acted, in a call of its own. perspective: see `questions.Plan`."""
+    """A player's plan before it acted, from a call of its own. perspective: see `questions.Plan`."""
 
     perspective: str
     text: str

@@ -49,7 +49,7 @@ class PersonAnswer(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkno
     away: float | None = None
 
     def action(self, ask: Ask, ruleset: Ruleset) -> Action | None:
-        """What was chosen or said, as an action; None where it is none of the ask's."""
+        """The choice or the statement as an action; None where it is none of the ask's."""
         if ask.options is None:
             return None if self.said is None else Say(self.said)
         words = labels(ask, ruleset)

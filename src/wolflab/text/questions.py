@@ -45,7 +45,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What one seat knows when it is asked.
+    """The knowledge of one seat when it is asked.
 
     facts: what the moderator said or the seat did. The statements of others are split by the seat's own
     reliability judgements into truths (m > α), falsehoods (m ≤ α, or never rated) and pending (heard since
@@ -89,7 +89,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Aids:
-    """What a reflective player has worked out before it acts (003 Fig. 2, parts 2.3, 3 and 4).
+    """A reflective player's preparation for its action (003 Fig. 2, parts 2.3, 3 and 4).
 
     reflection: R. suggestion: S, from past games. answers: A, where there is no reflection to hold them.
     think: whether it is to reason step by step (C).
@@ -301,6 +301,6 @@ class Question:
 
     @property
     def news(self) -> tuple[Line, ...]:
-        """What has happened since the latest exchange."""
+        """The lines since the latest exchange."""
         latest = max((line.position for past in self.history for line in past.lines), default=-1)
         return tuple(line for line in self.situation.lines if line.position > latest)

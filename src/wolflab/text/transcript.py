@@ -48,7 +48,7 @@ class HeadingItem(TranscriptItem, frozen=True, tag="time"):
 
 
 class AnnouncementItem(TranscriptItem, frozen=True, tag="told"):
-    """What the moderator says to everybody, or (private) to this viewer and perhaps to others."""
+    """An announcement of the moderator to everybody, or (private) to this viewer and perhaps to others."""
 
     text: str
     private: bool
@@ -61,7 +61,7 @@ class SecretItem(TranscriptItem, frozen=True, tag="secret"):
 
 
 class StatementItem(TranscriptItem, frozen=True, tag="said"):
-    """What a player says; where: "discussion", "election", "last words" …"""
+    """A player's statement. where: "discussion", "election", "last words" …"""
 
     seat: int
     where: str
@@ -85,7 +85,7 @@ class EndItem(TranscriptItem, frozen=True, tag="end"):
 
 
 class ThoughtItem(TranscriptItem, frozen=True, tag="thought"):
-    """What a player noted down while it answered."""
+    """A player's note while it answered."""
 
     seat: int
     text: str

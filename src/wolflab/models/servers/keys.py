@@ -20,7 +20,7 @@ from ...errors import ModelError, StoreError
 from ...files import write
 from .providers import origin_of, server_of
 
-SAID = "WOLFLAB_KEYS"
+KEYS_VARIABLE = "WOLFLAB_KEYS"
 """The environment variable with the servers to which keys may be sent: "MY_KEY=gpu-box:8000 OTHER_KEY=…". A
 server without a port stands for all ports of that host, one without http:// or https:// for both.
 """
@@ -38,7 +38,7 @@ class KeyNotAllowed(ModelError):
             f"{who} sends the key in {variable} to {server}, and nobody has said yet that it may go there"
         )
         super().__init__(
-            f"{self.what}; if it may, set {SAID}={variable}={server} in the environment, or add "
+            f"{self.what}; if it may, set {KEYS_VARIABLE}={variable}={server} in the environment, or add "
             "--yes where the command has it"
         )
 
@@ -165,17 +165,18 @@ def check_destination(variables: Iterable[str], url: str, who: str) -> None:
     server = server_of(url)
     origin = f"{origin_of(url).scheme}://{server}"
     for variable in variables:
-        if any(_is_at(url, place) for name, place in _said() if name == variable):
+        if any(_is_at(url, place) for name, place in _allowed_in_environment() if name == variable):
             continue
-        if (variable, origin) in _kept():
+        if (variable, origin) in _stored_consents():
             continue
         wanted = KeyNotAllowed(variable, server, who)
         answer = "no" if ask is None else ask(wanted)
         if answer == "no":
             raise wanted
-        os.environ[SAID] = f"{os.environ.get(SAID, '')} {variable}={origin}".strip()  # workers see it too
+        allowed = f"{os.environ.get(KEYS_VARIABLE, '')} {variable}={origin}"
+        os.environ[KEYS_VARIABLE] = allowed.strip()  # so that workers see it too
         if answer == "always":
-            _keep(variable, origin)
+            _store_consent(variable, origin)
 
 
 def _is_at(url: str, place: str) -> bool:
@@ -190,32 +191,32 @@ def _is_at(url: str, place: str) -> bool:
     return host == at.host and scheme in ("", at.scheme) and port in (None, at.port)
 
 
-def _said() -> list[tuple[str, str]]:
+def _allowed_in_environment() -> list[tuple[str, str]]:
     """The entries of the environment. A file `.env` does not count: somebody else may have written it."""
-    pairs = (part.partition("=") for part in re.split(r"[\s,]+", os.environ.get(SAID, "")))
+    pairs = (part.partition("=") for part in re.split(r"[\s,]+", os.environ.get(KEYS_VARIABLE, "")))
     return [(variable, place) for variable, _, place in pairs if place]
 
 
-def _file() -> Path:
+def _consent_file() -> Path:
     home = os.environ.get("XDG_CONFIG_HOME")
     return (Path(home) if home else Path.home() / ".config") / "wolflab" / "keys.json"
 
 
-def _kept() -> set[tuple[str, str]]:
+def _stored_consents() -> set[tuple[str, str]]:
     """The stored consents: (variable, server)."""
     try:
-        pairs = json.loads(_file().read_text(encoding="utf-8"))
+        pairs = json.loads(_consent_file().read_text(encoding="utf-8"))
         return {(variable, server) for variable, server in pairs}
     except (OSError, ValueError, TypeError):
         return set()
 
 
-def _keep(variable: str, origin: str) -> None:
+def _store_consent(variable: str, origin: str) -> None:
     """Store a consent. Where the file cannot be written, it holds for this process alone."""
-    said = sorted({*_kept(), (variable, origin)})
+    pairs = sorted({*_stored_consents(), (variable, origin)})
     with suppress(OSError, StoreError):
-        _file().parent.mkdir(parents=True, exist_ok=True)
-        write(_file(), json.dumps(said, indent=1).encode() + b"\n")
+        _consent_file().parent.mkdir(parents=True, exist_ok=True)
+        write(_consent_file(), json.dumps(pairs, indent=1).encode() + b"\n")
 
 
 # -- keeping them out -------------------------------------------------------------------------

@@ -44,7 +44,6 @@ from .beliefs.posterior import Posterior, PosteriorEstimator
 from .choices.candidates import candidate_taken, option_candidates, own_key, statement_candidate
 from .choices.choosing_by_habit import (
     ChosenOption,
-    choose_at_random,
     choose_by_habit,
     choose_to_act,
     favoured_seat,
@@ -273,7 +272,7 @@ class Village:
     def _act(self, scene: TableScene, ask: Ask, advice: str = "") -> ChosenOption:
         settings, draws = self.settings, scene.draws
         if draws.chance("noise", 1000 * settings.noise):
-            return choose_at_random(scene, ask)
+            return draws.one("random", ask.options or ()), "I go with my gut this time."
         leaning = self._leaning(scene, ask)
         if leaning is not None:
             return leaning

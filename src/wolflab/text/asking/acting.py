@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ...rules import DUTIES, PASS, Ask, Ruleset
+from ...rules import DUTIES, PASS, Ask, Pick, Ruleset
 from ..questions import Question, ReplyForm, Situation, Wording
 from .options import labels
 from .sentences import listed, powers
 from .templates import phrases, render_template
-from .wording import names_among_options, neighbours, or_pass, pack_note, victim_shown
+from .wording import names_of, neighbours, or_pass, pack_note, victim_shown
 
 _SPEECHES = {"campaign": "campaign", "last-words": "last_words"}
 _CHOICES = {kind: kind for kind in ("antidote", "lead", "succeed", "elect", "shoot")}
@@ -21,7 +21,7 @@ _CHOICES = {kind: kind for kind in ("antidote", "lead", "succeed", "elect", "sho
 
 
 def request_to_act(now: Situation, ask: Ask, wording: Wording, common: dict[str, str]) -> str:
-    """What is asked, and what to think about first. common: $time, $name and $a_role."""
+    """The request, with the points to consider. common: $time, $name and $a_role."""
     can = powers(now.ruleset, "decide the order of statements")
     if ask.options is None:
         office = "statement_sheriff" if now.sheriff == now.seat else "statement"
@@ -31,7 +31,8 @@ def request_to_act(now: Situation, ask: Ask, wording: Wording, common: dict[str,
         name = "vote_pack" if now.pack else "vote_village"
     else:
         name = _CHOICES.get(ask.kind, "night")
-    duty, candidates = DUTIES.get(ask.kind), names_among_options(now, ask)
+    duty = DUTIES.get(ask.kind)
+    candidates = names_of(now, [option.seat for option in ask.options if isinstance(option, Pick)])
     or_none = phrases(f"{wording}/phrases").get(f"or_no_{ask.kind}") if PASS in ask.options else None
     run = {"own": ("runs", "run"), "paper": ("is running", "are running")}[wording]
     return render_template(

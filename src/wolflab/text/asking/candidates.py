@@ -1,4 +1,4 @@
-"""What a policy reads of a decision, in words: the observation, and each candidate (004 §4.3, D.1).
+"""A policy's input in words: the observation, and each candidate (004 §4.3, D.1).
 
 The words are for an embedder alone, so what would only blur a vector is left out: the numbers of lines, which
 mean nothing outside one prompt, and figures that the player vector holds anyway (Table 3). What an embedder
@@ -87,7 +87,7 @@ def _event_text(events: list[Event | Reflected], now: Situation) -> str:
 
 
 def _votes(votes: list[Voted], now: Situation) -> str:
-    """Who voted for whom, by target: "Votes: you and player_2 for player_4; player_5 for nobody."."""
+    """The votes of one occasion, by target: "Votes: you and player_2 for player_4; player_5 for nobody."."""
     names, voters = now.ruleset.names, dict[int | None, list[str]]()
     for vote in votes:
         voters.setdefault(vote.target, []).append("you" if vote.voter == now.seat else names[vote.voter])

@@ -129,7 +129,9 @@ def check_disguise(ruleset: Ruleset) -> None:
 
 
 class _Target(NamedTuple):
-    """What a word becomes. source: the word as prompts show it, where its capitals are its own ("DJ")."""
+    """The replacement of a word. source: the word as prompts show it, where its capitals are its own
+    ("DJ").
+    """
 
     word: str
     source: str
@@ -233,14 +235,14 @@ _HELPED = re.compile(
 )
 """Before a verb."""
 _OPENING = re.compile(r"(?:^|[.!?:;,\"'(]\s{0,3}|\b(?:and|or|then|so)\s{1,3})$", re.IGNORECASE)
-"""Where a command may begin."""
+"""A place where a command may begin."""
 _WHOM = "player|me|him|her|them|us|you|myself|yourself|someone|somebody|anyone|anybody|everyone|nobody|no one"
 _IDIOM = re.compile(r"\s{1,3}(?:against|down|up)\b", re.IGNORECASE)
 _WATCHFUL = re.compile(r"\b(?:on|off)[ -]$", re.IGNORECASE)
 
 
 def _object(ruleset: Ruleset) -> re.Pattern[str]:
-    """Whom a command is about: a player's name or a pronoun."""
+    """The object of a command: a player's name or a pronoun."""
     names = "|".join(map(re.escape, ruleset.names))
     return re.compile(rf"\s{{1,3}}(?:{names}|{_WHOM})(?![^\W\d_])", re.IGNORECASE)
 

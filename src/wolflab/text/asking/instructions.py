@@ -1,8 +1,7 @@
-"""What a question asks for, in words: the instruction that ends a prompt.
+"""The request of a question in words: the instruction that ends a prompt.
 
-Templates are files; this module fills in names and times. The words of an action are in `acting`,
-those of a player that plans, proposes and chooses in `strategic`, those of one that reflects in
-`reflective`.
+Templates are files; this module fills in names and times. The words of an action are in `acting`, those of a
+player that plans, proposes and chooses in `strategic`, those of one that reflects in `reflective`.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ layouts:
   the prompts of all of them begin alike; then what this seat alone knows (S1, S2 …), how it judges, and the
   instruction;
 - *dialogue*: one chat a seat, which only grows: what has happened since its reply, and the instruction;
-- *recall*: the latest messages and older telling ones, of a player that reflects (003 Fig. 2).
+- *recall*: the latest messages and older informative ones, of a player that reflects (003 Fig. 2).
 
 The templates are the files under `prompts/`; what this module adds to them is lists, names and numbers. An
 ask's id, seat, phase, round and weights restate the situation or are not for players. No other field of a
@@ -185,7 +185,7 @@ def _context_append(now: Situation) -> str:
 
 
 def _context_recall(now: Situation, wording: Wording) -> str:
-    """What a reflective player remembers (003 Fig. 2): the latest messages, and older telling ones.
+    """The context of a reflective player (003 Fig. 2): the latest messages, and older informative ones.
 
     The wording "paper" has the latest first.
     """
@@ -259,7 +259,7 @@ def _belief(
 
 
 def opinion(belief: Belief) -> str:
-    """What is believed, in words by confidence: " may be a Seer" (004 §4.1)."""
+    """A belief in words, by confidence: " may be a Seer" (004 §4.1)."""
     role = a_role(belief.role)
     if belief.role == UNCERTAIN:
         return " is uncertain"

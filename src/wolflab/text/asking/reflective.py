@@ -150,7 +150,7 @@ def _counted(count: int, wording: Wording) -> dict[str, str]:
 
 
 def example_of_reflection(role: str, wording: Wording) -> str:
-    """How a reflection might begin, where the wording shows it (003 Table 3)."""
+    """The example of a reflection's beginning, if the wording shows one (003 Table 3)."""
     return phrases(f"{wording}/reflective")["example"].substitute(role=role)
 
 

@@ -44,8 +44,8 @@ from ..questions import Line
 
 
 def powers(ruleset: Ruleset, order: str = "determine the order of statements") -> str:
-    """What a Sheriff can do, as 002 §9.1 has it: "who can …, summarize the discussion, and …"; order: the
-    words for the power over the order, left out where no Sheriff has it.
+    """The powers of a Sheriff, in the words of 002 §9.1: "who can …, summarize the discussion, and …"; order:
+    the words for the power over the order, left out where no Sheriff has it.
     """
     leads = f"{order}, " if ruleset.speaking_order == "sheriff_side" and ruleset.discussion else ""
     return f"who can {leads}summarize the discussion{',' if leads else ''} and provide advice for voting"
@@ -180,7 +180,7 @@ def _shot(shooter: int, target: int, seat: int | None, ruleset: Ruleset) -> str:
 
 
 def _votes_set(player: int, votes: int, seat: int | None, ruleset: Ruleset) -> str:
-    """How often a player's vote counts from now on."""
+    """The sentence on a player's new number of votes."""
     if votes == 0:
         have = "have" if player == seat else "has"
         return f"{_who(player, seat, ruleset)} {have} no vote from now on."

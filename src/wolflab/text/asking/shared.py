@@ -59,7 +59,7 @@ def after_news(now: Situation, lines: Sequence[Line], asked: str) -> str:
 
 
 def known_to_all(now: Situation) -> str:
-    """What everybody knows: the same for every seat that is asked at this time."""
+    """The public knowledge: the same for every seat that is asked at this time."""
     templates = phrases("shared")
     parts = (templates["public"].template, _under_headings(now))
     matters = templates["standing"].substitute(alive=living_names(now))
@@ -80,7 +80,7 @@ def _under_headings(now: Situation) -> str:
 
 
 def known_to_seat(now: Situation) -> str:
-    """Who the seat is, what it knows beside that, and how it classifies the statements of the others."""
+    """The seat's identity, its private knowledge, and its classification of the others' statements."""
     templates, of_statements = phrases("shared"), phrases("sections")
     text = [f"You are {now.ruleset.names[now.seat]}, {a_role(now.role)}.{pack_in_words(now)}"]
     lines = numbered(now, [line for line in now.lines if line.number < 0])

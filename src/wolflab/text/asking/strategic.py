@@ -39,7 +39,7 @@ def strategic_instruction(question: Question, common: dict[str, str]) -> str:
 
 
 def considered(now: Situation, task: Decide, wording: Wording) -> str:
-    """What a decision is to follow: the seat's plan, the intent it has picked; empty for neither."""
+    """The plan or the intent that a decision is to follow; empty for neither."""
     templates = phrases(f"{wording}/strategic")
     sentences = []
     if task.plan:

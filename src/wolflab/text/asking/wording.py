@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from operator import attrgetter
 
-from ...rules import DUTIES, PASS, Ask, Pick, Ruleset, VictimShown
+from ...rules import DUTIES, PASS, Ask, Ruleset, VictimShown
 from ..identity import ByIdentity
 from ..questions import Decide, Line, Situation, Wording
 from .options import NUMBER_WORDS, labels
@@ -22,12 +22,12 @@ def names_of(now: Situation, seats: Iterable[int]) -> list[str]:
 
 
 def living_names(now: Situation) -> str:
-    """Who lives, by name."""
+    """The names of the living."""
     return ", ".join(names_of(now, now.alive))
 
 
 def sheriff_and_pack(now: Situation, with_pack: bool) -> str:
-    """Who is Sheriff, if anybody is; the pack, for its members."""
+    """Sentences on the Sheriff, if there is the office, and on the pack, for its members."""
     templates = phrases("sections")
     sentences = []
     if now.sheriff is not None:
@@ -48,7 +48,7 @@ def pack_in_words(now: Situation) -> str:
 
 
 def time_of(now: Situation, wording: Wording = "own") -> str:
-    """When it is: "night 2", "day 1 voting phase", "day 1, the moment at which you leave the game".
+    """The time in words: "night 2", "day 1 voting phase", "day 1, the moment at which you leave the game".
 
     The wording "paper" has "night 2 round".
     """
@@ -106,7 +106,7 @@ def without_blank_lines(text: str) -> str:
 
 
 def moderator_request(now: Situation, ask: Ask, *, with_options: bool = True) -> str:
-    """What the moderator asks of the player, as "vote for …", with the options there are or without."""
+    """The moderator's request to the player, such as "vote for …", with the options or without."""
     templates = phrases("requests")
     duty = DUTIES.get(ask.kind)
     left, right = neighbours(now)
@@ -128,7 +128,7 @@ def or_pass(ask: Ask) -> str:
 
 
 def victim_shown(now: Situation) -> str:
-    """Whom the Witch was shown last: tonight's victim, perhaps herself ("player_2 (you)")."""
+    """The victim shown to the Witch tonight, perhaps herself ("player_2 (you)")."""
     shown = [line.event.victim for line in now.lines if isinstance(line.event, VictimShown)]
     if not shown:
         return "tonight's victim"
@@ -145,13 +145,8 @@ def neighbours(now: Situation) -> tuple[str, str]:
     return now.ruleset.names[left], now.ruleset.names[right]
 
 
-def names_among_options(now: Situation, ask: Ask) -> list[str]:
-    """The names of the players among an ask's options."""
-    return [now.ruleset.names[option.seat] for option in ask.options or () if isinstance(option, Pick)]
-
-
 def pack_note(now: Situation, kind: str, wording: str) -> str:
-    """How the pack agrees, for its members while more than one of them lives."""
+    """The rule on the pack's agreement, for its members while more than one of them lives."""
     mates = [seat for seat in now.pack if seat != now.seat and seat in now.alive]
     duty = DUTIES.get(kind)
     if not mates or duty is None or not duty.chained:

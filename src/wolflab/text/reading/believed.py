@@ -21,7 +21,7 @@ _CARD = re.compile(
     r"\b(?:clean|clear|cleared|green|good|human|not an? (?:were)?wolf|isn't an? (?:were)?wolf|no "
     r"(?:were)?wolf)\b"
 )
-"""Of somebody's card, a Seer says this flatly only after a check."""
+"""Verdicts that a Seer gives flatly only after a check."""
 
 
 def is_flat_verdict(raw: str) -> bool:
@@ -42,7 +42,7 @@ def as_seer_results(acts: list[Act], text: str) -> list[Act]:
 
 
 def as_results(read: Iterable[Act], me: int) -> Iterator[Act]:
-    """What somebody who claims to be the Seer says flatly of a card is the result of a check."""
+    """The acts, with flat verdicts of players who claim to be the Seer as results of checks."""
     acts = list(read)
     seers = {act.speaker for act in acts if isinstance(act, Claim) and act.role == "Seer" and not act.denied}
     for act in acts:

@@ -66,7 +66,7 @@ _CLAIMED = re.compile(
 )
 
 _CLAIM_OF = re.compile(rf"(?P<who>{MANY})'s (?:\w+ )?(?P<role>{ROLE})(?: |-)claim")
-"""What others say of themselves."""
+"""Claims of others, in the speaker's report."""
 
 _FOREIGN = re.compile(
     r"(?:\b(?:he|she|they|you|we|@\d+|everyone|people|somebody|nobody|some|who|anyone)(?: \w+)? (?:think|"
@@ -92,7 +92,7 @@ _OPENS = re.compile(
     r"(?:^|[,;~]|\b(?:and|but|so|that|since|because|i|i am|ability|power|speaking|role|position|duty|"
     r"myself))\s*$"
 )
-"""What may stand before an "as the Seer" that speaks of oneself."""
+"""Words allowed before an "as the Seer" about oneself."""
 
 _ADJECTIVES = (
     "the|a|an|your|our|this|that|village(?:'s)?|town(?:'s)?|one|and|just|simply|merely|plain|old|simple|"

@@ -51,7 +51,7 @@ def _readable(text: str, names: tuple[str, ...]) -> bool:
 
 
 def telling_words(text: str, names: Sequence[str] = ()) -> tuple[int, int]:
-    """How many words are common in English talk, and how many there are; names and shared words left out."""
+    """(number of words that are common in English talk, number of words), without names and shared words."""
     words = [word for word in _words(text, names) if not _SHARED.fullmatch(word)]
     return sum(word.partition("'")[0] in COMMON for word in words), len(words)
 

@@ -384,7 +384,7 @@ LEXICON = _index()
 
 
 def match(entry: LexiconEntry, tokens: list[str], at: int, word: int = 0) -> int:
-    """Where `entry`, from its `word` on, ends when it stands in `tokens` from `at` on; 0 when it does not."""
+    """The end of `entry`, from its `word` on, if `tokens` have it from `at` on; else 0."""
     for number in range(word, len(entry.words)):
         options, optional = entry.words[number]
         here = at < len(tokens) and (tokens[at] in options or "_" in options)

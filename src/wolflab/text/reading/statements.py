@@ -72,11 +72,11 @@ SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
 
 
 def read(text: str, names: Sequence[str], speaker: int) -> tuple[Act, ...]:
-    """What `speaker` says in `text`. `names`: what the players are called, by seat.
+    """The acts of `speaker` in `text`. `names`: of the players, by seat.
 
-    Acts come in the order in which they are read, without repetition. A number that names nobody at
-    the table is nobody; "Player 12" is never Player 1. A text of more than `LONGEST` characters is unread:
-    nothing comes of it, which does not mean that it says nothing.
+    Acts come in the order in which they are read, without repetition. A number that names nobody at the table
+    is nobody; "Player 12" is never Player 1. A text of more than `LONGEST` characters is unread: nothing
+    comes of it, which does not mean that it says nothing.
     """
     return _read(text, tuple(names), speaker) if len(text) <= LONGEST else ()
 
@@ -179,7 +179,7 @@ _VOTE_OF = re.compile(r"(@\d+)'s votes? (?:for|against|on) @\d+")
 
 
 def _unless_planned(match: re.Match[str]) -> str:
-    """What stands under a condition is told only where it announces or asks for something."""
+    """A conditional clause counts only if it announces or asks for something."""
     return match[0] if _PLAN.search(match["then"]) else ""
 
 

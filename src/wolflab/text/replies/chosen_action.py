@@ -243,7 +243,7 @@ def _player(flat: str, ask: Ask, ruleset: Ruleset) -> Action | None:
 def _first_choice(
     wanted: list[tuple[int, Action, bool]], options: tuple[Action, ...]
 ) -> tuple[int, Action] | None:
-    """What its verb governs comes first, legal or not; else the first legal player named."""
+    """The first player governed by the ask's verb, legal or not; else the first legal player named."""
     for at, action, governed in wanted:
         if governed:
             return at, action
@@ -295,7 +295,7 @@ def _aside(flat: str, at: int) -> bool:
 
 
 def _refusal(flat: str, named: tuple[Mention, ...]) -> int | None:
-    """Where the text first says that nobody is chosen."""
+    """The position at which the text first refuses to choose."""
     places = []
     for m in _PASSING.finditer(flat):
         if m[0].startswith("no") or not _negated(flat, m.start(), 0):

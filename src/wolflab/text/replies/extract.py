@@ -24,10 +24,10 @@ _DEEPEST = 200
 """The depth of brackets beyond which a search ends before them: each object in them would be read again. (The
 depth that Python can read depends on its version and on the caller.)"""
 _BEGINS = re.compile(r"\{\s*[\"'}]")
-"""How an object begins, complete or broken; "{Player 3} lies" is none."""
+"""The beginning of an object, complete or broken; "{Player 3} lies" is none."""
 _BRACKET = re.compile(r"[\[\]{}]")
 _VALUE = re.compile(r"(?:[\"']\s{0,9}:|[\[,])\s{0,9}\Z")
-"""What stands before an object within another one."""
+"""The text before an object within another one."""
 
 
 def find_object(text: str) -> dict[str, Any] | None:

@@ -43,12 +43,12 @@ _OLDER = {
     "length": FinishReason.CUT,
     "filter": FinishReason.FILTERED,
 }
-"""What stores said before 0.2.0."""
+"""Texts in stores before 0.2.0."""
 _OLDER_WORDS = {
     "the prompt does not fit into the context": FinishReason.NO_FIT,
     "the reply is longer than": FinishReason.UNREAD,
 }
-"""How sentences in older stores begin."""
+"""Beginnings of sentences in older stores."""
 
 
 class Finish(NamedTuple):

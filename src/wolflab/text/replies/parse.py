@@ -180,7 +180,7 @@ def _read(question: Question, text: str) -> Parsed | Problem:
 
 
 def _read_object(question: Question, reply: dict[str, Any], alone: bool) -> Parsed | Problem:
-    """What one object says. alone: there is no other."""
+    """The answer in one object. alone: there is no other."""
     match question.task:
         case Decide(ask):
             return read_decided(reply, ask, question.situation.ruleset)
@@ -206,7 +206,7 @@ def _settled(task: Task, answers: Sequence[Parsed]) -> Parsed | Problem:
 
 
 def _said(answer: Parsed) -> Mapping[int, object]:
-    """What an answer says of each player, without its reasons; −1 stands for no player."""
+    """An answer by player, without its reasons; −1 stands for no player."""
     match answer:
         case Decided(action):
             return {-1: action}

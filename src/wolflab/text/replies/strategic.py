@@ -90,7 +90,7 @@ def strategic_schema(task: Propose | Choose, ruleset: Ruleset) -> dict[str, Any]
 
 
 def _candidates_wanted(task: Propose) -> int:
-    """How many different candidates there can be: no more than the options that are left."""
+    """The number of candidates wanted: no more than the options that are left."""
     left = task.count if task.ask.options is None else len(task.ask.options) - len(task.earlier)
     return max(1, min(task.count, left))
 

@@ -265,8 +265,8 @@ def _marks_of(token: str) -> tuple[_Mark, ...]:
 
 
 def _of_header(header: str) -> _Mark:
-    """What a header of harmony begins. A message to somebody else than the user is no answer, nor is one of
-    somebody else than the model. What is said beside the answer is one if nothing follows it.
+    """The mark that a header of harmony is. A message to anybody but the user is no answer, nor is one from
+    anybody but the model. A commentary is an answer only if nothing follows it.
     """
     channels, recipients = _CHANNEL.findall(header), _RECIPIENT.findall(header)
     channel = channels[-1] if channels else "final"
@@ -274,8 +274,8 @@ def _of_header(header: str) -> _Mark:
         return _Mark("begin", _HARMONY)
     if channel == "commentary" and not recipients:
         return _Mark("answer", _HARMONY, aside=True)
-    told = channel in ("final", "commentary") and {*recipients} <= {"user", "assistant"}
-    return _Mark("answer" if told else "begin", _HARMONY)
+    answers = channel in ("final", "commentary") and {*recipients} <= {"user", "assistant"}
+    return _Mark("answer" if answers else "begin", _HARMONY)
 
 
 def _find(text: str, at: int) -> _Found | None:
@@ -319,7 +319,7 @@ class _Objects:
         return self._decode(start.end())[0] or at
 
     def _decode(self, start: int) -> tuple[int, int]:
-        """Where an object ends, 0 for a broken one, and where to look for the next."""
+        """(end of the object or 0 for a broken one, where to look for the next)."""
         try:
             _, end = _DECODER.raw_decode(self._text, start)
             return end, end
@@ -341,7 +341,7 @@ _FAILURES = 1_000
 
 
 def without_thoughts(text: str) -> WithoutThoughts:
-    """What a reply answers, without the thoughts before, between and after.
+    """The answer of a reply, without the thoughts before, between and after.
 
     A block of thoughts goes up to its end. Without one it goes to where an answer is marked, or to the end of
     the text; then there is no answer. An end without a beginning says that the text began with thoughts,
@@ -357,7 +357,7 @@ def may_be_marked(text: str) -> bool:
 
 
 _SIGNS = ("<", "[THINK", "[THOUGHT", "[/", "[REASONING", "[unused", "[BEGIN FINAL", "◁", "assistantfinal")
-"""What a text with marks has one of."""
+"""Every text with marks has one of these."""
 TOKENS = frozenset(
     part
     for family in (*MARKS, _HARMONY)
@@ -416,7 +416,7 @@ class _Reader:
         return WithoutThoughts(left, self.thought)
 
     def _after_phrases(self) -> int:
-        """Where to begin: after the words that lead to the answer."""
+        """The start of reading: after a phrase before the answer."""
         at = 0
         for phrases in _PHRASES:
             if phrases.first.match(self.text):

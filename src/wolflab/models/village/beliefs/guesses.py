@@ -55,7 +55,7 @@ def guessed_roles(now: Situation, task: Deduce, posterior: Posterior) -> dict[st
 
 @lru_cache(1 << 10)
 def _written_as(roles: tuple[str, ...], guesses: tuple[str, ...]) -> tuple[str | None, ...]:
-    """How each role of the cast is written among `guesses` (Guard and Doctor are one duty)."""
+    """The name in `guesses` of each role of the cast (Guard and Doctor are one duty)."""
     shield = next((g for g in guesses if g in ROLES and role_class(ROLES[g]) == SHIELD), None)
     return tuple(
         name if name in guesses else shield if role_class(ROLES[name]) == SHIELD else None for name in roles

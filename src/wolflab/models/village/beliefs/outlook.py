@@ -74,7 +74,7 @@ def widened(thinker: PosteriorEstimator, situation: Situation, messages: Sequenc
     survey = _further(thinker, thinker.survey(situation, recalled=True), fresh)
     outlook = _with_reflection(situation, thinker.of(situation, survey))
     reflections = [line.event.text for line in fresh if isinstance(line.event, Reflected)]
-    return _pooled(outlook, reflections, FADED)
+    return outlook_with_texts(outlook, reflections, FADED)
 
 
 def _further(
@@ -113,15 +113,11 @@ def _with_reflection(situation: Situation, posterior: Posterior) -> Outlook:
     claims = {seat: role_of[claim] for seat, claim in enumerate(survey.node.claims) if claim in role_of}
     outlook = Outlook(situation, posterior, wolf, thought, sure, claims, certain)
     reflections = [line.event.text for line in situation.lines if isinstance(line.event, Reflected)]
-    return _pooled(outlook, reflections[-1:], KEPT)
+    return outlook_with_texts(outlook, reflections[-1:], KEPT)
 
 
-def outlook_with_texts(outlook: Outlook, texts: Sequence[str]) -> Outlook:
-    """The outlook with the judgements of texts of this turn, fully believed."""
-    return _pooled(outlook, texts, 1.0)
-
-
-def _pooled(outlook: Outlook, texts: Sequence[str], kept: float) -> Outlook:
+def outlook_with_texts(outlook: Outlook, texts: Sequence[str], kept: float = 1.0) -> Outlook:
+    """The outlook with the judgements of texts. kept: the share of their log-odds that counts."""
     rules = outlook.situation.ruleset
     views = [views_of(text, rules.names, outlook.situation.seat) for text in texts]
     wolf, thought, sure = list(outlook.wolf), list(outlook.thought), list(outlook.sure)

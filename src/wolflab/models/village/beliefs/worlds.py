@@ -55,7 +55,7 @@ class Worlds:
 
     @property
     def size(self) -> int:
-        """How many worlds there are."""
+        """The number of worlds."""
         return len(self.one_hot)
 
     @cached_property

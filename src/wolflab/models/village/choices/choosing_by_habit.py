@@ -47,11 +47,6 @@ def choose_to_act(scene: TableScene, ask: Ask) -> ChosenOption:
     return choose_by_habit(scene, replace(ask, options=options) if options else ask)
 
 
-def choose_at_random(scene: TableScene, ask: Ask) -> ChosenOption:
-    """A legal choice, all with the same chance."""
-    return scene.draws.one("random", ask.options or ()), "I go with my gut this time."
-
-
 def favoured_seat(scene: TableScene, ask: Ask, seat: int, rate: float) -> ChosenOption | None:
     """A planted bias: `seat` on the first night with chance `rate`, where it may be chosen.
 

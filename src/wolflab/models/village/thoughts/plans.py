@@ -50,17 +50,14 @@ _SPOKEN_OF = 5
 
 def plan_in_words(scene: TableScene, aim: str) -> str:
     """The plan from the player's own perspective: its role, its judgements of the others, its aim."""
-    me = role_with_article(scene.situation.role, scene.situation.ruleset)
-    return " ".join([f"I am {me}.", *_sides(scene), aim])
-
-
-def _sides(scene: TableScene) -> list[str]:
     groups: dict[str, list[str]] = {}
     for seat in sorted(scene.others(), key=lambda seat: -abs(scene.suspicion[seat] - 300)):
         word = grade_word(scene.suspicion[seat])
         if word:
             groups.setdefault(word, []).append(scene.name(seat))
-    return [graded_sentence(word, names) for word, names in groups.items()][:_SPOKEN_OF]
+    sides = [graded_sentence(word, names) for word, names in groups.items()][:_SPOKEN_OF]
+    me = role_with_article(scene.situation.role, scene.situation.ruleset)
+    return " ".join([f"I am {me}.", *sides, aim])
 
 
 def aim_of_choice(option: str, why: str) -> str:
