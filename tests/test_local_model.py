@@ -752,7 +752,7 @@ def test_what_is_no_gguf_is_refused_and_nothing_is_left(home: Path, tmp_path: Pa
         (tmp_path / "gone.gguf", "new", "there is no file"),
         (other, "new", "it is no GGUF file"),
         (broken, "new", "transformers cannot read it"),
-        (broken, str(home / "base"), "is there already, and was not made from a GGUF"),
+        (broken, str(home / "base"), "exists already, and was not made from a GGUF"),
     ):
         with pytest.raises(ModelError, match=sentence):
             plain_folder(file, tmp_path / into)

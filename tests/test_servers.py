@@ -804,8 +804,7 @@ def test_a_yes_is_for_one_scheme_host_and_port_and_kept_where_a_person_said_it(
     monkeypatch.setattr(keys, "ask", ask_person)
     assert may_go("https://gpu-box:8000/v1")
     assert asked == [
-        "model 'x' sends the key in AWS_SECRET_ACCESS_KEY to gpu-box:8000, and nobody has said yet that "
-        "it may go there"
+        "model 'x' sends the key in AWS_SECRET_ACCESS_KEY to gpu-box:8000, and you have not allowed that yet"
     ]
     monkeypatch.setattr(keys, "ask", None)
     assert may_go("https://gpu-box:8000/other"), "this command goes on"

@@ -204,8 +204,8 @@ async def answer(cache: CallCache, model: Model | None, request: Request) -> tup
     """
     if model is None:
         raise ModelError(
-            f"call {request.key}: whoever makes it was given no model; an agent of your own that asks one "
-            "has asks_model = True in its class"
+            f"call {request.key}: its caller has no model; an agent of your own that asks one needs "
+            "asks_model = True in its class"
         )
     if not model.instant:
         await throttle().wait()  # rendering must not keep others from reading their replies

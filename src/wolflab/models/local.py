@@ -220,9 +220,9 @@ class LocalModel:
         template = self._own_template or tokenizer.chat_template
         if not isinstance(template, str):
             raise ModelError(
-                f"model {self.name!r}: its tokenizer has no chat template, so that nobody knows how messages "
-                "are written for it; put chat_template.jinja into its folder, or name a file under the "
-                "model's setting chat_template"
+                f"model {self.name!r}: its tokenizer has no chat template, which gives the form of messages; "
+                "put chat_template.jinja into its folder, or name a file under the model's setting "
+                "chat_template"
             )
         return template
 

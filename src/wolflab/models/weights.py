@@ -138,8 +138,8 @@ def base_folder(place: WeightsPlace, fetch: bool = True) -> Path:
                 return Path(_base(snapshot(), f"weights {place.base!r} of the hub"))
         except GatedRepoError:
             raise ModelError(
-                f"weights {place.base!r}: their makers give them to those alone who ask; ask on their page "
-                "of the hub, then log in here: hf auth login"
+                f"weights {place.base!r}: they need their makers' permission; ask for it on their page of "
+                "the hub, then log in here: hf auth login"
             ) from None
         except (OSError, ValueError, RuntimeError, HTTPError) as error:
             raise ModelError(
@@ -274,7 +274,7 @@ def _model(place: WeightsPlace, folder: Path, dtype: Any) -> Any:
     if missing := sorted(loading["missing_keys"]):
         raise ModelError(
             f"weights {place.base!r}: {len(missing)} parts of the model are in none of its files, such as "
-            f"{missing[0]}; get the folder anew"
+            f"{missing[0]}; download the folder again"
         )
     model.name_or_path = place.base
     if place.adapter is None:
@@ -334,8 +334,8 @@ def _reading(folder: Path) -> Iterator[None]:
         yield
     except (PermissionError, OSError) as error:
         raise ModelError(
-            f"weights {str(folder)!r}: they cannot be read ({error.strerror or error}); mend that, or name "
-            "another folder"
+            f"weights {str(folder)!r}: they cannot be read ({error.strerror or error}); correct that, or "
+            "name another folder"
         ) from None
 
 
@@ -345,7 +345,7 @@ def _json(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError):  # RecursionError: brackets without end
         read = None
     if not isinstance(read, dict):
-        raise ModelError(f"{path}: it is not a JSON object; get the folder anew")
+        raise ModelError(f"{path}: it is not a JSON object; download the folder again")
     return read
 
 
@@ -405,9 +405,7 @@ def plain_folder(gguf: Path, into: Path) -> Path:
         made_from = {"file": gguf.name, "sha256": _file_sha256(gguf)}
     if into.exists():
         if not (into / MADE_FROM).is_file():
-            raise ModelError(
-                f"{into}: it is there already, and was not made from a GGUF; name another folder"
-            )
+            raise ModelError(f"{into}: it exists already, and was not made from a GGUF; name another folder")
         if _json(into / MADE_FROM).get("sha256") != made_from["sha256"]:
             raise ModelError(
                 f"{into}: it was made from another file than {gguf}; rename the file, or name another folder"

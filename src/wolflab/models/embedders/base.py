@@ -88,7 +88,7 @@ def require_same(made_with: Mapping[str, Any], embedder: Embedder, subject: str)
     if name != embedder.name:
         raise ModelError(
             f"{subject} was made with the embedder {name!r}, and {embedder.name!r} was given: "
-            f"vectors of two embedders cannot be compared; use {name!r}, or make it anew"
+            f"vectors of two embedders cannot be compared; use {name!r}, or make it again"
         )
     differing = sorted(key for key in made_with.keys() | given.keys() if made_with.get(key) != given.get(key))
     differences = ", ".join(
@@ -96,7 +96,7 @@ def require_same(made_with: Mapping[str, Any], embedder: Embedder, subject: str)
     )
     raise ModelError(
         f"{subject} was made with another {name!r} ({differences}): use the same settings and version, "
-        "or make it anew"
+        "or make it again"
     )
 
 

@@ -34,11 +34,9 @@ class KeyNotAllowed(ModelError):
     """A key would be sent to a server without the user's consent. what: the problem in words."""
 
     def __init__(self, variable: str, server: str, who: str) -> None:
-        self.what = (
-            f"{who} sends the key in {variable} to {server}, and nobody has said yet that it may go there"
-        )
+        self.what = f"{who} sends the key in {variable} to {server}, and you have not allowed that yet"
         super().__init__(
-            f"{self.what}; if it may, set {KEYS_VARIABLE}={variable}={server} in the environment, or add "
+            f"{self.what}; to allow it, set {KEYS_VARIABLE}={variable}={server} in the environment, or add "
             "--yes where the command has it"
         )
 

@@ -307,7 +307,7 @@ class Served(Generic[Settings]):
         self.check_refused()
         if outage.seconds >= self.settings.longest_outage:
             raise ServerError(
-                f"{self.at()} has answered nobody for {outage.seconds:.0f} s, and longest_outage is "
+                f"{self.at()} has answered no call for {outage.seconds:.0f} s, and longest_outage is "
                 f"{self.settings.longest_outage:g} s: resume the run later"
             )
 
