@@ -136,7 +136,7 @@ class ChatCompletions:
             text, finish = text or refusal, Finish(FinishReason.REFUSED)
         if not message and isinstance(choice.get("text"), str):  # the older completions
             text = choice["text"]
-        thoughts = next((said for name in _THOUGHTS if (said := _said(message.get(name)))), "")
+        thoughts = next((said for name in _THOUGHTS if (said := _thought_text(message.get(name)))), "")
         elsewhere = "" if text.strip() else _elsewhere(message, thoughts)
         return ServerAnswer(
             text, finish, counts, elsewhere, thoughts, False, None, tier, likeliest_tokens(choice)
@@ -184,7 +184,7 @@ def _text(content: object) -> str:
     return content if isinstance(content, str) else "".join(texts_in(content))
 
 
-def _said(thoughts: object) -> str:
+def _thought_text(thoughts: object) -> str:
     return thoughts if isinstance(thoughts, str) else "".join(texts_in(thoughts))
 
 
@@ -195,7 +195,9 @@ def _elsewhere(message: Mapping[str, Any], thoughts: str) -> str:
         return "tool_calls" if message.get("tool_calls") else "function_call"
     if message.get("parsed") is not None:
         return "parsed"
-    return next((name for name in _THOUGHTS if _said(message.get(name)).strip()), "") if thoughts else ""
+    return (
+        next((name for name in _THOUGHTS if _thought_text(message.get(name)).strip()), "") if thoughts else ""
+    )
 
 
 _LISTED = 20

@@ -36,7 +36,7 @@ def _acted(response: str) -> str:
 
 
 @lru_cache(1 << 12)
-def _told(response: str) -> frozenset[str]:
+def _gists_of(response: str) -> frozenset[str]:
     """The gist of a statement: `TELL` where it claims a role or reports a night action, `CALL` where it calls
     for a vote.
     """
@@ -64,10 +64,10 @@ def _advice(task: Extract) -> str:
         return _WAYS[kind][other] if share >= CLEAR else ""
     if kind in ("statement", "last-words"):
         for way, opposite in ((TELL, HIDE), (CALL, "")):
-            share = sum(way in _told(response) for response in task.good) / good
-            if way not in _told(task.bad) and share >= CLEAR:
+            share = sum(way in _gists_of(response) for response in task.good) / good
+            if way not in _gists_of(task.bad) and share >= CLEAR:
                 return _TALK[way]
-            if way in _told(task.bad) and opposite and share <= 1 - CLEAR:
+            if way in _gists_of(task.bad) and opposite and share <= 1 - CLEAR:
                 return _TALK[opposite]
     return ""
 
