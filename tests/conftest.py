@@ -33,7 +33,7 @@ from hypothesis import settings
 from matplotlib.figure import Figure
 
 from network_lock import lock
-from wolflab.models.servers.keys import SAID
+from wolflab.models.servers.keys import KEYS_VARIABLE
 from wolflab.models.servers.providers import PROVIDERS
 
 # Read when numpy and torch are first imported, here and in the processes that tests start.
@@ -99,7 +99,7 @@ def network_attempts() -> list[object]:
 def _keys_stay_here(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Keys may go to servers of this machine, and what is kept of a yes is not the user's own."""
     names = [row.key for row in PROVIDERS.values() if row.key] + ["MY_KEY", "WOLF_KEY", "SCHOOL_KEY"]
-    monkeypatch.setenv(SAID, " ".join(f"{name}=127.0.0.1" for name in names))
+    monkeypatch.setenv(KEYS_VARIABLE, " ".join(f"{name}=127.0.0.1" for name in names))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / "config"))
 
 

@@ -184,7 +184,7 @@ async def test_a_refusal_is_heard_once(status: int, body: Any) -> None:
         with pytest.raises(ModelRefused):
             await model.generate(request())
         assert server.calls == 1
-        model.endpoint.try_anew()
+        model.endpoint.forget_refusals()
         assert (await model.generate(request())).text
         await model.close()
 
@@ -232,7 +232,7 @@ async def test_an_outage_that_lasts_too_long_ends_every_call_and_asks_nothing_mo
         outcomes = await asyncio.gather(*calls, return_exceptions=True)
         assert all(isinstance(one, ServerError) for one in outcomes)
         before = server.calls
-        with pytest.raises(ServerError, match="has answered nobody for"):
+        with pytest.raises(ServerError, match="has answered no call for"):
             await model.generate(request())
         assert server.calls == before < 60
         await model.close()

@@ -459,7 +459,7 @@ async def test_waiting_for_a_persons_answer_is_no_lateness_of_the_machine() -> N
     for _ in range(OFTEN):
         await asyncio.sleep(0.01)
         time.sleep(1.2)
-        watch.excuse()
+        watch.ignore_pause()
     await asyncio.sleep(0.2)
     watch.leave()
     assert watch.late > 3.0, "time limits are longer"
@@ -467,5 +467,5 @@ async def test_waiting_for_a_persons_answer_is_no_lateness_of_the_machine() -> N
 
 
 def test_a_timeout_is_no_reply_and_says_how_long_it_was() -> None:
-    with pytest.raises(ServerError, match=r"failed once, last with: no whole reply within 0\.2 s"):
+    with pytest.raises(ServerError, match=r"failed once, last with: no complete reply within 0\.2 s"):
         ask([Fault("hang")] * 2, timeout=0.2, retries=0)

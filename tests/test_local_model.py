@@ -650,7 +650,7 @@ def test_a_download_that_breaks_off_is_told(error: Exception, monkeypatch: pytes
 
 
 def test_weights_that_are_given_to_some_alone_are_told(hub: list[str]) -> None:
-    with pytest.raises(ModelError, match="ask on their page of the hub, then log in here: hf auth login"):
+    with pytest.raises(ModelError, match="ask for it on their page of the hub, then log in here"):
         asyncio.run(check_model(model(Path("someone/gated"))))
 
 
@@ -752,7 +752,7 @@ def test_what_is_no_gguf_is_refused_and_nothing_is_left(home: Path, tmp_path: Pa
         (tmp_path / "gone.gguf", "new", "there is no file"),
         (other, "new", "it is no GGUF file"),
         (broken, "new", "transformers cannot read it"),
-        (broken, str(home / "base"), "is there already, and was not made from a GGUF"),
+        (broken, str(home / "base"), "exists already, and was not made from a GGUF"),
     ):
         with pytest.raises(ModelError, match=sentence):
             plain_folder(file, tmp_path / into)

@@ -113,7 +113,7 @@ def test_a_cassette_refuses_another_request_and_a_missing_one() -> None:
         run_now(play(match(SHERIFF, table_of(changed, Scripted()), 1, call_cache=Cassette(tape.filed))))
     key = sorted(tape.filed)[-1]
     del tape.filed[key]
-    with pytest.raises(CassetteMismatch, match="not on file"):
+    with pytest.raises(CassetteMismatch, match="not stored"):
         run_now(play(match(SHERIFF, table_of("deductive", Scripted()), 1, call_cache=Cassette(tape.filed))))
 
 

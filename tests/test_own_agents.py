@@ -187,7 +187,7 @@ class Silent(Asks):
     village["others"]["recipe"] = f"{name}:Silent"
     with Store.create(here / "run", build(experiment("random", players=village, deals=1))) as store:
         assert not runner.play_run(store)
-        assert "has asks_model = True in its class" in str(store.game(1).error)
+        assert "needs asks_model = True in its class" in str(store.game(1).error)
         assert not runner.PlayerBuilder(store.experiment).models
 
 

@@ -575,7 +575,7 @@ async def test_a_server_that_answers_nobody_any_more_makes_no_reply_an_endless_o
 
 
 def test_a_server_that_answers_nobody_is_no_endless_reply() -> None:
-    with pytest.raises(ServerError, match="failed 5 times, last with: no whole reply"):
+    with pytest.raises(ServerError, match="failed 5 times, last with: no complete reply"):
         ask([Fault("hang")] * 20, timeout=0.05, retries=4)
 
 
@@ -676,7 +676,7 @@ async def test_a_rate_limit_uses_up_no_retries_while_others_are_answered() -> No
 
 def test_headers_and_a_query_are_sent_and_stand_in_no_record(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GATEWAY", KEY)
-    monkeypatch.setenv(keys.SAID, "GATEWAY=127.0.0.1")
+    monkeypatch.setenv(keys.KEYS_VARIABLE, "GATEWAY=127.0.0.1")
     wants = (("x-gateway", f"Bearer {KEY}"), ("api-version", "2024-10-21"))
     [reply], server, model, _ = ask(
         server={"wants": wants},
@@ -719,7 +719,7 @@ def test_a_key_in_plain_words_is_refused_before_it_is_written_anywhere(name: str
 
 
 def test_a_variable_that_is_not_set_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(keys.SAID, "NO_SUCH=127.0.0.1")
+    monkeypatch.setenv(keys.KEYS_VARIABLE, "NO_SUCH=127.0.0.1")
     with pytest.raises(ModelError, match=r"'headers' names \$\{NO_SUCH\}, and no variable NO_SUCH is set"):
         ask(headers={"x-gateway": "${NO_SUCH}"})
 
@@ -751,7 +751,7 @@ async def test_azures_classic_address(end: str, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.fixture
 def nothing_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv(keys.SAID, "")
+    monkeypatch.setenv(keys.KEYS_VARIABLE, "")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setattr(keys, "ask", None)
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", KEY)
@@ -804,14 +804,13 @@ def test_a_yes_is_for_one_scheme_host_and_port_and_kept_where_a_person_said_it(
     monkeypatch.setattr(keys, "ask", ask_person)
     assert may_go("https://gpu-box:8000/v1")
     assert asked == [
-        "model 'x' sends the key in AWS_SECRET_ACCESS_KEY to gpu-box:8000, and nobody has said yet that "
-        "it may go there"
+        "model 'x' sends the key in AWS_SECRET_ACCESS_KEY to gpu-box:8000, and you have not allowed that yet"
     ]
     monkeypatch.setattr(keys, "ask", None)
     assert may_go("https://gpu-box:8000/other"), "this command goes on"
     for elsewhere in ("http://gpu-box:8000/v1", "https://gpu-box:8001/v1", "https://gpu-box.example:8000/v1"):
         assert not may_go(elsewhere)
-    monkeypatch.setenv(keys.SAID, "")  # the next command
+    monkeypatch.setenv(keys.KEYS_VARIABLE, "")  # the next command
     assert may_go("https://gpu-box:8000/v1") is kept
 
 
@@ -832,10 +831,10 @@ def test_what_the_environment_says_counts_as_said_and_what_a_folder_says_does_no
     nothing_said: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / ".env").write_text(f"{keys.SAID}=AWS_SECRET_ACCESS_KEY=127.0.0.1\n")
+    (tmp_path / ".env").write_text(f"{keys.KEYS_VARIABLE}=AWS_SECRET_ACCESS_KEY=127.0.0.1\n")
     with pytest.raises(keys.KeyNotAllowed):
         ask(api_key_env="AWS_SECRET_ACCESS_KEY")
-    monkeypatch.setenv(keys.SAID, "AWS_SECRET_ACCESS_KEY=127.0.0.1")
+    monkeypatch.setenv(keys.KEYS_VARIABLE, "AWS_SECRET_ACCESS_KEY=127.0.0.1")
     [reply], *_ = ask(api_key_env="AWS_SECRET_ACCESS_KEY")
     assert reply.text == GOOD
 
@@ -938,7 +937,7 @@ def test_the_name_of_a_tier_has_a_bound() -> None:
 def test_places_are_read_as_people_write_them(
     nothing_said: None, said: str, url: str, sent: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(keys.SAID, f"OTHER_KEY=elsewhere AWS_SECRET_ACCESS_KEY={said}")
+    monkeypatch.setenv(keys.KEYS_VARIABLE, f"OTHER_KEY=elsewhere AWS_SECRET_ACCESS_KEY={said}")
     if sent:
         keys.check_destination(["AWS_SECRET_ACCESS_KEY"], url, "model 'x'")
     else:

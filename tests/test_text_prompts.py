@@ -537,14 +537,14 @@ def test_a_question_that_another_thread_hashes_meanwhile_changes_no_hash(
     def again() -> Question:
         return replace(ASKED, situation=replace(ASKED.situation))
 
-    alone, standing = question_digest(again()), digest._standing
+    alone, pack_and_sheriff = question_digest(again()), digest._pack_and_sheriff
     other = replace(ASKED, situation=replace(ASKED.situation, round=ASKED.situation.round + 1))
     assert question_digest(other) != alone
 
     def interrupted(situation: Situation) -> object:
-        monkeypatch.setattr(digest, "_standing", standing)
+        monkeypatch.setattr(digest, "_pack_and_sheriff", pack_and_sheriff)
         question_digest(replace(other, situation=replace(other.situation)))
-        return standing(situation)
+        return pack_and_sheriff(situation)
 
-    monkeypatch.setattr(digest, "_standing", interrupted)
+    monkeypatch.setattr(digest, "_pack_and_sheriff", interrupted)
     assert question_digest(again()) == alone

@@ -25,7 +25,7 @@ from wolflab.models.village.choices.choosing_by_strategy import CHOICES, VILLAGE
 from wolflab.models.village.draws import KeyedDraws
 from wolflab.models.village.speech.phrases import Point
 from wolflab.models.village.speech.speaking_by_strategy import HONEST, LYING
-from wolflab.models.village.thoughts.plans import aim_of_statement, meant_points
+from wolflab.models.village.thoughts.plans import aim_of_statement, planned_points
 from wolflab.rules import (
     DOCTOR,
     EVERYONE,
@@ -522,8 +522,8 @@ def test_what_a_plan_means_to_say_is_read_back() -> None:
         Point("farewell"), Point("quiet"), Point("claim", None, "Villager"),
     )  # fmt: skip
     for rules in (DOCTOR, SHERIFF, PRESETS["witch"]):
-        assert meant_points(f"So far. {aim_of_statement(points, rules)} Done.", rules) == points
-    assert meant_points("I will say nothing of that.", DOCTOR) == ()
+        assert planned_points(f"So far. {aim_of_statement(points, rules)} Done.", rules) == points
+    assert planned_points("I will say nothing of that.", DOCTOR) == ()
 
 
 def test_thinking_first_changes_little_by_itself() -> None:
@@ -548,12 +548,12 @@ def test_the_others_eyes_make_a_werewolf_careful() -> None:
     rash = "I am a Werewolf. In my statement I mean to accuse player_4 flatly; speak up for player_1."
     question = Question(now, Plan(speak, "others", rash))
     text = VILLAGE.answer(question, _key(0, speak, "plan/others"))
-    assert meant_points(text, DOCTOR) == (Point("claim", None, "Villager"), Point("accuse 2", 4))
+    assert planned_points(text, DOCTOR) == (Point("claim", None, "Villager"), Point("accuse 2", 4))
     assert text.startswith("I am a Werewolf.")
     calm = "In my statement I mean to say that I suspect player_4."
     quiet = _situation(0, "Werewolf", _TALK[0], pack=(0, 1))
     text = VILLAGE.answer(Question(quiet, Plan(speak, "others", calm)), _key(0, speak, "plan/others"))
-    assert meant_points(text, DOCTOR) == (Point("accuse 2", 4),)
+    assert planned_points(text, DOCTOR) == (Point("accuse 2", 4),)
 
 
 # -- intents ----------------------------------------------------------------------------------------

@@ -28,10 +28,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How to sample. None leaves the server's default.
+    """Sampling parameters. None leaves the server's default.
 
-    temperature: 0–2. max_tokens: of the reply. seed: passed on where the server takes one.
-    top_logprobs: so many of the likeliest first tokens are to come along with their log-probabilities.
+    temperature: 0–2. max_tokens: of the reply. seed: passed on where the server takes one. top_logprobs: how
+    many of the likeliest first tokens the response has, with their log-probabilities.
     """
 
     temperature: float | None = 0.0
@@ -42,15 +42,15 @@ class Sampling:
 
 
 SAMPLED = ("temperature", "top_p", "max_tokens", "seed")
-"""What of a `Sampling` a model's settings may say too."""
+"""The fields of a `Sampling` that a model's settings may have too."""
 
 
 @dataclass(frozen=True)
 class WordSettings:
-    """What can be set for every model that is told in words.
+    """The settings of every model that reads words.
 
     temperature, top_p, max_tokens, seed: take precedence over what the recipe asks for. context: the window
-    in tokens. It has no slots, so that settings may inherit from others beside it.
+    in tokens. It has no slots, so that settings may have several bases.
     """
 
     temperature: Amount | None = None
@@ -60,17 +60,17 @@ class WordSettings:
     context: Annotated[int, Gt(0)] | None = None
 
     def given(self, names: Iterable[str]) -> dict[str, Any]:
-        """Those of the settings that have a value."""
+        """The settings among `names` that have a value."""
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
     def sampled(self, asked: Sampling) -> dict[str, Any]:
-        """How to sample a reply: `SAMPLED` by name, None where neither side says."""
+        """The values of `SAMPLED` by name: the model's settings, else those of the request, else None."""
         return {name: getattr(asked, name) for name in SAMPLED} | self.given(SAMPLED)
 
 
 def seed_of_call(key: str) -> int:
-    """The seed of a call that is given none: repeats of a deal must not be one reply over again (002 §9.1),
-    and a resumed call not another.
+    """The seed of a call without one. Repeats of a deal get different replies (002 §9.1), and a resumed call
+    gets the same.
     """
     return crc32(key.encode()) >> 1
 
@@ -93,14 +93,14 @@ class Chat(NamedTuple):
     """(role, text) each; a role is "system", "user" or "assistant"."""
     schema: dict[str, Any] | None = None
     shared: tuple[int, ...] | None = None
-    """Where text ends that other requests begin with as well, so that a server may keep what it made of it:
-    characters from the beginning of all the messages' texts, run together. None: where a system message
-    ends. No part of a hash: it changes nothing of what is asked.
+    """The ends of the parts that other requests begin with as well, so that a server may cache them: in
+    characters of all messages' texts, joined. None: where a system message ends. No part of a hash, since it
+    does not change the request.
     """
 
     @property
     def ends(self) -> tuple[int, ...]:
-        """`shared`, said or not."""
+        """`shared`, or its default."""
         if self.shared is not None:
             return self.shared
         return tuple(len(text) for role, text in self.messages[:1] if role == "system")
@@ -108,11 +108,11 @@ class Chat(NamedTuple):
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of a model: a typed question of the game, or plain words.
+    """A request to a model: a typed question of the game, or plain words.
 
-    corrections: (reply, what was wrong with it) for each failed attempt so far, shown to the model.
-    key: what the call is for: (game, branch, ask id, step path, attempt), joined by "|". A model that
-    draws random numbers draws them from this key alone.
+    corrections: (reply, what was wrong with it) for each failed attempt so far, shown to the model. key: what
+    the call is for: (game, branch, ask id, step path, attempt), joined by "|". A model that draws random
+    numbers draws them from this key alone.
     """
 
     asked: Question | Chat
@@ -129,7 +129,7 @@ class Request:
 
     @cached_property
     def words(self) -> Chat:
-        """The request in words, whichever way it was made."""
+        """The request in words; a typed question is rendered."""
         if isinstance(self.asked, Chat):
             return self.asked._replace(messages=(*self.asked.messages, *corrected(self.corrections)))
         chat = messages(self.asked, self.corrections)
@@ -137,11 +137,11 @@ class Request:
 
     @property
     def kind(self) -> str:
-        """What kind of call it is."""
+        """The kind of call (`call_kind`)."""
         return call_kind(self.key)
 
     def digest(self, typed: bool) -> str:
-        """32 hex digits for what was asked. typed: of a model that answers typed questions without words."""
+        """32 hex digits for the request. typed: for a model that answers typed questions without words."""
         settings = _settings(self.sampling)
         if typed and not isinstance(self.asked, Chat):
             return question_digest(self.asked, self.corrections, settings)
@@ -149,17 +149,16 @@ class Request:
 
 
 def call_kind(key: str) -> str:
-    """What kind of call a key is of: its end, less all numbers."""
+    """The kind of a call: the end of its key, without numbers."""
     return "".join(letter for letter in "|".join(key.split("|")[-3:]) if not letter.isdigit())
 
 
 class Response(NamedTuple):
-    """What came back. finish: how the call ended. latency: seconds that the server took.
+    """A model's response. finish: how the call ended. latency: seconds that the server took.
 
-    prompt: the messages as sent, (role, text) each; empty where no prompt was rendered.
-    tier: of the server's service, where it named one and that is not its usual one.
-    likeliest: (token, log-probability) each, of what might have stood where the reply's first word begins;
-    empty where that was not asked for, or the server gives none.
+    prompt: the messages as sent, (role, text) each; empty where no prompt was rendered. tier: the server's
+    service tier, if it names one that is not the usual one. likeliest: (token, log-probability) of the
+    likeliest tokens at the reply's first word; empty where they were not asked for, or the server gives none.
     """
 
     text: str
@@ -174,12 +173,11 @@ class Response(NamedTuple):
 class Model(Protocol):
     """Anything that answers requests.
 
-    name: as written in experiments ("openai/gpt-4o", "village"). instant: it never waits (no network),
-    so the game may be played without an event loop. typed: it answers typed questions as they are, and is
-    told nothing in words.
-    `generate` raises ServerError when the server keeps failing (the game is then unfinished, never
-    guessed), ModelError for a request that can never work, BudgetExceeded when the budget is spent.
-    A reply that is empty, cut or unusable is a Response all the same: judging it is the agent's work.
+    name: as written in experiments ("openai/gpt-4o", "village"). instant: it never waits (no network), so the
+    game may be played without an event loop. typed: it answers typed questions as they are, and reads no
+    words. `generate` raises ServerError when the server keeps failing (the game is then unfinished, never
+    guessed), ModelError for a request that can never work, BudgetExceeded when the budget is spent. A reply
+    that is empty, cut or unusable is a Response too: the agent judges it.
     """
 
     name: str
@@ -195,5 +193,5 @@ class Model(Protocol):
         ...
 
     async def close(self) -> None:
-        """Give back connections; the model may be used again."""
+        """Close connections; the model may be used again."""
         ...

@@ -1,8 +1,8 @@
 """Budgets of tokens and money that all models of a run share and that stop it cleanly.
 
 A call sets aside the most that it may use before it starts, and gives back the rest when it is over. So calls
-in flight together never use more than is left. What a call may use at most follows from its prompt, the limit
-of its reply, and from what earlier calls to the same model took (`CallSizes`).
+in flight together never use more than is left. A call's maximum follows from its prompt, the limit of its
+reply, and earlier calls to the same model (`CallSizes`).
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from ..fields import Amount
 from ..usage import Spent, Usage
 
 TokenPrice = Annotated[int | float, Interval(ge=0, le=1_000_000)]
-"""USD per million tokens: at most one for each token."""
+"""USD per million tokens."""
 WRITING = Decimal("1.25")
-"""What a token written to a cache costs, over one that is not, where no price is given: most vendors that
-count what they write charge so much for it.
+"""The price of a token written to a cache, relative to one that is not, where no price is given: the price of
+most vendors that count these tokens.
 """
 
 
@@ -35,8 +35,8 @@ class Price:
     """USD per million tokens.
 
     cached: for prompt tokens that the server read from a cache (None: as input). written: for those that it
-    put into one (None: `WRITING` times input). Left out, they make no call look cheaper than it was. flex:
-    the share of all that for a call that was served in the tier "flex".
+    put into one (None: `WRITING` times input). Their defaults make no call look cheaper than it was. flex:
+    the share of these prices for a call that was served in the tier "flex".
     """
 
     input: TokenPrice = 0.0
@@ -46,7 +46,7 @@ class Price:
     flex: Amount = 0.5
 
     def cost(self, prompt: int, completion: int, cached: int = 0, written: int = 0, tier: str = "") -> float:
-        """The price of one call in USD; `cached` and `written` count tokens among `prompt`, none twice."""
+        """The price of one call in USD; `cached` and `written` are disjoint parts of `prompt`."""
         if self == _FREE:
             return 0.0
         read = min(cached, prompt)
@@ -71,14 +71,14 @@ def _exact(usd: float) -> Decimal:
 
 
 _FRAME = 64
-"""Tokens of a prompt that no estimate has: what the server's own template puts around the messages."""
+"""Tokens of a prompt that no estimate counts: the server's own template around the messages."""
 _UNSURE = 1.5
-"""How much more than estimated a prompt is taken to have before a server has counted any."""
+"""The factor for estimates of prompts before a server has counted one."""
 
 
 class CallLimit(NamedTuple):
-    """What a call may use at most. of: which model's it is. at_once: so many of that model's calls may be
-    made at once, 0 for any number. unlimited: nothing is sure to limit its reply, so that it may use more.
+    """The most that a call may use. of: its model. at_once: how many of that model's calls may be made at
+    once, 0 for any number. unlimited: nothing is sure to limit its reply, so that it may use more.
     """
 
     use: Usage = Usage()
@@ -89,11 +89,11 @@ class CallLimit(NamedTuple):
 
 @dataclass(slots=True)
 class CallSizes:
-    """What calls to one model turned out to use, to tell how much a further one may use at most.
+    """The use of calls to one model, from which the most that a further one may use follows.
 
-    factor: how much more the server counts of a prompt than was estimated, at most; 0 before the first call.
-    longest: tokens of the longest reply, by kind of ask. ignored: some reply was longer than was allowed.
-    seen: how many replies.
+    factor: the largest ratio of a prompt's counted tokens to its estimate; 0 before the first call. longest:
+    tokens of the longest reply, by kind of ask. ignored: some reply was longer than allowed. seen: the number
+    of replies.
     """
 
     factor: float = 0.0
@@ -102,8 +102,8 @@ class CallSizes:
     seen: int = 0
 
     def at_once(self, limit: int | None) -> int:
-        """How many calls may be made at once, 0 for any number: where nothing is sure to limit replies, one
-        more than there were replies, so that long ones are met before many calls are in flight.
+        """How many calls may be made at once, 0 for any number. Where nothing is sure to limit replies, it is
+        one more than there were replies, so that long ones show before many calls are in flight.
         """
         return 0 if self.seen and limit is not None and not self.ignored else 1 + self.seen
 
@@ -119,7 +119,7 @@ class CallSizes:
         return prompt, seen if self.longest else None
 
     def saw(self, estimated: int, kind: str, limit: int | None, prompt: int, completion: int) -> None:
-        """A call took so many tokens."""
+        """Record the tokens of a call."""
         self.factor = max(self.factor, (prompt - _frame(limit)) / max(estimated, 1), 0.1)
         self.longest[kind] = max(self.longest.get(kind, 0), completion)
         self.seen += 1
@@ -127,7 +127,7 @@ class CallSizes:
 
 
 def _frame(limit: int | None) -> int:
-    """limit: of the reply; what gives none, as embedders do, puts no template around a text."""
+    """Tokens of the server's template. limit: of the reply; 0 for embedders, which have no template."""
     return 0 if limit == 0 else _FRAME
 
 
@@ -136,8 +136,8 @@ _NEXT = "and the next call may take"
 
 
 def read_shortage(words: str) -> tuple[str, float] | None:
-    """What the sentence of a spent budget (`Budget._falls_short`) says: the limit ("tokens", "usd"), and what
-    the next call may take, 0.0 where it does not say; None for any other sentence.
+    """The parts of the sentence of a spent budget (`Budget._falls_short`): the limit ("tokens", "usd"), and
+    what the next call may take, 0.0 where it is missing; None for any other sentence.
     """
     found = re.match(rf"{_SPENT} \S+ (tokens|USD) is spent(?:.*?{_NEXT} ([\d,.]*\d))?", words)
     return None if found is None else (found[1].lower(), float((found[2] or "0").replace(",", "")))
@@ -145,13 +145,13 @@ def read_shortage(words: str) -> tuple[str, float] | None:
 
 @dataclass(slots=True, eq=False)
 class Budget:
-    """What a run may spend: `tokens` (prompt and completion) and `usd`; None sets no limit.
+    """The most that a run may spend: `tokens` (prompt and completion) and `usd`; None sets no limit.
 
-    A resumed run passes what was spent before (`usage.Spent`). Sums are exact and do not
-    depend on the order in which calls finish (money is added as decimals). It belongs to one event loop.
-    possibly_tokens, possibly_usd: those among what was spent that may not have been charged. in_flight: calls
-    that are held. short: of what (tokens, usd) there was too little for a call, in words. sizes: of each
-    model's calls, whoever of those that share the budget made them.
+    A resumed run passes what was spent before (`usage.Spent`). Sums are exact and do not depend on the order
+    in which calls finish (money is added as decimals). It belongs to one event loop. possibly_tokens,
+    possibly_usd: the part of what was spent that may not have been charged. in_flight: calls that are held.
+    short: the limits (tokens, usd) that left too little for a call, in words. sizes: of each model's calls,
+    made by all that share the budget.
     """
 
     tokens: int | None = None
@@ -176,7 +176,7 @@ class Budget:
 
     @property
     def closed(self) -> str:
-        """Why no call starts any more, a sentence; empty while calls may."""
+        """The sentence why no call may start any more; "" while calls may."""
         return self._closed
 
     def close(self, why: str) -> None:
@@ -188,7 +188,7 @@ class Budget:
                 closing.set_result(None)
 
     async def while_open(self, waiting: Awaitable[None]) -> None:
-        """Wait for that, and no longer than calls may start: Stopped then."""
+        """Await `waiting` while calls may start; Stopped once they may not."""
         closing: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._closings.append(closing)
         waited = asyncio.ensure_future(waiting)
@@ -205,10 +205,12 @@ class Budget:
             waited.result()
 
     def hold(self, most: Callable[[], CallLimit]) -> Hold:
-        """Set aside what a call may use at most while it is made; wait until others have given enough back.
+        """Set aside the most that a call may use while it is made; wait until other calls have given enough
+        back.
 
-        most: how much that is, as far as it is known by now. An asynchronous context, which gives it. Raises
-        BudgetExceeded where the rest does not cover it, although nothing is held by others, and Stopped.
+        most: computes this amount from what is known now. Returns an asynchronous context, which gives the
+        amount. Raises BudgetExceeded where the rest does not cover it although no call holds anything, and
+        Stopped.
         """
         return Hold(self, most)
 
@@ -219,7 +221,7 @@ class Budget:
         self._held_of[wanted.of] += sign
 
     async def _room_for(self, most: Callable[[], CallLimit]) -> CallLimit:
-        """What the call may use, once there is room for it."""
+        """The most that the call may use, once there is room for it."""
         while True:
             if self._closed:
                 raise Stopped(self._closed)
@@ -241,7 +243,7 @@ class Budget:
         self._waiting.clear()
 
     def _has_room(self, wanted: CallLimit) -> bool:
-        """Whether a call may start that may use so much."""
+        """Whether a call that may use `wanted` may start."""
         if 0 < wanted.at_once <= self._held_of[wanted.of]:
             return False
         left_tokens = None if self.tokens is None else self.tokens - self.spent_tokens - self._held_tokens
@@ -251,7 +253,7 @@ class Budget:
         )
 
     def _falls_short(self, use: Usage) -> str:
-        """Note which limit stands in the way of a call that may use so much, and say it."""
+        """Note which limit stops a call that may use `use`. Returns the sentence."""
         if self.tokens is not None and max(use.tokens, 1) > self.tokens - self.spent_tokens:
             name, rest = "tokens", self.spent_tokens < self.tokens
             limit, used, needed = f"{self.tokens:,} tokens", f"{self.spent_tokens:,}", f"{use.tokens:,}"
@@ -266,7 +268,7 @@ class Budget:
         return self.short[name]
 
     def add(self, usage: Usage, possibly: bool = False) -> None:
-        """Count what a call took. possibly: whether it was charged is not known."""
+        """Count a call's usage. possibly: it is not known whether it was charged."""
         self.spent_tokens += usage.tokens
         self.spent_usd += _exact(usage.cost)
         if possibly:

@@ -1,8 +1,8 @@
-"""A call: one request to a model and what came of it, whoever asked. Answered live, or from a file.
+"""A call: one request to a model and its response, whoever asked. Answered live, or from storage.
 
-A game, a judge and whatever else asks models have a `CallCache` each. It knows a call by the request's key;
-the hash of the request is only a check. A call that is on file is never made again, and a request that no
-longer fits the one on file stops its asker with a sentence.
+A game, a judge and whatever else asks models have a `CallCache` each. The request's key identifies a call;
+the hash of the request is only a check. A stored call is never made again, and a request that no longer fits
+the stored one stops its asker with a sentence.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .loop import throttle
 
 @dataclass(frozen=True, slots=True)
 class StoredCall:
-    """A call on file: hash of the request and the response that came."""
+    """A stored call: the hash of the request, and the response."""
 
     request: str
     response: Response
@@ -31,10 +31,10 @@ class StoredCall:
 
 @dataclass(frozen=True, slots=True)
 class LostAttempt:
-    """An attempt that brought no reply and that the server may charge for all the same.
+    """An attempt without a reply that the server may charge for.
 
-    usage: what it took, or may have taken at most. possibly: whether it was charged is not known. unlimited:
-    nothing limited the reply, so that it may have been more.
+    usage: what it took, or the most it may have taken. possibly: it is not known whether it was charged.
+    unlimited: nothing limited the reply, so that it may have been more.
     """
 
     reason: FinishReason
@@ -44,40 +44,41 @@ class LostAttempt:
 
 
 class CallCache(Protocol):
-    """Keeps the calls of one asker. What is awaited returns once it is safe (committed)."""
+    """Stores the calls of one asker. Its coroutines return once the data is committed."""
 
     def get(self, request: Request) -> StoredCall | None:
-        """The call on file under the request's key, if any."""
+        """The stored call under the request's key, if any."""
         ...
 
     def timeouts(self, request: Request) -> int:
-        """How many attempts of the call are on file that did not come to an end in time."""
+        """The number of stored attempts of the call that timed out."""
         ...
 
     async def sending(self, request: Request, model: Model, lost: LostAttempt) -> None:
-        """Keep a note that the request goes out now, until its call is put on file or the attempt has failed.
-        lost: what it is where the process is killed in between.
+        """Note that the request is being sent, until its call is stored or the attempt has failed.
+
+        lost: what counts if the process is killed in between.
         """
         ...
 
     async def failed(self, request: Request, model: Model, lost: LostAttempt | None) -> None:
-        """The attempt brought no reply. lost: what it may have cost all the same."""
+        """The attempt brought no reply. lost: what it may have cost."""
         ...
 
     async def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
-        """Put a call on file. digest: the request's hash."""
+        """Store a call. digest: the request's hash."""
         ...
 
 
 class NoCallCache:
-    """Keeps nothing: for calls that nobody will read again."""
+    """Stores nothing: for calls that nobody will read again."""
 
     def get(self, request: Request) -> StoredCall | None:
-        """Nothing is ever on file."""
+        """Nothing is ever stored."""
         return None
 
     def timeouts(self, request: Request) -> int:
-        """Nor is an attempt."""
+        """No attempt is ever stored."""
         return 0
 
     async def sending(self, request: Request, model: Model, lost: LostAttempt) -> None:
@@ -95,26 +96,26 @@ NO_CALL_CACHE = NoCallCache()
 
 @dataclass(frozen=True, slots=True)
 class OpenCall:
-    """The call that is being made: where a model behind a server tells how its attempts fare."""
+    """The call that is being made, to which a model behind a server reports its attempts."""
 
-    file: CallCache = NO_CALL_CACHE
+    cache: CallCache = NO_CALL_CACHE
     request: Request | None = None
     model: Model | None = None
 
     @property
     def timeouts(self) -> int:
         """See `CallCache`."""
-        return 0 if self.request is None else self.file.timeouts(self.request)
+        return 0 if self.request is None else self.cache.timeouts(self.request)
 
     async def sending(self, lost: LostAttempt) -> None:
         """See `CallCache`."""
         if self.request is not None and self.model is not None:
-            await self.file.sending(self.request, self.model, lost)
+            await self.cache.sending(self.request, self.model, lost)
 
     async def failed(self, lost: LostAttempt | None) -> None:
         """See `CallCache`."""
         if self.request is not None and self.model is not None:
-            await self.file.failed(self.request, self.model, lost)
+            await self.cache.failed(self.request, self.model, lost)
 
 
 _open: ContextVar[OpenCall] = ContextVar("open", default=OpenCall())  # noqa: B039 (it is frozen)
@@ -126,15 +127,15 @@ def open_call() -> OpenCall:
 
 
 class Cassette(NoCallCache):
-    """Plays calls back and makes none: what is not on file raises NotFiled."""
+    """Plays calls back and makes none: a call that is not stored raises NotStored."""
 
-    def __init__(self, filed: Mapping[str, StoredCall]) -> None:
-        self._filed = filed
+    def __init__(self, stored: Mapping[str, StoredCall]) -> None:
+        self._filed = stored
 
     def get(self, request: Request) -> StoredCall:
-        """The call on file."""
+        """The stored call."""
         if request.key not in self._filed:
-            raise NotStored(f"call {request.key}: not on file, so it cannot be played back")
+            raise NotStored(f"call {request.key}: not stored, so it cannot be played back")
         return self._filed[request.key]
 
     async def put(self, request: Request, digest: str, response: Response, model: Model) -> None:
@@ -142,8 +143,8 @@ class Cassette(NoCallCache):
         raise AssertionError(f"a cassette was asked to record {request.key}")
 
 
-class Silent:
-    """Stands where a model stood while its calls are played back: a name and settings, and never a reply."""
+class PlayedBackModel:
+    """Replaces a model while its calls are played back: it has name and settings, and never replies."""
 
     instant = True
 
@@ -153,8 +154,8 @@ class Silent:
         self.name, self.typed, self._described, self._instead_of = name, typed, dict(described), instead_of
 
     @classmethod
-    def of(cls, model: Model) -> Silent:
-        """In place of that model. Of one whose weights are not here any more, only that is known."""
+    def of(cls, model: Model) -> PlayedBackModel:
+        """The replacement of a model. If its weights are no longer here, that is all it knows of them."""
         try:
             described = model.describe()
         except ModelError as error:
@@ -162,8 +163,8 @@ class Silent:
         return cls(model.name, model.typed, described, model)
 
     def __eq__(self, other: object) -> bool:
-        """As the models: whether a player changes at an election is told by comparing them."""
-        return isinstance(other, Silent) and self._instead_of == other._instead_of
+        """Equal as the models are: a player changes at an election if the models differ."""
+        return isinstance(other, PlayedBackModel) and self._instead_of == other._instead_of
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -173,7 +174,7 @@ class Silent:
         return dict(self._described)
 
     async def generate(self, request: Request) -> Response:
-        """Never reached: calls are on file."""
+        """Never reached: calls are stored."""
         raise AssertionError(f"{request.key} was asked while calls were played back")
 
     async def close(self) -> None:
@@ -186,7 +187,7 @@ def response_digest(response: Response) -> str:
 
 
 def _storable(response: Response) -> Response:
-    """Half a surrogate pair, which a server may send, is no text: it becomes a question mark."""
+    """The response without halves of surrogate pairs, which a server may send: they become question marks."""
     text, finish = response.text, response.finish
     if text.isascii() and finish.words.isascii():
         return response
@@ -195,33 +196,33 @@ def _storable(response: Response) -> Response:
     return response._replace(text=text, finish=finish._replace(words=words))
 
 
-async def answer(file: CallCache, model: Model | None, request: Request) -> tuple[str, Response]:
-    """The request's hash, and the response to it: the one on file, or the model's, put on file.
+async def answer(cache: CallCache, model: Model | None, request: Request) -> tuple[str, Response]:
+    """The request's hash, and the response to it: the stored one, or the model's, which is then stored.
 
-    Raises CassetteMismatch when the request differs from the one on file, ModelError without a model, and
+    Raises CassetteMismatch when the request differs from the stored one, ModelError without a model, and
     whatever the model raises.
     """
     if model is None:
         raise ModelError(
-            f"call {request.key}: whoever makes it was given no model; an agent of your own that asks one "
-            "has asks_model = True in its class"
+            f"call {request.key}: its caller has no model; an agent of your own that asks one needs "
+            "asks_model = True in its class"
         )
     if not model.instant:
-        await throttle().wait()  # what is rendered now keeps nobody from hearing what has come
+        await throttle().wait()  # rendering must not keep others from reading their replies
     digest = request.digest(model.typed)
-    filed = file.get(request)
-    if filed is not None:
-        if filed.request not in (digest, FORGOTTEN):
+    stored = cache.get(request)
+    if stored is not None:
+        if stored.request not in (digest, FORGOTTEN):
             raise CassetteMismatch(
                 f"call {request.key}: the request differs from the recorded one (another version, recipe or "
                 "prompt, or an agent of your own whose code has changed); use what made the run, or start a "
                 "new run"
             )
-        return digest, filed.response
-    before = _open.set(OpenCall(file, request, model))
+        return digest, stored.response
+    before = _open.set(OpenCall(cache, request, model))
     try:
         response = _storable(await model.generate(request))
     finally:
         _open.reset(before)
-    await file.put(request, digest, response, model)
+    await cache.put(request, digest, response, model)
     return digest, response

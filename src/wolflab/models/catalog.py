@@ -1,6 +1,6 @@
 """From what an experiment writes to a model: names, settings, and whether it can be reached.
 
-It may not know what is asked of a model; adapters are imported when one is named.
+It may not know what models are asked; adapters are imported when one is named.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .servers.chat import ServerModel
 
 BUILT_IN = "village"
-ON_THIS_MACHINE = "hf"
+LOCAL_PREFIX = "hf"
 """The prefix of models whose weights are run here."""
 
 Spec = str | Mapping[str, Any]
@@ -40,7 +40,7 @@ def resolve(spec: Spec, budget: Budget | None = None) -> Model:
         from .village import Village
 
         return Village(**settings)
-    if runs_here(name):
+    if is_local_model(name):
         from .local import LocalModel
 
         return LocalModel(name, _local_settings(name, settings), budget=budget)
@@ -52,13 +52,13 @@ def resolve(spec: Spec, budget: Budget | None = None) -> Model:
 
 
 def check_settings(spec: Spec) -> None:
-    """Raise ModelError for a name or a setting that `resolve` refuses, and make nothing."""
+    """Raise ModelError for a name or a setting that `resolve` refuses; no model is made."""
     name, settings = name_and_settings(spec)
     if name == BUILT_IN:
         from .village.settings import VillageSettings
 
         settings_of(VillageSettings, "model 'village'", settings)
-    elif runs_here(name):
+    elif is_local_model(name):
         _local_settings(name, settings)
     else:
         from .servers.chat import HttpSettings
@@ -67,21 +67,21 @@ def check_settings(spec: Spec) -> None:
         settings_of(HttpSettings, f"model {name!r}", settings)
 
 
-def runs_here(name: str) -> bool:
-    """Whether it is a model whose weights are run on this machine, which costs nothing."""
-    return name.startswith(f"{ON_THIS_MACHINE}/")
+def is_local_model(name: str) -> bool:
+    """Whether a model runs on this machine, which costs nothing."""
+    return name.startswith(f"{LOCAL_PREFIX}/")
 
 
 def _local_settings(name: str, settings: Mapping[str, Any]) -> LocalSettings:
     from .local import LocalSettings
 
-    if not name.removeprefix(f"{ON_THIS_MACHINE}/"):
-        raise ModelError(f"model {name!r} names no weights: write {ON_THIS_MACHINE}/FOLDER")
+    if not name.removeprefix(f"{LOCAL_PREFIX}/"):
+        raise ModelError(f"model {name!r} names no weights: write {LOCAL_PREFIX}/FOLDER")
     return settings_of(LocalSettings, f"model {name!r}", settings)
 
 
 def _served(name: str, settings: Mapping[str, Any]) -> tuple[Provider, str]:
-    """Who serves a model that is not built in, and by which name it is known there."""
+    """The provider of a model that is not built in, and the model's name there."""
     prefix, slash, rest = name.partition("/")
     if slash and prefix in PROVIDERS:
         if not rest:
@@ -93,7 +93,7 @@ def _served(name: str, settings: Mapping[str, Any]) -> tuple[Provider, str]:
         raise ModelError(
             f"model {name!r}, setting {meant[0]!r}: there is no such field; did you mean base_url?"
         )
-    known = ", ".join(f"{prefix}/…" for prefix in (ON_THIS_MACHINE, *PROVIDERS))
+    known = ", ".join(f"{prefix}/…" for prefix in (LOCAL_PREFIX, *PROVIDERS))
     raise ModelError(
         f"model {name!r} is not known: use {BUILT_IN}, one of {known}, or any name with base_url"
     )
@@ -102,7 +102,9 @@ def _served(name: str, settings: Mapping[str, Any]) -> tuple[Provider, str]:
 def name_and_settings(
     spec: object, kind: str = "a model", examples: str = "openai/gpt-4o or village"
 ) -> tuple[str, dict[str, Any]]:
-    """Name and settings in what an experiment writes of a model (or of another `kind`), or ModelError."""
+    """The name and the settings in an experiment's entry for a model (or for another `kind`), or
+    ModelError.
+    """
     field = kind.split()[-1]
     if isinstance(spec, str):
         name, settings = spec, {}
@@ -132,7 +134,7 @@ async def check_model(model: Model, ask: bool = False) -> None:
         return
     if not isinstance(model, ServerModel):
         return
-    model.endpoint.try_anew()
+    model.endpoint.forget_refusals()
     if model.endpoint.variable and model.endpoint.key() is None:
         raise ModelError(
             f"model {model.name!r}: {missing_key(model.endpoint.variable, model.endpoint.base_url)}"
@@ -148,7 +150,7 @@ async def check_model(model: Model, ask: bool = False) -> None:
 
 
 async def _greet(model: ServerModel, listed: tuple[str, ...]) -> None:
-    """One short call; an unknown model's sentence names what the server has instead."""
+    """Make one short call; the error for an unknown model names models that the server has."""
     from .servers.chat import HELLO
     from .servers.served import HEALTH_CHECK
 
@@ -165,7 +167,7 @@ async def _greet(model: ServerModel, listed: tuple[str, ...]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class CatalogRow:
-    """One line of `wolflab models`: what to write, which key it reads, and whether that is there."""
+    """One line of `wolflab models`: what to write, which key it reads, and whether the key is set."""
 
     pattern: str
     key: str
@@ -174,8 +176,8 @@ class CatalogRow:
 
 
 def listing() -> tuple[CatalogRow, ...]:
-    """What can be named. A row that needs no key counts as configured; no server is asked."""
-    here = CatalogRow(f"{ON_THIS_MACHINE}/…", "", "weights on this machine", True)
+    """The models that can be named. A row that needs no key counts as configured; no server is asked."""
+    here = CatalogRow(f"{LOCAL_PREFIX}/…", "", "weights on this machine", True)
     rows = [CatalogRow(BUILT_IN, "", "", True), here]
     for provider in PROVIDERS.values():
         ready = provider.key is None or key_value(provider.key) is not None

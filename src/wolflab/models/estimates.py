@@ -1,4 +1,4 @@
-"""Tokens of texts without a tokenizer: what they are taken to have, and fewer than they can have."""
+"""Tokens of texts without a tokenizer: an estimate, and a lower bound."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable
 
 UNCOUNTED = "counts no tokens; they are estimated, one for every 4 bytes"
-"""What is told of a server whose answers have no usage."""
+"""The log's clause on a server whose answers have no usage."""
 _FRAME = 4
 """Tokens around each message."""
 _LONGEST_TOKEN = 20
-"""Letters that a token stands for at most, on the average of a text: tokenizers reach 3 to 7."""
+"""The most letters for a token, averaged over a text: tokenizers reach 3 to 7."""
 _REPEATED = re.compile(r"(.)\1{3,}", re.DOTALL)
 
 
@@ -25,9 +25,9 @@ def estimate_texts(texts: Iterable[str]) -> int:
 
 
 def too_few(counted: int, text: str) -> bool:
-    """Whether a text has more tokens than were counted in any tokenizer.
+    """Whether `counted` is below the tokens of a text in any tokenizer.
 
-    A letter in a row (spaces, lines, "====") counts once, for whole rows are single tokens.
+    A repeated letter (spaces, lines, "====") counts once, because such a row may be a single token.
     """
     most = counted * _LONGEST_TOKEN
     return len(text) > most and len(_REPEATED.sub(r"\1", text)) > most

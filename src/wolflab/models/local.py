@@ -1,7 +1,7 @@
-"""A language model whose weights lie on this machine, run in this process by transformers: `hf/…`.
+"""A language model on this machine, run in this process by transformers: `hf/…`.
 
-It is told in words, as a model behind HTTP is, and may not know the game. The weights are loaded when the
-first reply is wanted. Replies are written in a thread, one batch at a time: the event loop stays free.
+It reads words, as a model behind HTTP does, and may not know the game. The weights are loaded for the first
+reply. Replies are written in a thread, one batch at a time: the event loop stays free.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from .weights import (
 )
 
 DEFAULT_TOKENS = 1024
-"""Of a reply, where nobody says how long it may be."""
+"""The cap on a reply's tokens where no setting gives one."""
 BATCH_ON_GPU = 8
 _WORDS_ALONE = "replies cannot be held to a schema here; they are asked for in words alone"
 _NO_SYSTEM = "the chat template takes no system message; its text is put before the first message of the user"
@@ -48,13 +48,13 @@ SentMessages = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class LocalSettings(WordSettings):
-    """What can be set for a model on this machine, beside `WordSettings`.
+    """The settings of a model on this machine, beside `WordSettings`.
 
     device: "cpu", "cuda", "cuda:1", "mps"; auto: cuda where there is one. dtype: auto is float32 on a cpu and
     bfloat16 elsewhere. batch: replies written at once (None: 1 on a cpu, `BATCH_ON_GPU` elsewhere). cache:
-    what was made of a prompt is kept for the next one, if that begins alike (with batch 1). chat_template: a
-    file (Jinja) in place of the one that lies with the weights. A `context` wider than the model's own window
-    changes nothing.
+    the keys and values of a prompt are kept for the next one, which may begin alike (with batch 1).
+    chat_template: a file (Jinja) in place of the template of the weights. A `context` wider than the model's
+    own window changes nothing.
     """
 
     device: Annotated[str, MinLen(1)] = "auto"
@@ -65,8 +65,8 @@ class LocalSettings(WordSettings):
 
 
 class _Kind(NamedTuple):
-    """What calls must have in common to be answered in one batch. stops: ids of tokens that end a reply.
-    listed: so many of the likeliest tokens are to come along.
+    """The parameters that calls in one batch share. stops: ids of tokens that end a reply. listed: the number
+    of likeliest tokens in the response.
     """
 
     loaded: _Loaded
@@ -79,10 +79,10 @@ class _Kind(NamedTuple):
 
 @dataclass(eq=False)
 class _Call:
-    """A prompt in tokens, and what became of it.
+    """A prompt in tokens, and its reply.
 
-    seed: of its draws. batch: the most that may be answered with it, itself too. cache: what was made of an
-    earlier prompt may be used, and this one's kept.
+    seed: of its draws. batch: the maximum size of its batch. cache: whether keys and values of prompts are
+    kept and used again.
     """
 
     prompt: list[int]
@@ -94,8 +94,8 @@ class _Call:
 
 
 class _Reply(NamedTuple):
-    """tokens: those of the reply, with the one that ended it; cached: of the prompt's, those that an earlier
-    prompt had too. stopped: whether a token ended it.
+    """tokens: the number of the reply's, with the one that ended it; cached: of the prompt's, those read from
+    the cache. stopped: whether a token ended it.
     """
 
     text: str
@@ -119,11 +119,12 @@ class LocalModel:
 
     @property
     def adaptations(self) -> list[str]:
-        """What the model forced us to change: sentences, in order."""
+        """The changes that the model forced: sentences, in order."""
         return list(self._adapted)
 
     def describe(self) -> dict[str, Any]:
-        """What decides the replies: digests of weights and chat template, numbers' type, settings. No place.
+        """Everything that decides the replies: digests of weights and chat template, dtype, settings. No
+        paths.
 
         Raises ModelError where the weights are not here.
         """
@@ -142,7 +143,7 @@ class LocalModel:
         }
 
     async def check(self) -> None:
-        """Whether all that it needs is here, without loading weights; ModelError where it is not."""
+        """Raise ModelError where anything that it needs is missing. Loads no weights."""
         options = {"device": self.settings.device, "dtype": self.settings.dtype}
         self._template(await asyncio.to_thread(lambda: tokenizer_of(self.weights, **options)))
 
@@ -160,7 +161,7 @@ class LocalModel:
         return await self.converse(chat.messages, request.sampling, request.key)
 
     async def converse(self, messages: SentMessages, sampling: Sampling, key: str) -> Response:
-        """The same for messages in words. key: draws are drawn from it, unless a seed is given."""
+        """The same for messages in words. key: seeds the draws, unless a seed is given."""
         loaded = await self._engine.loaded()
         prompt, messages = self._written(messages, loaded)
         started = perf_counter()
@@ -176,7 +177,7 @@ class LocalModel:
         return Response(reply.text, usage, finish, perf_counter() - started, messages, reply.likeliest)
 
     def _call(self, prompt: list[int], sampling: Sampling, key: str, loaded: _Loaded) -> _Call | Finish:
-        """What is asked of the weights; how the call ends where the window is too small for it."""
+        """The call to the weights; its finish where the window is too small for it."""
         asked = self.settings.sampled(sampling)
         windows = [size for size in (self.settings.context, loaded.window) if size is not None]
         room = min(windows) - len(prompt) if windows else DEFAULT_TOKENS
@@ -184,7 +185,7 @@ class LocalModel:
         if windows and not 0 < longest <= room:
             return no_fit(f"{min(windows):,} tokens")
         temperature, top_p = asked["temperature"], asked["top_p"]
-        if temperature is None:  # what the model's makers say
+        if temperature is None:  # as the model's makers advise
             temperature = loaded.temperature
             top_p = loaded.top_p if top_p is None else top_p
         stops = {*loaded.ends, *_end_of_turn(loaded.tokenizer, self._template(loaded.tokenizer))}
@@ -219,14 +220,14 @@ class LocalModel:
         template = self._own_template or tokenizer.chat_template
         if not isinstance(template, str):
             raise ModelError(
-                f"model {self.name!r}: its tokenizer has no chat template, so that nobody knows how messages "
-                "are written for it; put chat_template.jinja into its folder, or name a file under the "
-                "model's setting chat_template"
+                f"model {self.name!r}: its tokenizer has no chat template, which gives the form of messages; "
+                "put chat_template.jinja into its folder, or name a file under the model's setting "
+                "chat_template"
             )
         return template
 
     def _written(self, messages: SentMessages, loaded: _Loaded) -> tuple[list[int], SentMessages]:
-        """The prompt in tokens, and the messages as they went into it."""
+        """The prompt in tokens, and the messages in it."""
         from jinja2 import TemplateError
 
         tokenizer, template = loaded.tokenizer, self._template(loaded.tokenizer)
@@ -245,20 +246,22 @@ class LocalModel:
 
 
 _DATED, _DAY = "strftime_now", datetime(2024, 7, 26)
-"""What some templates (Llama 3) put into every prompt is today's date. It is this one: theirs where they
-cannot know it.
+"""Some templates (Llama 3) put today's date into every prompt. Here it is this one, which they use where they
+do not know it.
 """
 
 
 def undated(template: str) -> str:
-    """A chat template that writes the same on every day."""
+    """The chat template with a fixed date."""
     parts = "".join(f"|replace('{form}', '{_DAY.strftime(form)}')" for form in ("%Y", "%m", "%d", "%b", "%B"))
     macro = "{% macro " + _DATED + "(form) %}{{ form" + parts + " }}{% endmacro %}\n"
     return template if _DATED not in template or template.startswith(macro) else macro + template
 
 
 def rendered(tokenizer: Any, template: str, messages: SentMessages, begin: bool = True) -> str:
-    """Messages as the template writes them. begin: the words that begin the reply stand at the end."""
+    """Messages as the template writes them. begin: whether the words that begin the reply are added at the
+    end.
+    """
     said = [{"role": role, "content": text} for role, text in messages]
     return str(
         tokenizer.apply_chat_template(
@@ -268,12 +271,12 @@ def rendered(tokenizer: Any, template: str, messages: SentMessages, begin: bool 
 
 
 def in_tokens(tokenizer: Any, text: str) -> list[int]:
-    """Ids of the tokens of a rendered text, to which nothing is added."""
+    """Ids of the tokens of a rendered text, without further special tokens."""
     return list(tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
 def _without_system(messages: SentMessages) -> SentMessages:
-    """What the system says stands before the first message of the user."""
+    """The messages with the system's text before the first message of the user."""
     if len(messages) < 2 or messages[0][0] != "system" or messages[1][0] != "user":
         return messages
     return (("user", f"{messages[0][1]}\n\n{messages[1][1]}"), *messages[2:])
@@ -281,7 +284,7 @@ def _without_system(messages: SentMessages) -> SentMessages:
 
 @lru_cache(8)
 def _end_of_turn(tokenizer: Any, template: str) -> tuple[int, ...]:
-    """The special token that the template puts behind a reply, if it does."""
+    """The special token that the template puts after a reply, if there is one."""
     from jinja2 import TemplateError
 
     said = "a word that no template has"
@@ -296,7 +299,7 @@ def _end_of_turn(tokenizer: Any, template: str) -> tuple[int, ...]:
 
 @lru_cache(8)
 def _special_tokens(tokenizer: Any) -> Mapping[int, str]:
-    """Those that are no part of a text, with a name of their own (`eos_token`) or without."""
+    """The special tokens, with a name of their own (`eos_token`) or without."""
     added = tokenizer.added_tokens_decoder.items()
     named = dict(zip(tokenizer.all_special_ids, tokenizer.all_special_tokens, strict=True))
     return named | {token: str(one) for token, one in added if one.special}
@@ -307,10 +310,10 @@ def _special_tokens(tokenizer: Any) -> Mapping[int, str]:
 
 @dataclass(frozen=True, eq=False)
 class _Loaded:
-    """What is known of weights in memory.
+    """Weights in memory.
 
-    window: in tokens, None where no config says it. ends: ids of tokens that end a text. temperature, top_p:
-    what the makers advise. kept: the last text in tokens, with what was made of it (transformers' cache).
+    window: in tokens, None where no config gives it. ends: ids of tokens that end a text. temperature, top_p:
+    the makers' advice. kept: the last text in tokens, with transformers' cache of it.
     """
 
     model: Any
@@ -324,7 +327,7 @@ class _Loaded:
 
 @dataclass
 class _Queue:
-    """Who waits in one event loop, and whose turn it is."""
+    """The calls that wait in one event loop, and the lock for the next batch."""
 
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     waiting: list[_Call] = field(default_factory=list)
@@ -347,7 +350,7 @@ class _Engine:
         return self._queues.setdefault(asyncio.get_running_loop(), _Queue())
 
     async def loaded(self) -> _Loaded:
-        """The weights, which are loaded where they are not yet."""
+        """The weights, loaded if they are not yet."""
         if self._loaded is not None:
             return self._loaded
         async with self._queue().turn:
@@ -356,12 +359,12 @@ class _Engine:
             return self._loaded
 
     async def ask(self, call: _Call) -> _Reply:
-        """The reply. Whose turn comes answers others of its kind along, as many as a batch takes."""
+        """The reply. The call with the lock also answers others of its kind, up to a batch."""
         queue, stop = self._queue(), threading.Event()
         queue.waiting.append(call)
         try:
             async with queue.turn:
-                await asyncio.sleep(0)  # whoever asks at the same time comes along
+                await asyncio.sleep(0)  # calls made at the same time join the batch
                 if call.reply is None:
                     others = [
                         one
@@ -373,7 +376,7 @@ class _Engine:
                     for one, reply in zip(batch, replies, strict=True):
                         one.reply = reply
         finally:
-            stop.set()  # where the wait was broken off, as by Ctrl-C, the thread ends with its next token
+            stop.set()  # where the wait was cancelled, as by Ctrl-C, the thread ends with its next token
             queue.waiting.remove(call)
         assert call.reply is not None
         return call.reply
@@ -383,12 +386,12 @@ class _Engine:
     def _load(self) -> _Loaded:
         try:
             weights = load_weights(self._name, device=self._device, dtype=self._dtype)
-        except ModelError as error:  # nobody is answered until that is mended
+        except ModelError as error:  # no call can succeed until that is corrected
             raise ModelRefused(str(error)) from None
         from transformers import GenerationConfig
 
         model, advised = weights.model, weights.model.generation_config
-        # Only what is asked for decides a reply: no penalty or list of the makers'.
+        # Only the settings decide a reply: no penalty or list of the makers'.
         model.generation_config = GenerationConfig()
         said = advised.eos_token_id if isinstance(advised.eos_token_id, list) else [advised.eos_token_id]
         ids = {end for end in (*said, weights.tokenizer.eos_token_id) if end is not None}
@@ -398,7 +401,7 @@ class _Engine:
         return _Loaded(model, weights.tokenizer, window, ends, temperature, advised.top_p or 1.0)
 
     def _replies(self, calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
-        """All at once, or one by one where the device's memory is too small for that."""
+        """The replies to all calls at once, or one by one where the device's memory is too small."""
         try:
             with self._one_at_a_time:
                 return _written_by(calls, stop)
@@ -415,7 +418,7 @@ class _Engine:
 
 
 def _written_by(calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
-    """The replies to calls of one kind, written side by side."""
+    """The replies to calls of one kind, written in one batch."""
     import torch
     from transformers import GenerationConfig, StoppingCriteriaList
     from transformers.generation import GenerateDecoderOnlyOutput
@@ -431,7 +434,7 @@ def _written_by(calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
         return torch.full((len(ids),), stop.is_set(), device=ids.device)
 
     alone = len(calls) == 1 and calls[0].cache
-    # What `generate` calls what was made of a text, taken and given back: transformers 5.24 renamed it.
+    # The name of the cache in `generate`'s parameters and result: transformers 5.24 renamed it.
     fields = GenerateDecoderOnlyOutput.__dataclass_fields__
     cache = "cache" if "cache" in fields else "past_key_values"
     cached, kept = _beginning(kind.loaded, calls[0].prompt) if alone else (0, None)
@@ -459,9 +462,8 @@ def _written_by(calls: Sequence[_Call], stop: threading.Event) -> list[_Reply]:
 
 
 def _beginning(loaded: _Loaded, prompt: list[int]) -> tuple[int, Any]:
-    """How many tokens the prompt begins with that the last text begins with too, and what was made of these.
-
-    Nothing is kept while a reply is written, since one that breaks off leaves it half done.
+    """The number of tokens that the prompt and the last text both begin with, and the cache of these. Nothing
+    is kept while a reply is written, since an interrupted one leaves the cache incomplete.
     """
     from transformers.cache_utils import DynamicLayer
 
@@ -469,11 +471,11 @@ def _beginning(loaded: _Loaded, prompt: list[int]) -> tuple[int, Any]:
         return 0, None
     [(text, made)] = loaded.kept
     loaded.kept.clear()
-    # Others forget their beginning as they go on, and cannot be taken back to it.
+    # Other caches drop their beginning as they grow, and cannot be cropped to it.
     if any(type(layer) is not DynamicLayer for layer in made.layers) or made.get_seq_length() != len(text):
         return 0, None
     alike = (at for at, both in enumerate(zip(text, prompt, strict=False)) if both[0] != both[1])
-    shared = min(next(alike, len(text)), len(prompt) - 1)  # the last token's scores are wanted
+    shared = min(next(alike, len(text)), len(prompt) - 1)  # the last token's scores are needed
     made.crop(shared - len(text))
     return (shared, made) if shared else (0, None)
 
@@ -481,7 +483,7 @@ def _beginning(loaded: _Loaded, prompt: list[int]) -> tuple[int, Any]:
 def _read(
     tokenizer: Any, kind: _Kind, ids: list[int], likeliest: Sequence[Mapping[int, float]], cached: int
 ) -> _Reply:
-    """A reply from its tokens. likeliest: at each place, id → log-probability; empty where nobody asks."""
+    """A reply from its tokens. likeliest: at each place, id → log-probability; empty where not asked for."""
     end = next((at for at, token in enumerate(ids) if token in kind.stops), None)
     said = ids if end is None else ids[:end]
     special = _special_tokens(tokenizer)
@@ -499,11 +501,11 @@ def _is_word(tokenizer: Any, token: int) -> bool:
 
 
 class _RowSampler:
-    """Has a say in each next token, row by row, so that no reply depends on what is written beside it.
+    """Chooses each next token, row by row, so that no reply depends on the others in its batch.
 
-    A draw is the largest of logits with Gumbel noise on them, which comes to the same as drawing by their
-    probabilities; each row has noise of its own seed. likeliest: for each step and row, id → log-probability
-    (without temperature) of the likeliest tokens, the one that was taken first.
+    A draw is the largest of logits with Gumbel noise, which is the same as drawing by their probabilities;
+    each row has noise from its own seed. likeliest: for each step and row, id → log-probability (without
+    temperature) of the likeliest tokens, the chosen one first.
     """
 
     def __init__(self, calls: Sequence[_Call]) -> None:
@@ -536,7 +538,7 @@ _ENGINES: WeakValueDictionary[tuple[str, str, str], _Engine] = WeakValueDictiona
 
 
 def _engine(name: str, device: str, dtype: str) -> _Engine:
-    """The one engine of these weights, as long as any model uses it."""
+    """The shared engine of these weights, as long as any model uses it."""
     key = (name, device, dtype)
     shared = _ENGINES.get(key)
     if shared is None:

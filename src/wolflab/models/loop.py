@@ -1,9 +1,9 @@
-"""The event loop of this process: how late it is, and whose turn it is.
+"""The event loop of this process: its lateness, and whose turn it is.
 
-A loop with a thousand calls in flight can be busy for seconds. A reply that lies ready is then not heard, and
-a timeout that counts these seconds would give up on what has been answered. `LoopWatch` measures that. A
-`Throttle` keeps it small: it lets a few calls go on in each turn of the loop, so that sockets are looked at
-in between.
+A loop with a thousand calls in flight can be busy for seconds. A reply that is ready is then not read, and a
+timeout that counts these seconds would give up on a call that was answered. `LoopWatch` measures this
+lateness. A `Throttle` keeps it small: it lets a few calls go on in each turn of the loop, so that sockets are
+read in between.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from weakref import WeakKeyDictionary
 TICK = 0.1
 """Seconds between two looks at the clock. What a turn of the loop takes beyond that counts as late."""
 LATE = 1.0
-"""Seconds for which a loop that is late at once counts as late."""
+"""Seconds of lateness in one turn that count as late."""
 OFTEN = 3
-"""So many times late, and this machine is said to be the limit: once may be a pause of the whole machine."""
+"""How many times the loop is late before this machine is called the limit: once may be a pause of the
+machine."""
 _AT_ONCE = 8
 """Calls that go on in one turn of the loop."""
 
 
 class LoopWatch:
-    """Measures for how long a loop did not turn. late: seconds in all, so far. worst: the longest at once, as
-    soon as it was late often, 0.0 before.
+    """Measures for how long a loop did not turn, between `enter` and the last `leave`.
 
-    It watches between `enter` and the last `leave`.
+    late: total seconds so far. worst: the longest time at once after `OFTEN` late turns, 0.0 before.
     """
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class LoopWatch:
         self._handle: asyncio.TimerHandle | None = None
 
     def enter(self) -> None:
-        """Somebody uses the running loop."""
+        """Begin one use of the running loop."""
         self._users += 1
         if self._handle is None:
             self._look(asyncio.get_running_loop())
@@ -47,15 +47,17 @@ class LoopWatch:
         """See the class."""
         return self._worst if self._times >= OFTEN else 0.0
 
-    def excuse(self) -> None:
-        """The loop did not turn because somebody was asked something. Time limits are longer all the same."""
+    def ignore_pause(self) -> None:
+        """Do not count the current pause for `worst`: a user was asked something. Time limits still get
+        longer.
+        """
         if self._handle is not None:
             now = asyncio.get_running_loop().time()
             self.late += max(0.0, now - self._next)
             self._next = now + TICK
 
     def leave(self) -> None:
-        """They are done."""
+        """End one use."""
         self._users -= 1
         if not self._users and self._handle is not None:
             self._handle.cancel()
@@ -71,7 +73,7 @@ class LoopWatch:
 
 
 class Throttle:
-    """Lets a few callers go on in one turn of the loop, in the order in which they come."""
+    """Lets a few callers go on in one turn of the loop, first come, first served."""
 
     def __init__(self) -> None:
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -105,10 +107,10 @@ _WATCHES: WeakKeyDictionary[asyncio.AbstractEventLoop, LoopWatch] = WeakKeyDicti
 
 
 def throttle() -> Throttle:
-    """The one of the running loop."""
+    """The throttle of the running loop."""
     return _THROTTLES.setdefault(asyncio.get_running_loop(), Throttle())
 
 
 def watch() -> LoopWatch:
-    """The one of the running loop."""
+    """The watch of the running loop."""
     return _WATCHES.setdefault(asyncio.get_running_loop(), LoopWatch())

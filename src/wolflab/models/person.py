@@ -1,6 +1,6 @@
-"""A person where a model would be: whoever shows the table puts the question, and brings the answer back.
+"""A person in place of a model: the table shows the question and returns the answer.
 
-So a person's words are filed, played back and verified as calls are, under the ask's key, with the seconds
+So a person's words are stored, played back and verified as calls are, under the ask's key, with the seconds
 that the person took by the server's clock.
 """
 
@@ -20,18 +20,18 @@ from .base import Model, Request, Response
 
 
 class PeopleTable(Protocol):
-    """Where people sit: a terminal, a browser."""
+    """A table for people: a terminal, a browser."""
 
     async def put(self, question: Question, key: str) -> TimedAnswer:
         """The answer of the person at the question's seat. key: what the call is for; the same after a
-        restart. ServerError where nobody is to be had: the game then waits and can be taken up again.
+        restart. ServerError where nobody is there: the game is then unfinished and can be resumed.
         """
         ...
 
 
 class PersonModel:
-    """All people of one table. table: None where the game is only read or played back. stand_in: who answers
-    where somebody has left a table that declares so.
+    """All people of one table. table: None where the game is only read or played back. stand_in: answers for
+    a person who left, at a table that declares so.
     """
 
     name = "person"
@@ -57,7 +57,7 @@ class PersonModel:
         return Response(encode_answer(answer), finish=finish, latency=timed.seconds)
 
     def describe(self) -> dict[str, Any]:
-        """Nothing beside the name: who sits where is the agent's to say."""
+        """Only the name: the agent knows who sits where."""
         return {"name": self.name}
 
     async def close(self) -> None:

@@ -1,8 +1,8 @@
-"""Weights of language models on this machine: found, known by a digest, and loaded by transformers.
+"""Weights of language models on this machine: finding them, their digests, loading by transformers.
 
-A name is a folder in Hugging Face's form, a name on its hub, or the folder of an adapter (peft), which says
-what base it belongs to. It is not known here what anybody asks the model. torch, transformers and peft are
-imported when weights are loaded; a digest needs none of them.
+A name is a folder in Hugging Face's form, a name on its hub, or the folder of an adapter (peft), which names
+its base. This module does not know what the model is asked. torch, transformers and peft are imported when
+weights are loaded; a digest needs none of them.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from ..files import new_folder
 
 INSTALL = "install torch (the build for this machine), then: pip install 'wolflab[finetune]'"
 ADAPTER_CONFIG, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
-"""What peft saves of an adapter."""
+"""The files of an adapter that peft saves."""
 ADAPTER = "adapter"
-"""The folder in that of a training which the adapter lies in."""
+"""The folder of the adapter in a training's folder."""
 TEMPLATE = "chat_template.jinja"
 """The file of a chat template, beside weights."""
 MADE_FROM = "made-from.json"
-"""The file in a folder that was made from a GGUF, which says so."""
+"""The file that marks a folder as made from a GGUF."""
 
 _PLACES = ("base_model_name_or_path", "_name_or_path", "_model_name_or_path")
-"""What a config says of where weights lay: no part of what they are."""
+"""The paths in a config, which do not count for its digest."""
 _FILES = ["*.safetensors", "*.json", "*.jinja", "*.model", "*.txt"]
 _NOT = ["*/*", "consolidated*"]
-"""What is got from the hub, and what not: plain numbers, configs, tokenizers; no code, nothing pickled."""
+"""Files to get from the hub and files to leave: weights, configs, tokenizers; no code, no pickles."""
 _BROKEN = (OSError, ValueError, TypeError, KeyError, ImportError, RuntimeError, AssertionError, UserWarning)
-"""What the libraries raise of files that are missing, cut short or of another kind."""
+"""Errors of the libraries for files that are missing, cut short or of another kind."""
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
@@ -61,17 +61,17 @@ class LoadedWeights:
 
 @dataclass(frozen=True)
 class WeightsPlace:
-    """Where weights lie. base: folder or hub name. adapter: its folder, or None."""
+    """The place of weights. base: folder or hub name. adapter: its folder, or None."""
 
     base: str
     adapter: Path | None = None
 
 
 def find_weights(name: str) -> WeightsPlace:
-    """What a name stands for, from files alone; the hub is not asked.
+    """The place that a name stands for, from files alone; the hub is not asked.
 
     Raises ModelError for a folder that is missing, unreadable or without weights, for an adapter whose base
-    is gone, and for what is no name of the hub.
+    is gone, and for an invalid hub name.
     """
     folder = Path(name).expanduser()
     with _reading(folder):
@@ -94,7 +94,7 @@ def find_weights(name: str) -> WeightsPlace:
 
 
 def _base(name: str, owner: str) -> str:
-    """A base by its folder or hub name. owner: whose base it is, for the sentence."""
+    """The base by its folder or hub name. owner: the adapter or weights, for errors."""
     if not name.strip():
         raise ModelError("weights: no name is given; name a folder, or weights on the hub")
     folder = Path(name).expanduser()
@@ -115,7 +115,7 @@ def _base(name: str, owner: str) -> str:
 def base_folder(place: WeightsPlace, fetch: bool = True) -> Path:
     """The folder of the base: as named, or the hub's cache of it on this machine.
 
-    fetch: what is not in the cache is got from the hub. Raises ModelError where it cannot be had.
+    fetch: download missing files from the hub. Raises ModelError where that fails.
     """
     folder = Path(place.base)
     if folder.is_dir():
@@ -124,7 +124,7 @@ def base_folder(place: WeightsPlace, fetch: bool = True) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import GatedRepoError, HTTPError
 
-    # The cache is asked for these files alone, as the hub is: others were never got.
+    # The cache is asked for these files alone, as the hub is: others were never downloaded.
     snapshot = partial(snapshot_download, place.base, allow_patterns=_FILES, ignore_patterns=_NOT)
     with quiet():
         try:
@@ -138,8 +138,8 @@ def base_folder(place: WeightsPlace, fetch: bool = True) -> Path:
                 return Path(_base(snapshot(), f"weights {place.base!r} of the hub"))
         except GatedRepoError:
             raise ModelError(
-                f"weights {place.base!r}: their makers give them to those alone who ask; ask on their page "
-                "of the hub, then log in here: hf auth login"
+                f"weights {place.base!r}: they need their makers' permission; ask for it on their page of "
+                "the hub, then log in here: hf auth login"
             ) from None
         except (OSError, ValueError, RuntimeError, HTTPError) as error:
             raise ModelError(
@@ -160,9 +160,8 @@ def load_weights(name: str, *, dtype: str = "auto", device: str = "auto") -> Loa
     """The weights that `name` stands for, in memory.
 
     name: see the module. dtype: "float32", "bfloat16", "float16"; "auto" is float32 on a cpu and bfloat16
-    elsewhere. device: "cpu", "cuda", "cuda:1", "mps"; "auto" is cuda where there is one. A folder never
-    reaches for the network; a hub name does where its files are not in the hub's cache yet. Raises
-    ModelError, one sentence.
+    elsewhere. device: "cpu", "cuda", "cuda:1", "mps"; "auto" is cuda where there is one. A folder never needs
+    the network; a hub name does if its files are not in the hub's cache yet. Raises ModelError, one sentence.
     """
     tokenizer = tokenizer_of(name, device=device, dtype=dtype)
     import torch
@@ -176,8 +175,8 @@ def load_weights(name: str, *, dtype: str = "auto", device: str = "auto") -> Loa
 
 
 def tokenizer_of(name: str, *, device: str = "auto", dtype: str = "auto") -> Any:
-    """The tokenizer that `load_weights` would give. Whatever can be known without loading weights is checked:
-    ModelError as there. Weights of the hub that are not here yet are got.
+    """The tokenizer that `load_weights` would give. All that can be checked without loading weights is
+    checked: ModelError as there. Missing weights are downloaded from the hub.
     """
     place = find_weights(name)
     libraries("torch", "transformers", *(["peft"] if place.adapter else []))
@@ -189,8 +188,8 @@ def tokenizer_of(name: str, *, device: str = "auto", dtype: str = "auto") -> Any
 
 
 def libraries(*names: str) -> None:
-    """Import these, and have them show no bars and no messages of their own. ModelError that says what to
-    install where one is missing.
+    """Import these libraries, without their progress bars and messages. ModelError with the command to
+    install a missing one.
     """
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     try:
@@ -213,7 +212,7 @@ def libraries(*names: str) -> None:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """The libraries print nothing in here, neither bars nor warnings. One thread at a time is in it, for
+    """A context in which the libraries print no bars and no warnings. It admits one thread at a time, since
     Python has one list of warnings for all.
     """
     with _QUIET, warnings.catch_warnings():
@@ -238,7 +237,7 @@ def _device(name: str, device: str) -> Any:
 
 
 def dtype_name(name: str, dtype: str, device: str) -> str:
-    """The dtype that `load_weights` takes the weights `name` in."""
+    """The dtype in which `load_weights` loads the weights `name`."""
     if dtype == "auto":
         libraries("torch")
         return "float32" if _device(name, device).type == "cpu" else "bfloat16"
@@ -249,8 +248,8 @@ def dtype_name(name: str, dtype: str, device: str) -> str:
 
 @contextmanager
 def _loading(what: str, then: str) -> Iterator[None]:
-    """Turns what the libraries raise of files that are not whole into a sentence. what: fails; then: what is
-    to be done.
+    """Turns the libraries' errors about broken files into a ModelError. what: what fails; then: what to
+    do.
     """
     from safetensors import SafetensorError
 
@@ -261,8 +260,8 @@ def _loading(what: str, then: str) -> Iterator[None]:
 
 
 def _model(place: WeightsPlace, folder: Path, dtype: Any) -> Any:
-    """The base's model from its folder, with the adapter on it. It keeps the name that was given: a trainer
-    writes that down.
+    """The base's model from its folder, with the adapter on it. It keeps the given name, which a trainer
+    writes down.
     """
     from transformers import AutoModelForCausalLM
 
@@ -275,7 +274,7 @@ def _model(place: WeightsPlace, folder: Path, dtype: Any) -> Any:
     if missing := sorted(loading["missing_keys"]):
         raise ModelError(
             f"weights {place.base!r}: {len(missing)} parts of the model are in none of its files, such as "
-            f"{missing[0]}; get the folder anew"
+            f"{missing[0]}; download the folder again"
         )
     model.name_or_path = place.base
     if place.adapter is None:
@@ -287,7 +286,7 @@ def _model(place: WeightsPlace, folder: Path, dtype: Any) -> Any:
         _loading(f"adapter {place.adapter}: it does not fit its base", fitting),
         warnings.catch_warnings(),
     ):
-        # What is missing in the file would stay at its beginning, and the adapter would change nothing.
+        # Parameters missing in the file would keep their initial values, and the adapter would do nothing.
         warnings.filterwarnings("error", "Found missing adapter keys")
         return PeftModel.from_pretrained(model, str(place.adapter), local_files_only=True)
 
@@ -308,7 +307,7 @@ def _tokenizer(place: WeightsPlace, folder: Path) -> Any:
 
 
 def template_of(place: WeightsPlace, folder: Path) -> str | None:
-    """The chat template (Jinja) that lies with the adapter, else with the base in `folder`, if one does."""
+    """The chat template (Jinja) of the adapter, else of the base in `folder`, if there is one."""
     for where in (place.adapter, folder):
         if where is None:
             continue
@@ -324,19 +323,19 @@ def template_of(place: WeightsPlace, folder: Path) -> str | None:
 
 
 def short(error: Exception) -> str:
-    """What a library says, in one line of 200 characters at most."""
+    """A library's message, in one line of at most 200 characters."""
     return " ".join(str(error).split())[:200] or type(error).__name__
 
 
 @contextmanager
 def _reading(folder: Path) -> Iterator[None]:
-    """Turns what the system says of a folder that cannot be read into a sentence."""
+    """Turns the system's errors about an unreadable folder into a ModelError."""
     try:
         yield
     except (PermissionError, OSError) as error:
         raise ModelError(
-            f"weights {str(folder)!r}: they cannot be read ({error.strerror or error}); mend that, or name "
-            "another folder"
+            f"weights {str(folder)!r}: they cannot be read ({error.strerror or error}); correct that, or "
+            "name another folder"
         ) from None
 
 
@@ -346,7 +345,7 @@ def _json(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError):  # RecursionError: brackets without end
         read = None
     if not isinstance(read, dict):
-        raise ModelError(f"{path}: it is not a JSON object; get the folder anew")
+        raise ModelError(f"{path}: it is not a JSON object; download the folder again")
     return read
 
 
@@ -356,8 +355,8 @@ def _json(path: Path) -> dict[str, Any]:
 def weights_digest(folder: Path) -> str:
     """SHA-256 (64 hex digits) over weights (*.safetensors) and config of a model's or an adapter's folder.
 
-    Where weights lay when the config was written is left out, so that a moved base changes no digest. Raises
-    ModelError for a folder without weights or that cannot be read.
+    Paths in the config are left out, so that a moved base does not change the digest. Raises ModelError for a
+    folder without weights or that cannot be read.
     """
     whole = sha256()
     with _reading(folder):
@@ -382,7 +381,7 @@ def _file_sha256(path: Path) -> str:
 
 @lru_cache(256)
 def _sha256_of(path: Path, size: int, changed: int) -> str:
-    """Worked out once, as long as size and time of the file stay: every record's header asks for it."""
+    """The digest, cached by the file's size and time, since every record's header needs it."""
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()
 
@@ -391,11 +390,11 @@ def _sha256_of(path: Path, size: int, changed: int) -> str:
 
 
 def plain_folder(gguf: Path, into: Path) -> Path:
-    """`into`: the weights of a GGUF file as a plain folder in Hugging Face's form, in float32.
+    """Convert a GGUF file to a plain folder `into` in Hugging Face's form, in float32. Returns `into`.
 
-    It is made once, whole or not at all, and says in `MADE_FROM` what it was made from; a second call finds
-    it. Raises ModelError for a file that is no GGUF, and for a folder that is something else or was made from
-    another file; StoreError where it cannot be written.
+    The folder is made once, completely or not at all, and names its source in `MADE_FROM`; a second call
+    finds it. Raises ModelError for a file that is no GGUF, and for a folder that is something else or was
+    made from another file; StoreError where it cannot be written.
     """
     with _reading(gguf):
         if not gguf.is_file():
@@ -406,9 +405,7 @@ def plain_folder(gguf: Path, into: Path) -> Path:
         made_from = {"file": gguf.name, "sha256": _file_sha256(gguf)}
     if into.exists():
         if not (into / MADE_FROM).is_file():
-            raise ModelError(
-                f"{into}: it is there already, and was not made from a GGUF; name another folder"
-            )
+            raise ModelError(f"{into}: it exists already, and was not made from a GGUF; name another folder")
         if _json(into / MADE_FROM).get("sha256") != made_from["sha256"]:
             raise ModelError(
                 f"{into}: it was made from another file than {gguf}; rename the file, or name another folder"
@@ -419,13 +416,13 @@ def plain_folder(gguf: Path, into: Path) -> Path:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     options: dict[str, Any] = {"gguf_file": gguf.name, "local_files_only": True}
-    # Its bar heeds no setting.
+    # Its progress bar ignores all settings.
     with new_folder(into) as half, quiet(), redirect_stderr(StringIO()):
         with _loading(f"{gguf}: transformers cannot read it", "name weights in Hugging Face's form"):
             tokenizer = AutoTokenizer.from_pretrained(str(gguf.parent), **options)
             model = AutoModelForCausalLM.from_pretrained(str(gguf.parent), dtype=torch.float32, **options)
-        # transformers holds a model from a GGUF for quantized, though its weights are plain numbers by now:
-        # such a model is neither saved nor trained.
+        # transformers treats a model from a GGUF as quantized, though its weights are plain numbers by now:
+        # it neither saves nor trains such a model.
         model.is_quantized = False
         model.hf_quantizer = None
         if hasattr(model.config, "quantization_config"):

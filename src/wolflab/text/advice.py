@@ -1,8 +1,8 @@
-"""What advice from past games comes down to (003 §3.4): to act or to hold back, to tell or to hide.
+"""The gist of advice from past games (003 §3.4): act or hold back, reveal one's role or hide it.
 
 A suggestion is one sentence of a model, such as "The best way for you is to vote for somebody." This reads
-its gist from its words, for players that act on it and for measures of whether they do. What a sentence does
-not say is not guessed: random words advise nothing.
+its gist from its words, for players that act on it and for measures of whether they do. Nothing is guessed:
+random words advise nothing.
 """
 
 from __future__ import annotations
@@ -60,9 +60,8 @@ _CALL = re.compile(
 
 @lru_cache(1 << 12)
 def advised(suggestion: str, kind: str) -> str:
-    """What a suggestion says for an ask of that kind: `ACT`, `HOLD`, …; empty where it says nothing of it.
-
-    Of two opposite ones what is said first holds.
+    """The advice in a suggestion for an ask of that kind: `ACT`, `HOLD`, …; "" if it has none. Of two
+    opposite ones the first counts.
     """
     text = _CONTRAST.sub("", " ".join(suggestion.casefold().split())[:1200])
     if kind in _DOES:

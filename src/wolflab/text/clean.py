@@ -61,7 +61,7 @@ _LOOKS_LIKE = {
 }
 """Letters by their code, and the small Latin letter that each looks like, or whose capital."""
 _UNSEEN = frozenset("\u115f\u1160\u3164\uffa0\u2800")
-"""Letters and signs that nobody sees."""
+"""Invisible letters and signs."""
 
 
 def _without_tags(text: str) -> str:
@@ -145,7 +145,7 @@ _NUMBERED = re.compile(
 
 
 def unnumbered(text: str) -> str:
-    """A reasoning for readers to whom its lines have other numbers now: "an earlier line" for "line 4"."""
+    """A reasoning for readers for whom lines have other numbers now: "an earlier line" for "line 4"."""
 
     def reworded(citation: re.Match[str]) -> str:
         word = citation["word"]

@@ -1,11 +1,10 @@
-"""The hash of a request: changes when anything changes that was asked, and with nothing else.
+"""The hash of a request: it changes with anything that was asked, and with nothing else.
 
-A model that is told in words was asked its messages, so they are hashed. One that answers typed questions
-(`village`) was asked the question, and nobody reads its words: hashed are its fields and, so that a record
-still notices another prompt, the words of a plain question of the same shape, which uses the same templates
-and is rendered once. A field of a question, a ruleset or the settings that stands at its default enters no
-hash (`wolflab.defaults`), so that one added later breaks no record. Events and notes are hashed as the record
-has them.
+For a model that reads words, the messages are hashed. A model that answers typed questions (`village`) reads
+no words. For it, the question's fields are hashed and, so that a record still notices another prompt, the
+words of a plain question of the same shape, which uses the same templates and is rendered once. A field of a
+question, a ruleset or the settings that stands at its default enters no hash (`wolflab.defaults`), so that
+one added later breaks no record. Events and notes are hashed as the record has them.
 """
 
 from __future__ import annotations
@@ -26,8 +25,7 @@ from .notes import UNCERTAIN, Belief
 from .questions import Exchange, Line, Question, Situation, Task
 
 FORGOTTEN = "0" * 32
-"""What stands for the hash of a request that held words which were erased: by the hash itself a guess at them
-could be confirmed."""
+"""Replaces the hash of a request whose words were erased: the hash itself could confirm a guess at them."""
 
 Corrections = tuple[tuple[str, str], ...]
 """(reply, what was wrong with it) of each failed attempt."""
@@ -69,7 +67,7 @@ def question_digest(
 
 
 def shape(question: Question) -> QuestionShape:
-    """As little of a question as the choice of its templates depends on: one outline a shape."""
+    """The parts of a question that decide its templates; questions of one shape have one outline."""
     return _key(
         question,
         non_default_fields(question),
@@ -81,12 +79,12 @@ def shape(question: Question) -> QuestionShape:
 def _key(question: Question, own_fields: Fields, task_fields: Fields, seen: QuestionShape) -> QuestionShape:
     others = [field for field in own_fields if field[0] not in ("situation", "task", "beliefs", "history")]
     parts = [_shape(name, value) for name, value in task_fields]
-    told = bool(question.beliefs), bool(question.history)
-    return seen, question.task.__class__.__name__, *parts, *told, *others
+    context = bool(question.beliefs), bool(question.history)
+    return seen, question.task.__class__.__name__, *parts, *context, *others
 
 
 def outline(question: Question) -> Question:
-    """A plain question of the same shape: its prompt is made of the same templates."""
+    """A plain question of the same shape: its prompt has the same templates."""
     return replace(
         question,
         situation=_plain_situation(question.situation),
@@ -100,12 +98,12 @@ def _hex(data: bytes) -> str:
     return blake2b(data, digest_size=16).hexdigest()
 
 
-# -- what a question says ---------------------------------------------------------------------
+# -- the fields of a question ---------------------------------------------------------------------
 
 
 @lru_cache(64)
 def _ruleset(ruleset: Ruleset) -> bytes:
-    """All of it but its name, which is a label and told to nobody."""
+    """All fields but its name, which is a label and in no prompt."""
     return _encode({name: value for name, value in ruleset.stated().items() if name != "name"})
 
 
@@ -136,14 +134,14 @@ _BLOCKS = ("facts", "truths", "falsehoods", "pending", "informative")
 
 
 def _situation(s: Situation) -> tuple[bytes, QuestionShape]:
-    """What it says, and its shape."""
+    """The hash of its fields, and its shape."""
     known = _SITUATIONS.get(id(s))
     if known is None:
-        fields_told = [(n, v) for n, v in non_default_fields(s) if n not in _BLOCKS and n != "ruleset"]
-        blocks = (_ruleset(s.ruleset), _encode(fields_told), *(_lines(getattr(s, name)) for name in _BLOCKS))
+        other_fields = [(n, v) for n, v in non_default_fields(s) if n not in _BLOCKS and n != "ruleset"]
+        blocks = (_ruleset(s.ruleset), _encode(other_fields), *(_lines(getattr(s, name)) for name in _BLOCKS))
         digest = blake2b(b"\0".join(blocks), digest_size=16).digest()
-        blocks_told = (_says(getattr(s, name)) for name in _BLOCKS)
-        shape = s.ruleset, *_standing(s), *blocks_told, s.gaps
+        block_shapes = (_says(getattr(s, name)) for name in _BLOCKS)
+        shape = s.ruleset, *_pack_and_sheriff(s), *block_shapes, s.gaps
         known = _SITUATIONS.keep(id(s), s, (digest, shape))
     return known
 
@@ -153,7 +151,7 @@ _ASKS = ByIdentity[bytes](1 << 14)
 
 
 def _ask(ask: Ask) -> bytes:
-    """What of an ask is told; its seat, phase and round restate the situation."""
+    """The fields of an ask that appear in a prompt; seat, phase and round restate the situation."""
     known = _ASKS.get(id(ask))
     if known is None:
         known = _ASKS.keep(id(ask), ask, _encode((ask.id, ask.kind, ask.options)))
@@ -173,7 +171,7 @@ def _encodable(name: str, value: Any) -> tuple[str, Any]:
 
 QuestionShape = tuple[Hashable, ...]
 _WORDS: dict[QuestionShape, bytes] = {}
-"""What the questions of a shape say, hashed. There are a few hundred shapes in all."""
+"""The hash of the prompt, by shape. There are a few hundred shapes in all."""
 
 _A_LINE = Line(1, 1, "day", NightFell(1, EVERYONE), 0)
 _SILENCE = Said(1, "discussion", "", EVERYONE)
@@ -183,16 +181,16 @@ _ME, _MATE, _DEAD = 0, 1, 2
 _DECIDING = frozenset(("attributes", "kind", "perspective"))
 """Fields whose words decide which templates are used."""
 _ALIKE = (int, str, Line)
-"""Of several of a kind, only that there are several matters."""
+"""Types of which only the number of values matters: none, one or several."""
 
 
 def _words(plain: Question, corrected: bool) -> bytes:
-    """A hash of what a plain question says: the templates of all questions of its shape, and the rules."""
+    """A hash of a plain question's prompt: the templates of all questions of its shape, and the rules."""
     chat = messages(plain, (("", ""),) if corrected else ())
     return blake2b(_encode(chat), digest_size=16).digest()
 
 
-def _standing(s: Situation) -> tuple[tuple[int, ...], int | None]:
+def _pack_and_sheriff(s: Situation) -> tuple[tuple[int, ...], int | None]:
     """The pack (alone, or with a living mate) and the Sheriff (oneself, another, a dead one)."""
     pack: tuple[int, ...] = ()
     if s.pack:
@@ -204,21 +202,21 @@ def _standing(s: Situation) -> tuple[tuple[int, ...], int | None]:
 
 
 def _says(lines: tuple[Line, ...]) -> bool | None:
-    """Whether any of the lines is no silence; None where there are none."""
+    """Whether any line is more than silence; None where there are no lines."""
     return any(not line.silent for line in lines) if lines else None
 
 
 def _plain_situation(s: Situation) -> Situation:
-    pack, sheriff = _standing(s)
+    pack, sheriff = _pack_and_sheriff(s)
     role, living = s.ruleset.cast[0].name, (_ME, _MATE)
     line = replace(_A_LINE, number=1 + len(_BLOCKS)) if s.gaps else _A_LINE
     said = (_says(getattr(s, name)) for name in _BLOCKS)
-    lines = (() if told is None else (line if told else replace(line, event=_SILENCE),) for told in said)
+    lines = (() if says is None else (line if says else replace(line, event=_SILENCE),) for says in said)
     return Situation(s.ruleset, _ME, role, pack, 1, "voting", living, sheriff, *lines)
 
 
 def _shape(name: str, value: Any) -> Hashable:
-    """What `_plain` makes of a value, told apart and no more."""
+    """A key for what `_plain` makes of a value."""
     kind = value.__class__
     if kind is tuple and name not in _DECIDING:
         several = len(value) > 1
@@ -247,7 +245,9 @@ def _plain_task(task: Task) -> Task:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """A value that leads to the same templates: is there any text, are there several things?"""
+    """A plain value that leads to the same templates: whether there is text, whether there are several
+    entries.
+    """
     if name in _DECIDING or value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):

@@ -1,7 +1,7 @@
-"""What was made of an object, kept for as long as it is asked for with the very same object.
+"""A cache of what was made of an object, found again with the very same object.
 
-Comparing two situations field by field costs more than rendering one. So things are known by their identity:
-what is kept here keeps the object too, so that no other object can have its identity meanwhile.
+Comparing two situations field by field costs more than rendering one. So the key is the identity. The cache
+keeps the object too, so that no other object can get its identity.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ T = TypeVar("T")
 
 
 class ByIdentity(Generic[T]):
-    """Values by key, a key being made of `id()`s and plain values. most: so many; then all are forgotten."""
+    """Values by a key of `id()`s and plain values. most: the number of values at which it is emptied."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._kept: dict[Hashable, tuple[object, T]] = {}
 
     def get(self, key: Hashable) -> T | None:
-        """What was kept under the key."""
+        """The value under the key, if there is one."""
         kept = self._kept.get(key)
         return None if kept is None else kept[1]
 

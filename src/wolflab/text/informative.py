@@ -1,4 +1,4 @@
-"""How telling a message is: the heuristic scores of 003 Table 1, by rules.
+"""How informative a message is: the heuristic scores of 003 Table 1, by rules.
 
 5 the player's own role · 4 somebody is out of the game (or back, or its vote counts otherwise from now on) ·
 3 a role is uncovered or guessed at · 2 a potion was used · 1 anything else. Events are scored by what they

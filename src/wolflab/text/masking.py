@@ -18,10 +18,10 @@ LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 """In the order in which they are given; "the player I trust" is why there is no Player I."""
 
 _ALREADY = 1000
-"""Added to a letter's code: the "seat" of a player who came under a letter, out of a suggestion."""
+"""Added to a letter's code: the "seat" of a player whom a suggestion names by a letter."""
 
 
-class _Spot(NamedTuple):
+class _NameMatch(NamedTuple):
     start: int
     end: int
     seat: int
@@ -30,8 +30,8 @@ class _Spot(NamedTuple):
 def mask(text: str, names: Sequence[str]) -> str:
     """`text` with the players' names as letters.
 
-    names: what the players are called, by seat; each holds the player's number. The players mentioned
-    get A, B, … by ascending seat, those who come under a letter already last. Numbers that no player has
+    names: what the players are called, by seat; each holds the player's number. The players mentioned get A,
+    B, … by ascending seat, those whom the text already names by a letter last. Numbers that no player has
     stay as they are, and so does a bare number ("I trust 3").
     """
     return mask_together((text,), names)[0]
@@ -52,20 +52,20 @@ def mask_together(texts: Sequence[str], names: Sequence[str]) -> tuple[str, ...]
     """
     if isinstance(names, str):
         raise TypeError("names are a sequence of names by seat, not one name")
-    spots_by_text = [_spots(text, tuple(names)) for text in texts]
+    matches = [_name_matches(text, tuple(names)) for text in texts]
     letters: dict[int, str] = {}
-    for spots in spots_by_text:
-        for seat in sorted({spot.seat for spot in spots} - letters.keys()):
+    for named in matches:
+        for seat in sorted({match.seat for match in named} - letters.keys()):
             letters[seat] = f"Player {_letter(len(letters))}"
-    return tuple(_written(text, spots, letters) for text, spots in zip(texts, spots_by_text, strict=True))
+    return tuple(_written(text, named, letters) for text, named in zip(texts, matches, strict=True))
 
 
-def _written(text: str, spots: Sequence[_Spot], letters: dict[int, str]) -> str:
+def _written(text: str, named: Sequence[_NameMatch], letters: dict[int, str]) -> str:
     parts: list[str] = []
     end = 0
-    for spot in spots:
-        parts += text[end : spot.start], letters[spot.seat]
-        end = spot.end
+    for match in named:
+        parts += text[end : match.start], letters[match.seat]
+        end = match.end
     return "".join((*parts, text[end:]))
 
 
@@ -76,30 +76,30 @@ def _letter(number: int) -> str:
 
 
 @lru_cache(1 << 12)
-def _spots(text: str, names: tuple[str, ...]) -> tuple[_Spot, ...]:
-    """Where players are named, in order, without overlap."""
+def _name_matches(text: str, names: tuple[str, ...]) -> tuple[_NameMatch, ...]:
+    """The places where players are named, in order, without overlap."""
     pattern, seats = _reader(names)
-    spots: list[_Spot] = []
+    named: list[_NameMatch] = []
     at = 0
     while match := pattern.search(text, at):
-        spot = _spot(match, seats)
+        found = _name_match(match, seats)
         at = match.end()
-        while spot is not None:
-            spots.append(spot)
+        while found is not None:
+            named.append(found)
             next_match = _AND.match(text, at)
-            spot = None if next_match is None else _spot(next_match, seats)
-            if next_match is not None and spot is not None:
+            found = None if next_match is None else _name_match(next_match, seats)
+            if next_match is not None and found is not None:
                 at = next_match.end()
-    return tuple(spots)
+    return tuple(named)
 
 
-def _spot(match: re.Match[str], seats: dict[int, int]) -> _Spot | None:
+def _name_match(match: re.Match[str], seats: dict[int, int]) -> _NameMatch | None:
     name, word = next((group for group in match.groupdict().items() if group[1] is not None), ("", ""))
     if name == "letter":
-        return _Spot(match.start(), match.end(), _ALREADY + ord(word))
+        return _NameMatch(match.start(), match.end(), _ALREADY + ord(word))
     number = NUMBER_WORDS.index(word.casefold()) + 1 if name.startswith("word") else int(word)
     start = match.start(name) if name == "more" else match.start()
-    return _Spot(start, match.end(), seats[number]) if number in seats else None
+    return _NameMatch(start, match.end(), seats[number]) if number in seats else None
 
 
 _WORDS = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))

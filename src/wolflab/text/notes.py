@@ -1,4 +1,4 @@
-"""What agents write down: typed notes, part of the record, visible to their seat and the moderator.
+"""Notes of agents: typed, part of the record, visible to their seat and the moderator.
 
 Notes are the whole memory of an agent between turns. They are encoded with their class name as a tag
 (`record.codec`), so every class here must stay decodable.
@@ -15,12 +15,12 @@ UNCERTAIN = "Uncertain"
 
 
 UNASKED_CONFIDENCE = 7
-"""What a judgement counts as that was asked for no confidence: the lowest at which a player named as no
+"""The confidence of a judgement that was asked for none: the lowest at which a player judged to be no
 Werewolf is reliable (m > 6), with a Werewolf clearly below."""
 
 
 def counted_confidence(confidence: int) -> int:
-    """What a confidence counts as; 0 where none was asked for."""
+    """The confidence to compute with, `UNASKED_CONFIDENCE` for 0 (none was asked for)."""
     return confidence or UNASKED_CONFIDENCE
 
 
@@ -28,7 +28,7 @@ def trust(role: str, confidence: int, wolves_trusted: bool = False) -> int:
     """m of 002 Eq. 2, 1–10: 11 − confidence for a Werewolf, the confidence for anybody else.
 
     confidence: 0 where none was asked for. wolves_trusted: a Werewolf too has the confidence (the released
-    code, where a Werewolf judges). What "Uncertain" is worth is the recipe's affair.
+    code, where a Werewolf judges). The recipe decides what "Uncertain" is worth.
     """
     confidence = counted_confidence(confidence)
     suspected = role in ROLES and ROLES[role].wolf
@@ -54,7 +54,7 @@ class Belief(msgspec.Struct, frozen=True):
 class Deduced(msgspec.Struct, frozen=True, tag=True):
     """The beliefs formed before one action. Only valid judgements are listed; others keep their value.
 
-    final: made before the vote, all statements of the day being heard: the one that prunes memory.
+    final: made before the vote, after all statements of the day; this one prunes memory.
     """
 
     beliefs: tuple[Belief, ...]
@@ -87,10 +87,10 @@ class Rated(msgspec.Struct, frozen=True, tag=True):
 
 
 class Recalled(msgspec.Struct, frozen=True, tag=True):
-    """What stood in the context of one turn (003 §3.3): places in the seat's own list of messages.
+    """The messages in the context of one turn (003 §3.3), as places in the seat's own list of messages.
 
-    A seat's messages are all it has seen and its own reflections, in the order in which it met them.
-    recent: O, the freshest K. informative: those of V that are older.
+    A seat's messages are all it has seen and its own reflections, in the order in which it met them. recent:
+    O, the freshest K. informative: those of V that are older.
     """
 
     recent: tuple[int, ...]
@@ -119,7 +119,7 @@ class Reflected(msgspec.Struct, frozen=True, tag=True):
 
 
 class Suggested(msgspec.Struct, frozen=True, tag=True):
-    """What past games advise (003 Eq. 7).
+    """The suggestion from past games (003 Eq. 7).
 
     found: how many experiences were near enough. bad, good: ids of those shown, in the pool. text: the
     suggestion; empty where there was none, and `why` says why.
@@ -140,7 +140,7 @@ class Interviewed(msgspec.Struct, frozen=True, tag=True):
 
 
 class Planned(msgspec.Struct, frozen=True, tag=True):
-    """What a player thought before it acted, in a call of its own. perspective: see `questions.Plan`."""
+    """A player's plan before it acted, from a call of its own. perspective: see `questions.Plan`."""
 
     perspective: str
     text: str
@@ -174,7 +174,7 @@ class Chosen(msgspec.Struct, frozen=True, tag=True):
 
 
 class Exchanged(msgspec.Struct, frozen=True, tag=True):
-    """What a dialogue goes on with: a request, without what had happened before it, and the usable reply."""
+    """One exchange of a dialogue: a request, without what had happened before it, and the usable reply."""
 
     asked: str
     replied: str

@@ -1,7 +1,7 @@
-"""What a person at the table answers, as it is kept: it stands where a model's words would stand.
+"""A person's answer at the table, stored where a model's reply would be.
 
-A person chooses among the same options as everybody, says one thing, or rates the others. Where nothing came,
-the answer says why, and the rules name what stands in for it.
+A person chooses among the same options as everybody, says one thing, or rates the others. An answer that did
+not come says why, and the rules name the stand-in.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ Missing = Literal["out of time", "left the table"]
 """Why a person gave no answer."""
 
 ASKED_ALREADY = "the person was asked already"
-"""Why a person's answer to a poll that is taken again at one moment is none: it would be a copy."""
+"""Why a person does not answer a poll that is repeated at the same time: the answer would be a copy."""
 
 
 ANSWER = "answer"
-"""The step under which a person's answer is filed; all other steps are those of whoever stands in."""
+"""The step of a person's answer; all other steps belong to the player that stands in."""
 
 
 class PersonAnswer(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -49,7 +49,7 @@ class PersonAnswer(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkno
     away: float | None = None
 
     def action(self, ask: Ask, ruleset: Ruleset) -> Action | None:
-        """What was chosen or said, as an action; None where it is none of the ask's."""
+        """The choice or the statement as an action; None where it is none of the ask's."""
         if ask.options is None:
             return None if self.said is None else Say(self.said)
         words = labels(ask, ruleset)
@@ -57,7 +57,7 @@ class PersonAnswer(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unkno
 
 
 def request_for_people(now: Situation, ask: Ask) -> str:
-    """What the moderator asks of a person, as a sentence; the options stand beside it."""
+    """The moderator's request to a person, as a sentence; the options are shown beside it."""
     return f"{capitalised(moderator_request(now, ask, with_options=False), now.ruleset)}."
 
 

@@ -1,8 +1,8 @@
-"""What players are asked outside the game about each of the others: how far they believe them, and which role
+"""Questions to players outside the game about each of the others: how far they believe them, and which role
 they guess. `PROBES` is the one table: a probe's name, what is asked, and when.
 
-What is asked, and how it is answered, is an `Opinion`: agents, the terminal and pages read it from here. Who
-is asked at which moment is for `match.probes`. Records and data tables know a probe by its name.
+An `Opinion` is a question with its possible answers: agents, the terminal and pages read it from here.
+`match.probes` decides who is asked when. Records and data tables know a probe by its name.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ Sheriff's where there is one; everybody else is asked. vote: just before the vot
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What is asked about each of the others.
+    """A question about each of the others.
 
-    asks: of a person, as a sentence. each, missing: what is wanted of each, and what is wrong without. task:
-    as a model is asked it, of an ask, the seats and the rules. choices: what may be answered of one player.
-    given: what a person has answered, by name. noted: the note of what was answered, by seat.
+    asks: the question to a person, a sentence. each: the answer that is wanted for each of them. missing: the
+    error where one has none. task: the question to a model, from an ask, the seats and the rules. choices:
+    the possible answers for one player. given: a person's answers, by name. noted: the note, from answers by
+    seat.
     """
 
     asks: str
@@ -41,7 +42,7 @@ class Opinion:
 
 
 def _roles(ruleset: Ruleset) -> tuple[str, ...]:
-    """The roles in play. "Uncertain" is none, so that what chance gives can be told."""
+    """The roles in play. "Uncertain" is none, so that the share expected by chance is known."""
     return tuple(role.name for role in ruleset.cast)
 
 
@@ -97,5 +98,5 @@ WITHOUT_OPTIONS = frozenset((*PROBES, "interview"))
 
 
 def opinion_asked(ask: Ask) -> Opinion | None:
-    """What an ask wants to know about the others; None for an ask of the game, a poll or an interview."""
+    """The question about the others that an ask is; None for an ask of the game, a poll or an interview."""
     return OPINIONS.get(ask.kind)  # type: ignore[call-overload, no-any-return]

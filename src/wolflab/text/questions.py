@@ -1,4 +1,4 @@
-"""Typed questions: all that a model is told, before it is put into words.
+"""Typed questions: everything that a model is told, before it is put into words.
 
 A prompt is rendered from a `Question` and nothing else (`text.asking.prompts`), and each field of it changes
 the prompt. `village`, the built-in player, answers the same `Question` without its words. Nothing in a
@@ -20,11 +20,10 @@ from .notes import UNCERTAIN, Belief, Candidate, Reflected
 class Line:
     """One entry of the information record (002 Table 4, 004 §4.1).
 
-    number: how evidence cites it; below 0 in a record that all seats share, where what few know is numbered
-    apart. round, phase: when it happened ("night", "day", "election" …).
-    event: what the seat saw, or what it thought itself (its own reflection, 003 §3.3).
-    position: its place among the seat's own events (stable; notes refer to it); for a reflective player,
-    among all its messages, reflections included.
+    number: how evidence cites it; negative for a private line in the layout that all seats share. round,
+    phase: when it happened ("night", "day", "election" …). event: what the seat saw, or what it thought
+    itself (its own reflection, 003 §3.3). position: its place among the seat's own events (stable; notes
+    refer to it); for a reflective player, among all its messages, reflections included.
     """
 
     number: int
@@ -35,24 +34,24 @@ class Line:
 
     @property
     def cited(self) -> int | str:
-        """The number as it is written: 7, or "S2" for the second of what few know."""
+        """The number as it is written: 7, or "S2" for the second private line."""
         return self.number if self.number >= 0 else f"S{-self.number}"
 
     @property
     def silent(self) -> bool:
-        """Whether it is a turn to speak in which nothing was said: there is nothing in it to believe."""
+        """Whether it is a statement in which nothing was said, so that there is nothing to believe."""
         return isinstance(self.event, Said) and not self.event.text
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What one seat knows when it is asked.
+    """The knowledge of one seat when it is asked.
 
-    facts: what the moderator said or the seat did. The statements of others are split by the seat's
-    own reliability judgements into truths (m > α), falsehoods (m ≤ α, or never rated) and pending
-    (heard since the last judgement). An agent that does not deduce has them all in `pending`.
-    A reflective player (003 §3.3) is told less: `facts` and `pending` hold its most recent messages O,
-    `informative` the older ones that scored highest, V.
+    facts: what the moderator said or the seat did. The statements of others are split by the seat's own
+    reliability judgements into truths (m > α), falsehoods (m ≤ α, or never rated) and pending (heard since
+    the last judgement). An agent that does not deduce has them all in `pending`. A reflective player (003
+    §3.3) gets less: `facts` and `pending` hold its most recent messages O, `informative` the older ones that
+    scored highest, V.
     """
 
     ruleset: Ruleset
@@ -79,7 +78,7 @@ class Situation:
 
     @property
     def gaps(self) -> bool:
-        """Whether numbers are missing among the lines: of statements that were let go (002 §3.1)."""
+        """Whether numbers are missing among the lines, because statements were pruned (002 §3.1)."""
         blocks = (self.informative, self.facts, self.truths, self.falsehoods, self.pending)
         return max((block[-1].number for block in blocks if block), default=0) > sum(map(len, blocks))
 
@@ -90,7 +89,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Aids:
-    """What a reflective player has worked out before it acts (003 Fig. 2, parts 2.3, 3 and 4).
+    """A reflective player's preparation for its action (003 Fig. 2, parts 2.3, 3 and 4).
 
     reflection: R. suggestion: S, from past games. answers: A, where there is no reflection to hold them.
     think: whether it is to reason step by step (C).
@@ -211,7 +210,7 @@ class Reflect:
 class Extract:
     """Draw a suggestion from past responses: one bad, others perhaps good (003 Eq. 7).
 
-    reflection: the one by which they were found.
+    reflection: the one that found them.
     """
 
     ask: Ask
@@ -264,7 +263,7 @@ Task = (
 Wording = Literal["paper", "own"]
 Layout = Literal["paper", "append", "recall", "shared", "dialogue"]
 FORMS_FIRST: tuple[Layout, ...] = ("shared", "dialogue")
-"""The layouts that tell the forms of replies with the rules, once for all requests."""
+"""The layouts that describe the forms of replies with the rules, once for all requests."""
 ReplyForm = Literal["judgement", "action", "statement", "candidates", "choice"]
 
 
@@ -281,12 +280,12 @@ class Exchange:
 class Question:
     """One request to a model, typed.
 
-    beliefs: the seat's latest deduction, shown back in words (004 §3.1); empty: not shown.
-    style: one of `text.asking.prompts.STYLES`, or None. wording, layout: which templates, which order.
-    rules: whether the rules are told (003 §4.4.1 removes them); tips: whether strategy is hinted at
-    (003 A.5 leaves hints out where behaviour is studied). history: what was asked and replied before, in the
-    layout that goes on with it. forms: of replies, that are told with the rules, and that requests then name:
-    all that the player's own turns need, so that its prompts begin alike.
+    beliefs: the seat's latest deduction, shown back in words (004 §3.1); empty: not shown. style: one of
+    `text.asking.prompts.STYLES`, or None. wording, layout: which templates, which order. rules: whether the
+    prompt has the rules (003 §4.4.1 removes them); tips: whether it has hints at strategy (003 A.5 leaves
+    them out where behaviour is studied). history: the earlier exchanges, in the layout "dialogue". forms: the
+    forms of replies that the prompt describes with the rules, and that requests then name: all that the
+    player's own turns need, so that its prompts begin alike.
     """
 
     situation: Situation
@@ -302,6 +301,6 @@ class Question:
 
     @property
     def news(self) -> tuple[Line, ...]:
-        """What has happened since the latest exchange."""
-        told = max((line.position for past in self.history for line in past.lines), default=-1)
-        return tuple(line for line in self.situation.lines if line.position > told)
+        """The lines since the latest exchange."""
+        latest = max((line.position for past in self.history for line in past.lines), default=-1)
+        return tuple(line for line in self.situation.lines if line.position > latest)

@@ -1,7 +1,7 @@
 """A game as one viewer reads it: the events that the viewer learns of, as typed items.
 
 The terminal, the page of a table, the replay and comparisons of games print these items, and none of them
-words an event itself. The items are JSON objects too: `kind` says which one.
+puts an event into words itself. The items are JSON objects too: `kind` says which one.
 """
 
 from __future__ import annotations
@@ -48,20 +48,20 @@ class HeadingItem(TranscriptItem, frozen=True, tag="time"):
 
 
 class AnnouncementItem(TranscriptItem, frozen=True, tag="told"):
-    """What the moderator says to everybody, or (private) to this viewer and perhaps to others."""
+    """An announcement of the moderator to everybody, or (private) to this viewer and perhaps to others."""
 
     text: str
     private: bool
 
 
 class SecretItem(TranscriptItem, frozen=True, tag="secret"):
-    """What only some learn, as the moderator sees it."""
+    """A secret of some players, as the moderator sees it."""
 
     text: str
 
 
 class StatementItem(TranscriptItem, frozen=True, tag="said"):
-    """What a player says; where: "discussion", "election", "last words" …"""
+    """A player's statement. where: "discussion", "election", "last words" …"""
 
     seat: int
     where: str
@@ -85,7 +85,7 @@ class EndItem(TranscriptItem, frozen=True, tag="end"):
 
 
 class ThoughtItem(TranscriptItem, frozen=True, tag="thought"):
-    """What a player noted down while it answered."""
+    """A player's note while it answered."""
 
     seat: int
     text: str

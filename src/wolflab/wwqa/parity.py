@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from ..errors import WolflabError
 from ..models.base import Sampling
-from ..models.catalog import ON_THIS_MACHINE, Spec, check_model, resolve
+from ..models.catalog import LOCAL_PREFIX, Spec, check_model, resolve
 from ..models.estimates import UNCOUNTED
 from ..models.local import LocalModel, LocalSettings, in_tokens, rendered
 from ..models.servers.chat import ServerModel
@@ -145,7 +145,7 @@ async def compare(
 
     Raises WolflabError for what cannot be compared, ModelError and ServerError as models do.
     """
-    server, here = resolve(spec), LocalModel(f"{ON_THIS_MACHINE}/{adapter}", LocalSettings())
+    server, here = resolve(spec), LocalModel(f"{LOCAL_PREFIX}/{adapter}", LocalSettings())
     if not isinstance(server, ServerModel):
         raise WolflabError(f"{server.name}: parity is with a server; name a model behind one")
     await here.check()

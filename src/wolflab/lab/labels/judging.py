@@ -22,7 +22,7 @@ from ...files import write
 from ...match import run_now
 from ...metrics.behaviours import BEHAVIOURS, UNREASONABLE, detected_behaviours
 from ...models.base import Model, Request, Response, Sampling
-from ...models.calls import CallCache, Cassette, Silent
+from ...models.calls import CallCache, Cassette, PlayedBackModel
 from ...models.catalog import BUILT_IN, Spec
 from ...rules import Say
 from ...text.asking.options import label
@@ -221,7 +221,7 @@ def read_judge(path: Path, key: AnswerKey, decisions: Mapping[str, RecordedDecis
             raise StoreError(f"{path}: these are verdicts on another sample; move it to that one's directory")
         try:
             asked = msgspec.json.decode(meta["criteria"], type=tuple[Criterion, ...])
-            silent = Silent(meta["model"], msgspec.json.decode(meta["typed"], type=bool), {})
+            silent = PlayedBackModel(meta["model"], msgspec.json.decode(meta["typed"], type=bool), {})
             retries = int(meta["retries"])
         except ValueError as error:
             raise StoreError(

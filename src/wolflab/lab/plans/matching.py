@@ -24,7 +24,7 @@ from ...metrics.published import (
     PublishedTable,
     published_table,
 )
-from ...models.catalog import runs_here
+from ...models.catalog import is_local_model
 from ...models.weights import ADAPTER
 from .experiment import Experiment
 from .policies import policy_name_of
@@ -76,7 +76,7 @@ def short_model(name: str) -> str:
     """A model's own name, without who serves it: "glm-4" of "zhipu/glm-4", and "both-400-seed1" of the
     adapter in "hf/runs/tuned/both-400-seed1/adapter", which is called after its training.
     """
-    if not runs_here(name):
+    if not is_local_model(name):
         return name.rpartition("/")[2] or name
     *before, own = [part for part in name.split("/") if part] or [name]
     return before[-1] if own == ADAPTER and len(before) > 1 else own

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...fields import from_plain
 from ...models.budget import Price
-from ...models.catalog import runs_here
+from ...models.catalog import is_local_model
 from ...usage import Usage
 from .experiment import Experiment
 from .matching import model_name
@@ -45,7 +45,7 @@ def unpriced(costless: Mapping[str, Usage], prices: Prices) -> frozenset[str]:
         model
         for model, used in costless.items()
         if used.tokens
-        and not runs_here(model)
+        and not is_local_model(model)
         and any(_costs(price, used) for price in prices.get(model, (None,)))
     )
 

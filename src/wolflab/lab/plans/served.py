@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from ...models.catalog import BUILT_IN, runs_here
+from ...models.catalog import BUILT_IN, is_local_model
 from ...models.person import PersonModel
 from ...models.servers.http import is_loopback as is_loopback
 from ...models.servers.providers import host_of
@@ -15,7 +15,7 @@ _HERE = (BUILT_IN, PersonModel.name, "hashing", "minilm")
 
 def is_served(name: str) -> bool:
     """Whether a model or an embedder of that name is no part of this process."""
-    return not (name in _HERE or runs_here(name) or name.startswith("sentence-transformers/"))
+    return not (name in _HERE or is_local_model(name) or name.startswith("sentence-transformers/"))
 
 
 def servers_of(experiment: Experiment) -> dict[str, str]:

@@ -23,7 +23,7 @@ import msgspec
 from ...errors import Stopped, StoreError, WolflabError
 from ...models.base import Chat, Model, Request, Response
 from ...models.budget import Price
-from ...models.catalog import BUILT_IN, name_and_settings, runs_here
+from ...models.catalog import BUILT_IN, is_local_model, name_and_settings
 from ...models.embedders import Embedder, resolve_embedder
 from ...models.embedders.hashing import HashingEmbedder
 from ...models.estimates import estimate_texts, tokens
@@ -127,7 +127,7 @@ def playing_models(experiment: Experiment) -> dict[bytes, PlayingModel]:
         price, longest = price_in(settings), [longest_reply(player) for player in alike]
         server = settings.get("base_url") or name.partition("/")[0]
         in_flight = settings.get("max_in_flight") or in_flight_of(name)
-        if runs_here(name):
+        if is_local_model(name):
             server, in_flight, price = name, settings.get("batch", 1), Price()
         most = None if None in longest else max(filter(None, longest))
         found[key] = PlayingModel(label, name, spec, server, in_flight, price, most)

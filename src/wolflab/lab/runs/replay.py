@@ -15,7 +15,7 @@ from ...fields import first_difference
 from ...match import Casting, Dealing, InterviewProbe, Played, Player, Probe, play, run_now
 from ...match.probes import dealing_of, polls_due
 from ...models.base import Model, Request, Response
-from ...models.calls import CallCache, Cassette, NoCallCache, Silent, StoredCall
+from ...models.calls import CallCache, Cassette, NoCallCache, PlayedBackModel, StoredCall
 from ...models.embedders import Embedder
 from ...models.embedders.base import Vectors
 from ...models.servers.chat_completions import CHAT_COMPLETIONS
@@ -67,7 +67,7 @@ class _Listening(NoCallCache):
 def silenced(player: Player, kept: Callable[[Embedder], Embedder]) -> Player:
     """The player without a model to ask. kept: what stands where each of its embedders stood."""
     embedders = {use: kept(embedder) for use, embedder in player.embedders.items()}
-    model = None if player.model is None else Silent.of(player.model)
+    model = None if player.model is None else PlayedBackModel.of(player.model)
     return replace(player, model=model, embedders=embedders)
 
 
@@ -105,7 +105,9 @@ def _as_before(player: Player) -> Player:
     if player.model is None:
         return player
     described = _kind_before(player.model.describe())
-    return replace(player, model=Silent(player.model.name, player.model.typed, described, player.model))
+    return replace(
+        player, model=PlayedBackModel(player.model.name, player.model.typed, described, player.model)
+    )
 
 
 def _kind_before(model: Mapping[str, Any]) -> dict[str, Any]:

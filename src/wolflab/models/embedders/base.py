@@ -1,7 +1,7 @@
-"""What an embedder is: texts in, vectors out, and an identity by which stored vectors are recognised.
+"""The interface of embedders: texts in, vectors out, and an identity that stored vectors carry.
 
-It knows nothing of games, pools or stores. Each adapter imports its own library; numpy is all that is
-needed here.
+It knows nothing of games, pools or stores. Each adapter imports its own library; numpy is all that is needed
+here.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ Vectors = NDArray[np.float32]
 class Embedder(Protocol):
     """Anything that turns texts into vectors whose dot product is their cosine similarity.
 
-    name: as written in experiments ("hashing", "openai/text-embedding-3-small"). instant: it never
-    waits, neither for a network nor for a thread, and may be driven without an event loop. dimensions: d;
-    None until the first vectors came, where only the server or the weights know. version: of whatever
-    decides the vectors (algorithm, weights, revision); "" where nobody tells. digest: 16 hex
-    digits of `describe()`; what was made with one digest cannot be compared with what another made.
-    usage: of all calls so far, estimated where the server does not count.
+    name: as written in experiments ("hashing", "openai/text-embedding-3-small"). instant: it never waits,
+    neither for a network nor for a thread, and may be driven without an event loop. dimensions: d; None until
+    the first vectors came, where only the server or the weights know. version: of the algorithm, weights or
+    revision that decides the vectors; "" if unknown. digest: 16 hex digits of `describe()`; vectors with
+    different digests cannot be compared. usage: of all calls so far, estimated where the server does not
+    count.
     """
 
     name: str
@@ -54,22 +54,24 @@ class Embedder(Protocol):
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """float32 (n, d), rows in the order of `texts`, each of length 1; a blank text is a row of zeros.
 
-        Raises ModelError for what cannot be embedded, a missing package or key; ServerError when a
+        Raises ModelError for texts that cannot be embedded, a missing package or key; ServerError when a
         server keeps failing; BudgetExceeded when the budget is spent.
         """
         ...
 
     def describe(self) -> dict[str, Any]:
-        """What decides the vectors: kind, name, version, settings (no secrets, no hosts, no paths)."""
+        """Everything that decides the vectors: kind, name, version, settings (no secrets, no hosts, no
+        paths).
+        """
         ...
 
     async def close(self) -> None:
-        """Give back connections; the embedder may be used again."""
+        """Close connections; the embedder may be used again."""
         ...
 
 
 def embedder_digest(description: Mapping[str, Any]) -> str:
-    """16 hex digits that two descriptions share exactly if they are equal."""
+    """16 hex digits, the same for equal descriptions and no others."""
     text = json.dumps(description, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return blake2b(text.encode(), digest_size=8).hexdigest()
 
@@ -86,7 +88,7 @@ def require_same(made_with: Mapping[str, Any], embedder: Embedder, subject: str)
     if name != embedder.name:
         raise ModelError(
             f"{subject} was made with the embedder {name!r}, and {embedder.name!r} was given: "
-            f"vectors of two embedders cannot be compared; use {name!r}, or make it anew"
+            f"vectors of two embedders cannot be compared; use {name!r}, or make it again"
         )
     differing = sorted(key for key in made_with.keys() | given.keys() if made_with.get(key) != given.get(key))
     differences = ", ".join(
@@ -94,7 +96,7 @@ def require_same(made_with: Mapping[str, Any], embedder: Embedder, subject: str)
     )
     raise ModelError(
         f"{subject} was made with another {name!r} ({differences}): use the same settings and version, "
-        "or make it anew"
+        "or make it again"
     )
 
 

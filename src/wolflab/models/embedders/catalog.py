@@ -20,7 +20,7 @@ NO_EMBEDDINGS = ("anthropic", "xai", "groq", "moonshot", "deepseek")
 
 
 def resolve_embedder(spec: EmbedderSpec, budget: Budget | None = None) -> Embedder:
-    """The embedder that `spec` names. No network, no weights: those come with the first text.
+    """The embedder that `spec` names. Network and weights are used from the first text on.
 
     Raises ModelError for an unknown name, provider or setting, naming the known ones.
     """

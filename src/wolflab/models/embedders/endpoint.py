@@ -1,7 +1,7 @@
 """Embedders behind HTTP: any server that answers POST /embeddings as OpenAI's does.
 
-Connections, limits in flight, keys, faults, retries and budgets are those of the chat models
-(`servers`, `budget`); only what goes out and what comes back is new here.
+Connections, limits in flight, keys, faults, retries and budgets are those of the chat models (`servers`,
+`budget`); only the bodies differ.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..servers.served import AttemptInfo, CallSize, Failed, HttpAnswer, Served, 
 from .base import Embedder, Vectors, nonblank_places, normalised, with_blanks
 
 MOST_IN_BATCH = 2048
-"""OpenAI takes no more texts in one request."""
+"""OpenAI's maximum of texts in one request."""
 TOKENS_IN_BATCH = 100_000
 """Estimated; OpenAI takes 300,000 in one request."""
 
@@ -35,16 +35,16 @@ KNOWN_DIMENSIONS = {
     "openai/text-embedding-3-large": 3072,
     "openai/text-embedding-ada-002": 1536,
 }
-"""What can be said before the first reply."""
+"""Dimensions that are known before the first reply."""
 
 
 @dataclass(frozen=True, slots=True)
 class EndpointSettings(ServerSettings):
-    """What can be set for an embedder behind HTTP.
+    """The settings of an embedder behind HTTP.
 
-    dimensions: asked of the server (for models that can shorten their vectors), and required of its
-    replies; None takes what comes. batch: texts in one request; a server that refuses so many gets fewer.
-    max_reply_bytes: more than of a model, for 256 long vectors in words are 17 million.
+    dimensions: asked of the server (for models that can shorten their vectors), and required of its replies;
+    None accepts any. batch: texts in one request; a server that refuses them gets fewer. max_reply_bytes:
+    more than for a model, since 256 long vectors as text have 17 million.
     """
 
     dimensions: Annotated[int, Interval(ge=1, le=2**16)] | None = None
@@ -53,7 +53,7 @@ class EndpointSettings(ServerSettings):
 
 
 class _TooMany(Exception):
-    """The server refuses these texts, perhaps because they are too many at once."""
+    """The server refuses these texts, perhaps because there are too many at once."""
 
 
 class EndpointEmbedder(Served[EndpointSettings], Embedder):
@@ -67,11 +67,13 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
 
     @property
     def dimensions(self) -> int | None:
-        """What was asked for, is known of the model, or came with the first reply."""
+        """As the settings say, as known of the model, or as in the first reply."""
         return self.settings.dimensions or KNOWN_DIMENSIONS.get(self.name) or self._came
 
     def describe(self) -> dict[str, Any]:
-        """See `Embedder`. What came is no part of it, so that the digest is known before the first call."""
+        """See `Embedder`. It does not depend on replies, so that the digest is known before the first
+        call.
+        """
         settings = self.settings
         given = {"dimensions": settings.dimensions, "extra": settings.extra and dict(settings.extra)}
         return {
@@ -84,14 +86,14 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
         }
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """See `Embedder`. Batches go out side by side; blank texts, which servers refuse, do not go out."""
+        """See `Embedder`. Batches are sent concurrently; blank texts, which servers refuse, are not sent."""
         places_kept = nonblank_places(texts)
         if not places_kept:
             return np.zeros((len(texts), self.dimensions or 0), np.float32)
         connection = self._connection()
         most = min(self.settings.batch, self._fits)
         batches = list(_batches([texts[place] for place in places_kept], most))
-        # When one fails, the others come to their end: they are paid for.
+        # When one fails, the others are completed: they are paid for.
         outcomes = await asyncio.gather(
             *(self._one(connection, one) for one in batches), return_exceptions=True
         )
@@ -103,7 +105,7 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
         return with_blanks(np.concatenate(rows), places_kept, len(texts))
 
     def _lost(self, usage: Usage) -> None:
-        """It counts with what embedding takes: texts have no attempts on file."""
+        """Count it as embedding's usage: texts have no stored attempts."""
         self.usage = self.usage + usage
 
     # -- one request ------------------------------------------------------------------------
@@ -144,7 +146,7 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
             return np.concatenate(rows)
 
     def _read(self, reply: Mapping[str, Any], texts: list[str], size: CallSize) -> Vectors:
-        # A server that does not count must make no budget endless, neither now nor after a resume.
+        # A server that does not count must not make a budget endless, neither now nor after a resume.
         counts = token_counts(reply, answered=False) or TokenCounts(size.estimated)
         self.usage = self.usage + self._spend(counts, size)
         vectors = normalised(self._ordered(reply.get("data"), len(texts)), len(texts), self.name)
@@ -158,7 +160,7 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
         return vectors
 
     def _ordered(self, data: object, n: int) -> list[object]:
-        """The vectors in the order of the texts: servers may answer in another, and number them."""
+        """The vectors in the order of the texts: servers may use another order, and number them."""
         vectors: dict[int, object] = {}
         for place, entry in enumerate(data if isinstance(data, list) else []):
             if isinstance(entry, Mapping):
@@ -170,7 +172,7 @@ class EndpointEmbedder(Served[EndpointSettings], Embedder):
 
 
 def _batches(texts: Sequence[str], most: int) -> Iterator[list[str]]:
-    """Cuts at `most` texts and at TOKENS_IN_BATCH; a text that is longer goes alone."""
+    """Batches of up to `most` texts and TOKENS_IN_BATCH; a longer text is alone in its batch."""
     batch: list[str] = []
     load = 0
     for text in texts:

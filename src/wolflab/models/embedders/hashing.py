@@ -1,12 +1,12 @@
 """The offline embedder: words, pairs of words and pieces of words, hashed into a vector.
 
-It is lexical. "Vote for Player 3" is near "voting Player 3"; "I am the seer" is not near "I checked
-somebody last night". That is enough to run and to test retrieval anywhere; whether experience helps is a
-question for a semantic embedder.
+It is lexical. "Vote for Player 3" is near "voting Player 3"; "I am the seer" is not near "I checked somebody
+last night". That is enough to run and to test retrieval anywhere; whether experience helps is a question for
+a semantic embedder.
 
-Feature hashing with signs (Weinberger et al. 2009). All weights are whole multiples of 1/64, so every sum
-is exact in float64 whatever its order, and square root and division are correctly rounded: the same text
-gives the same bits on every machine, in every process, in any company.
+Feature hashing with signs (Weinberger et al. 2009). All weights are whole multiples of 1/64, so every sum is
+exact in float64 whatever its order, and square root and division are correctly rounded: a text gives the same
+bits on every machine, in every process, in any batch.
 """
 
 from __future__ import annotations
@@ -28,36 +28,36 @@ from ...usage import Usage
 from .base import Embedder, Vectors, nonblank_places
 
 VERSION = "2"
-"""Raise it with any change that changes a vector."""
+"""Raise it when any vector changes."""
 DIMENSIONS = 512
 
 _REMEMBERED = 1 << 13
-"""Texts whose vectors are kept at hand: players at one table hear the same sentences and ask alike."""
+"""The cache's size in texts: players at one table hear the same sentences and ask similar questions."""
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _UNIT = 64
 """Weights are counted in 64ths."""
 _PAIR = 0.75
 _PIECES = 0.75
-"""The length of all pieces of a word together, where the word itself is 1."""
+"""The norm of all pieces of a word together, where the word has 1."""
 _COMMON = 0.25
-"""What is left of a word's weight if it is in `_COMMON_WORDS`, for want of document frequencies."""
+"""The factor for words in `_COMMON_WORDS`, since there are no document frequencies."""
 _COMMON_TEXT = """
 a an the and or but so if as at by for from in into of on to with this that these those there here it its he
 she they them their we us our you your i me my is am are was were be been being do does did have has had
 will would can could should may might just very too also then than what which who
 """
 _COMMON_WORDS = frozenset(_COMMON_TEXT.split())
-"""Words that carry little. Negations and numbers are not among them."""
+"""Words with little meaning. Negations and numbers are not among them."""
 _TF = tuple(round((1 + math.log(n)) * _UNIT) / _UNIT for n in range(1, 257))
 """Weight of a feature that occurs 1, 2, 3 … times: 1 + ln n, in 64ths."""
 
 _CHUNK = 512
-"""Texts worked on at once."""
+"""Texts in one pass."""
 _PLACES, _OWNER = np.uint64(23), np.uint64(23 + 32)
-"""Where the hash and the text's number begin in a feature's key of 64 bits (see `_embed`)."""
+"""The offsets of the hash and of the text's number in a feature's key of 64 bits (see `_embed`)."""
 _LAST_PLACE = (np.uint64(1) << _PLACES) - np.uint64(1)
-"""Places beyond it count as this one, which is felt by texts of more than eight million features."""
+"""Later places count as this one, which matters for texts of more than eight million features."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +138,8 @@ def _embed(texts: Sequence[str], dimensions: int) -> NDArray[np.float64]:
 
 
 def _features(text: str) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
-    """Hashes and weights of all features of a text, repeated ones repeatedly. Its lines are read apart, since
-    a policy's observation repeats most of them from turn to turn.
+    """Hashes and weights of all features of a text, with repetitions. Its lines are read separately and
+    cached, since a policy's observation repeats most of them from turn to turn.
     """
     by_line = [_line_features(line) for line in text.split("\n")]
     if len(by_line) == 1:

@@ -1,7 +1,7 @@
 """Embedders that run on this machine through the package sentence-transformers.
 
-By name from the hub or its local cache, from a directory, or the MiniLM that comes whole as a package. The
-package (with torch) is imported when the first text is embedded, never before.
+Weights come from the hub or its local cache, from a directory, or from the package of MiniLM. The package
+(with torch) is imported when the first text is embedded, never before.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ MINILM_FILES = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
-"""SHA-256 of what decides its vectors; another release with other weights would be another embedder."""
+"""SHA-256 of the files that decide its vectors; a release with other weights would be another embedder."""
 
 KNOWN_DIMENSIONS = {
     "sentence-transformers/multi-qa-mpnet-base-cos-v1": 768,
     "sentence-transformers/all-mpnet-base-v2": 768,
     "sentence-transformers/all-MiniLM-L6-v2": 384,
 }
-"""What can be said before the weights are there; the weights have the last word."""
+"""Dimensions that are known before the weights are loaded; the weights' own count then."""
 
 
 Name = Annotated[str, MinLen(1)]
@@ -49,10 +49,10 @@ Name = Annotated[str, MinLen(1)]
 
 @dataclass(frozen=True, slots=True)
 class MiniLMSettings:
-    """What can be set for a model on this machine.
+    """The settings of a model on this machine.
 
-    device: "cpu", "cuda", …; None leaves it to torch. batch_size: texts in one pass; with 1 a text's
-    vector does not depend on its neighbours to the last bit, more is quicker.
+    device: "cpu", "cuda", …; None: torch decides. batch_size: texts in one pass; with 1 a text's vector does
+    not depend on its neighbours in any bit; more is faster.
     """
 
     device: Name | None = "cpu"
@@ -61,10 +61,10 @@ class MiniLMSettings:
 
 @dataclass(frozen=True, slots=True)
 class SentenceSettings(MiniLMSettings):
-    """The same for a model by its name.
+    """The settings of a model by its name.
 
-    revision: the hub's commit or tag; part of the digest, and worth pinning, since a name alone may change
-    its weights. path: a directory that holds the model, in place of the hub.
+    revision: the hub's commit or tag, part of the digest; without one, the weights of a name may change.
+    path: a directory that holds the model, in place of the hub.
     """
 
     device: Name | None = None
@@ -79,7 +79,7 @@ class SentenceEmbedder(Embedder):
     """
 
     instant = False
-    """In an event loop it waits for its thread."""
+    """In an event loop it awaits its thread."""
     usage = Usage()
     dimensions: int | None = None
 
@@ -93,11 +93,11 @@ class SentenceEmbedder(Embedder):
         self._lock = threading.Lock()
 
     def describe(self) -> dict[str, Any]:
-        """See `Embedder`. Device and batch size change last bits only, and are left out."""
+        """See `Embedder`. Device and batch size, which change only last bits, are left out."""
         return {"kind": "sentence-transformers", "name": self.name, "version": self.version}
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """See `Embedder`. Within an event loop the work is done in a thread, so that others go on."""
+        """See `Embedder`. Within an event loop the work is done in a thread, so that the loop goes on."""
         places = nonblank_places(texts)
         if not places and self.dimensions is not None:
             return np.zeros((len(texts), self.dimensions), np.float32)
@@ -195,7 +195,7 @@ class MiniLM(SentenceEmbedder):
         return self._loaded(str(folder), local_files_only=True)
 
     def _folder(self) -> Path:
-        # Found, not imported: nothing but the files is wanted of it.
+        # Found, not imported: only its files are needed.
         package = find_spec(MINILM_PACKAGE)
         if package is None or package.origin is None:
             raise ModelError(f"embedder 'minilm' needs a package that is not installed: {self._install}")

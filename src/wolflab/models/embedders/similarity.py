@@ -1,7 +1,7 @@
-"""How near is near enough: thresholds on cosine similarity that mean the same under every embedder.
+"""Thresholds on cosine similarity that mean the same under every embedder.
 
-ε = 0.85 (003 Eq. 5) belongs to the paper's models: another embedder spreads its similarities otherwise,
-and the same number lets through everything or nothing. What can be carried over is the share retrieved.
+ε = 0.85 (003 Eq. 5) belongs to the paper's models: another embedder distributes its similarities otherwise,
+and the same number may pass everything or nothing. The share that is retrieved can be carried over.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ PAPER_EMBEDDER = "sentence-transformers/all-mpnet-base-v2"
 
 
 def threshold_for_share(similarities: ArrayLike, share: float) -> float:
-    """The ε at which at most `share` of `similarities` are above it, and as many as that allows.
+    """The ε above which there is the largest possible part of `similarities` that is at most `share`.
 
-    similarities: any shape, at least one number; take a sample of what will be retrieved from, such as
-    queries × pool. share: 0 to 1. "Above" is strict, as in the paper; ties at the border stay out.
-    Raises ModelError for a share outside 0–1, and for no or no finite similarities.
+    similarities: any shape, at least one number; a sample of the retrieval, such as queries × pool. share: 0
+    to 1. "Above" is strict, as in the paper; ties at the border stay out. Raises ModelError for a share
+    outside 0–1, and for no or no finite similarities.
     """
     if not 0 <= share <= 1:
         raise ModelError(f"a share of {share} was asked for; use a number from 0 to 1")

@@ -1,1 +1,1 @@
-"""Models and embedders behind a server: HTTP, keys, what servers say, and what to do about it."""
+"""Models and embedders behind a server: HTTP, keys, dialects, errors and retries."""

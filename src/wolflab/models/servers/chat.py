@@ -1,7 +1,7 @@
-"""A chat model behind a server: requests out, responses in, faults dealt with.
+"""A chat model behind a server: it sends requests, reads responses and handles faults.
 
-It knows its dialect and the provider's row, and what a server may refuse; it may not know the game: it is
-told in words, and what a reply is worth is for the agent to judge.
+It knows its dialect, the provider's row and what a server may refuse. It may not know the game: it reads
+words, and the agent judges the reply.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ from .served import (
 DIALECTS: Mapping[DialectName, Dialect] = {"chat-completions": CHAT_COMPLETIONS, "messages": MESSAGES}
 
 FLEX_TIMEOUT = 900.0
-"""Seconds for one attempt in a tier that is named, at least: cheaper ones take their time."""
+"""Minimum seconds for one attempt in a named tier: cheaper tiers are slow."""
 LONGEST_TEXT = 2**20
-"""Characters of a reply that is read: no model writes so many, and whoever else plays waits meanwhile."""
+"""Maximum characters of a reply: no model writes so many, and other players wait while it is read."""
 _NO_REPLY = "an answer without choices, which holds no reply"
 _LONG, _CUT = 1500, 0.5
-"""Estimated tokens of a prompt, and the share of them that a server has to count at least."""
+"""Estimated tokens of a long prompt, and the minimum share of them that a server has to count."""
 _CUT_WORDS = (
     "counted less than half of a prompt's tokens: it may cut prompts without a word; give it a larger window "
     "(Ollama: OLLAMA_CONTEXT_LENGTH), and name that here as context"
@@ -73,23 +73,22 @@ _TOO_FEW = "counted fewer tokens than a text can have; they are estimated, one f
 _REFUSABLE = frozenset((*SAMPLED, TIER, "logprobs", "top_logprobs", STREAM_OPTIONS)) - {"max_tokens"}
 """Fields of a body that a server may refuse and that can be left out."""
 HELLO = ({"role": "user", "content": "Reply with the word OK."},)
-"""The messages of the shortest call."""
+"""The messages of a health check."""
 _LONGEST_NAME = 300
-"""Characters of a model's name; what is longer in a server's list is none."""
+"""Maximum characters of a model's name; longer entries of a server's list are ignored."""
 _SHORT_TIMEOUT = 60.0
-"""Seconds within which a server that works answers a word."""
+"""Seconds within which a working server answers a health check."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpSettings(WordSettings, ServerSettings):
-    """What can be set for a model behind HTTP. Raises ModelError, naming the setting.
+    """The settings of a model behind HTTP. Raises ModelError, naming the setting.
 
     context: the model's window in tokens; a longer prompt is an unusable reply, not a call.
-    max_tokens_after_timeout: of the reply, in an attempt of a call of which one before was not over in time.
-    stream: replies are asked for as streams; None: where the server takes nothing else.
-    cache: the server is told which prompts begin alike, where it wants to be told. tier: of its service, by
-    its own name, such as "flex", which is cheaper and slower. tier_wait: seconds for which a call waits for
-    that tier; then it takes the usual one.
+    max_tokens_after_timeout: of the reply, in attempts after one that timed out. stream: ask for replies as
+    streams; None: only where the server takes nothing else. cache: tell the server which prompts begin alike,
+    where it has a field for that. tier: the server's name of a service tier, such as "flex", which is cheaper
+    and slower. tier_wait: seconds for which a call waits for that tier; then it takes the usual one.
     """
 
     max_tokens_after_timeout: Annotated[int, Gt(0)] | None = None
@@ -100,10 +99,10 @@ class HttpSettings(WordSettings, ServerSettings):
 
 
 class _Call(NamedTuple):
-    """What a request is made of; the same for all its attempts.
+    """The parts of a request, the same for all its attempts.
 
-    sampled: by name. shape: the reply's JSON schema. ends: see `Chat.shared`. game: what the requests of one
-    game have in common; empty: nothing is known of others.
+    sampled: settings by name. shape: the reply's JSON schema. ends: see `Chat.shared`. game: an id that the
+    requests of one game share; "": none.
     """
 
     messages: ChatMessages
@@ -132,11 +131,13 @@ class ServerModel(Served[HttpSettings]):
 
     @property
     def adaptations(self) -> list[str]:
-        """What this endpoint forced us to change for this model, or left unsaid: sentences, in order."""
+        """The changes that this endpoint forced for this model, and what it does not report: sentences, in
+        order.
+        """
         return [f"{self.name}: the server {what}" for what in self._quirks.log]
 
     def describe(self) -> dict[str, Any]:
-        """What decides the replies: names and settings. No key, no host, no price."""
+        """Everything that decides the replies: names and settings. No key, no host, no price."""
         return {
             "kind": self.dialect.kind,
             "name": self.name,
@@ -173,7 +174,7 @@ class ServerModel(Served[HttpSettings]):
     ) -> Response:
         """The same for messages that are already in words (`retries`: instead of the setting).
 
-        ends, game: what the request has in common with others; see `_Call`. kind: of what is asked.
+        ends, game: shared with other requests; see `_Call`. kind: the kind of call.
         """
         asked = self.settings.sampled(sampling)
         limit = asked["max_tokens"] or self.dialect.longest
@@ -205,12 +206,14 @@ class ServerModel(Served[HttpSettings]):
 
     @property
     def _seconds(self) -> float:
-        """For the first attempt of a call: more than the setting says where replies took longer."""
+        """The time limit of a call's first attempt: more than the setting where replies took longer."""
         usual = max(self.settings.timeout, 0.0 if self.settings.tier is None else FLEX_TIMEOUT)
         return float(max(usual, min(2 * self._quirks.seconds, 2**LONGER * self.settings.timeout)))
 
     async def _health_check(self, connection: Connection) -> Response | None:
-        """What the server answers to a word now: so it is one reply that does not end. None for nothing."""
+        """The answer to a short request, None without one. If there is one, the server works, and only the
+        call's reply does not end.
+        """
         size = CallSize(estimate_texts(one["content"] for one in HELLO), HEALTH_CHECK, 16)
         call = _Call(HELLO, dict.fromkeys(SAMPLED) | {"max_tokens": 16}, size=size)
 
@@ -229,9 +232,9 @@ class ServerModel(Served[HttpSettings]):
         return float(min(_SHORT_TIMEOUT, self.settings.timeout))
 
     async def beside(self, path: str, body: Mapping[str, Any]) -> dict[str, Any] | None:
-        """What the server answers at an address of its own, which stands beside the protocol's ("/tokenize").
+        """The server's answer at an address outside the protocol ("/tokenize").
 
-        None where it has no such address, or refuses what is asked there. Raises as `generate` does.
+        None where it has no such address, or refuses the request. Raises as `generate` does.
         """
         connection = self._connection()
         root = self.endpoint.base_url.rstrip("/").removesuffix("/v1")
@@ -250,9 +253,11 @@ class ServerModel(Served[HttpSettings]):
         return (await self._until_over(connection, attempt)).body or None
 
     async def listed(self) -> tuple[str, ...]:
-        """The names of models that the server lists; empty where it has no such list, or one that is longer
-        than is read. Raises ModelError for a refused key and for an address that cannot be used, ServerError
-        where nothing answers.
+        """The names of models that the server lists; empty where it has no list, or one that is too long to
+        be read.
+
+        Raises ModelError for a refused key and for an address that cannot be used, ServerError where nothing
+        answers.
         """
         connection = self._connection()
         url = self._address(connection, self.dialect.models_path)
@@ -265,7 +270,7 @@ class ServerModel(Served[HttpSettings]):
             if reply.lacking == "address":
                 raise ModelError(f"{at}: the server at {where} cannot be used: {words}")
             if reply.lacking == "end":
-                return ()  # whoever asks for the model itself learns more
+                return ()  # a request to the model itself shows more
             raise ServerError(
                 f"{at}: nothing answers at {where}; start the server or correct base_url ({words})"
             )
@@ -280,7 +285,7 @@ class ServerModel(Served[HttpSettings]):
     # -- what goes out ----------------------------------------------------------------------
 
     def _written(self, call: _Call, tier: str | None, timed_out: bool) -> SentRequest:
-        """The call as this endpoint takes it: less what it has refused."""
+        """The call as a request to this endpoint, without the features that it refused."""
         quirks, sampled = self._quirks, {}
         extra = dict(self.settings.extra or {})
         for name in ("temperature", "top_p", "seed"):
@@ -335,7 +340,7 @@ class ServerModel(Served[HttpSettings]):
         )
 
     def _limit(self, call: _Call, timed_out: bool) -> int | None:
-        """Tokens of the reply, as far as this server takes it."""
+        """The cap on the reply's tokens that this server accepts."""
         limit: int | None = call.size.limit
         if timed_out and self.settings.max_tokens_after_timeout is not None:
             limit = min(self.settings.max_tokens_after_timeout, limit or 10**9)
@@ -353,7 +358,7 @@ class ServerModel(Served[HttpSettings]):
         return None if mark is None or not self.settings.cache or mark[0] in self._quirks.dropped else mark
 
     def _key_of_game(self, call: _Call, body: dict[str, Any]) -> tuple[dict[str, str], frozenset[str]]:
-        """Tell the server which calls belong together: headers, and the feature's name."""
+        """Mark the calls of one game for the server. Returns headers, and the name of the feature."""
         key, headers = self.provider.caching.key, dict[str, str]()
         if not self.settings.cache or not call.game or key is None or key in self._quirks.dropped:
             return headers, frozenset()
@@ -365,9 +370,7 @@ class ServerModel(Served[HttpSettings]):
     async def _attempt(
         self, connection: Connection, call: _Call, sent: SentRequest, seconds: float, history: CallHistory
     ) -> Response | Failed:
-        """One HTTP exchange. Everything that can go wrong in it comes back as Failed. history: of the call's
-        attempts so far.
-        """
+        """One HTTP exchange. All its errors come back as Failed. history: of the call's attempts so far."""
 
         def classify(status: int, error: object, headers: Mapping[str, str]) -> Fault:
             return self._fault(status, error, headers, sent)
@@ -432,8 +435,8 @@ class ServerModel(Served[HttpSettings]):
             said, finish = said._replace(text=""), Finish(FinishReason.UNREAD, words)
         if seconds > self.settings.timeout:
             self._quirks.seconds = max(self._quirks.seconds, seconds)
-        whole = finish.reason is FinishReason.ANSWERED
-        if whole and said.elsewhere and self._quirks.ask_otherwise(said.elsewhere, sent, history):
+        complete = finish.reason is FinishReason.ANSWERED
+        if complete and said.elsewhere and self._quirks.ask_otherwise(said.elsewhere, sent, history):
             fault = Fault("retry", f"the reply stands in {said.elsewhere}")
             return Failed(fault, usage, again=True, reason=FinishReason.ELSEWHERE)
         self._quirks.answered(sent, history)
@@ -443,7 +446,7 @@ class ServerModel(Served[HttpSettings]):
         return Response(said.text, usage, finish, seconds, likeliest=said.likeliest, tier=said.tier)
 
     def _finish(self, said: ServerAnswer, sent: SentRequest, finish: Finish) -> Finish:
-        """How the call ended, with what belongs to it beside the reason."""
+        """How the call ended, with the words that belong to the reason."""
         if not said.text.strip():
             if finish.reason is FinishReason.CUT:
                 finish = Finish(FinishReason.CUT_THINKING)
@@ -465,7 +468,9 @@ class ServerModel(Served[HttpSettings]):
         return finish
 
     def _counted(self, said: ServerAnswer, call: _Call) -> TokenCounts:
-        """What an answer took: as its server counted, unless it did not, or too little to be true."""
+        """The tokens of an answer: as the server counted them, or estimated where it did not count or counted
+        too few.
+        """
         counts, size = said.counts, call.size
         written = f"{said.text}{said.thoughts}"
         if counts is None or (said.text and not counts.completion):
@@ -486,14 +491,16 @@ class ServerModel(Served[HttpSettings]):
         return counts._replace(prompt=prompt, completion=completion)
 
     def _too_long(self, call: _Call) -> Response:
-        """An unusable reply. How much of it was written is not known: as much as was read is counted."""
+        """The response for a reply that is too long. Its tokens are not known: those that were read are
+        counted.
+        """
         largest = self.settings.max_reply_bytes
         self._quirks.note(f"sent a reply of more than {largest:,} bytes; its tokens are estimated")
         spent = self._spend(TokenCounts(call.size.estimated, largest // 4), call.size)
         return Response("", spent, Finish(FinishReason.UNREAD, f"the reply is longer than {largest:,} bytes"))
 
     def _may_adapt(self, fault: Fault) -> bool:
-        """Whether the settings leave open what was refused."""
+        """Whether the settings allow to change what was refused."""
         return fault.setting != STREAM or self.settings.stream is not False
 
     def _fault(self, status: int, body: object, headers: Mapping[str, str], sent: SentRequest) -> Fault:

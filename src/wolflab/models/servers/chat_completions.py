@@ -1,5 +1,5 @@
-"""The dialect that OpenAI's chat completions began, and nearly every server speaks: what goes out, what comes
-back. Pure functions.
+"""OpenAI's chat completions, the dialect of nearly every server: bodies of requests and answers. Pure
+functions.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ _FINISHES = {
         "malformed_function_call",
     ),
 }
-"""How servers say why a reply ended (in any case, and before a colon), where it is no plain end."""
+"""Servers' words for why a reply ended (in any case, and before a colon), where it is no plain end."""
 _REASONS = {word: reason for reason, words in _FINISHES.items() for word in words}
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking")
-"""Fields of a message in which servers set thoughts apart."""
+"""Fields of a message in which servers put thoughts."""
 
 
 class ChatCompletions:
@@ -90,18 +90,18 @@ class ChatCompletions:
         return with_extra(body, wanted.extra)
 
     def joined(self, events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """The answer that a stream's events come to. One that breaks off has no finish_reason."""
-        whole: dict[str, Any] = {}
+        """The answer in a stream's events. One that breaks off has no finish_reason."""
+        answer: dict[str, Any] = {}
         choice: dict[str, Any] = {}
         deltas: list[Mapping[str, Any]] = []
         for event in events:
             for name in ("usage", TIER, "timings", "error"):
                 if event.get(name) is not None:
-                    whole[name] = event[name]
+                    answer[name] = event[name]
             first = _first_choice(event)
             if first is None:
                 continue
-            whole["choices"] = [choice]
+            answer["choices"] = [choice]
             delta = first.get("delta") or first.get("message")
             if isinstance(delta, Mapping):
                 deltas.append(delta)
@@ -112,13 +112,13 @@ class ChatCompletions:
             if isinstance(listed, Mapping) and isinstance(listed.get("content"), list):
                 choice.setdefault("logprobs", {"content": []})["content"] += listed["content"]
         choice["message"] = joined_deltas(deltas)
-        if "finish_reason" not in choice:  # counts on the way are not those of the whole reply
+        if "finish_reason" not in choice:  # counts before the end are not those of the complete reply
             choice["finish_reason"] = "abort"
-            whole.pop("usage", None)
-        return whole
+            answer.pop("usage", None)
+        return answer
 
     def read(self, body: Mapping[str, Any]) -> ServerAnswer:
-        """What a body says; an absent or odd part of it is none."""
+        """The answer in a body; absent and malformed parts are left empty."""
         empty = not isinstance(body.get("choices"), list) or not body["choices"]
         counts, tier = token_counts(body, not empty), tier_named(body.get(TIER))
         choice = _first_choice(body)
@@ -136,7 +136,7 @@ class ChatCompletions:
             text, finish = text or refusal, Finish(FinishReason.REFUSED)
         if not message and isinstance(choice.get("text"), str):  # the older completions
             text = choice["text"]
-        thoughts = next((said for name in _THOUGHTS if (said := _said(message.get(name)))), "")
+        thoughts = next((said for name in _THOUGHTS if (said := _thought_text(message.get(name)))), "")
         elsewhere = "" if text.strip() else _elsewhere(message, thoughts)
         return ServerAnswer(
             text, finish, counts, elsewhere, thoughts, False, None, tier, likeliest_tokens(choice)
@@ -173,20 +173,18 @@ def _first_choice(reply: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _reason(word: object) -> FinishReason | None:
-    """Why a reply ended, where that is no plain end."""
+    """Why a reply ended; None for a plain end."""
     return _REASONS.get(word.partition(":")[0].strip().lower()) if isinstance(word, str) else None
 
 
 def _text(content: object) -> str:
-    """The text of a message: a string, a list of parts of which those of type text count, or an object, which
-    is written down as JSON again.
-    """
+    """The text of a message: a string, the text parts of a list, or an object as JSON."""
     if isinstance(content, dict):
         return json.dumps(content, ensure_ascii=False)
     return content if isinstance(content, str) else "".join(texts_in(content))
 
 
-def _said(thoughts: object) -> str:
+def _thought_text(thoughts: object) -> str:
     return thoughts if isinstance(thoughts, str) else "".join(texts_in(thoughts))
 
 
@@ -197,19 +195,21 @@ def _elsewhere(message: Mapping[str, Any], thoughts: str) -> str:
         return "tool_calls" if message.get("tool_calls") else "function_call"
     if message.get("parsed") is not None:
         return "parsed"
-    return next((name for name in _THOUGHTS if _said(message.get(name)).strip()), "") if thoughts else ""
+    return (
+        next((name for name in _THOUGHTS if _thought_text(message.get(name)).strip()), "") if thoughts else ""
+    )
 
 
 _LISTED = 20
-"""Tokens in one place, at most; OpenAI's protocol knows no more."""
+"""Maximum number of tokens in one place, as in OpenAI's protocol."""
 _LARGEST = 1e9
-"""A log-probability beyond is none; nor is NaN."""
+"""The largest absolute value of a log-probability; larger ones and NaN are ignored."""
 
 
 def likeliest_tokens(choice: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:
-    """(token, log-probability) each, of those that the server lists where the reply's first word begins.
+    """(token, log-probability) of the tokens that the server lists at the reply's first word.
 
-    Tokens without a letter or a digit ("**", a line's end) are passed over. Empty where there is no list.
+    Tokens without a letter or a digit ("**", a line's end) are skipped. Empty where there is no list.
     """
     logprobs = choice.get("logprobs")
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
@@ -247,8 +247,8 @@ ANTHROPICS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_t
 
 
 def token_counts(reply: Mapping[str, Any], answered: bool = True) -> TokenCounts | None:
-    """What the server counted; None where its answer has no counts that make sense. answered: a reply was
-    written, whose tokens have to be counted too.
+    """The server's counts; None where its answer has no plausible ones. answered: a reply was written, and
+    its tokens must be counted too.
     """
     usage = reply.get("usage")
     prompt, completion = count(usage, "prompt_tokens"), count(usage, "completion_tokens")
@@ -257,7 +257,7 @@ def token_counts(reply: Mapping[str, Any], answered: bool = True) -> TokenCounts
         completion = count(usage, "output_tokens")
     if not prompt or (answered and completion is None):  # there is no prompt of 0 tokens
         return None
-    # llama.cpp tells beside the usage how much of the prompt it had.
+    # llama.cpp gives the number of cached prompt tokens beside the usage.
     cached = _largest([*(count(usage, *path) for path in _CACHED), count(reply, "timings", "cache_n")])
     written = _largest(count(usage, *path) for path in _WRITTEN) or 0
     completion = completion or 0

@@ -1,8 +1,8 @@
-"""What a dialect is: in which form a server is asked, in which form it answers, and in which it fails.
+"""Dialects: the forms of servers' requests, answers and errors.
 
 A dialect is one module, of pure functions around one object (`chat_completions.CHAT_COMPLETIONS`,
-`messages.MESSAGES`). It writes a `ChatRequest` as a body, and reads a `ServerAnswer` out of a body. What goes
-wrong, and what is then given up, is for `chat` to decide.
+`messages.MESSAGES`). It writes a `ChatRequest` as a body, and reads a `ServerAnswer` out of a body. `chat`
+handles errors and decides which features are given up.
 """
 
 from __future__ import annotations
@@ -21,32 +21,33 @@ ChatMessages = Sequence[Mapping[str, str]]
 """Messages with their "role" and "content"."""
 
 LIST_LENGTHS = frozenset(("minItems", "maxItems"))
-"""Keywords of a schema that many servers refuse. They narrow a reply, and the reading checks them anyway."""
+"""Keywords of a schema that many servers refuse. They restrict a reply, and the reading checks them
+anyway."""
 OPTIONAL_KEYWORDS = LIST_LENGTHS | {"additionalProperties", "enum"}
-"""All that a schema can be sent without. Of lists of values (`enum`) those of texts stay."""
+"""All keywords that can be left out of a schema. An `enum` of texts stays."""
 
 FORMAT = "response_format"
-"""The feature of a request that asks for a form of the reply."""
+"""The feature: the request asks for a form of the reply."""
 SYSTEM = "system"
-"""The feature of a request that the rules have a role of their own."""
+"""The feature: the rules are a message with the role "system"."""
 STREAM = "stream"
-"""The feature of a request that it is to be answered by a stream."""
+"""The feature: the answer is to be a stream."""
 STREAM_OPTIONS = "stream_options"
 """The field that asks for a count of tokens in a stream."""
 TIER = "service_tier"
-"""The field that names the tier of a server's service, in requests and answers."""
+"""The field with the service tier, in requests and answers."""
 _LONGEST_TIER = 40
-"""Letters of a tier's name."""
+"""Maximum letters of a tier's name."""
 
 
 class ChatRequest(NamedTuple):
-    """A request as it is to be written, less what the server has refused.
+    """A request to be written, without the features that the server refused.
 
-    sampled: settings by name, None where nothing is said. limit: name and value of the cap on the reply, if
-    it is sent. shape: the reply's JSON schema, without the keywords that are left out; None: free text, or
-    asked for in words alone. ends: characters of the messages, run together, after which the server is told
-    to keep what it made of them. mark: how it is told. along: fields that go with marks. system: rules have a
-    role of their own. extra: more fields of the body.
+    sampled: settings by name, None where there is none. limit: name and value of the cap on the reply, if it
+    is sent. shape: the reply's JSON schema, without the keywords that are left out; None: free text, or asked
+    for in words alone. ends: positions in the joined messages up to which the server is to cache. mark: the
+    field that says so. along: fields that go with marks. system: the rules have the role "system". extra:
+    more fields of the body.
     """
 
     model: str
@@ -68,8 +69,8 @@ class ChatRequest(NamedTuple):
 class TokenCounts(NamedTuple):
     """Tokens as a server counted them.
 
-    cached: of the prompt's, those read from a cache; None where the server does not say. written: of the
-    prompt's, those put into one.
+    cached: prompt tokens read from a cache; None where the server does not say. written: prompt tokens put
+    into one.
     """
 
     prompt: int
@@ -79,12 +80,12 @@ class TokenCounts(NamedTuple):
 
 
 class ServerAnswer(NamedTuple):
-    """What a reply's body says. Nothing in it is checked against what was asked.
+    """The content of a reply's body, not checked against the request.
 
-    finish: how the reply ended; FinishReason.LOST where the server did not bring it to an end. elsewhere: the
-    field in which the reply stands where it is not in the one for answers; "" where that has it. thoughts:
-    text that the server sets apart as thoughts. empty: it holds no reply at all, not even an empty one.
-    error: that a router passes on within its answer. likeliest: see `models.base.Response`.
+    finish: how the reply ended; FinishReason.LOST where the server did not complete it. elsewhere: the field
+    that holds the reply, if it is not the one for answers. thoughts: text that the server marks as thoughts.
+    empty: it holds no reply at all, not even an empty one. error: an error that a router passes on within its
+    answer. likeliest: see `models.base.Response`.
     """
 
     text: str
@@ -99,9 +100,9 @@ class ServerAnswer(NamedTuple):
 
 
 class Dialect(Protocol):
-    """See the module. kind: in descriptions of models. path: behind the base URL. field: in which an answer
-    has its reply. end_mark: how the last event of a stream begins. longest: tokens of a reply where nobody
-    says, for servers that have to be told.
+    """See the module. kind: its name in descriptions of models. path: after the base URL. field: the field of
+    an answer that has the reply. end_mark: the beginning of a stream's last event. longest: the default cap
+    on a reply's tokens, for servers that require one.
     """
 
     kind: str
@@ -117,11 +118,11 @@ class Dialect(Protocol):
         ...
 
     def joined(self, events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """The body that a stream's events come to."""
+        """The body in a stream's events."""
         ...
 
     def read(self, body: Mapping[str, Any]) -> ServerAnswer:
-        """What a body says."""
+        """The answer in a body."""
         ...
 
 
@@ -131,8 +132,8 @@ NOT_JSON = object()
 
 
 def decoded(content: bytes) -> Any:
-    """A body's JSON, or NOT_JSON. What a strict reader refuses (NaN, half a surrogate pair) is read too; half
-    a pair is no text, and becomes a question mark.
+    """A body's JSON, or NOT_JSON. NaN and halves of surrogate pairs, which strict readers refuse, are read
+    too; such a half becomes a question mark.
     """
     try:
         return msgspec.json.decode(content)
@@ -145,13 +146,13 @@ def decoded(content: bytes) -> Any:
 
 
 def looks_like_stream(content: bytes) -> bool:
-    """Whether a body is a stream of events, whatever its server calls it."""
+    """Whether a body is a stream of events, whatever its content type."""
     return content[:64].lstrip().startswith((b"data:", b"event:", b":"))
 
 
 def events_of(content: bytes) -> list[dict[str, Any]]:
-    """The objects that a stream's events carry: the data of each up to an empty line (HTML, §9.2.6) or to
-    the end. A sign of life or an end mark is none.
+    """The objects in a stream's events: the data of each up to an empty line (HTML, §9.2.6) or to the end.
+    Keep-alives and end marks are left out.
     """
     found: list[dict[str, Any]] = []
     data: list[bytes] = []
@@ -168,7 +169,7 @@ def events_of(content: bytes) -> list[dict[str, Any]]:
 
 
 def _lines(content: bytes) -> Iterator[bytes]:
-    """Line by line, so that others have their turn between: there may be millions."""
+    """The lines, one at a time, so that other threads can run: there may be millions."""
     text, at = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n"), 0
     while (end := text.find(b"\n", at)) >= 0:
         yield text[at:end]
@@ -176,8 +177,8 @@ def _lines(content: bytes) -> Iterator[bytes]:
 
 
 def joined_deltas(deltas: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """The message that a stream's deltas come to: parts one after the other, else texts run together, else
-    the last of anything.
+    """The message in a stream's deltas: of each field, the parts in order, or else the texts joined, or else
+    the last value.
     """
     values: dict[str, list[Any]] = {}
     for delta in deltas:
@@ -212,7 +213,7 @@ def without_keywords(schema: dict[str, Any], keywords: Collection[str]) -> dict[
 
 
 def optional_keywords(schema: dict[str, Any]) -> frozenset[str]:
-    """Those of `OPTIONAL_KEYWORDS` that a schema would lose."""
+    """The keywords of `OPTIONAL_KEYWORDS` in a schema."""
     found = _optional(schema)
     for form in schema.get("properties", {}).values():
         found |= optional_keywords(form)
@@ -227,14 +228,14 @@ def _optional(schema: dict[str, Any]) -> frozenset[str]:
 # -- messages ---------------------------------------------------------------------------------
 
 _MOST_MARKS = 4
-"""Vendors take no more marks in one request."""
+"""Maximum number of marks in one request."""
 
 
 def with_marks(messages: ChatMessages, ends: Iterable[int], mark: tuple[str, object]) -> list[dict[str, Any]]:
-    """The messages, in parts where text ends that other requests begin with, and a mark on these parts.
+    """The messages, split where shared text ends, with a mark on these parts.
 
-    ends: characters from the beginning of all the messages' texts, run together; the last four count. No
-    part is blank, which vendors refuse.
+    ends: characters from the beginning of all messages' texts, joined; the last four count. No part is blank,
+    which vendors refuse.
     """
     name, value = mark
     last = sorted(set(ends))[-_MOST_MARKS:]
@@ -257,14 +258,14 @@ def with_marks(messages: ChatMessages, ends: Iterable[int], mark: tuple[str, obj
 
 
 def without_system(messages: ChatMessages) -> list[dict[str, str]]:
-    """The messages with what the system says before the first words of the user. Its text, run together with
-    the rest, begins as it did, but for a gap.
+    """The messages with the system's text before the first text of the user. All texts joined are as before,
+    but for a gap.
     """
-    told = "\n\n".join(message["content"] for message in messages if message["role"] == "system")
+    system = "\n\n".join(message["content"] for message in messages if message["role"] == "system")
     rest = [dict(message) for message in messages if message["role"] != "system"]
     for message in rest:
-        if message["role"] == "user" and told:
-            message["content"] = f"{told}\n\n{message['content']}"
+        if message["role"] == "user" and system:
+            message["content"] = f"{system}\n\n{message['content']}"
             break
     return rest
 
@@ -279,11 +280,11 @@ def ends_without_system(ends: Iterable[int], messages: ChatMessages) -> tuple[in
 # -- reading ----------------------------------------------------------------------------------
 
 _MOST = 10**8
-"""Tokens of one call: a count beyond is no count."""
+"""Maximum tokens of one call; a larger count is ignored."""
 
 
 def count(counts: object, *path: str) -> int | None:
-    """A number of tokens in a server's answer; None where it is none."""
+    """The number of tokens at `path` in a server's answer; None where there is none."""
     for name in path:
         counts = counts.get(name) if isinstance(counts, Mapping) else None
     if isinstance(counts, bool) or not isinstance(counts, int | float) or not 0 <= counts < _MOST:
@@ -292,7 +293,7 @@ def count(counts: object, *path: str) -> int | None:
 
 
 def tier_named(tier: object) -> str:
-    """The tier in which a request was served; empty for the usual one, and for what is no name."""
+    """The tier in which a request was served; "" for the usual one, and for a value that is no name."""
     if not isinstance(tier, str) or tier in ("default", "standard", "auto", "on_demand"):
         return ""
     return "".join(letter for letter in tier[:_LONGEST_TIER] if letter.isprintable())

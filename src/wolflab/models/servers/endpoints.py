@@ -1,4 +1,4 @@
-"""What all models of one endpoint share: connections, places in flight, rate, outages, what it has refused.
+"""Everything that the models of one endpoint share: connections, limits, outages, refusals.
 
 An endpoint is a base URL with one key. Nothing here knows what a request asks.
 """
@@ -30,9 +30,9 @@ from .rate_limit import RateLimiter
 
 
 class Outage:
-    """A server that answers nobody: one of the calls tries again, and all others wait until it is answered.
+    """A server that does not answer: one of the calls tries again, and all others wait until it is answered.
 
-    tries: since nobody is answered. seconds: for how long. Both are 0 while the server answers.
+    tries: attempts in this outage. seconds: its length. Both are 0 while the server answers.
     """
 
     def __init__(self) -> None:
@@ -42,21 +42,21 @@ class Outage:
         self.waiting: list[asyncio.Future[None]] = []
 
     def turns(self) -> Turns:
-        """For one call: what it awaits before each attempt. In an outage, that lets one call on."""
+        """The object that one call awaits before each attempt. In an outage, it lets one call try."""
         return Turns(self)
 
     def begin(self) -> None:
-        """Nobody is answered any more."""
+        """An outage begins."""
         self.on = True
 
     def end(self) -> None:
-        """Somebody was answered."""
+        """The outage is over."""
         if self.on:
             self.on, self.trying, self.tries, self.seconds = False, None, 0, 0.0
             self.wake()
 
     def wake(self) -> None:
-        """Let all who wait look again."""
+        """Wake all waiting calls."""
         for waiting in self.waiting:
             if not waiting.done():
                 waiting.set_result(None)
@@ -74,7 +74,7 @@ class Turns:
     async def __aenter__(self) -> Turns:
         return self
 
-    async def mine(self) -> None:
+    async def wait_turn(self) -> None:
         """Return when it is this call's turn."""
         outage = self.outage
         while outage.on and outage.trying not in (None, self):
@@ -85,8 +85,8 @@ class Turns:
             outage.trying = self
 
     def lasted(self, seconds: float) -> None:
-        """An attempt of the call failed, and took so many seconds with what was waited after it."""
-        if self.outage.trying is self:  # those of others were made beside it
+        """An attempt of the call failed. seconds: its time, with the wait after it."""
+        if self.outage.trying is self:  # other calls' attempts overlap with it
             self.outage.tries += 1
             self.outage.seconds += seconds
 
@@ -98,8 +98,8 @@ class Turns:
 
 @dataclass(slots=True)
 class Connection:
-    """One event loop's connection: the client, its headers, its places in flight, its rate limit, its outage,
-    and which models use it.
+    """One event loop's connection: client, headers, slots for calls in flight, rate limit, outage, and the
+    models that use it.
     """
 
     client: HttpClient
@@ -114,8 +114,9 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class EndpointAccess:
-    """How an endpoint is reached. key_header: in which the key goes. headers, query: beside it, with
-    ``${NAME}`` for what the environment has. own: the variable whose key belongs to this server.
+    """The credentials and additions of an endpoint's requests. key_header: the header with the key. headers,
+    query: more of them, with ``${NAME}`` for environment variables. own: the variable whose key belongs to
+    this server.
     """
 
     key_header: str = "Authorization"
@@ -128,8 +129,8 @@ class Endpoint:
     """A base URL with one key. Get it from `endpoint()`, so that all its models share it.
 
     max_in_flight, per_minute: None until a model sets it; the smallest value set wins. It holds for each
-    event loop that is opened from then on. answers: how many calls were answered. tell: hears in a sentence
-    when the server gives no answer any more, and when it does again.
+    event loop that is opened from then on. answers: the number of answered calls. tell: called with a
+    sentence when an outage begins and when it ends.
     """
 
     def __init__(self, base_url: str, variable: str | None, access: EndpointAccess) -> None:
@@ -156,21 +157,21 @@ class Endpoint:
         self.per_minute = min(per_minute, self.per_minute or per_minute)
 
     def quirks(self, model: str, provider: Provider, has_limit: bool) -> Quirks:
-        """What is known of `model` here, shared by everything that uses it. has_limit: see `Quirks`."""
+        """The quirks of `model` here, shared by all that use it. has_limit: see `Quirks`."""
         if model not in self._quirks:
             self._quirks[model] = Quirks(provider, has_limit)
         return self._quirks[model]
 
     def refuse(self, why: str, model: str = "") -> None:
-        """From now on no call to `model` is made, to no model at all without one. why: a sentence."""
+        """Refuse all further calls to `model`, or to all models without one. why: a sentence."""
         self._refusals[model] = why
 
     def refused(self, model: str) -> str:
-        """Why calls to `model` are refused; empty where they are not."""
+        """Why calls to `model` are refused; "" where they are not."""
         return self._refusals.get("") or self._refusals.get(model, "")
 
-    def try_anew(self) -> None:
-        """Forget refusals: what was wrong may have been mended."""
+    def forget_refusals(self) -> None:
+        """Forget refusals: the cause may have been removed."""
         self._refusals.clear()
 
     def answered(self) -> None:
@@ -186,7 +187,7 @@ class Endpoint:
             )
 
     def silent(self, words: str) -> None:
-        """Nobody is answered any more. words: why, and how long that is waited for."""
+        """Report an outage. words: why, and how long calls wait."""
         self._now(True, f"gives no answer {words}")
 
     def _now(self, silent: bool, words: str) -> None:
@@ -212,7 +213,7 @@ class Endpoint:
         return connection
 
     async def leave(self, user: object) -> None:
-        """`user` makes no more calls on this loop; the last one out closes the connections."""
+        """`user` makes no more calls on this loop; the last user closes the connections."""
         loop = asyncio.get_running_loop()
         connection = self._connections.get(loop)
         if connection is None:
@@ -231,7 +232,7 @@ class Endpoint:
         headers, query = dict(access.headers), dict(access.query)
         variables = [*([self.variable] if self.variable else []), *named_in(headers), *named_in(query)]
         check_destination([name for name in variables if name != access.own], self.base_url, who)
-        watch().excuse()
+        watch().ignore_pause()
         sent = with_environment(headers, "headers")
         said = {name.lower() for name in sent}
         if key and access.key_header.lower() not in said:
@@ -257,7 +258,7 @@ def endpoint(base_url: str, variable: str | None, access: EndpointAccess) -> End
 
 
 def is_own(provider: Provider, base_url: str, variable: str | None) -> bool:
-    """Whether a key belongs to the server at that address: it is the provider's own, and so is the server."""
+    """Whether a key belongs to the server at that address: both are the provider's own."""
     if variable is None or variable != provider.key:
         return False
     server, usual = urlsplit(base_url), urlsplit(provider.base_url or "")

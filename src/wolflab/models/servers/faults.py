@@ -1,7 +1,6 @@
-"""What a server's error means, read from its status, headers and words. Pure functions.
+"""The meaning of a server's error, from its status, headers and words. Pure functions.
 
-Servers that speak the same protocol word their errors differently; every guess about those words is in
-this file, and none is made anywhere else.
+Servers with the same protocol word their errors differently. All guesses about these words are in this file.
 """
 
 from __future__ import annotations
@@ -21,22 +20,23 @@ FaultKind = Literal[
 ]
 
 _READ = 20_000
-"""Characters of a server's words that are read."""
+"""Maximum characters of a server's words that are read."""
 SHOWN = 200
-"""How many characters of a server's words are shown."""
+"""Maximum characters of a server's words that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One failed attempt.
 
-    kind: retry (the server's trouble: wait and try again) · quota (paid credit is used up) · key
-    (refused) · model (not known there) · address (what answers there is not to be used as it is) · context
-    (the prompt does not fit) · filter · broken (the model wrote, but not in the form that it was held to;
-    `reply` is what it wrote) · setting (refused; `setting` names it) · long (more than is read of a reply) ·
-    request (anything else that will not get better).
-    wait: seconds that the server asked for. timed_out: the reply did not come to an end in time.
-    possibly_paid: the server may have worked on the request, and charge for it.
+    kind: retry (the server's trouble: wait and try again) · quota (paid credit is used up) · key (refused) ·
+    model (not known there) · address (the address cannot be used as it is) · context (the prompt does not
+    fit) · filter · broken (the model did not write the required form; `reply` is what it wrote) · setting
+    (refused; `setting` names it) · long (the reply is too long to be read) · request (any other permanent
+    error).
+
+    wait: seconds that the server asked for. timed_out: the reply was not complete in time. possibly_paid: the
+    server may have worked on the request, and charge for it.
     """
 
     kind: FaultKind
@@ -50,7 +50,7 @@ class Fault:
 
     @property
     def too_many(self) -> bool:
-        """There were too many requests, and for how long to wait is not said."""
+        """There were too many requests, and the server did not say how long to wait."""
         return self.kind == "retry" and self.status == 429 and self.wait is None
 
 
@@ -59,20 +59,20 @@ _CONTEXT = re.compile(
     r"|prompt is too long|input is too long|too many (input |prompt )?tokens(?!, please wait)"
     r"|exceeds? the (model's )?(max|token limit)|could not finish the message"
     r"|maximum prompt length|range of input length|exceeded model token limit|token length too long"
-    # What is left for the reply, after a prompt that fills the window.
+    # The tokens left for the reply, after a prompt that fills the window.
     r"|max_(completion_)?tokens must be at least 1, got -|value >= 1, but got -"
     r"|longer than the (maximum )?model|maximum (allowed )?input length|prompt exceeds max length"
     r"|inputs` (tokens \+|must have less)|n_keep|token count[^.]{0,30} exceeds",
     re.IGNORECASE,
 )
 _TOO_LARGE = re.compile(r"request too large for", re.IGNORECASE)
-"""More tokens than this key may send in a minute, whatever is waited."""
+"""More tokens than this key may send in a minute: no wait helps."""
 _LONGEST = re.compile(
     r"max_(?:completion_)?tokens[^.]{0,60}\[1, ?(?P<range>\d{1,9})\]"
     r"|supports at most (?P<most>\d{1,9}) completion tokens"
     r"|> (?P<above>\d{1,9}), which is the maximum allowed number of output tokens"
 )
-"""How servers say how long a reply may be at most."""
+"""Servers' words for the maximum length of a reply."""
 _SYSTEM = re.compile(
     r"system role (is )?not supported|does not support '(system|developer)'|only user and assistant roles"
     r"|roles must alternate|developer instruction is not enabled|system messages? (are|is) not"
@@ -103,7 +103,7 @@ _MODEL = re.compile(
     re.IGNORECASE,
 )
 _NO_ADDRESS = "Unexpected endpoint or method"
-"""What LM Studio says under status 200."""
+"""LM Studio's words under status 200."""
 _NO_MODEL = {"model_not_found", "1211"}
 _KEY = re.compile(
     r"(api|authentication|auth)[ _-]?(key|token)[^.]{0,40}?(not valid|invalid|incorrect|expired|revoked)"
@@ -123,7 +123,7 @@ _KEYWORD = {
     # The word alone is no sign: a server that knows other kinds of `response_format` lists them as an enum.
     "enum": re.compile(r"\.enum\b|\benum\[|\benums? .{0,40}\bstring", re.IGNORECASE),
 }
-"""How servers name the keywords of a schema that they refuse."""
+"""Servers' words for the keywords of a schema that they refuse."""
 _CONTEXT_CODES = {"context_length_exceeded", "exceed_context_size_error", "string_above_max_length", "1261"}
 _QUOTA_CODES = {"insufficient_quota", "insufficient_balance", "billing_hard_limit_reached", "1113"}
 _QUOTA = re.compile(
@@ -132,7 +132,7 @@ _QUOTA = re.compile(
 )
 _RETRIED = {408, 409, 425, 429, 498, 499}
 _GATEWAY_GAVE_UP = {408, 499, 504, 524}
-"""Statuses of a gateway that waited no longer; the server behind it may have answered."""
+"""Statuses of a gateway that gave up; the server behind it may have answered."""
 
 
 def of_status(
@@ -147,9 +147,9 @@ def of_status(
     """The fault behind an error status.
 
     body: the decoded error object, text, or None. sent: the names of the settings in the request. keywords:
-    of the schema in it, those that it can do without; one that is refused is named as a setting is.
-    filtered: error codes that mean the content filter at this provider. A key that a server repeats has to be
-    taken out of the body before.
+    those of its schema that can be left out; a refused one is named as a setting is. filtered: error codes
+    that mean the content filter at this provider. The caller removes keys that a server repeats from the
+    body.
     """
     codes, param, message = _parts(body)
     message = message[:_READ]
@@ -173,15 +173,15 @@ def of_status(
     if status == 403 and (codes & _NO_MODEL or _MODEL.search(message)):
         return fault("model")  # one model that this key may not use; others it may
     if status in (401, 403) or (status == 400 and _KEY.search(message)):
-        # A model that may not say them answers so too.
+        # The answer too where a model may not give them.
         denied = "logprobs" in sent and "logprobs" in message
         return fault("setting", setting="logprobs") if denied else fault("key")
     if _TOO_LARGE.search(message):
         return fault("context")
     if status in _RETRIED:
-        wait = retry_after(headers) or wait_in(message)
+        wait = retry_after(headers) or _wait_in(message)
         return fault("retry", wait=wait, possibly_paid=status in _GATEWAY_GAVE_UP)
-    # A few servers answer 500 where they mean 400; only words that name the cause are believed there.
+    # A few servers answer 500 where they mean 400; that is read only from words that name the cause.
     if codes & set(filtered) or (status < 500 and _FILTER.search(message)):
         return fault("filter")
     if "system" in sent and _SYSTEM.search(message):
@@ -226,7 +226,9 @@ def _error_in(body: object) -> object:
 
 
 def _with_raw(inner: Mapping[str, Any], message: str) -> str:
-    """With the words of the server behind a router (OpenRouter), which it passes on as a text."""
+    """The message with the words of the server behind a router (OpenRouter), which passes them on as a
+    text.
+    """
     metadata = inner.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, Mapping) else None
     if not isinstance(raw, str):
@@ -242,32 +244,32 @@ _TITLE = re.compile(r"<(title|h1)\b[^>]{0,200}>([^<]{1,300})<", re.IGNORECASE)
 
 
 def _of_page(text: str) -> str:
-    """What a page says that stands in the place of an error."""
+    """The title of a page in place of an error."""
     found = _TITLE.search(text) if "<" in text else None
     return f"a page: {found[2].strip()}" if found else text
 
 
 def reply_limit(words: str) -> int | None:
-    """How many tokens a reply may have, where an error says so."""
+    """The maximum number of tokens of a reply, if an error names it."""
     found = _LONGEST.search(words)
     return None if found is None else int(found["range"] or found["most"] or found["above"])
 
 
 def _broken_reply(body: object) -> str | None:
-    """What the model wrote where a server that holds it to JSON finds that it is none (Groq); else None."""
+    """The model's text, where a server that requires JSON rejects it (Groq); else None."""
     inner = _error_in(body)
     written = inner.get("failed_generation") if isinstance(inner, Mapping) else None
     return written[:_READ] if isinstance(written, str) else None
 
 
 def _keyword(message: str, keywords: Collection[str]) -> str:
-    """Which keyword of the schema the error names first; empty when it names none."""
+    """The keyword of the schema that the error names first; "" when it names none."""
     found = [(match.start(), name) for name in keywords if (match := _KEYWORD[name].search(message))]
     return min(found)[1] if found else ""
 
 
 def _refused(param: str, message: str, sent: Collection[str]) -> str:
-    """Which of the settings sent the error is about; empty when it names none."""
+    """The setting that the error is about, of those sent; "" when it names none."""
     if _ONE_OF_BOTH in message and "top_p" in sent:
         return "top_p"
     path: list[str] = re.findall(r"\w+", param)
@@ -284,14 +286,14 @@ _DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)\s*(ms|s\b
 _AGAIN_IN = re.compile(r"(?:try again|retry) (?:in|after) (?=\d)", re.IGNORECASE)
 
 
-def wait_in(message: str) -> float | None:
-    """Seconds to wait as an error's words say it: "try again in 6m0s", "retry after 6 seconds"."""
+def _wait_in(message: str) -> float | None:
+    """Seconds to wait, from an error's words: "try again in 6m0s", "retry after 6 seconds"."""
     found = _AGAIN_IN.search(message)
     return _duration(message[found.end() : found.end() + 40]) if found else None
 
 
 def _duration(text: str) -> float | None:
-    """Seconds of a duration such as "1.2s", "354ms", "1h2m3s"; None for none, and for no time."""
+    """Seconds of a duration such as "1.2s", "354ms", "1h2m3s"; None for anything else, and for 0."""
     found = _DURATION.match(text)
     if found is None:
         return None
@@ -301,9 +303,9 @@ def _duration(text: str) -> float | None:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait: `Retry-After-Ms`, or `Retry-After` in seconds or as a date (RFC 9110 §10.2.3), or when
-    a limit that is used up is reset. None where nothing is said, or no time: some servers say 0 while they
-    have trouble.
+    """Seconds to wait: `Retry-After-Ms`, or `Retry-After` in seconds or as a date (RFC 9110 §10.2.3), or
+    until a used-up limit is reset. None where none is given, or 0: some servers say 0 while they have
+    trouble.
 
     A date counts from the response's own `Date`, so that a wrong clock here does no harm.
     """

@@ -1,10 +1,9 @@
-"""The HTTP client: a request goes out, a whole reply comes in, and what can go wrong between is told.
+"""The HTTP client: it sends a request and returns a complete reply, or why there is none.
 
-It knows HTTP, and nothing of models, keys or what a reply means. `aiohttp` carries it; what happens around a
-request is decided here, once:
+It knows HTTP, and nothing of models, keys or the meaning of a reply. It uses `aiohttp`, with these rules:
 
-- *Connections* are kept. A server may close one just when the next request goes out on it: a request that was
-  sent on a kept connection and brought nothing at once is sent again.
+- *Connections* are kept. A server may close one just when the next request is sent on it: a request on a kept
+  connection that fails at once is sent again.
 - *Proxies* come from the environment (`HTTPS_PROXY`, `NO_PROXY` …), for all but this machine's own addresses.
   `~/.netrc` is not read: its passwords would take the place of a key.
 - *Certificates*: those that the system trusts and those of certifi; `SSL_CERT_FILE` or `SSL_CERT_DIR` in
@@ -13,7 +12,7 @@ request is decided here, once:
 - *A reply* is unpacked here and read up to a number of bytes, for a few packed bytes can hold a thousand
   times as many. A stream of events is read up to its end mark: some servers leave the connection open after
   it.
-- *Time* counts while this process can hear: seconds in which its event loop did not turn are added.
+- *Timeouts* get longer by the seconds in which the event loop did not turn.
 """
 
 from __future__ import annotations
@@ -40,37 +39,37 @@ if TYPE_CHECKING:
     import aiohttp
 
 LARGEST_REPLY = 16 * 2**20
-"""Bytes of one reply, unless the setting says otherwise: some four million tokens of text."""
+"""Default maximum of bytes of one reply: some four million tokens of text."""
 CONNECT_TIMEOUT = 10.0
-"""Seconds until a server that does not even take the connection counts as not answering."""
+"""Seconds until a server that does not accept the connection counts as not answering."""
 _KEPT = 60.0
 """Seconds for which an unused connection is kept."""
 _AT_ONCE = 2.0
-"""Seconds within which a kept connection that brings nothing is taken to have been closed before."""
+"""Seconds: a kept connection that fails faster counts as closed before."""
 _TIMES = 3
-"""A request is sent that often at most, where kept connections had been closed."""
+"""How often a request is sent at most, where kept connections had been closed."""
 _REDIRECTS = 5
 _MOVED = frozenset((301, 302, 303, 307, 308))
 _AFTER_END = 0.1
-"""Seconds for which the end of a body is waited for after the end mark of a stream."""
+"""Seconds of waiting for the end of a body after a stream's end mark."""
 _PACKED = ("gzip", "deflate")
-"""Packings that are read; gzip alone is asked for, since what servers call deflate is one of two forms."""
+"""Compressions that are read. Requests accept only gzip, since servers use "deflate" for two forms."""
 _NO_TLS = frozenset(
     ("HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG", "RECORD_LAYER_FAILURE", "WRONG_VERSION_NUMBER")
 )
-"""What OpenSSL calls an answer that is no TLS."""
+"""OpenSSL's reasons for an answer that is no TLS."""
 _LAST = 256
 """Bytes before a piece of a stream in which the beginning of an end mark is looked for."""
 
 Lacking = Literal["connection", "reply", "time", "end", "address"]
-"""Why there is no reply. connection: there was none. reply: the connection broke before the reply was whole.
-time: it was not whole in time. end: it is longer than is read. address: what answers there cannot be used as
-it is (a certificate that is not trusted, a redirect elsewhere, TLS or none of it).
+"""Why there is no reply. connection: there was none. reply: the connection broke before the reply was
+complete. time: it was not complete in time. end: it is too long. address: the address cannot be used as it is
+(a certificate that is not trusted, a redirect elsewhere, TLS missing or unexpected).
 """
 
 
 class HttpRequest(NamedTuple):
-    """A request. largest: bytes of the reply that are read. end_mark: how a stream's last event begins."""
+    """A request. largest: maximum bytes of the reply. end_mark: the beginning of a stream's last event."""
 
     method: str
     url: str
@@ -81,8 +80,8 @@ class HttpRequest(NamedTuple):
 
 
 class HttpReply(NamedTuple):
-    """A reply, whatever its status. seconds: from the moment at which the request was sent until the reply
-    was whole. is_stream: it came as a stream of events.
+    """A reply of any status. seconds: from sending the request until the reply was complete. is_stream: it
+    came as a stream of events.
     """
 
     status: int
@@ -93,7 +92,7 @@ class HttpReply(NamedTuple):
 
 
 class NoReply(NamedTuple):
-    """There is no reply. words: a clause for people. sent: the request went out, so that the server may have
+    """There is no reply. words: a clause for people. sent: the request was sent, so that the server may have
     worked on it.
     """
 
@@ -104,8 +103,8 @@ class NoReply(NamedTuple):
 
 @dataclass(slots=True)
 class _Progress:
-    """How far a request has come. sent: when it went out, 0.0 before. kept: on a connection that others had
-    used. answered: the head of a reply has come.
+    """The progress of a request. sent: when it was sent, 0.0 before. kept: on a connection that was used
+    before. answered: the head of a reply has come.
     """
 
     sent: float = 0.0
@@ -164,13 +163,13 @@ class HttpClient:
         await self._session.close()
 
     async def request(self, request: HttpRequest, seconds: float) -> HttpReply | NoReply:
-        """Send a request and read its whole reply. seconds: for all of it."""
+        """Send a request and read its complete reply. seconds: the time limit."""
         progress, deadline = _Progress(), _Deadline(self._loop, self._watch, seconds)
         try:
             async with deadline:
                 outcome = await self._redirected(request, progress)
         except TimeoutError:
-            return NoReply("time", f"no whole reply within {deadline.seconds:g} s", bool(progress.sent))
+            return NoReply("time", f"no complete reply within {deadline.seconds:g} s", bool(progress.sent))
         await self._throttle.wait()
         return outcome
 
@@ -224,15 +223,15 @@ class HttpClient:
                 if not body.take(piece):
                     response.close()
                     return NoReply("end", f"a reply of more than {request.largest:,} bytes", True)
-                if is_stream and _is_ended(body.whole, len(piece), request.end_mark):
+                if is_stream and _is_ended(body.content, len(piece), request.end_mark):
                     await self._read_end(response, body)
                     break
             seconds = self._loop.time() - progress.sent
-            return HttpReply(response.status, response.headers, bytes(body.whole), seconds, is_stream)
+            return HttpReply(response.status, response.headers, bytes(body.content), seconds, is_stream)
 
     async def _read_end(self, response: aiohttp.ClientResponse, body: _Body) -> None:
-        """Read what comes soon after a stream's end mark, so that the connection can be used again. The reply
-        is whole: whatever goes wrong now loses nothing of it.
+        """Read the rest after a stream's end mark, so that the connection can be used again. The reply is
+        complete: an error here loses nothing of it.
         """
         try:
             async with asyncio.timeout(_AFTER_END):
@@ -245,7 +244,7 @@ class HttpClient:
         response.close()
 
     def _no_reply(self, url: str, error: Exception, progress: _Progress) -> NoReply:
-        """What an error of aiohttp's or of the system's means."""
+        """The meaning of an error of aiohttp or of the system."""
         import aiohttp
 
         sent = bool(progress.sent)
@@ -283,10 +282,9 @@ class HttpClient:
 
 
 class _Deadline:
-    """A time limit in which those seconds do not count for which the event loop did not turn.
+    """A time limit without the seconds in which the event loop did not turn.
 
-    seconds: how long it was in the end.
-    """
+    seconds: its final length."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, watch: LoopWatch, seconds: float) -> None:
         self.seconds = seconds
@@ -314,21 +312,21 @@ class _Deadline:
 
 
 class _Body:
-    """Takes a reply piece by piece, unpacked. packing: as the reply says."""
+    """Collects a reply piece by piece, decompressed. packing: the reply's content encoding."""
 
     def __init__(self, packing: str, largest: int) -> None:
-        self.whole, self._largest = bytearray(), largest
+        self.content, self._largest = bytearray(), largest
         self._unpacker = zlib.decompressobj(wbits=47) if packing in _PACKED else None  # 47: either form
 
     def take(self, piece: bytes) -> bool:
-        """Add a piece. False where that is too much."""
-        room = self._largest - len(self.whole) + 1
-        self.whole += piece[:room] if self._unpacker is None else self._unpacker.decompress(piece, room)
-        return len(self.whole) <= self._largest
+        """Add a piece. Returns False where the body gets too large."""
+        room = self._largest - len(self.content) + 1
+        self.content += piece[:room] if self._unpacker is None else self._unpacker.decompress(piece, room)
+        return len(self.content) <= self._largest
 
 
 def _is_ended(body: bytearray, new: int, mark: re.Pattern[bytes] | None) -> bool:
-    """Whether the end mark of a stream stands in its last piece, which has so many bytes."""
+    """Whether a stream's last piece has its end mark. new: bytes of that piece."""
     return mark is not None and mark.search(body, max(0, len(body) - new - _LAST)) is not None
 
 
@@ -354,7 +352,7 @@ def proxy_of(url: str) -> str | None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host, by name or by number, is this machine."""
+    """Whether a host name or address is this machine."""
     try:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -362,7 +360,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _trusted() -> ssl.SSLContext:
-    """Whose certificates are trusted. `SSL_CERT_FILE` and `SSL_CERT_DIR` are read by OpenSSL itself."""
+    """The trusted certificates. `SSL_CERT_FILE` and `SSL_CERT_DIR` are read by OpenSSL itself."""
     import certifi
 
     context = ssl.create_default_context()
@@ -372,7 +370,7 @@ def _trusted() -> ssl.SSLContext:
 
 
 def _same_server(url: str, target: str) -> bool:
-    """Whether two addresses are of one server; one that sends http:// on to https:// is."""
+    """Whether two addresses are of one server, also where http:// is redirected to https://."""
     if "@" in urlsplit(target).netloc:  # a password there would take the key's place
         return False
     one, other = origin_of(url), origin_of(target)
@@ -387,7 +385,7 @@ def _public(url: str) -> str:
 
 
 def _words(error: Exception) -> str:
-    """An error in one line, without the addresses that aiohttp tells: they may hold a password."""
+    """An error in one line, without aiohttp's addresses: they may hold a password."""
     import aiohttp
 
     said = f"{error.status} {error.message}" if isinstance(error, aiohttp.ClientResponseError) else str(error)

@@ -1,8 +1,8 @@
-"""Keys: where they are read, to which servers they may go, and how they are kept out of what is stored.
+"""Keys: where they are read, to which servers they may be sent, and how they are kept out of stored data.
 
-A key goes to the server of its own provider. To any other server it goes only after a yes of whoever runs
-Wolflab, for the file that names server and key may be somebody else's. A yes is kept for this user; what the
-user's own environment says (`WOLFLAB_KEYS`) counts as said.
+A key may be sent to the server of its own provider. Any other server needs the user's consent, because
+somebody else may have written the file that names server and key. A consent is stored for this user; an entry
+in the user's own environment (`WOLFLAB_KEYS`) is one too.
 """
 
 from __future__ import annotations
@@ -20,25 +20,23 @@ from ...errors import ModelError, StoreError
 from ...files import write
 from .providers import origin_of, server_of
 
-SAID = "WOLFLAB_KEYS"
-"""The environment variable that says to which servers keys may go: "MY_KEY=gpu-box:8000 OTHER_KEY=…". A
+KEYS_VARIABLE = "WOLFLAB_KEYS"
+"""The environment variable with the servers to which keys may be sent: "MY_KEY=gpu-box:8000 OTHER_KEY=…". A
 server without a port stands for all ports of that host, one without http:// or https:// for both.
 """
 _SHORTEST = 8
-"""Letters of a key that is masked: a shorter one may be an ordinary word."""
+"""Minimum length of a key that is masked: a shorter one may be an ordinary word."""
 _NAMED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 MASK = "…"
 
 
 class KeyNotAllowed(ModelError):
-    """A key that would go to a server for which nobody has said yes. what: it does, in words."""
+    """A key would be sent to a server without the user's consent. what: the problem in words."""
 
     def __init__(self, variable: str, server: str, who: str) -> None:
-        self.what = (
-            f"{who} sends the key in {variable} to {server}, and nobody has said yet that it may go there"
-        )
+        self.what = f"{who} sends the key in {variable} to {server}, and you have not allowed that yet"
         super().__init__(
-            f"{self.what}; if it may, set {SAID}={variable}={server} in the environment, or add "
+            f"{self.what}; to allow it, set {KEYS_VARIABLE}={variable}={server} in the environment, or add "
             "--yes where the command has it"
         )
 
@@ -64,7 +62,9 @@ def key_value(variable: str) -> str | None:
 
 
 def check_variable(name: str) -> None:
-    """Raise ModelError for what cannot name an environment variable; it may be the key, and is not shown."""
+    """Raise ModelError for an invalid name of an environment variable; it may be the key, and is not
+    shown.
+    """
     if not name.isidentifier():
         raise ModelError(
             "model setting 'api_key_env': use the name of the environment variable that holds the key"
@@ -72,13 +72,13 @@ def check_variable(name: str) -> None:
 
 
 def check_key(variable: str, key: str) -> None:
-    """Raise ModelError for what cannot be a key."""
+    """Raise ModelError for an invalid key."""
     if not (key.isascii() and key.isprintable()):
         raise ModelError(f"the key in {variable} holds characters that no key has; copy it again")
 
 
 def refused_key(variable: str | None, status: int | None) -> str:
-    """What to say of a server that refuses the key of this variable, or the lack of one. status: of HTTP."""
+    """The clause for a server that refuses the key of this variable, or the lack of one. status: of HTTP."""
     if variable is not None:
         return f"refuses the key (HTTP status {status}): check {variable}"
     return (
@@ -110,7 +110,7 @@ def named_in(values: Mapping[str, str]) -> list[str]:
 
 
 def with_environment(values: Mapping[str, str], what: str) -> dict[str, str]:
-    """The values with what the environment has in place of ``${NAME}``. what: "headers". ModelError for a
+    """The values with environment variables in place of ``${NAME}``. what: "headers". ModelError for a
     variable that is not set.
     """
 
@@ -129,12 +129,12 @@ _SECRET = re.compile(
     r"|(?<![a-z])(?:code|pat|sig)(?![a-z])",
     re.IGNORECASE,
 )
-"""What the name of a header or parameter says that holds a key."""
+"""Parts of names of headers and parameters that hold a key."""
 
 
 def check_plain(values: Mapping[str, str], what: str) -> None:
-    """Raise ModelError for a header or query parameter that seems to hold a key in plain words, which would
-    stand in every run's file.
+    """Raise ModelError for a header or query parameter that seems to hold a plain key, which every run's file
+    would contain.
     """
     for name, text in values.items():
         beside = _NAMED.sub("", text).split()
@@ -149,35 +149,36 @@ def check_plain(values: Mapping[str, str], what: str) -> None:
 # -- where keys may go ------------------------------------------------------------------------
 
 Allowed = Literal["no", "now", "always"]
-"""Whether a key may go somewhere: in this process, or also in later ones of this user."""
+"""Whether a key may be sent: not, in this process, or also in later ones of this user."""
 ConfirmKey = Callable[[KeyNotAllowed], Allowed]
-"""Asks whoever runs Wolflab."""
+"""Asks the user."""
 ask: ConfirmKey | None = None
-"""Set by a command that can ask; None: nobody can be asked."""
+"""Set by a command that can ask; None: the user cannot be asked."""
 
 
 def check_destination(variables: Iterable[str], url: str, who: str) -> None:
-    """Raise KeyNotAllowed where one of these keys would go to a server for which nobody has said yes. who:
-    "model 'x'".
+    """Raise KeyNotAllowed where one of these keys would be sent to a server without consent. who: "model
+    'x'".
     """
     server = server_of(url)
     origin = f"{origin_of(url).scheme}://{server}"
     for variable in variables:
-        if any(_is_at(url, place) for name, place in _said() if name == variable):
+        if any(_is_at(url, place) for name, place in _allowed_in_environment() if name == variable):
             continue
-        if (variable, origin) in _kept():
+        if (variable, origin) in _stored_consents():
             continue
         wanted = KeyNotAllowed(variable, server, who)
         answer = "no" if ask is None else ask(wanted)
         if answer == "no":
             raise wanted
-        os.environ[SAID] = f"{os.environ.get(SAID, '')} {variable}={origin}".strip()  # workers see it too
+        allowed = f"{os.environ.get(KEYS_VARIABLE, '')} {variable}={origin}"
+        os.environ[KEYS_VARIABLE] = allowed.strip()  # so that workers see it too
         if answer == "always":
-            _keep(variable, origin)
+            _store_consent(variable, origin)
 
 
 def _is_at(url: str, place: str) -> bool:
-    """Whether an address is at a place: a host, with a port or a scheme where these are meant."""
+    """Whether an address is at a place: a host, perhaps with a port or a scheme."""
     if place.count(":") > 1 and "[" not in place and "://" not in place:  # an address of IPv6 alone
         place = f"[{place}]"
     at = origin_of(url)
@@ -188,39 +189,39 @@ def _is_at(url: str, place: str) -> bool:
     return host == at.host and scheme in ("", at.scheme) and port in (None, at.port)
 
 
-def _said() -> list[tuple[str, str]]:
-    """What the environment says. A file `.env` does not count: it may be somebody else's, as the others."""
-    pairs = (part.partition("=") for part in re.split(r"[\s,]+", os.environ.get(SAID, "")))
+def _allowed_in_environment() -> list[tuple[str, str]]:
+    """The entries of the environment. A file `.env` does not count: somebody else may have written it."""
+    pairs = (part.partition("=") for part in re.split(r"[\s,]+", os.environ.get(KEYS_VARIABLE, "")))
     return [(variable, place) for variable, _, place in pairs if place]
 
 
-def _file() -> Path:
+def _consent_file() -> Path:
     home = os.environ.get("XDG_CONFIG_HOME")
     return (Path(home) if home else Path.home() / ".config") / "wolflab" / "keys.json"
 
 
-def _kept() -> set[tuple[str, str]]:
-    """To what a yes was said before."""
+def _stored_consents() -> set[tuple[str, str]]:
+    """The stored consents: (variable, server)."""
     try:
-        pairs = json.loads(_file().read_text(encoding="utf-8"))
+        pairs = json.loads(_consent_file().read_text(encoding="utf-8"))
         return {(variable, server) for variable, server in pairs}
     except (OSError, ValueError, TypeError):
         return set()
 
 
-def _keep(variable: str, origin: str) -> None:
-    """Keep a yes. Where nothing can be written, it holds for this process alone."""
-    said = sorted({*_kept(), (variable, origin)})
+def _store_consent(variable: str, origin: str) -> None:
+    """Store a consent. Where the file cannot be written, it holds for this process alone."""
+    pairs = sorted({*_stored_consents(), (variable, origin)})
     with suppress(OSError, StoreError):
-        _file().parent.mkdir(parents=True, exist_ok=True)
-        write(_file(), json.dumps(said, indent=1).encode() + b"\n")
+        _consent_file().parent.mkdir(parents=True, exist_ok=True)
+        write(_consent_file(), json.dumps(pairs, indent=1).encode() + b"\n")
 
 
 # -- keeping them out -------------------------------------------------------------------------
 
 
 class Secrets:
-    """The keys of one endpoint: taken out of whatever comes back, before anything reads or stores it."""
+    """The keys of one endpoint, which are removed from replies before these are read or stored."""
 
     def __init__(self, keys: Iterable[str | None]) -> None:
         given = [key for key in keys if key and len(key) >= _SHORTEST]

@@ -1,8 +1,8 @@
-"""Anthropic's own dialect, Messages: what goes out, what comes back. Pure functions.
+"""Anthropic's own dialect, Messages: bodies of requests and answers. Pure functions.
 
-The rules stand in a field of their own, a reply comes in blocks of which thoughts are some, marks say up to
-where a prompt is kept, and what was read from a cache is counted apart from the prompt's other tokens. Other
-vendors serve the same form at addresses of their own.
+The rules are in a field of their own, a reply has blocks (some are thoughts), marks set the end of the cached
+part of a prompt, and cached tokens are counted apart from the prompt's others. Other vendors serve the same
+form at their own addresses.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _FINISHES = {
 }
 """Why a reply ended, where it is no plain end."""
 _LONGEST = 16_000
-"""Tokens of a reply where nobody says: the field has to be sent, and thoughts count among them."""
+"""The default cap on a reply's tokens, with thoughts: the field is required."""
 
 
 class AnthropicMessages:
@@ -57,13 +57,13 @@ class AnthropicMessages:
             messages = without_system(wanted.messages)
         if wanted.mark is not None and wanted.ends:
             messages = with_marks([dict(message) for message in messages], wanted.ends, wanted.mark)
-        told = [part for message in messages if message["role"] == "system" for part in _parts(message)]
+        system = [part for message in messages if message["role"] == "system" for part in _parts(message)]
         rest = [dict(message) for message in messages if message["role"] != "system"]
         body: dict[str, Any] = {"model": wanted.model, "messages": rest}
         if wanted.limit is not None:
             body["max_tokens"] = wanted.limit[1]
-        if told:
-            body["system"] = told
+        if system:
+            body["system"] = system
         for name in ("temperature", "top_p"):
             if wanted.sampled.get(name) is not None:
                 body[name] = min(wanted.sampled[name], 1)
@@ -76,13 +76,13 @@ class AnthropicMessages:
         return with_extra(body, wanted.extra)
 
     def joined(self, events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """The answer that a stream's events come to. One that breaks off has no stop_reason."""
-        whole: dict[str, Any] = {}
+        """The answer in a stream's events. One that breaks off has no stop_reason."""
+        answer: dict[str, Any] = {}
         blocks: dict[int, list[Mapping[str, Any]]] = {}
         for event in events:
             match event.get("type"):
                 case "message_start":
-                    whole = dict(_mapping(event.get("message")))
+                    answer = dict(_mapping(event.get("message")))
                 case "content_block_start":
                     blocks[_index(event)] = [_mapping(event.get("content_block"))]
                 case "content_block_delta":
@@ -90,18 +90,18 @@ class AnthropicMessages:
                     said = {name: delta[name] for name in ("text", "thinking") if name in delta}
                     blocks.setdefault(_index(event), []).append(said)
                 case "message_delta":
-                    whole |= _mapping(event.get("delta"))
-                    whole["usage"] = {**_mapping(whole.get("usage")), **_mapping(event.get("usage"))}
+                    answer |= _mapping(event.get("delta"))
+                    answer["usage"] = {**_mapping(answer.get("usage")), **_mapping(event.get("usage"))}
                 case "error":
-                    whole["error"] = event.get("error")
-        whole["content"] = [joined_deltas(blocks[at]) for at in sorted(blocks)]
-        if whole.get("stop_reason") is None:  # counts at the beginning are not those of the whole reply
-            whole["stop_reason"] = "pause_turn"
-            whole.pop("usage", None)
-        return whole
+                    answer["error"] = event.get("error")
+        answer["content"] = [joined_deltas(blocks[at]) for at in sorted(blocks)]
+        if answer.get("stop_reason") is None:  # counts at the beginning are not those of the complete reply
+            answer["stop_reason"] = "pause_turn"
+            answer.pop("usage", None)
+        return answer
 
     def read(self, body: Mapping[str, Any]) -> ServerAnswer:
-        """What a body says; an absent or odd part of it is none."""
+        """The answer in a body; absent and malformed parts are left empty."""
         content = body.get("content")
         empty = not isinstance(content, list)
         usage = body.get("usage")
@@ -138,7 +138,7 @@ def _index(event: Mapping[str, Any]) -> int:
 
 
 def _explained(details: object) -> str:
-    """Why the model refused, in its server's words."""
+    """Why the model refused, in the server's words."""
     explanation = details.get("explanation") if isinstance(details, Mapping) else None
     return shorten(explanation) if isinstance(explanation, str) else ""
 
@@ -148,9 +148,7 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 
 def _token_counts(reply: Mapping[str, Any], answered: bool = True) -> TokenCounts | None:
-    """What the server counted: its three counts of prompt tokens together are the prompt. None where they
-    make no sense.
-    """
+    """The server's counts; its three counts of prompt tokens are added. None where they are not plausible."""
     usage = reply.get("usage")
     read, written = count(usage, "cache_read_input_tokens"), count(usage, "cache_creation_input_tokens")
     fresh, completion = count(usage, "input_tokens"), count(usage, "output_tokens")

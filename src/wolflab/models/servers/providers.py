@@ -1,4 +1,4 @@
-"""The table of providers: who serves models, where, by which key, in which dialect, and with which quirks.
+"""The table of providers: their addresses, keys, dialects and quirks.
 
 A provider is a row. Nothing here knows what a request asks.
 """
@@ -27,12 +27,12 @@ MAX_IN_FLIGHT = 1000
 
 @dataclass(frozen=True, slots=True)
 class Caching:
-    """What tells a server which requests begin alike, so that it works on their beginning once.
+    """How to tell a server which requests begin alike, so that it caches their beginning.
 
-    key: the field (a header, where it begins with "x-") whose value requests of one game have in common; it
-    leads them to the machine that has their beginning. mark: name and value of what is put on a message's
-    part where a common beginning ends. along: fields of the body that go with marks. models: how the names of
-    the models begin that need marks; none: all.
+    key: the field (a header, if it begins with "x-") with the same value in all requests of one game; it
+    leads them to the machine with the cache. mark: name and value of the field on the part of a message where
+    a common beginning ends. along: fields of the body that go with marks. models: prefixes of the names of
+    models that need marks; none: all.
     """
 
     key: str | None = None
@@ -41,7 +41,7 @@ class Caching:
     models: tuple[str, ...] = ()
 
     def marks(self, model: str) -> tuple[str, Mapping[str, str]] | None:
-        """The mark for a model of the server, if it has use for one."""
+        """The mark for a model of the server, if it needs one."""
         return self.mark if not self.models or model.lstrip("~").startswith(self.models) else None
 
 
@@ -49,17 +49,16 @@ class Caching:
 class Provider:
     """One kind of server.
 
-    name: the prefix in experiments ("openai/…"). base_url: None where it must be given. hosts: how the names
-    of its servers end, where there are many. key: the environment variable of the API key; None where no key
-    is needed. dialect: in which form it is asked. key_header: in which the key goes ("Authorization" with
-    "Bearer "). formats: what to ask for when a reply has a schema, best first; each refusal steps down by
-    one. limit: the names of the setting that caps the reply's tokens, to be tried in that order. spared:
-    keywords of a schema that it is known to refuse. lists: GET /models answers under the same key and names
-    the models. greedy: sent in place of temperature 0 (for servers that do not take 0). filtered: error codes
-    that mean the content filter. in_flight: calls at once, unless a model's settings say otherwise (None:
-    `DEFAULT_IN_FLIGHT`); a server on one's own machine answers few at once, and what waits in its queue runs
-    into the time limit of a call. caching: what it is told of prompts that begin alike; most servers find
-    that out by themselves.
+    name: the prefix in experiments ("openai/…"). base_url: None where it must be given. hosts: suffixes of
+    its servers' names, where there are many. key: the environment variable of the API key; None where no key
+    is needed. dialect: the form of its requests. key_header: the header with the key ("Authorization" with
+    "Bearer "). formats: how to ask for a reply with a schema, best first; each refusal steps down by one.
+    limit: names of the field that caps the reply's tokens, tried in this order. spared: keywords of a schema
+    that it is known to refuse. lists: GET /models answers with the same key and lists the models. greedy:
+    sent in place of temperature 0 (for servers that do not take 0). filtered: error codes that mean the
+    content filter. in_flight: calls at once, unless a model's settings say otherwise (None:
+    `DEFAULT_IN_FLIGHT`); a local server answers few at once, and calls in its queue time out. caching: how it
+    learns which prompts begin alike; most servers find out by themselves.
     """
 
     name: str
@@ -176,7 +175,7 @@ PROVIDERS: dict[str, Provider] = {row.name: row for row in _ROWS}
 
 
 def check_url(url: str) -> None:
-    """Raise ModelError for what is no address of a server. A password in it is not shown."""
+    """Raise ModelError for an invalid address. A password in it is not shown."""
     try:
         parts = urlsplit(url)
         named = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
@@ -198,9 +197,7 @@ _PATHS = ("/chat/completions", "/messages", "/embeddings")
 
 
 def address_and_query(base_url: str) -> tuple[str, dict[str, str]]:
-    """An address as it is written in documentation, taken apart: less the path of what is asked there, and
-    its query apart.
-    """
+    """An address from documentation without the path of a request, and its query."""
     parts = urlsplit(base_url)
     path = parts.path.rstrip("/")
     path = next((path.removesuffix(end) for end in _PATHS if path.endswith(end)), path)
@@ -208,7 +205,7 @@ def address_and_query(base_url: str) -> tuple[str, dict[str, str]]:
 
 
 def in_flight_of(name: str) -> int:
-    """Calls at once to the server of a model of that name, unless its settings say otherwise."""
+    """The default number of calls at once to the server of a model of that name."""
     provider = PROVIDERS.get(name.partition("/")[0])
     return (provider.in_flight if provider else None) or DEFAULT_IN_FLIGHT
 
@@ -217,7 +214,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class Origin(NamedTuple):
-    """What tells servers apart. host: in lower case. port: where none is named, the usual one."""
+    """The identity of a server. host: in lower case. port: the usual one if the address has none."""
 
     scheme: str
     host: str
@@ -225,7 +222,7 @@ class Origin(NamedTuple):
 
 
 def origin_of(url: str) -> Origin:
-    """Of an address. Raises ValueError where it has a port that is none."""
+    """The origin of an address. Raises ValueError for an invalid port."""
     parts = urlsplit(url)
     return Origin(parts.scheme, parts.hostname or "", parts.port or _PORTS.get(parts.scheme))
 
@@ -248,12 +245,13 @@ def host_of(name: str, base_url: str | None = None) -> str:
 
 
 _AZURE_VERSION = "2024-10-21"
-"""Of Azure's API, where the setting query names none: the latest that its classic addresses have for good."""
+"""The version of Azure's API, where the setting query names none: the latest stable one of its classic
+addresses."""
 
 
 def azure_address(base_url: str, deployment: str) -> tuple[str, dict[str, str]]:
-    """(address, query) of a deployment at Azure. An address that ends in /openai/v1 is taken as it is; one of
-    a resource alone, or of its /openai, is completed to the classic form.
+    """(address, query) of a deployment at Azure. An address that ends in /openai/v1 stays as it is; one of a
+    resource, or of its /openai, is completed to the classic form.
     """
     url = base_url.rstrip("/")
     path = urlsplit(url).path.rstrip("/")

@@ -1,8 +1,8 @@
-"""What a server refuses of a request, and what is sent in its place: learned once, kept for every later call.
+"""The parts of a request that a server refuses, and their replacements: learned once, kept for later calls.
 
-A refusal often says little, so what is given up is a suspicion at first. It is told in the log once the call
-that was refused is answered without it. Where that call is refused for good, it is sent again. None of it is
-part of any request's hash.
+A refusal often says little, so a part is given up on suspicion. The suspicion is logged once the refused call
+is answered without the part. If the call is refused for good, later calls have the part again. No request's
+hash depends on this.
 """
 
 from __future__ import annotations
@@ -25,12 +25,11 @@ from .providers import Format, Provider
 
 
 class SentRequest(NamedTuple):
-    """A request as it goes out.
+    """A request as it is sent.
 
-    form: in which the reply is asked for, where it has a schema. limit: tokens of the reply, None without
-    one. keywords: of its schema, those that can be left out. tried: those that are left out on trial.
-    features: all of it that the server may refuse and that can then be given up, the keywords among it.
-    timed_out: an attempt before was not over in time.
+    form: how a reply with a schema is asked for. limit: the cap on the reply's tokens, if any. keywords:
+    those of its schema that can be left out. tried: keywords that are left out on trial. features: everything
+    that can be given up if the server refuses it, with the keywords. timed_out: an earlier attempt timed out.
     """
 
     body: dict[str, Any]
@@ -45,32 +44,32 @@ class SentRequest(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GivenUp:
-    """Something in a request that a server seems to refuse, so that it is sent no more.
+    """A part of requests that a server seems to refuse, so that it is not sent any more.
 
-    what: feature (name: which) · form (in which a schema is asked for) · limit (the name of the cap on the
-    reply) · longer (a cap above so many tokens) · whole (a reply that is no stream).
+    what: feature (name: which) · form (how a schema is asked for) · limit (the name of the cap on the reply)
+    · longer (a cap above `above` tokens) · unstreamed (a reply that is no stream).
     """
 
-    what: Literal["feature", "form", "limit", "longer", "whole"]
+    what: Literal["feature", "form", "limit", "longer", "unstreamed"]
     name: str = ""
     above: int = 0
 
     def was_in(self, sent: SentRequest) -> bool:
-        """Whether a request was sent with it."""
+        """Whether a request had it."""
         match self.what:
             case "form":
                 return FORMAT in sent.features and sent.form == self.name
             case "longer":
                 return sent.limit is not None and sent.limit > self.above
-            case "whole":
+            case "unstreamed":
                 return STREAM not in sent.features
         return self.name in sent.features
 
 
 @dataclass(slots=True)
 class CallHistory:
-    """Of the attempts of one call. emptied: the last one brought an answer without a reply. given_up: what
-    was in an attempt that was refused, and is given up since. trial: the same of keywords of its schema.
+    """The attempts of one call. emptied: the last answer had no reply. given_up: the parts of refused
+    attempts that were given up then. trial: likewise keywords of its schema.
     """
 
     emptied: bool = False
@@ -79,15 +78,15 @@ class CallHistory:
 
 
 class Quirks:
-    """What one model at one endpoint has taught us.
+    """The quirks learned of one model at one endpoint.
 
-    formats: what is left to try for a schema, best first. limit: likewise for the name of the reply's cap;
-    empty: it takes none. longest_reply: tokens that the cap may be. dropped: features that it refuses:
-    settings, keywords of schemas, marks, "system" (a role of its own for the rules). streams: it answers
-    streams alone. trial: keywords that are left out to see whether they were the cause. seconds: that a reply
-    took, where it was longer than the timeout. log: what the server does, one clause each.
+    formats: those left to try for a schema, best first. limit: likewise for the name of the reply's cap;
+    empty: it takes none. longest_reply: the largest cap. dropped: features that it refuses: settings,
+    keywords of schemas, marks, "system" (a role of its own for the rules). streams: it only sends streams.
+    trial: keywords that are left out to see whether they were the cause. seconds: the time of a reply that
+    took longer than the timeout. log: the server's behaviour, one clause each.
 
-    has_limit: the dialect cannot do without a cap.
+    has_limit: the dialect requires a cap.
     """
 
     def __init__(self, provider: Provider, has_limit: bool) -> None:
@@ -99,21 +98,21 @@ class Quirks:
         self.seconds = 0.0
         self.log: list[str] = []
         self._answered: set[str] = set()
-        """What was in a request that was answered, so that a later 400 is not about it."""
+        """The features of answered requests: a later 400 is not about them."""
         self._suspected: dict[GivenUp, str] = {}
-        """What was given up → what to log of it."""
+        """Parts that were given up → the log's clause."""
         self._elsewhere = False
-        """Replies stand in another field whatever they are asked for as."""
+        """Replies are in another field, whatever form is asked for."""
 
     def note(self, what: str) -> None:
-        """Log what the server does, once."""
+        """Log a clause about the server, once."""
         if what not in self.log:
             self.log.append(what)
 
-    # -- what came of an attempt ------------------------------------------------------------
+    # -- results of attempts ------------------------------------------------------------
 
     def answered(self, sent: SentRequest, history: CallHistory) -> None:
-        """What was in the attempt is not refused, and what its call gave up before it was."""
+        """The server takes the attempt's features, and refuses those that its call gave up before."""
         self._answered |= sent.features
         for one in [one for one in self._suspected if one in history.given_up and not one.was_in(sent)]:
             self.note(self._suspected.pop(one))
@@ -124,7 +123,7 @@ class Quirks:
                 self.note(f"refuses {keyword} in a schema; it is left out from now on")
 
     def refused_for_good(self, history: CallHistory) -> None:
-        """What the call gave up to mend its request was not the cause."""
+        """The parts that the call gave up were not the cause of its refusal."""
         if history.trial:
             self.trial = frozenset()
         wrong = history.given_up & self._suspected.keys()
@@ -137,12 +136,12 @@ class Quirks:
         self.limit = (*limits, *self.limit)
         if any(one.what == "longer" for one in wrong):
             self.longest_reply = None
-        if GivenUp("whole") in wrong:
+        if GivenUp("unstreamed") in wrong:
             self.streams = False
 
     def suspect(self, sent: SentRequest) -> str:
-        """What a refusal is likely to be about that says nothing of use: what was never taken before, the
-        least needed first. Empty where there is no such thing.
+        """The feature that an unclear refusal is probably about: one that was never accepted, the least
+        needed first; "" where there is none.
         """
         caching = self.provider.caching
         suspects = [name for name in (*(caching.mark or ())[:1], caching.key) if name]
@@ -153,13 +152,13 @@ class Quirks:
         return new[0] if new else FORMAT if self._unsure(sent) else ""
 
     def _unsure(self, sent: SentRequest) -> frozenset[str]:
-        """Keywords of the schema that many servers refuse, and this one never took."""
+        """Keywords of the schema that many servers refuse, and this one never accepted."""
         return (sent.keywords & LIST_LENGTHS) - self._answered
 
     # -- giving up --------------------------------------------------------------------------
 
     def adapt(self, fault: Fault, sent: SentRequest, history: CallHistory) -> bool:
-        """Give up what the server refused; False where there is nothing left to give up.
+        """Give up the part that the server refused; False where nothing is left to give up.
 
         Many calls are refused at once: only the first one changes anything, the others just try again.
         """
@@ -196,7 +195,7 @@ class Quirks:
         return False
 
     def _step_down(self, sent: SentRequest) -> bool:
-        """Ask for a schema in a lesser way: without what many servers refuse in one, then in another form."""
+        """Ask for less: a schema without the keywords that many servers refuse, then in another form."""
         if sent.form != self.formats[0]:
             return True
         if sent.keywords & (self.dropped | self.trial):
@@ -207,18 +206,20 @@ class Quirks:
         return self._next_form("refuses replies as {}")
 
     def _next_form(self, why: str) -> bool:
-        """Ask for a schema in the next form, if there is one. why: it is left, "{}" standing for it."""
+        """Ask for a schema in the next form, if there is one. why: the log's clause, with "{}" for the
+        current form.
+        """
         refused, *rest = self.formats
         if not rest:
             return False
         self.formats, self.trial = tuple(rest), frozenset()
         self._answered -= {FORMAT, *OPTIONAL_KEYWORDS}
-        told = f"{why.format(refused)}; asked for as {rest[0]} from now on"
-        self._suspected[GivenUp("form", refused)] = told
+        clause = f"{why.format(refused)}; asked for as {rest[0]} from now on"
+        self._suspected[GivenUp("form", refused)] = clause
         return True
 
     def ask_otherwise(self, elsewhere: str, sent: SentRequest, history: CallHistory) -> bool:
-        """Ask for the reply in a lesser form, since it stands elsewhere; False where that was tried."""
+        """Ask for the reply in a lesser form, since it is in another field; False where that was tried."""
         if FORMAT not in sent.features or self._elsewhere:
             return False
         changed = sent.form != self.formats[0]
@@ -229,22 +230,22 @@ class Quirks:
         return False
 
     def _stream(self, sent: SentRequest) -> bool:
-        """Ask for streams where nothing else is answered, and for none where they are refused."""
+        """Ask for streams if the server sends nothing else, and for none if it refuses them."""
         if STREAM in sent.features:
             return self._drop(STREAM, "refuses streams; replies are asked for whole from now on")
         if not self.streams:
             self.streams = True
-            self._suspected[GivenUp("whole")] = "answers streams alone; they are asked for from now on"
+            self._suspected[GivenUp("unstreamed")] = "answers streams alone; they are asked for from now on"
         return True
 
     def _limit_refused(self, fault: Fault, sent: SentRequest) -> bool:
-        """Send the cap on the reply as the server takes it: lower, under its other name, or not at all."""
+        """Send the cap on the reply as the server accepts it: lower, under its other name, or not at all."""
         setting, most = fault.setting, reply_limit(fault.words)
         if most is not None and sent.limit is not None and most < sent.limit:
             if self.longest_reply is None or most < self.longest_reply:
                 self.longest_reply = most
-                told = f"takes at most {most:,} tokens of reply; that is sent from now on"
-                self._suspected[GivenUp("longer", above=most)] = told
+                clause = f"takes at most {most:,} tokens of reply; that is sent from now on"
+                self._suspected[GivenUp("longer", above=most)] = clause
             return True
         if self.has_limit:
             return False
@@ -255,7 +256,9 @@ class Quirks:
         return True
 
     def _drop(self, name: str, what: str) -> bool:
-        """Leave a feature out from now on. what: to log, once a request without it is answered."""
+        """Leave a feature out from now on. what: the log's clause, for when a request without it is
+        answered.
+        """
         if name not in self.dropped:
             self.dropped.add(name)
             self._suspected[GivenUp("feature", name)] = what

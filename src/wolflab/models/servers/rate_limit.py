@@ -1,4 +1,4 @@
-"""How many requests a minute a server takes: as a setting says, or as its refusals teach."""
+"""The rate of requests that a server accepts: from a setting, or learned from its refusals."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from collections.abc import Awaitable, Callable
 
 
 class RateLimiter:
-    """Lets requests to one server go out, one after the other, as fast as the server takes them.
+    """Releases requests to one server, one after the other, as fast as the server accepts them.
 
-    per_minute: None while nothing is known. After a refusal (there were too many, and for how long to wait
-    was not said) all requests stop, and one after the other tries until one is taken. What was sent between
-    two such times and not refused, over the time between them, is the server's rate. Time in which there was
-    nothing to send does not count. Requests then go out evenly at that rate. It grows a little while nothing
-    is refused. A rate that is set does not change.
+    per_minute: None while nothing is known. After a refusal (too many requests, without a time to wait) all
+    requests stop, and single ones try until one is accepted. The server's rate is the number of requests
+    accepted between two such times, over that time; time without requests to send does not count. Requests
+    are then sent evenly at that rate, which grows a little while nothing is refused. A rate that is set does
+    not change.
 
-    A reply may take minutes, a refusal does not: a try that is not refused within twice the time that
-    refusals take here counts as taken.
+    A reply may take minutes, a refusal does not: a try that is not refused within twice the usual time of
+    refusals counts as accepted.
     """
 
     TRY = 0.5, 5.0
-    """Seconds between a refusal and the first try, and the most that doubling leads to."""
+    """Seconds between a refusal and the first try, and the maximum after doubling."""
     GROWTH, EVERY, MOST = 1.05, 15.0, 2.0
-    """How much faster a learned rate becomes in so many seconds without a refusal, and at most at once."""
+    """Growth of a learned rate after these seconds without a refusal, and the maximum at once."""
     PAUSE = 15.0
     """Seconds without a request after which the rate is measured anew."""
     LOOK = 0.5
-    """Seconds after which a request that waits looks whether it may go out earlier."""
+    """Seconds after which a waiting request checks whether it may be sent earlier."""
     CATCH_UP = 1.0
-    """Seconds of lateness of this machine that are made up for."""
+    """Maximum seconds of this machine's lateness that later requests make up for."""
 
     def __init__(self, clock: Callable[[], float], per_minute: float | None = None) -> None:
         self.per_minute = per_minute
@@ -36,18 +36,18 @@ class RateLimiter:
         self._order = asyncio.Lock()
         self._next = self._waited = self._last = 0.0
         self._since: float | None = None
-        """When the time began over which the rate is measured."""
+        """The start of the time over which the rate is measured."""
         self._sent = self._refused = 0
         self._stopped: float | None = None
-        """When a refusal stopped all requests; None while they go out."""
+        """When a refusal stopped all requests; None while they are sent."""
         self._try: float | None = None
-        """When the request went out that tries whether the server takes one."""
+        """When the current try was sent."""
         self._wait, self._refusal_takes = self.TRY[0], 0.0
         self._grown = 0.0
 
     async def slot(self, sleep: Callable[[float], Awaitable[None]]) -> float:
-        """Return when a request may go out, in the order of the calls. The caller then has to send it, and to
-        tell `refused` or `taken` the time that is returned.
+        """Return when a request may be sent, in the order of the calls. The caller then has to send it, and
+        to pass the returned time to `refused` or `taken`.
         """
         async with self._order:
             while True:
@@ -81,7 +81,7 @@ class RateLimiter:
         return max(self._clock(), self._waited)
 
     def refused(self, sent: float) -> None:
-        """There were too many requests, and for how long to wait was not said. sent: when it went out."""
+        """A request was refused: too many, without a time to wait. sent: when it was sent."""
         now = self._now()
         self._refusal_takes = max(self._refusal_takes / 2, now - sent)
         if self._stopped is None:
@@ -96,12 +96,12 @@ class RateLimiter:
             self._refused += 1
 
     def taken(self, sent: float) -> None:
-        """The request that went out then was answered."""
+        """The request sent at that time was answered."""
         if sent == self._try:
             self._resume(sent)
 
     def _resume(self, at: float) -> None:
-        """The server takes requests again, since one that went out then."""
+        """The server accepts requests again, beginning with the one sent at that time."""
         accepted = self._sent - self._refused
         if self._since is not None and accepted > 0 and not self._fixed:
             self.per_minute = 60 * accepted / max(at - self._since, 0.001)

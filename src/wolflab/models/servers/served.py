@@ -1,11 +1,11 @@
-"""What chat models and embedders behind a server share: settings, an endpoint, attempts, retries, costs.
+"""The base of chat models and embedders behind a server: settings, an endpoint, attempts, retries, costs.
 
-A path and a body go out, a JSON object or a `Fault` comes back. It is not known here what is asked nor what
-an answer is worth.
+It sends a body to a path, and returns a JSON object or a `Fault`. It does not know what is asked, nor how
+good an answer is.
 
-**What an attempt costs.** The most that it may take is set aside before it goes out. An answer is counted by
-what its server counted. An attempt that brought no answer although it was sent (it was not over in time, or
-the connection broke) may have been paid for: all that was set aside counts as possibly paid.
+**Costs of an attempt.** Its maximum is set aside before it is sent. An answer costs what its server counted.
+An attempt that was sent and got no answer (a timeout, or a lost connection) may have been paid for: all that
+was set aside counts as possibly paid.
 """
 
 from __future__ import annotations
@@ -37,28 +37,28 @@ Classify = Callable[[int, object, Mapping[str, str]], Fault]
 """status, decoded error body, headers → the fault behind them."""
 
 FIRST_WAIT, LAST_WAIT = 0.5, 60.0
-"""Seconds before the first retry, and the most that doubling leads to."""
+"""Seconds before the first retry, and the maximum after doubling."""
 PATIENCE = 2
-"""Retries of a call in which nobody is answered, until it is told of."""
+"""Retries of an unanswered call before an outage is reported."""
 LONGER = 2
-"""An attempt that was not over in time is followed by one with twice the time, and that often."""
+"""How often an attempt that timed out is followed by one with twice the time."""
 _CHANGES = 20
-"""How often a request is changed at most because of what its server refuses."""
+"""Maximum number of changes to a request because of refusals."""
 
 _JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 _NO_HEADERS: Mapping[str, str] = {}
 _LONG = 2**19
-"""Bytes of a body that is read in a thread of its own, so that others have their turn: millions of events can
-stand in one.
+"""Bytes of a body that is parsed in a thread of its own, so that the loop goes on: it may have millions of
+events.
 """
 
 
 _UNBOUND = Budget()
-"""Of calls whose budget nobody counts."""
+"""The budget of calls that have none."""
 
 
 class HttpAnswer(NamedTuple):
-    """A JSON object that came back. seconds: that the server took."""
+    """A JSON object from a server. seconds: that the server took."""
 
     body: dict[str, Any]
     seconds: float
@@ -68,8 +68,8 @@ T = TypeVar("T")
 
 
 class Failed(NamedTuple):
-    """An attempt that brought no answer. spent: what it took for certain. again: the next one is made at
-    once, for something in it was changed. reason: why there is no answer.
+    """An attempt without an answer. spent: its certain usage. again: the next one is made at once, because
+    the request was changed. reason: why there is no answer.
     """
 
     fault: Fault
@@ -79,8 +79,8 @@ class Failed(NamedTuple):
 
 
 class AttemptInfo(NamedTuple):
-    """What an attempt is told of those before it. seconds: for this one. graced: its faults count for
-    nothing. timed_out: one before was not over in time.
+    """The parameters of an attempt. seconds: its time limit. graced: its faults do not count. timed_out: an
+    earlier attempt timed out.
     """
 
     seconds: float
@@ -89,10 +89,10 @@ class AttemptInfo(NamedTuple):
 
 
 class CallSize(NamedTuple):
-    """What is known of a call before it is made.
+    """The size of a call before it is made.
 
-    estimated: tokens of its prompt; 0: it costs nothing. kind: of what is asked. limit: tokens of the reply,
-    None without one.
+    estimated: tokens of its prompt; 0: it costs nothing. kind: the kind of call. limit: the cap on the
+    reply's tokens, None without one.
     """
 
     estimated: int
@@ -102,19 +102,19 @@ class CallSize(NamedTuple):
 
 NO_SIZE = CallSize(0)
 HEALTH_CHECK = "health check"
-"""What is asked by a call that asks whether the server answers."""
+"""The kind of a call that checks whether the server answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """What can be set for whatever is behind HTTP. Raises ModelError, naming the setting.
+    """The settings of everything behind HTTP. Raises ModelError, naming the setting.
 
-    headers, query: sent with every request; ``${NAME}`` stands for what the environment has under that name.
-    requests_per_minute: sent at most. timeout: seconds for one attempt; one after an attempt that was not
-    over has up to four times as many. retries: attempts after the first. longest_wait: seconds; a server that
-    asks for more has failed. longest_outage: seconds for which a server that answers nobody is waited for.
-    max_reply_bytes: of one reply; what is longer is read no further and is an unusable reply. price: USD per
-    million tokens. extra: more fields of the request's body, passed on as they are.
+    headers, query: sent with every request; ``${NAME}`` stands for that environment variable.
+    requests_per_minute: a maximum. timeout: seconds for one attempt; after a timeout the next one has up to
+    four times as many. retries: attempts after the first. longest_wait: seconds; a server that asks for more
+    has failed. longest_outage: seconds of waiting for a server that does not answer. max_reply_bytes: of one
+    reply; a longer one is not read to the end and is unusable. price: USD per million tokens. extra: more
+    fields of the request's body, passed on as they are.
     """
 
     base_url: str | None = None
@@ -147,12 +147,12 @@ Settings = TypeVar("Settings", bound=ServerSettings)
 class Served(Generic[Settings]):
     """One model at one endpoint.
 
-    name: as written in the experiment. model: the server's own name for it. budget: shared by the run.
-    sleep (seconds) and jitter (→ [0, 1)) are there to be replaced in tests.
+    name: as written in the experiment. model: the server's own name for it. budget: shared by the run. Tests
+    replace sleep (seconds) and jitter (→ [0, 1)).
     """
 
     noun = "model"
-    """What it is called in errors."""
+    """Its name in errors."""
     instant = False
 
     def __init__(
@@ -186,7 +186,7 @@ class Served(Generic[Settings]):
             raise ModelError(f"{who}: {error}") from None
 
     def at(self) -> str:
-        """Which server, as errors begin."""
+        """The beginning of errors: which server."""
         return f"{self.noun} {self.name!r}: the server at {public_url(self.endpoint.base_url)}"
 
     # -- attempts until a call is over -------------------------------------------------------
@@ -202,13 +202,14 @@ class Served(Generic[Settings]):
         timeout: float | None = None,
         endless: Callable[[float], Awaitable[T | None]] | None = None,
     ) -> T:
-        """What `attempt` gives at last.
+        """Repeat `attempt` until it succeeds. Returns its result.
 
-        size: of the call, for the budget. retries: instead of the setting. grace: seconds in which faults
-        count for nothing. timeout: seconds of the first attempt, instead of the setting. endless: gets how
-        long the last attempt was given; what a call comes to whose reply does not end although the server
-        answers now, None where it does not.
-        Raises ModelError and ServerError for what no retry mended, BudgetExceeded, and Stopped.
+        size: of the call, for the budget. retries: instead of the setting. grace: seconds in which faults do
+        not count. timeout: seconds of the first attempt, instead of the setting. endless: called with the
+        last time limit if the longest attempt timed out; returns the result if the server works and the reply
+        does not end, else None.
+
+        Raises ModelError and ServerError for errors that retries did not solve, BudgetExceeded, and Stopped.
         """
         allowed = self.settings.retries if retries is None else retries
         call, seconds = open_call(), timeout or self.settings.timeout
@@ -216,7 +217,7 @@ class Served(Generic[Settings]):
         async with connection.slots, connection.outage.turns() as turns:
             state = _RetryState(self, turns, allowed, seconds, grace, call.timeouts)
             while True:
-                await turns.mine()
+                await turns.wait_turn()
                 self._raise_if_given_up(connection.outage)
                 outcome = await self._paid(connection, call, attempt, state.next, size)
                 if not isinstance(outcome, Failed):
@@ -233,7 +234,7 @@ class Served(Generic[Settings]):
                 state.waited(pause)
 
     def _answered(self, connection: Connection, outcome: T) -> T:
-        """What a call came to at a server that answers."""
+        """Note that the server answers. Returns the outcome."""
         connection.outage.end()
         self.endpoint.answered()
         return outcome
@@ -246,8 +247,8 @@ class Served(Generic[Settings]):
         begin: Callable[[], AttemptInfo],
         size: CallSize,
     ) -> T | Failed:
-        """An attempt, at the server's rate and with the most that it may take set aside. What it takes
-        without an answer is counted and told. begin: called when it is about to be made.
+        """Make an attempt at the server's rate, with its maximum set aside. Its costs without an answer are
+        counted and recorded. begin: called just before.
         """
         async with self._holding(size) as most:
             sent = await connection.rate.slot(self._wait)
@@ -275,10 +276,10 @@ class Served(Generic[Settings]):
             return outcome
 
     def _lost(self, usage: Usage) -> None:
-        """An attempt without a reply took so much, or may have."""
+        """Hook: an attempt without a reply used this much, or may have."""
 
     async def _wait(self, seconds: float) -> None:
-        """Before the next attempt; Stopped where no call may start any more."""
+        """Sleep before the next attempt; Stopped where no call may start any more."""
         if self._budget is None:
             await self._sleep(seconds)
         else:
@@ -288,7 +289,7 @@ class Served(Generic[Settings]):
         return (self._budget or _UNBOUND).hold(lambda: self._most(size))
 
     def _most(self, size: CallSize) -> CallLimit:
-        """What a call of that size may use at most, as far as it is known by now."""
+        """The most that a call of that size may use, from what is known now."""
         if size.estimated == 0:
             return CallLimit()
         prompt, reply = self._sizes.most(*size)
@@ -297,27 +298,29 @@ class Served(Generic[Settings]):
         return CallLimit(Usage(prompt, reply or 0, 0, cost), self._which, at_once, at_once > 0)
 
     def check_refused(self) -> None:
-        """Raise ModelRefused where a call would be refused, as an earlier one was. Nothing is asked."""
+        """Raise ModelRefused where a call would be refused as an earlier one was. No call is made."""
         if why := self.endpoint.refused(self.model):
             raise ModelRefused(why)
 
     def _raise_if_given_up(self, outage: Outage) -> None:
-        """Raise what a call would meet: a refusal, or a server that has answered nobody for too long."""
+        """Raise ModelRefused for a refusal, ServerError for an outage that is too long."""
         self.check_refused()
         if outage.seconds >= self.settings.longest_outage:
             raise ServerError(
-                f"{self.at()} has answered nobody for {outage.seconds:.0f} s, and longest_outage is "
+                f"{self.at()} has answered no call for {outage.seconds:.0f} s, and longest_outage is "
                 f"{self.settings.longest_outage:g} s: resume the run later"
             )
 
     def pause(self, fault: Fault, waited: int) -> float:
-        """Seconds: what the server asked for, else doubling; spread, so that calls do not return at once."""
+        """Seconds to wait: as the server asked, else doubling; spread, so that calls do not all return at
+        once.
+        """
         if fault.wait is not None:
             return fault.wait * (1 + 0.1 * self._jitter())
         return float(min(LAST_WAIT, FIRST_WAIT * 2 ** min(waited, 30)) * (0.5 + 0.5 * self._jitter()))
 
     def _raise_if_hopeless(self, fault: Fault) -> None:
-        """Raise ModelError or ServerError for what no retry can mend."""
+        """Raise ModelError or ServerError for a fault that no retry can solve."""
         at, longest_wait = self.at(), self.settings.longest_wait
         match fault.kind:
             case "retry":
@@ -358,10 +361,10 @@ class Served(Generic[Settings]):
         dialect: Dialect | None = None,
         headers: Mapping[str, str] = _NO_HEADERS,
     ) -> HttpAnswer | Fault:
-        """Send `body` to `path`, or to an address. Everything that can go wrong in it comes back as a Fault.
+        """Send `body` to `path`, or to an address. All errors are returned as a Fault.
 
         wanted: the field without which an answer with an `error` is that error: routers pass on another
-        server's under status 200. dialect: in which a stream of events is read.
+        server's under status 200. dialect: for reading a stream of events.
         """
         url = path if path.startswith("http") else self._address(connection, path)
         request = HttpRequest(
@@ -389,7 +392,7 @@ class Served(Generic[Settings]):
         wanted: str,
         dialect: Dialect | None,
     ) -> HttpAnswer | Fault:
-        """See `_post`; keys that a body spells otherwise may be left in a fault's words."""
+        """See `_post`; a fault's words may still have keys that the body spells otherwise."""
         content = connection.secrets.masked(reply.body)
         if not 200 <= reply.status < 300:
             said = decoded(content)
@@ -411,7 +414,7 @@ class Served(Generic[Settings]):
         return HttpAnswer(answer, reply.seconds)
 
     def _address(self, connection: Connection, path: str) -> str:
-        """The address of a path at the endpoint, with the query that it wants."""
+        """The address of a path at the endpoint, with the endpoint's query."""
         url = self.endpoint.base_url.rstrip("/") + path
         return url if not connection.query else f"{url}{'&' if '?' in path else '?'}{connection.query}"
 
@@ -424,11 +427,11 @@ class Served(Generic[Settings]):
         return Fault("retry", f"an answer that is not JSON (is {address} right?)", possibly_paid=not page)
 
     def _spend(self, counts: TokenCounts, size: CallSize, tier: str = "") -> Usage:
-        """What so many tokens cost, taken from the budget. size: of the call that took them. tier: in which
-        it was served.
+        """Take the cost of these tokens from the budget. size: of their call. tier: in which it was
+        served.
         """
         prompt, completion, cached, written = counts
-        if size.kind != HEALTH_CHECK:  # what a server adds to a word tells little of long prompts
+        if size.kind != HEALTH_CHECK:  # a server's additions to a short text say little of long prompts
             self._sizes.saw(*size, prompt, completion)
         cost = (self.settings.price or Price()).cost(prompt, completion, cached or 0, written, tier)
         usage = Usage(prompt, completion, cached or 0, cost)
@@ -444,7 +447,7 @@ def masked_fault(fault: Fault, connection: Connection) -> Fault:
 
 
 def _missing(reply: NoReply) -> Fault:
-    """The fault behind a reply that has not come."""
+    """The fault of a missing reply."""
     match reply.lacking:
         case "end":
             return Fault("long", shorten(reply.words))
@@ -456,10 +459,10 @@ def _missing(reply: NoReply) -> Fault:
 
 
 class _RetryState:
-    """How a call's attempts have gone so far, and what follows from that.
+    """The state of a call's attempts.
 
-    allowed: retries. first: seconds of the first attempt. grace: seconds in which faults count for nothing.
-    timeouts: attempts of earlier processes that were not over in time. seconds: of the last attempt.
+    allowed: retries. first: seconds of the first attempt. grace: seconds in which faults do not count.
+    timeouts: attempts of earlier processes that timed out. seconds: time limit of the last attempt.
     """
 
     def __init__(
@@ -479,18 +482,18 @@ class _RetryState:
         self.seconds = first
 
     def next(self) -> AttemptInfo:
-        """What the next attempt is told."""
+        """The parameters of the next attempt."""
         self._started, self._graced = perf_counter(), self._elapsed < self._grace
         self.seconds = self._first * 2 ** min(self._timeouts, LONGER)
         return AttemptInfo(self.seconds, self._graced, self._timeouts > 0)
 
     def may_change(self) -> bool:
-        """Whether something in the request may be changed once more."""
+        """Whether the request may be changed once more."""
         self._changed += 1
         return self._changed <= _CHANGES
 
     def seems_endless(self, fault: Fault) -> bool:
-        """Whether the longest attempt was not over in time, or there is no further one."""
+        """Whether the longest attempt timed out, or there is no further one."""
         self._timeouts += fault.timed_out
         return fault.timed_out and (self._timeouts > LONGER or self._retried >= self._allowed)
 
@@ -502,8 +505,8 @@ class _RetryState:
             raise ServerError(
                 f"{served.at()} failed {times}, last with: {fault.words}; the run can be resumed"
             )
-        paced = fault.too_many and not self._graced  # a tier without room says the same
-        if paced and answers != self._answers:  # the server takes some, so the turn of this one comes
+        paced = fault.too_many and not self._graced  # a full tier gives the same error
+        if paced and answers != self._answers:  # the server accepts some, so this one's turn will come
             self._retried = 0
         if not self._retried or self._graced:
             self._answers = answers
@@ -521,7 +524,7 @@ class _RetryState:
 
 
 def _outage_in_words(fault: Fault, left: int) -> str:
-    """Why there is no answer, and for how long it is tried again. left: retries of a call."""
+    """Why there is no answer, and for how long calls try again. left: retries of a call."""
     doubled = sum(min(LAST_WAIT, FIRST_WAIT * 2 ** min(n, 30)) for n in range(PATIENCE, PATIENCE + left))
     seconds = doubled if fault.wait is None else 1.1 * fault.wait * left
     tries = "once more" if left == 1 else f"{left} times more"

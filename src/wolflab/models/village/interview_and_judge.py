@@ -1,7 +1,7 @@
-"""`village` outside the game: why it spoke against its role (003 A.4), and as a judge (003 §4.4.2).
+"""`village` outside the game: as an interviewed player (003 A.4), and as a judge (003 §4.4.2).
 
-As a judge it is crude: it sets the reply against the posterior of the judged player's own situation and
-against what `text.reading` finds in the words. It is there so that a study can be tried out offline.
+As a judge it is crude: it compares the reply with the posterior of the judged player's own situation, and
+with the acts that `text.reading` finds. It serves to try out a study offline.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .draws import KeyedDraws
 from .speech.phrases import role_with_article
 
 FAR = 0.35
-"""A village-side vote is unreasonable where P(Werewolf) of another is higher by so much."""
+"""A village-side vote is unreasonable where P(Werewolf) of another player is higher by more than this."""
 KNOWN = 0.02
 """Below this P(Werewolf) a player is known to be good."""
 
@@ -28,7 +28,7 @@ KNOWN = 0.02
 
 
 def interview_answer(now: Situation, task: Interview, draws: KeyedDraws) -> str:
-    """The reason in character, in two sentences."""
+    """The reason in the player's words, in two sentences."""
     mine, claimed = role_with_article(now.role, now.ruleset), role_with_article(task.claimed, now.ruleset)
     if ROLES[now.role].wolf:
         first = draws.one("why", (
@@ -52,7 +52,7 @@ def interview_answer(now: Situation, task: Interview, draws: KeyedDraws) -> str:
 
 
 def judge_reply(now: Situation, task: Judge, posterior: Posterior) -> dict[str, Any]:
-    """Yes or no to each criterion, and why."""
+    """Yes or no to each criterion, and the reasoning."""
     if task.ask.options is None:
         acts = [act for act in read(task.reply, now.ruleset.names, now.seat) if act.speaker == now.seat]
         wrong = _wrong_statement(now, acts, task.reply, posterior)
@@ -70,7 +70,7 @@ def judge_reply(now: Situation, task: Judge, posterior: Posterior) -> dict[str, 
 
 
 def _wrong_choice(now: Situation, task: Judge, posterior: Posterior) -> str:
-    """What is unreasonable in a choice; empty if nothing is."""
+    """The fault of an unreasonable choice; "" for a reasonable one."""
     ask, names = task.ask, now.ruleset.names
     action = read_action(task.reply, ask, now.ruleset)
     if isinstance(action, str):
@@ -97,7 +97,7 @@ def _wrong_choice(now: Situation, task: Judge, posterior: Posterior) -> str:
 
 
 def _wrong_pass(ask: Ask, action: Action, wolf: bool, likeliest: float) -> str:
-    """Doing nothing where the player knows what to do. likeliest: P(Werewolf) of the likeliest option."""
+    """The fault of doing nothing. likeliest: P(Werewolf) of the likeliest option."""
     if action == PASS and ask.kind == "kill":
         return "A night without a kill only helps the village."
     if action == PASS and ask.kind == "vote" and not wolf and likeliest > 1 - KNOWN:
@@ -106,7 +106,7 @@ def _wrong_pass(ask: Ask, action: Action, wolf: bool, likeliest: float) -> str:
 
 
 def _wrong_statement(now: Situation, acts: list[Act], text: str, posterior: Posterior) -> str:
-    """What is unreasonable in a statement; empty if nothing is."""
+    """The fault of an unreasonable statement; "" for a reasonable one."""
     names, wolf = now.ruleset.names, ROLES[now.role].wolf
     claims = [act.role for act in acts if isinstance(act, Claim) and not act.denied]
     if wolf and any(ROLES[role].wolf for role in claims):

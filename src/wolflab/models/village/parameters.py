@@ -1,6 +1,6 @@
 """The fitted numbers of `village`: integer log-likelihood tables, calibration, and their digest.
 
-They stand in ``parameters.json``, written by ``python benchmarks/village_fit.py``. All likelihoods are
+They are in ``parameters.json``, written by ``python benchmarks/village_fit.py``. All likelihoods are
 milli-nats (1000 × natural logarithm).
 """
 
@@ -24,11 +24,11 @@ PATH = Path(__file__).with_name("parameters.json")
 VERSION = 1
 
 CONTEXTS = 7
-"""What is publicly known of a player: nothing · accused today · reported a Werewolf by a Seer claimant ·
-cleared by one · claims Seer alone · claims Seer against another · claims another ability."""
+"""Public contexts of a player: nothing · accused today · reported a Werewolf by a Seer claimant · cleared by
+one · claims Seer alone · claims Seer against another · claims another ability."""
 
 STANCES = 10
-"""What a statement makes of a player: nothing · reported a Werewolf · reported good · accused flatly ·
+"""Stances of a statement to a player: nothing · reported a Werewolf · reported good · accused flatly ·
 accused · hinted at · to be voted out · defended · agreed with · shielded at night."""
 
 CLAIM_CONTEXTS, CLAIMS = 8, 6
@@ -46,11 +46,11 @@ SHAPES: dict[str, tuple[int, ...]] = {
 
 
 class Fitted(msgspec.Struct, frozen=True):
-    """What ``parameters.json`` holds.
+    """The content of ``parameters.json``.
 
-    source: seeds, games and rounds of fitting. scale: tempering of the summed log-likelihood, in
-    thousandths. suspicion: guess group ("Werewolf", "other", "Uncertain") → P(Werewolf) in thousandths
-    for confidence 5 … 10.
+    source: seeds, games and rounds of fitting. scale: tempering of the summed log-likelihood, in thousandths.
+    suspicion: guess group ("Werewolf", "other", "Uncertain") → P(Werewolf) in thousandths for confidence 5 …
+    10.
     """
 
     version: int
@@ -62,7 +62,7 @@ class Fitted(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
-    """Tables as arrays (see `SHAPES`), with the digest that stands in records' headers."""
+    """Tables as arrays (see `SHAPES`), with the digest for records' headers."""
 
     tables: dict[str, Ints]
     scale: int

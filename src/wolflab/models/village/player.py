@@ -1,8 +1,8 @@
 """`village`, the built-in player: a model that answers typed questions offline.
 
-Its reply is a function of the request's question, its own settings and the request's key, and of
-nothing else: it never sees a view or a prompt, and keeps nothing but caches. It is an instrument: what
-it shows about recipes is how it was built (``docs/village.md``).
+Its reply is a function of the request's question, its own settings and the request's key, and of nothing
+else: it never sees a view or a prompt, and stores nothing but caches. It is an instrument: its results on
+recipes follow from how it was built (``docs/village.md``).
 """
 
 from __future__ import annotations
@@ -39,12 +39,11 @@ from ...text.questions import (
 from ...text.replies.reflective import is_free
 from ..base import Chat, Request, Response, settings_of
 from .beliefs.guesses import guessed_roles, rated_reliability
-from .beliefs.outlook import outlook_on, widened
+from .beliefs.outlook import outlook_of, widened
 from .beliefs.posterior import Posterior, PosteriorEstimator
 from .choices.candidates import candidate_taken, option_candidates, own_key, statement_candidate
 from .choices.choosing_by_habit import (
     ChosenOption,
-    choose_at_random,
     choose_by_habit,
     choose_to_act,
     favoured_seat,
@@ -65,11 +64,11 @@ from .thoughts.answers_to_oneself import answer_to_oneself, reflection
 from .thoughts.plans import (
     aim_of_choice,
     aim_of_statement,
-    meant_choice,
-    meant_points,
+    apply_plan,
     plan_in_words,
-    recall_plan,
-    seen_by_others,
+    plan_seen_by_others,
+    planned_choice,
+    planned_points,
 )
 from .thoughts.questions_to_oneself import chosen_questions, further_questions
 
@@ -81,16 +80,16 @@ RECALLED = "recall"
 class Village:
     """The built-in player; implements `models.base.Model`.
 
-    skill: how far evidence counts (0: hardly, 1: as fitted, at most 2). noise: chance that a choice is
-    a random legal one. phrases: bank of wording, "a", "b" or "ab". follow_sheriff: chance that the vote
-    goes to whom the Sheriff's statement of the day recommends. heed_sheriff: False makes the sitting
-    Sheriff's statements carry no weight (the strict null). invalid: chance that a reply is unusable
-    text. idle: chance that it passes where it may (the planted defect). act_on_suggestion: chance that it
-    does what a suggestion from past games says. plant: behaviour → chance that a statement shows it on
-    top. favour, favour_rate: a seat that Werewolves like to kill on the first night, and by what chance;
-    shun, shun_rate: one that they leave alone then; expect, expect_rate: one that a Doctor or Guard likes to
-    shield then. parameters: other fitted tables than the shipped ones (for fitting and for tests).
-    Raises ModelError for unknown settings and for values out of range.
+    skill: how far evidence counts (0: hardly, 1: as fitted, at most 2). noise: chance that a choice is a
+    random legal one. phrases: bank of wording, "a", "b" or "ab". follow_sheriff: chance that the vote follows
+    the recommendation in the Sheriff's statement of the day. heed_sheriff: False ignores the sitting
+    Sheriff's statements (the strict null). invalid: chance that a reply is unusable text. idle: chance that
+    it passes where it may (the planted defect). act_on_suggestion: chance that it follows a suggestion from
+    past games. plant: behaviour → chance that a statement shows it in addition. favour, favour_rate: a seat
+    that Werewolves kill on the first night, and the chance; shun, shun_rate: one that they do not attack
+    then; expect, expect_rate: one that a Doctor or Guard shields then. parameters: other fitted tables than
+    the shipped ones (for fitting and for tests). Raises ModelError for unknown settings and for values out of
+    range.
     """
 
     name = "village"
@@ -105,10 +104,11 @@ class Village:
         skill = round(1000 * self.settings.skill)
         self._thinker = PosteriorEstimator(self.parameters, skill, self.settings.heed_sheriff)
         self._turn_scene: tuple[Question, str, TableScene] | None = None
-        """The scene of the last turn that put several questions; the question and key it was made for."""
+        """The scene of the last turn with several questions, and its question and key."""
 
     def posterior(self, situation: Situation, recalled: bool = False) -> Posterior:
-        """What `Deduce` answers from: the posterior over roles in that situation, for analysis and tests.
+        """The posterior over roles in that situation, from which `Deduce` is answered; for analysis and
+        tests.
 
         recalled: the situation is a reflective player's, with gaps.
         """
@@ -125,7 +125,7 @@ class Village:
         return Response(disguised(text, request.asked.situation.ruleset))
 
     def answer(self, question: Question, key: str) -> str:
-        """`generate` without the envelope."""
+        """The text of `generate`'s response."""
         reply = self._reply(question, key)
         text = reply if isinstance(reply, str) else _encode(reply).decode()
         draws = KeyedDraws(key)
@@ -151,11 +151,11 @@ class Village:
             case ChooseQuestions():
                 return chosen_questions(task, draws)
             case AskQuestions():
-                return further_questions(task, outlook_on(self._thinker, now), draws)
+                return further_questions(task, outlook_of(self._thinker, now), draws)
             case AnswerQuestion(ask, to_oneself, messages, _):
                 return answer_to_oneself(ask, to_oneself, widened(self._thinker, now, messages))
             case Reflect(ask, answers):
-                return reflection(ask, answers, outlook_on(self._thinker, now), draws)
+                return reflection(ask, answers, outlook_of(self._thinker, now), draws)
             case Extract():
                 return suggestion_from(task, draws)
             case Interview():
@@ -171,7 +171,7 @@ class Village:
     def _decide(self, question: Question, task: Decide, key: str) -> dict[str, Any] | str:
         scene = self._scene(question, key)
         if task.plan:
-            recall_plan(scene, task.plan)
+            apply_plan(scene, task.plan)
         advice = self._advice(scene, task)
         if task.ask.options is None:
             field = "statement"
@@ -192,7 +192,7 @@ class Village:
         return table_scene(question, survey, self.parameters, key)
 
     def _scene_of_turn(self, question: Question, key: str) -> TableScene:
-        """The scene in which the player would act, whichever of the turn's questions is put."""
+        """The scene in which the player would act, the same for all questions of the turn."""
         key = own_key(key)
         if self._turn_scene is not None:
             last, last_key, scene = self._turn_scene
@@ -231,22 +231,22 @@ class Village:
         if ask.options is None:
             points = plan_statement(scene, ask.kind)
             if task.perspective == "others":
-                return seen_by_others(scene, task.earlier, meant_points(task.earlier, rules) or points)
+                return plan_seen_by_others(scene, task.earlier, planned_points(task.earlier, rules) or points)
             return plan_in_words(scene, aim_of_statement(points, rules))
-        if task.perspective == "others" and meant_choice(scene, ask, task.earlier):
+        if task.perspective == "others" and planned_choice(scene, ask, task.earlier):
             return task.earlier
         action, why = self._act(scene, ask)
         return plan_in_words(scene, aim_of_choice(label(action, ask.kind, rules), why))
 
     def _planned(self, scene: TableScene, task: Decide) -> ChosenOption | None:
-        """The option that an intent or a plan has settled on."""
+        """The option that an intent or a plan chooses, if any."""
         if task.intent is not None:
             action = intended_action(task.intent, task.ask)
             return None if action is None else (action, "")
-        return meant_choice(scene, task.ask, task.plan)
+        return planned_choice(scene, task.ask, task.plan)
 
     def _advice(self, scene: TableScene, task: Decide) -> str:
-        """What the suggestion in the request says, if it is acted on; else empty."""
+        """The advice of the request's suggestion, if it is followed; else ""."""
         if task.aids is None or not scene.draws.chance(
             "act on suggestion", 1000 * self.settings.act_on_suggestion
         ):
@@ -254,12 +254,12 @@ class Village:
         return advised(task.aids.suggestion, task.ask.kind)
 
     def _speech(self, scene: TableScene, task: Decide, advice: str = "") -> tuple[str, str]:
-        """Why, and the statement."""
+        """(reason, statement)."""
         kind, rules = task.ask.kind, scene.situation.ruleset
         if task.intent is not None:
             points = intended_statement(scene, task.intent, kind)
         else:
-            points = list(meant_points(task.plan, rules)) or plan_statement(scene, kind)
+            points = list(planned_points(task.plan, rules)) or plan_statement(scene, kind)
         points = follow_advice(scene, points, advice)
         text = speak(points, rules, self.settings.phrases, scene.draws)
         aims = ", ".join(dict.fromkeys(point.kind.split()[0] for point in points))
@@ -272,7 +272,7 @@ class Village:
     def _act(self, scene: TableScene, ask: Ask, advice: str = "") -> ChosenOption:
         settings, draws = self.settings, scene.draws
         if draws.chance("noise", 1000 * settings.noise):
-            return choose_at_random(scene, ask)
+            return draws.one("random", ask.options or ()), "I go with my gut this time."
         leaning = self._leaning(scene, ask)
         if leaning is not None:
             return leaning
@@ -293,7 +293,7 @@ class Village:
         return choose_by_habit(scene, ask)
 
     def _leaning(self, scene: TableScene, ask: Ask) -> ChosenOption | None:
-        """What a planted bias of the first night leads to."""
+        """The choice by a planted bias of the first night, if any."""
         settings = self.settings
         if settings.favour is not None and ask.kind == "kill":
             return favoured_seat(scene, ask, settings.favour, settings.favour_rate)

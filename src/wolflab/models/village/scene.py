@@ -1,9 +1,8 @@
-"""What a player makes of the situation before it acts: suspicions, claims, dangers, support.
+"""A player's assessment of the situation before it acts: suspicions, claims, dangers, support.
 
-With a deduction in the request, suspicion comes from it, and so it does from a reflective player's
-reflection, or from its answers where there is none; without either it comes from first impressions: what
-was said today, believed as far as the record's partition into truths and falsehoods goes. Whatever the
-seat knows for certain (its pack, its looks) comes before all that.
+Suspicion comes from the deduction in the request, or from a reflective player's reflection (or its answers
+without one). Without any of these, it comes from first impressions: today's statements, weighted by the
+record's partition into truths and falsehoods. Certain knowledge (pack, checks) has precedence.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from .beliefs.likelihood import (
     Node,
     with_claims,
 )
-from .beliefs.outlook import stronger, suspicion_at_start
+from .beliefs.outlook import pooled_suspicion, suspicion_at_start
 from .beliefs.posterior import SituationSummary
 from .beliefs.worlds import SEER, role_class
 from .draws import KeyedDraws
@@ -42,10 +41,10 @@ _IMPRESSION = {
     SAW_WOLF: 400, FLAT: 160, PROPOSED: 130, ACCUSED: 110, HINTED: 40,
     AGREED: -20, DEFENDED: -70, SAW_GOOD: -250,
 }  # fmt: skip
-"""By how much (thousandths) a stance taken today moves a first impression, fully believed."""
+"""The change of a first impression (thousandths) by a fully believed stance of today."""
 
 HASTE = 150
-"""Thousandths that blur every comparison of a player that is not to think first (003 §4.4.1: C removed)."""
+"""Noise (thousandths) in all comparisons of a player that does not think first (003 §4.4.1: C removed)."""
 
 
 @dataclass(slots=True)
@@ -53,9 +52,9 @@ class TableScene:
     """The situation as one seat sees it.
 
     suspicion: P(Werewolf) by seat in thousandths. thought: the role believed, by seat ("" unknown); sure: its
-    confidence, 5–10. draws: keyed by the request (what is said, noise, whether the Sheriff is followed);
-    table: keyed by game, round and seat alone, so that ties break alike in a straw poll and in the vote after
-    it. haste: `HASTE`, or 0 for a player that thinks.
+    confidence, 5–10. draws: keyed by the request (wording, noise, whether the Sheriff is followed); table:
+    keyed by game, round and seat alone, so that ties break the same in a straw poll and in the vote after it.
+    haste: `HASTE`, or 0 for a player that thinks.
     """
 
     situation: Situation
@@ -73,11 +72,11 @@ class TableScene:
 
     @property
     def pack(self) -> tuple[int, ...]:
-        """The own pack with oneself; nobody on the village side."""
+        """The seat's pack including itself; empty for the village side."""
         return self.situation.pack
 
     def name(self, seat: int) -> str:
-        """What the player is called."""
+        """The player's name."""
         return self.situation.ruleset.names[seat]
 
     # -- the living others --------------------------------------------------------------------
@@ -90,13 +89,13 @@ class TableScene:
         """The living others of the pack."""
         return [seat for seat in self.others() if seat in self.pack]
 
-    def foes(self) -> list[int]:
-        """The living others that one might turn on: not known to be of one's own side."""
+    def opponents(self) -> list[int]:
+        """The living others who are not known to be of the seat's own side."""
         cleared = self.reported_good()
         return [seat for seat in self.others() if self.suspicion[seat] > 0 and seat not in cleared]
 
     def prey(self) -> list[int]:
-        """The living others outside the pack whom its member has not itself called good."""
+        """The living others outside the pack whom the seat has not reported good."""
         cleared = self.reported_good()
         return [seat for seat in self.others() if seat not in self.pack and seat not in cleared]
 
@@ -105,7 +104,7 @@ class TableScene:
         return [seat for seat in self.others() if self.node.claims[seat] in claims and seat not in self.pack]
 
     def credible_seers(self) -> list[int]:
-        """Living others who claim to be the Seer and are believed well enough."""
+        """Living others who claim to be the Seer and are believed."""
         return [
             seat for seat in self.others() if self.node.claims[seat] == AS_SEER and self.suspicion[seat] < 500
         ]
@@ -117,37 +116,37 @@ class TableScene:
         return [seat for seat in dict.fromkeys(hostile) if seat in living and seat not in accused]
 
     def highest(self, seats: Sequence[int], score: Callable[[int], int], purpose: str) -> int | None:
-        """The seat with the highest score, ties broken by the request's draws; None of none."""
+        """The seat with the highest score, ties broken by the request's draws; None without seats."""
         scores = {seat: score(seat) for seat in seats}
         highest = max(scores.values(), default=0)
         best = [seat for seat, reached in scores.items() if reached == highest]
         return self.draws.one(purpose, best) if best else None
 
     def likeliest_wolf(self, seats: Sequence[int], after: int = 0) -> int | None:
-        """The likeliest Werewolf of `seats`, or the one `after` so many others."""
+        """The likeliest Werewolf of `seats`, or the one `after` places later."""
         jitter = self.draws.many(len(self.suspicion), "likeliest")
         order = sorted(seats, key=lambda seat: (-self.suspicion[seat], jitter[seat]))
         return order[after] if after < len(order) else None
 
     def most_accused(self, seats: Sequence[int]) -> int | None:
-        """The one of `seats` against whom most others spoke today; None where nobody was spoken against."""
+        """The one of `seats` whom most others accused today; None where nobody was accused."""
         target = self.highest(seats, self.support, "crowd")
         return target if target is not None and self.support(target) else None
 
     # -- one player -----------------------------------------------------------------------------
 
     def support(self, seat: int) -> int:
-        """How many others spoke against `seat` today."""
+        """The number of others who spoke against `seat` today."""
         return len(
             {a for a, b, stance in self.node.today if b == seat and stance in HOSTILE and a != self.me}
         )
 
     def stances_taken(self, seat: int) -> int:
-        """To how many others `seat` has taken a stance in the game."""
+        """The number of others to whom `seat` has taken a stance in the game."""
         return sum(a == seat for a, _ in self.node.stances)
 
     def danger(self, seat: int) -> int:
-        """To the pack: how much `seat` can hurt it, in thousandths."""
+        """The danger of `seat` to the pack, in thousandths."""
         node, score = self.node, 100
         claim = node.claims[seat]
         if claim == AS_SEER:
@@ -166,47 +165,51 @@ class TableScene:
         return score
 
     def _plain(self, seat: int) -> int:
-        """How far `seat` is taken for a plain Villager, in thousandths, where the pack must kill those."""
+        """The chance, in thousandths, that `seat` is a plain Villager, where the pack must kill those."""
         believed = self.thought[seat]
         if believed in ROLES:
             return 85 * self.sure[seat] if ROLES[believed].plain else 0
         return 600 if self.node.claims[seat] == AS_PLAIN else 200
 
     def suspicion_sentence(self, seat: int) -> str:
-        """How likely a Werewolf `seat` is."""
+        """A sentence on how likely `seat` is a Werewolf."""
         word, name = grade_word(self.suspicion[seat]), self.name(seat)
         return graded_sentence(word, [name]) if word else f"It is open on which side {name} is."
 
     def support_sentence(self, seat: int) -> str:
-        """How many speak against `seat`."""
+        """A sentence on how many speak against `seat`."""
         count = self.support(seat)
         if not count:
             return f"Nobody else has named {self.name(seat)} today."
         return f"{count} other{'s' if count > 1 else ''} spoke against {self.name(seat)} today."
 
-    # -- oneself --------------------------------------------------------------------------------
+    # -- the seat itself --------------------------------------------------------------------------------
 
     def reported_good(self) -> set[int]:
-        """Whom the player has itself reported to be no Werewolf."""
+        """The seats that this one has reported to be no Werewolves."""
         return {b for a, b, result in self.node.reports if a == self.me and result != "Werewolf"}
 
     def reported_wolves(self) -> set[int]:
-        """Whom the player has itself reported to be a Werewolf."""
+        """The seats that this one has reported to be Werewolves."""
         return {b for a, b, result in self.node.reports if a == self.me and result == "Werewolf"}
 
     def may_claim(self, role: str) -> bool:
-        """Whether `role` goes with what the player has claimed so far; a villager's truth always does."""
+        """Whether `role` is consistent with the seat's claims so far; the truth always is on the village
+        side.
+        """
         if role == self.situation.role and not self.wolf:
             return True
         return self.node.claims[self.me] in (0, claim_of(role))
 
     def victim(self) -> int | None:
-        """Whom the Witch was shown this night."""
+        """The victim shown to the Witch this night."""
         shown = (line.event for line in reversed(self.situation.facts) if isinstance(line.event, VictimShown))
         return next((event.victim for event in shown), None)
 
     def recommended(self) -> int | None:
-        """Whom the Sheriff's statement of today recommends to vote out, as read from its words."""
+        """The target that the Sheriff's statement of today recommends for the vote, as read from its
+        words.
+        """
         situation = self.situation
         sheriff, today = (
             situation.sheriff,
@@ -225,7 +228,7 @@ class TableScene:
 
 
 def table_scene(question: Question, survey: SituationSummary, parameters: Parameters, key: str) -> TableScene:
-    """Look around. `key`: the request's."""
+    """The scene of a question. `key`: the request's."""
     situation = question.situation
     me, node, rules = situation.seat, survey.node, situation.ruleset
     suspicion = [suspicion_at_start(rules)] * rules.players
@@ -264,15 +267,14 @@ def table_scene(question: Question, survey: SituationSummary, parameters: Parame
 def _from_texts(
     situation: Situation, aids: Aids, node: Node, suspicion: list[int], thought: list[str], sure: list[int]
 ) -> Node:
-    """Fill in what the reflection says, or what the answers say together; the node with the claims they tell.
-
-    Who is not spoken of stays as suspect as at the start.
+    """Fill in the judgements of the reflection, or of all answers together. Returns the node with the claims
+    that they report. Players who are not mentioned stay as suspect as at the start.
     """
     texts = (aids.reflection,) if aids.reflection else tuple(text for _, text in aids.answers)
     views = [views_of(text, situation.ruleset.names, situation.seat) for text in texts]
     for seat, at_start in enumerate(suspicion):
         said = [view.wolf[seat] for view in views if seat in view.wolf]
-        suspicion[seat] = said[0] if len(said) == 1 else stronger(at_start, said, at_start, 1.0)
+        suspicion[seat] = said[0] if len(said) == 1 else pooled_suspicion(at_start, said, at_start, 1.0)
     claims: dict[int, str] = {}
     for view in views:
         for seat, (role, level) in view.role.items():
@@ -283,7 +285,7 @@ def _from_texts(
 
 
 def _first_impressions(situation: Situation, node: Node, suspicion: list[int]) -> None:
-    """Move `suspicion` by today's talk: speakers rated honest count more (the partition)."""
+    """Change `suspicion` by today's talk: speakers rated honest count more (the partition)."""
     trust = {line.event.seat: 250 for line in situation.falsehoods if isinstance(line.event, Said)}
     trust |= {line.event.seat: 1000 for line in situation.truths if isinstance(line.event, Said)}
     for speaker, target, stance in node.today:

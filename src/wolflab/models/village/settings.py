@@ -1,4 +1,4 @@
-"""The settings of `village`: what they are, and which values they take."""
+"""The settings of `village`, and their allowed values."""
 
 from __future__ import annotations
 

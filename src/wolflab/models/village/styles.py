@@ -42,4 +42,4 @@ STYLES: Mapping[str, Style] = MappingProxyType(
         "proactive": Style(accuse=800, propose=700, defend=400, claim=700, reveal=800, tell=1000, bluff=400),
     }
 )
-"""By the names that `text.asking.prompts` gives the styles of 004, C.7; "default" is no style."""
+"""By the styles' names in `text.asking.prompts` (004 C.7); "default" is no style."""

@@ -1,19 +1,19 @@
-"""The instruction to act: what is asked of a player, and in which form it is to answer.
+"""The instruction to act: the request to a player, and the form of the answer.
 
-The two are templates of their own, so that thinking ahead, proposing and choosing (`strategic`) can put
-the same request in other forms. It knows a situation and an ask.
+The two are templates of their own, so that thinking ahead, proposing and choosing (`strategic`) can put the
+same request in other forms. It knows a situation and an ask.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ...rules import DUTIES, PASS, Ask, Ruleset
+from ...rules import DUTIES, PASS, Ask, Pick, Ruleset
 from ..questions import Question, ReplyForm, Situation, Wording
 from .options import labels
 from .sentences import listed, powers
 from .templates import phrases, render_template
-from .wording import names_among_options, neighbours, or_pass, pack_note, victim_shown
+from .wording import names_of, neighbours, or_pass, pack_note, victim_shown
 
 _SPEECHES = {"campaign": "campaign", "last-words": "last_words"}
 _CHOICES = {kind: kind for kind in ("antidote", "lead", "succeed", "elect", "shoot")}
@@ -21,7 +21,7 @@ _CHOICES = {kind: kind for kind in ("antidote", "lead", "succeed", "elect", "sho
 
 
 def request_to_act(now: Situation, ask: Ask, wording: Wording, common: dict[str, str]) -> str:
-    """What is asked, and what to think about first. common: $time, $name and $a_role."""
+    """The request, with the points to consider. common: $time, $name and $a_role."""
     can = powers(now.ruleset, "decide the order of statements")
     if ask.options is None:
         office = "statement_sheriff" if now.sheriff == now.seat else "statement"
@@ -31,13 +31,14 @@ def request_to_act(now: Situation, ask: Ask, wording: Wording, common: dict[str,
         name = "vote_pack" if now.pack else "vote_village"
     else:
         name = _CHOICES.get(ask.kind, "night")
-    duty, candidates = DUTIES.get(ask.kind), names_among_options(now, ask)
+    duty = DUTIES.get(ask.kind)
+    candidates = names_of(now, [option.seat for option in ask.options if isinstance(option, Pick)])
     or_none = phrases(f"{wording}/phrases").get(f"or_no_{ask.kind}") if PASS in ask.options else None
     run = {"own": ("runs", "run"), "paper": ("is running", "are running")}[wording]
     return render_template(
         f"{wording}/{name}",
         **common,
-        options=", ".join(options_told(ask, now.ruleset, wording)),
+        options=", ".join(options_in_words(ask, now.ruleset, wording)),
         verb=duty.verb if duty else ask.kind,
         note=pack_note(now, ask.kind, wording),
         victim=victim_shown(now),
@@ -57,8 +58,9 @@ def acting_form(ask: Ask) -> ReplyForm:
 
 
 def reference(form: ReplyForm, reasoning: bool | None = None) -> str:
-    """Which of the forms that were told before the reply is to have (`shared`), and whether with reasoning of
-    its own (None: that is not said). Small models else give back a number of the record as their reasoning.
+    """The sentence that names the reply's form, which the prompt described before (`shared`). reasoning:
+    whether it asks for reasoning (None: not mentioned); else small models give a line's number as their
+    reasoning.
     """
     templates = phrases("shared")
     text = templates["answer"].substitute(form=form)
@@ -68,38 +70,42 @@ def reference(form: ReplyForm, reasoning: bool | None = None) -> str:
 
 
 FormFields = Mapping[str, str]
-"""The fields of a JSON object that is asked for: name → what is to stand there, in the wording's words."""
+"""The fields of a JSON object that is asked for: name → its content, in the wording's words."""
 
 _EMPTY = {"confidence": "...", "choice": "...", "evidence": "[...]"}
-"""How a field that is no text stands in a form that shows no values."""
+"""Placeholders in an empty form, of fields that are no text."""
 
 
 def form_asked(question: Question, name: ReplyForm, fields: FormFields, close: str, count: int = 1) -> str:
-    """What the reply is to look like: by its form's name, where the forms were told before (`shared`)."""
+    """The form of the reply in words; its name alone where the prompt described the forms before
+    (`shared`).
+    """
     if name in question.forms:
         return reference(name, reasoning="reasoning" in fields)
     return reply_form(question.wording, fields, close, count)
 
 
 def reply_form(wording: Wording, fields: FormFields, close: str, count: int = 1) -> str:
-    """The JSON object asked for, and what else holds of the reply. count: of candidates with these fields."""
-    told, empty = fields_told(wording, fields), skeleton(fields)
+    """The JSON object that is asked for, and further rules for the reply. count: of candidates with these
+    fields.
+    """
+    listed, empty = fields_in_words(wording, fields), skeleton(fields)
     if count > 1:
-        told = told if wording == "own" else f'"candidates": [\n{{\n{told}\n}}\n]'
+        listed = listed if wording == "own" else f'"candidates": [\n{{\n{listed}\n}}\n]'
         empty = f'{{"candidates": [{", ".join([empty] * count)}]}}'
-    return render_template(f"{wording}/form", fields=told, skeleton=empty, close=close)
+    return render_template(f"{wording}/form", fields=listed, skeleton=empty, close=close)
 
 
-def fields_told(wording: Wording, fields: FormFields) -> str:
-    """What is to stand in each field, one a line. The papers show it in the field's place, and small models
-    repeat it there as their answer: our own wording says it before, and shows an empty form (`skeleton`).
+def fields_in_words(wording: Wording, fields: FormFields) -> str:
+    """The content of each field, one a line. The papers describe it inside the form, and small models copy
+    the description as their answer. Our own wording describes it before an empty form (`skeleton`).
     """
     return (",\n" if wording == "paper" else "\n").join(f'"{name}": {text}' for name, text in fields.items())
 
 
 def skeleton(names: Iterable[str], value: str = '"..."') -> str:
-    """An object with those fields and no values: {"reasoning": "...", "choice": ...}. value: what stands for
-    one where the name does not tell.
+    """An object with those fields and no values: {"reasoning": "...", "choice": ...}. value: the placeholder
+    of fields that are text.
     """
     return "{" + ", ".join(f'"{name}": {_EMPTY.get(name, value)}' for name in names) + "}"
 
@@ -111,19 +117,19 @@ def reply_fields(ask: Ask, ruleset: Ruleset, wording: Wording, reasoning: bool =
         of_campaign = "_campaign" if ask.kind == "campaign" else ""
         thought = {"reasoning": templates["reply_reasoning_speech"].template} if reasoning else {}
         return thought | {"statement": templates[f"reply_statement{of_campaign}"].template}
-    options = ", ".join(options_told(ask, ruleset, wording))
+    options = ", ".join(options_in_words(ask, ruleset, wording))
     thought = {"reasoning": templates["reply_reasoning"].template} if reasoning else {}
     return thought | {"action": templates["reply_action"].substitute(options=options)}
 
 
 def closing_of(ask: Ask, wording: Wording) -> str:
-    """What is said after the form, by whether everybody will hear the answer."""
+    """The sentence after the form; it depends on whether everybody will hear the answer."""
     templates = phrases(f"{wording}/phrases")
     close = templates["close"].template
     return f"{close} {templates['heard'].template}" if ask.options is None else close
 
 
-def options_told(ask: Ask, ruleset: Ruleset, wording: Wording) -> tuple[str, ...]:
+def options_in_words(ask: Ask, ruleset: Ruleset, wording: Wording) -> tuple[str, ...]:
     """The options in words; the wording "paper" has the refusal first (004 C.4)."""
     options = labels(ask, ruleset)
     if wording != "paper" or ask.options is None or PASS not in ask.options:

@@ -1,9 +1,9 @@
-"""What a policy reads of a decision, in words: the observation, and each candidate (004 §4.3, D.1).
+"""A policy's input in words: the observation, and each candidate (004 §4.3, D.1).
 
-The words are for an embedder and for nobody else, so what would only blur a vector is left out: the numbers
-of lines, which say nothing outside one prompt, and figures that the player vector holds anyway (Table 3).
-What an embedder of bounded length would cut off stands last: old rounds, and the reasons of beliefs. A line
-of the record keeps its words from turn to turn.
+The words are for an embedder alone, so what would only blur a vector is left out: the numbers of lines, which
+mean nothing outside one prompt, and figures that the player vector holds anyway (Table 3). What an embedder
+of bounded length would cut off stands last: old rounds, and the reasons of beliefs. A line of the record
+keeps its words from turn to turn.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .prompts import opinion
 from .sentences import a_role, listed, sentence
 
 _KEPT = 1 << 16
-"""Sentences kept at hand."""
+"""Sentences in the cache."""
 
 
 def observation_text(now: Situation, beliefs: tuple[Belief, ...]) -> str:
@@ -39,8 +39,8 @@ def observation_text(now: Situation, beliefs: tuple[Belief, ...]) -> str:
 def candidate_text(candidate: Candidate, ask: Ask, ruleset: Ruleset) -> str:
     """The text of one candidate: reasoning, then action (004 D.1), which names the kind of action it is.
 
-    A statement is told as one, an option by its label; a label that tells no kind ("pass", "yes") has the
-    ask's kind before it, and so has an intent (`text.intents`).
+    A statement is named as such, an option by its label. A label without a kind ("pass", "yes") has the ask's
+    kind before it, and so has an intent (`text.intents`).
     """
     return f"{uncited(candidate.reasoning)} {_act(candidate.action, ask, ruleset)}".strip()
 
@@ -68,9 +68,9 @@ def _labels(ask: Ask, ruleset: Ruleset) -> dict[str, str]:
 
 _Key = tuple[int, ...]
 _SENTENCES: dict[_Key, tuple[object, Ruleset, str]] = {}
-"""Sentences by the identity of ruleset and events (which are kept, so that it stays theirs) and by seat:
-every decision of a game tells the same ones again. Equal events, votes above all, are one object in all
-games."""
+"""A cache of sentences, by the identity of ruleset and events (kept here, so that it stays theirs) and by
+seat: every decision of a game uses the same ones. Equal events, votes above all, are one object in all games.
+"""
 
 
 def _event_text(events: list[Event | Reflected], now: Situation) -> str:
@@ -87,7 +87,7 @@ def _event_text(events: list[Event | Reflected], now: Situation) -> str:
 
 
 def _votes(votes: list[Voted], now: Situation) -> str:
-    """Who voted for whom, by target: "Votes: you and player_2 for player_4; player_5 for nobody."."""
+    """The votes of one occasion, by target: "Votes: you and player_2 for player_4; player_5 for nobody."."""
     names, voters = now.ruleset.names, dict[int | None, list[str]]()
     for vote in votes:
         voters.setdefault(vote.target, []).append("you" if vote.voter == now.seat else names[vote.voter])
@@ -115,7 +115,7 @@ def _record(now: Situation) -> list[str]:
 
 
 def _occasion(prefixed: tuple[Line, str]) -> tuple[int, str]:
-    """What is told in one: the votes of one occasion; every other line stands for itself."""
+    """The key by which lines share a sentence: all votes of one occasion do, every other line has its own."""
     line = prefixed[0]
     return (-line.round, line.event.what) if type(line.event) is Voted else (line.position, "")
 

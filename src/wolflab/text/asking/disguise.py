@@ -1,14 +1,14 @@
 """Role names in disguise: what a model is told the roles are called, and its words read back (003 §5).
 
 Do models play Werewolf as they do because they have read about Werewolf? The control keeps the rules and
-renames the roles: a Werewolf becomes a "pretty girl", or the two sides swap their names. Only the text that
-a model sees is disguised. Rules, record, reading and measures know the roles' own names alone: `disguised`
-is applied to a finished prompt, `undisguised` to a reply before anything reads it.
+renames the roles: a Werewolf becomes a "pretty girl", or the two sides swap their names. Only the text that a
+model sees is disguised. Rules, record, reading and measures know the roles' own names alone: `disguised` is
+applied to a finished prompt, `undisguised` to a reply before anything reads it.
 
 Each is one simultaneous pass over whole words, so that two names can be swapped. Case ("WEREWOLF",
 "Werewolf", "werewolf"), number ("wolves") and the article before ("a Werewolf", "an Elf") follow the word.
-Of several words for one role ("wolf", "werewolf") the way back knows only the role's name. A word that is
-plainly a verb ("I will guard Player 3") is no role. This module knows words and nothing of a question.
+All words for one role ("wolf", "werewolf") come back as the role's name. A word that is plainly a verb ("I
+will guard Player 3") is no role. This module knows words and nothing of a question.
 """
 
 from __future__ import annotations
@@ -79,10 +79,10 @@ def disguise(name: str, ruleset: Ruleset) -> dict[str, str]:
 
 
 def disguised(text: str, ruleset: Ruleset) -> str:
-    """`text` with every word for a role put as the ruleset's `role_names` have it.
+    """`text` with every word for a role replaced as the ruleset's `role_names` say.
 
-    The same object comes back where no role is renamed. RulesetError: a shown name is a word that the
-    prompts use otherwise (see `check_disguise`).
+    The same object comes back where no role is renamed. RulesetError: a shown name is a word that the prompts
+    use otherwise (see `check_disguise`).
     """
     return _passes(ruleset)[0].over(text) if ruleset.role_names else text
 
@@ -118,8 +118,8 @@ def disguised_schema(schema: dict[str, Any], ruleset: Ruleset) -> dict[str, Any]
 def check_disguise(ruleset: Ruleset) -> None:
     """RulesetError where a shown name is also an ordinary word of the prompts ("player", "vote").
 
-    A model could not tell which of the two is meant, and neither could the way back. Rulesets without
-    `role_names` always pass.
+    Neither a model nor `undisguised` could tell which of the two is meant. Rulesets without `role_names`
+    always pass.
     """
     if ruleset.role_names:
         _passes(ruleset)
@@ -129,7 +129,9 @@ def check_disguise(ruleset: Ruleset) -> None:
 
 
 class _Target(NamedTuple):
-    """What a word becomes. source: the word as prompts show it, where its capitals are its own ("DJ")."""
+    """The replacement of a word. source: the word as prompts show it, where its capitals are its own
+    ("DJ").
+    """
 
     word: str
     source: str
@@ -170,7 +172,7 @@ class _Pass:
 
 
 def _letters(form: str) -> str:
-    """What a form is known by, however its words are joined."""
+    """A form's letters in lower case, without spaces, hyphens and underscores."""
     return re.sub(r"[\s_-]+", "", form).lower()
 
 
@@ -233,14 +235,14 @@ _HELPED = re.compile(
 )
 """Before a verb."""
 _OPENING = re.compile(r"(?:^|[.!?:;,\"'(]\s{0,3}|\b(?:and|or|then|so)\s{1,3})$", re.IGNORECASE)
-"""Where a command may begin."""
+"""A place where a command may begin."""
 _WHOM = "player|me|him|her|them|us|you|myself|yourself|someone|somebody|anyone|anybody|everyone|nobody|no one"
 _IDIOM = re.compile(r"\s{1,3}(?:against|down|up)\b", re.IGNORECASE)
 _WATCHFUL = re.compile(r"\b(?:on|off)[ -]$", re.IGNORECASE)
 
 
 def _object(ruleset: Ruleset) -> re.Pattern[str]:
-    """Whom a command is about: a player's name or a pronoun."""
+    """The object of a command: a player's name or a pronoun."""
     names = "|".join(map(re.escape, ruleset.names))
     return re.compile(rf"\s{{1,3}}(?:{names}|{_WHOM})(?![^\W\d_])", re.IGNORECASE)
 
@@ -271,7 +273,7 @@ def _check_words(out: _Pass, back: _Pass, ruleset: Ruleset) -> None:
         taken = back.pattern.search(text)
         if taken:
             _refuse(taken["word"], "a word that the prompts use for something else")
-    prompts, talk = forms_of(stripped), words_of_talk()
+    prompts, talk = _forms_of(stripped), _words_of_talk()
     for form in back.targets:
         if _letters(form) in prompts:
             _refuse(form, "a form of a word that the prompts use for something else")
@@ -322,7 +324,7 @@ send settle shield show side sit slip sound speak stand start state stay stop st
 support suppose survive suspect switch take talk target tell tend thank think tie treat trust try turn
 understand urge use vary verify view vote vouch wait wake want warn weigh win wish withhold wonder work worry
 """
-"""What players do at this table, in all their forms."""
+"""Verbs of the game, in all their forms."""
 
 _IRREGULAR = """
 became began begun bought built caught chose chosen died drawn drew dying fallen fell felt forgot forgotten
@@ -358,12 +360,12 @@ thought threat tie time tone top trap trial trick true trustworthy truth turn un
 unseen useful usual victim victory view voice voter wagon warm wary watchful way weak week white whole winner
 winning word world worst worth wrong
 """
-"""Nouns and adjectives that the talk turns on. Those that call somebody something else than what he is here
-("traitor", "saint") are left free: they are names for roles, and `docs/disguise.md` says what that costs."""
+"""Nouns and adjectives of talk in the game. Words for a kind of person ("traitor", "saint") are left free:
+they are names for roles, and `docs/disguise.md` says what that costs."""
 
 
 @cache
-def words_of_talk() -> frozenset[str]:
+def _words_of_talk() -> frozenset[str]:
     """All of them, in lower case: verbs in every form, nouns in the plural too."""
     verbs = (form for verb in _PLAYED.split() for form in forms(verb))
     return frozenset(
@@ -377,7 +379,7 @@ def words_of_talk() -> frozenset[str]:
     )
 
 
-def forms_of(texts: Iterable[str]) -> frozenset[str]:
+def _forms_of(texts: Iterable[str]) -> frozenset[str]:
     """Every word of `texts` in every form that it would have as a verb: "vote" bars "voting" too."""
     words = {word for text in texts for word in re.findall(r"[a-z]{2,}", text.lower())}
     return frozenset(form for word in words if word.isascii() for form in forms(word))

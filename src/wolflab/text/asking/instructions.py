@@ -1,8 +1,7 @@
-"""What a question asks for, in words: the instruction that ends a prompt.
+"""The request of a question in words: the instruction that ends a prompt.
 
-Templates are files; this module fills in names and times. The words of an action are in `acting`,
-those of a player that plans, proposes and chooses in `strategic`, those of one that reflects in
-`reflective`.
+Templates are files; this module fills in names and times. The words of an action are in `acting`, those of a
+player that plans, proposes and chooses in `strategic`, those of one that reflects in `reflective`.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from ..questions import Choose, Decide, Deduce, Plan, Propose, Question, Rate, W
 from .acting import (
     acting_form,
     closing_of,
-    fields_told,
+    fields_in_words,
     form_asked,
     reference,
     reply_fields,
@@ -72,7 +71,7 @@ def _deduce(question: Question, task: Deduce, common: dict[str, str]) -> str:
     entries = [f'"{first}": {skeleton(fields)}', *(f'"{name}": {{...}}' for name in names[1:])]
     values = {
         "key": first,
-        "fields": fields_told(wording, fields),
+        "fields": fields_in_words(wording, fields),
         "skeleton": "{" + ", ".join(entries) + "}",
         "each": templates["each"].template if several else "",
         "consider": "Reconsider" if question.beliefs else "Consider",

@@ -1,7 +1,7 @@
 """The words for actions: how an ask's options are listed.
 
-`label` words one action, `labels` all options of an ask. What a model wrote in their place is read by
-`replies.chosen_action`. It knows the ask and the ruleset, and nothing of the game.
+`label` words one action, `labels` all options of an ask. `replies.chosen_action` reads what a model writes.
+It knows the ask and the ruleset, and nothing of the game.
 """
 
 from __future__ import annotations

@@ -6,17 +6,17 @@ layouts:
 
 - *paper*: remaining players, then the numbered lines in blocks (true, might be true, might be false,
   not yet judged), re-sorted at every turn;
-- *append*: who one is and every line in order of happening, so that a later prompt extends an earlier
+- *append*: who the player is and every line in order of happening, so that a later prompt extends an earlier
   one; how the seat classifies the statements, who lives and the instruction come after, at the end;
 - *shared*: what everybody knows comes first, numbered by itself and in the same words for all seats, so that
   the prompts of all of them begin alike; then what this seat alone knows (S1, S2 …), how it judges, and the
   instruction;
 - *dialogue*: one chat a seat, which only grows: what has happened since its reply, and the instruction;
-- *recall*: the latest messages and older telling ones, of a player that reflects (003 Fig. 2).
+- *recall*: the latest messages and older informative ones, of a player that reflects (003 Fig. 2).
 
-The templates are the files under `prompts/`; what this module adds to them is lists, names and numbers.
-An ask's id, seat, phase, round and weights restate the situation or are not for players: they are the
-only fields of a question that do not show, but for the options where candidates stand in their place.
+The templates are the files under `prompts/`; what this module adds to them is lists, names and numbers. An
+ask's id, seat, phase, round and weights restate the situation or are not for players. No other field of a
+question is missing in its prompt, but for the options where candidates replace them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from .rules_text import rules_text
 from .sentences import a_role
 from .shared import after_news, judgements, known_to_all, known_to_seat, reply_forms
 from .templates import phrases, render_template
-from .wording import cited, living_names, numbered, pack_in_words, standing_of, without_blank_lines
+from .wording import cited, living_names, numbered, pack_in_words, sheriff_and_pack, without_blank_lines
 
 STYLES: dict[str, str] = {name: phrase.template for name, phrase in phrases("styles").items()}
 """The six styles of 004 C.7: name → sentence put before the instruction ("default" has none)."""
@@ -69,14 +69,14 @@ def messages(question: Question, corrections: tuple[tuple[str, str], ...] = ()) 
 
 
 def shared_ends(question: Question, chat: Sequence[Message]) -> tuple[int, ...] | None:
-    """Where parts of the prompt end that others begin with too, in characters from the beginning of all
-    messages' texts run together: the rules, then what everybody knows, or what the seat was told and said
-    before. None: after the rules alone. chat: its messages.
+    """Where the parts of the prompt end that other prompts share, in characters of all messages' texts
+    joined: the rules, then what everybody knows, or the seat's dialogue so far. None: after the rules alone.
+    chat: the question's messages.
     """
     rules = len(chat[0].content)
     if question.layout == "shared":
-        told = _once(known_to_all, question.situation)
-        return rules, rules + len(disguised(told, question.situation.ruleset))
+        common = _once(known_to_all, question.situation)
+        return rules, rules + len(disguised(common, question.situation.ruleset))
     if question.layout == "dialogue" and question.history:
         before = chat[: 1 + 2 * len(question.history)]
         return rules, sum(len(message.content) for message in before)
@@ -84,7 +84,7 @@ def shared_ends(question: Question, chat: Sequence[Message]) -> tuple[int, ...] 
 
 
 def corrected(corrections: Sequence[tuple[str, str]]) -> list[Message]:
-    """Each failed reply and what was wrong with it, as a chat goes on with them."""
+    """Each failed reply and what was wrong with it, as messages of a chat."""
     chat = []
     for reply, reason in corrections:
         chat.append(Message("assistant", reply[:_SHOWN_REPLY].strip() or "(empty)"))
@@ -107,7 +107,7 @@ def blocks(question: Question) -> tuple[str, str, str]:
         tail = [_once(known_to_seat, now), judgements(question), lasting_request(question)]
         return rules, _once(known_to_all, now), _parts(*tail)
     tail = [
-        beliefs_in_words(now, question.beliefs, question.layout == "append"),
+        _beliefs_in_words(now, question.beliefs, question.layout == "append"),
         _style(now, question.style),
         instruction(question),
     ]
@@ -125,13 +125,15 @@ _CONTEXTS = ByIdentity[str](1 << 9)
 
 
 def _once(part: Callable[[Situation], str], now: Situation) -> str:
-    """A part of a prompt that depends on the situation alone: one seat is asked many questions about one."""
+    """A part of a prompt that depends on the situation alone, cached: one seat gets many questions about
+    it.
+    """
     known = _CONTEXTS.get((part, id(now)))
     return _CONTEXTS.keep((part, id(now)), now, part(now)) if known is None else known
 
 
 def lasting_request(question: Question) -> str:
-    """What of a question a dialogue goes on with: how to play, and the instruction."""
+    """The part of a prompt that stays in a dialogue: how to play, and the instruction."""
     return _parts(_style(question.situation, question.style), instruction(question))
 
 
@@ -141,7 +143,7 @@ def _parts(*texts: str) -> str:
 
 
 def _rules(question: Question) -> str:
-    """The rules as far as the player is told them, and hints at strategy."""
+    """The rules and hints at strategy, as far as the question has them."""
     templates = phrases(f"{question.wording}/reflective")
     rules = rules_text(question.situation.ruleset, question.wording)
     text = rules if question.rules else templates["no_rules"].template
@@ -164,7 +166,10 @@ def _context_paper(now: Situation) -> str:
         if lines
     ]
     text = render_template(
-        "context_paper", alive=living_names(now), standing=standing_of(now, True), blocks="\n".join(sections)
+        "context_paper",
+        alive=living_names(now),
+        standing=sheriff_and_pack(now, True),
+        blocks="\n".join(sections),
     )
     return without_blank_lines(text)
 
@@ -180,7 +185,7 @@ def _context_append(now: Situation) -> str:
 
 
 def _context_recall(now: Situation, wording: Wording) -> str:
-    """What a reflective player remembers (003 Fig. 2): the latest messages, and older telling ones.
+    """The context of a reflective player (003 Fig. 2): the latest messages, and older informative ones.
 
     The wording "paper" has the latest first.
     """
@@ -197,7 +202,7 @@ def _context_recall(now: Situation, wording: Wording) -> str:
         a_role=a_role(now.role),
         pack=pack_in_words(now),
         alive=living_names(now),
-        standing=standing_of(now, False),
+        standing=sheriff_and_pack(now, False),
         first=first,
         second=second,
     )
@@ -206,7 +211,7 @@ def _context_recall(now: Situation, wording: Wording) -> str:
 
 def _now_append(now: Situation, with_pack: bool = False) -> str:
     templates = phrases("sections")
-    text = render_template("now_append", alive=living_names(now), standing=standing_of(now, with_pack))
+    text = render_template("now_append", alive=living_names(now), standing=sheriff_and_pack(now, with_pack))
     judges = now.truths or now.falsehoods  # who judges nobody has nothing left to judge
     for name, lines in (("truths", now.truths), ("falsehoods", now.falsehoods), ("pending", now.pending)):
         if judges and (said := [line for line in lines if not line.silent]):
@@ -219,10 +224,10 @@ def _now_append(now: Situation, with_pack: bool = False) -> str:
 # -- beliefs and style ------------------------------------------------------------------------
 
 
-def beliefs_in_words(now: Situation, beliefs: tuple[Belief, ...], lasting: bool = True) -> str:
+def _beliefs_in_words(now: Situation, beliefs: tuple[Belief, ...], lasting: bool = True) -> str:
     """A seat's latest deduction, in words by confidence (004 §4.1); empty for none.
 
-    lasting: a line has the number that it had when it was cited; else reasonings are told without numbers.
+    lasting: lines keep the numbers by which they were cited; else reasonings lose these numbers.
     """
     if not beliefs:
         return ""
@@ -254,7 +259,7 @@ def _belief(
 
 
 def opinion(belief: Belief) -> str:
-    """What is believed, in words by confidence: " may be a Seer" (004 §4.1)."""
+    """A belief in words, by confidence: " may be a Seer" (004 §4.1)."""
     role = a_role(belief.role)
     if belief.role == UNCERTAIN:
         return " is uncertain"

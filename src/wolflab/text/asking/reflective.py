@@ -45,7 +45,7 @@ _ALIKE = {"Doctor": "Guard"}
 def questionnaire(role: str, wording: Wording, ruleset: Ruleset) -> tuple[str, ...]:
     """The nine predefined questions of a role: six for all, three of its own (003 Table 2).
 
-    Of the special roles that the paper names, those of this game are named.
+    Of the paper's special roles, those of this game are named.
     """
     written = phrases(f"{wording}/questionnaire")
     own = role if f"{role} 1" in written else _ALIKE.get(role, "Villager")
@@ -136,7 +136,7 @@ def _step(
 
 
 def _counted(count: int, wording: Wording) -> dict[str, str]:
-    """The words for so many questions, and for how they are to be parted."""
+    """The words for a number of questions, and for how to separate them."""
     several = count > 1
     return {
         "count": number_in_words(count),
@@ -150,7 +150,7 @@ def _counted(count: int, wording: Wording) -> dict[str, str]:
 
 
 def example_of_reflection(role: str, wording: Wording) -> str:
-    """How a reflection might begin, where the wording shows it (003 Table 3)."""
+    """The example of a reflection's beginning, if the wording shows one (003 Table 3)."""
     return phrases(f"{wording}/reflective")["example"].substitute(role=role)
 
 

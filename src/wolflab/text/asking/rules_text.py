@@ -1,9 +1,9 @@
 """The rules of a game in words, rendered from its `Ruleset`: what every prompt begins with.
 
-Every switch changes the text, so that no model is told rules other than those it plays by. Left out on
-purpose are the ruleset's `name`, which is a label and no rule, and what is the experimenter's secret
-(002 §9.1, Fig. 2): `sheriff_role`, that a contested election has somebody who must win it, and, unless
-`tell_stop` is set, that the game stops when its Sheriff dies or a certain player leaves.
+Every switch changes the text, so that every model reads the rules that it plays by. Left out on purpose are
+the ruleset's `name`, which is a label and no rule, and what is the experimenter's secret (002 §9.1, Fig. 2):
+`sheriff_role`, that a contested election has somebody who must win it, and, unless `tell_stop` is set, that
+the game stops when its Sheriff dies or a certain player leaves.
 """
 
 from __future__ import annotations
@@ -109,12 +109,12 @@ def _night(rules: Ruleset) -> str:
 
 
 def _by_day(role: Role) -> bool:
-    """Whether all that a role has to do is done outside the night."""
+    """Whether a role has duties, and all of them outside the night."""
     return bool(role.duties) and not role.nightly
 
 
 def _day_duties(rules: Ruleset) -> str:
-    """What is done outside the night, and when."""
+    """The duties outside the night, and when they are due."""
     duties = [role.card(rules) for role in rules.cast if _by_day(role)]
     if "day" in rules.due:
         duties.append("what is done by day is done after the discussion and before the vote")
@@ -159,12 +159,12 @@ def _sheriff(rules: Ruleset) -> str:
         chosen += f" {listed(rules.never_sheriff)} can never be Sheriff."
     first = rules.speaking_order == "sheriff_side" and rules.discussion
     side = "decides which neighbour speaks first, and " if first else ""
-    told = "stop, told" if rules.sheriff_death == "stop" and rules.tell_stop else rules.sheriff_death
+    effect = "stop, told" if rules.sheriff_death == "stop" and rules.tell_stop else rules.sheriff_death
     death = {
         "succession": " A Sheriff who is out of the game selects the next Sheriff among the living.",
         "stop": "",
         "stop, told": _stop("the Sheriff"),
-    }[told]
+    }[effect]
     return (
         f"{chosen} Being Sheriff does not change a player's role. The Sheriff {side}speaks last, and can "
         f"thus summarize the discussion and advise how to vote.{death}"

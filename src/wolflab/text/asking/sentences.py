@@ -1,8 +1,8 @@
 """Each event of the game as a sentence, from one seat's point of view or the moderator's.
 
-These are the facts and statements of prompts, transcripts and screens (002 Table 4, 004 App. E.7).
-A sentence says "you" to its viewer. Nothing reads sentences back: whoever needs the facts has the
-events. The viewer must be in the event's audience; that is the view's business and not checked here.
+These are the facts and statements of prompts, transcripts and screens (002 Table 4, 004 App. E.7). A sentence
+says "you" to its viewer. No program reads sentences back: the facts are in the events. The viewer must be in
+the event's audience; that is the view's business and not checked here.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ from ..questions import Line
 
 
 def powers(ruleset: Ruleset, order: str = "determine the order of statements") -> str:
-    """What a Sheriff can do, as 002 §9.1 has it: "who can …, summarize the discussion, and …"; without the
-    order, in words, where the rules leave it to nobody.
+    """The powers of a Sheriff, in the words of 002 §9.1: "who can …, summarize the discussion, and …"; order:
+    the words for the power over the order, left out where no Sheriff has it.
     """
     leads = f"{order}, " if ruleset.speaking_order == "sheriff_side" and ruleset.discussion else ""
     return f"who can {leads}summarize the discussion{',' if leads else ''} and provide advice for voting"
@@ -77,10 +77,10 @@ def when(round: int, phase: str) -> str:
 def sentence(
     event: Event | Reflected, seat: int | None, ruleset: Ruleset, round: int = 0, phase: str = ""
 ) -> str:
-    """`event` as the player in `seat` was told of it; None is the moderator, who sees all.
+    """`event` in words for the player in `seat`; None is the moderator, who sees all.
 
-    round, phase: when it happened, named in front unless `round` is 0 (before the first night) or the
-    event names its own time. Statements are cleaned (idempotent), so the result is always one line.
+    round, phase: when it happened, named in front unless `round` is 0 (before the first night) or the event
+    names its own time. Statements are cleaned (idempotent), so the result is always one line.
     """
     text = _words(event, seat, ruleset)
     if isinstance(event, DayBroke):
@@ -171,7 +171,7 @@ def _secret(
 
 
 def _shot(shooter: int, target: int, seat: int | None, ruleset: Ruleset) -> str:
-    """By whom, whose card it gives away, and at whom."""
+    """A shot: who shot, with the role that it reveals, and the target."""
     who, role = _who(shooter, seat, ruleset), ruleset.shooter
     if role is not None and shooter != seat:
         who += f", {f'the {role.name}' if ruleset.count(role.name) == 1 else a_role(role.name)},"
@@ -180,7 +180,7 @@ def _shot(shooter: int, target: int, seat: int | None, ruleset: Ruleset) -> str:
 
 
 def _votes_set(player: int, votes: int, seat: int | None, ruleset: Ruleset) -> str:
-    """How often whose vote counts from now on."""
+    """The sentence on a player's new number of votes."""
     if votes == 0:
         have = "have" if player == seat else "has"
         return f"{_who(player, seat, ruleset)} {have} no vote from now on."
@@ -243,5 +243,5 @@ def _office(
 
 
 def capitalised(sentence: str, ruleset: Ruleset) -> str:
-    """With a capital letter at its beginning; a player's name that stands there stays as it is."""
+    """`sentence` with a capital letter; a player's name at its beginning stays as it is."""
     return sentence if sentence.startswith(ruleset.names) else sentence[:1].upper() + sentence[1:]

@@ -1,9 +1,9 @@
 """A prompt that begins alike for all seats with one recipe, so that a server reads most of it from its cache.
 
-Rules and the forms of the player's replies come first, then what everybody knows, numbered by itself and from
-nobody's point of view. What follows differs: what this seat alone knows (S1, S2 …), how it judges, and the
-request. A judgement is one line; its reasoning stands in it where an action rests on it, and not where the
-player is judged anew. The forms, and the requests that name them, serve the dialogue too.
+Rules and the forms of the player's replies come first, then what everybody knows, with its own numbers and
+from nobody's point of view. What follows differs: what this seat alone knows (S1, S2 …), how it judges, and
+the request. A judgement is one line, with its reasoning where an action depends on it, and without where the
+player is judged again. The dialogue uses the forms, and the requests that name them, too.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from ...rules import Learned
 from ..clean import clean
 from ..notes import Belief
 from ..questions import Deduce, Line, Question, ReplyForm, Situation, guessable
-from .acting import fields_told, skeleton
+from .acting import fields_in_words, skeleton
 from .sentences import a_role, capitalised, sentence, when
 from .templates import phrases
-from .wording import cited, living_names, numbered, pack_in_words, standing_of
+from .wording import cited, living_names, numbered, pack_in_words, sheriff_and_pack
 
 _NONE = "(nothing)"
 
 
 def reply_forms(question: Question) -> str:
-    """The forms that the player's requests name: what each field is to hold, then an empty form."""
+    """The forms that the player's requests name: the content of each field, then an empty form."""
     listed = phrases("forms")
-    told = (f"{listed[form].template}\n{_reply_form(question, form)}" for form in question.forms)
-    return "\n\n".join((listed["intro"].template, *told))
+    forms = (f"{listed[form].template}\n{_reply_form(question, form)}" for form in question.forms)
+    return "\n\n".join((listed["intro"].template, *forms))
 
 
 def _reply_form(question: Question, form: ReplyForm) -> str:
@@ -43,27 +43,27 @@ def _reply_form(question: Question, form: ReplyForm) -> str:
             }
             if question.layout == "shared":
                 fields["evidence"] += ', such as [3, "S2"]'
-            return f'{fields_told("own", fields)}\n{{"player_1": {skeleton(fields)}, ...}}'
+            return f'{fields_in_words("own", fields)}\n{{"player_1": {skeleton(fields)}, ...}}'
         case "statement":
             fields, close = why | {"statement": own["reply_statement"].template}, f"\n{own['heard'].template}"
         case "action" | "choice":
             fields, close = why | {form: shared[f"reply_{form}"].template}, ""
-    return f"{fields_told('own', fields)}\n{skeleton(fields)}{close}"
+    return f"{fields_in_words('own', fields)}\n{skeleton(fields)}{close}"
 
 
 def after_news(now: Situation, lines: Sequence[Line], asked: str) -> str:
-    """A request of a dialogue, after what had happened since the one before."""
+    """A request of a dialogue, with what happened since the previous one before it."""
     if not lines:
         return asked
     return f"{phrases('shared')['news'].template}\n{numbered(now, lines)}\n\n{asked}"
 
 
 def known_to_all(now: Situation) -> str:
-    """What everybody knows: the same for every seat that is asked at this moment."""
+    """The public knowledge: the same for every seat that is asked at this time."""
     templates = phrases("shared")
     parts = (templates["public"].template, _under_headings(now))
     matters = templates["standing"].substitute(alive=living_names(now))
-    return "\n".join(part for part in (*parts, matters, standing_of(now, False)) if part)
+    return "\n".join(part for part in (*parts, matters, sheriff_and_pack(now, False)) if part)
 
 
 def _under_headings(now: Situation) -> str:
@@ -74,13 +74,13 @@ def _under_headings(now: Situation) -> str:
             if (begun := when(line.round, line.phase)) != time:
                 time = begun
                 text.append(f"{time[:1].upper()}{time[1:]}:")
-            told = capitalised(sentence(line.event, None, now.ruleset), now.ruleset)
-            text.append(f"[{line.cited}] {told}")
+            words = capitalised(sentence(line.event, None, now.ruleset), now.ruleset)
+            text.append(f"[{line.cited}] {words}")
     return "\n".join(text) or _NONE
 
 
 def known_to_seat(now: Situation) -> str:
-    """Who the seat is, what it knows beside that, and how it classifies the statements of the others."""
+    """The seat's identity, its private knowledge, and its classification of the others' statements."""
     templates, of_statements = phrases("shared"), phrases("sections")
     text = [f"You are {now.ruleset.names[now.seat]}, {a_role(now.role)}.{pack_in_words(now)}"]
     lines = numbered(now, [line for line in now.lines if line.number < 0])

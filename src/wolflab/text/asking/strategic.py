@@ -39,7 +39,7 @@ def strategic_instruction(question: Question, common: dict[str, str]) -> str:
 
 
 def considered(now: Situation, task: Decide, wording: Wording) -> str:
-    """What a decision is to follow: the seat's plan, the intent it has picked; empty for neither."""
+    """The plan or the intent that a decision is to follow; empty for neither."""
     templates = phrases(f"{wording}/strategic")
     sentences = []
     if task.plan:
@@ -71,7 +71,7 @@ def _plan(now: Situation, task: Plan, wording: Wording, common: dict[str, str]) 
 
 
 def _propose(question: Question, task: Propose, common: dict[str, str]) -> str:
-    """One candidate, the first, is asked for as an action is; the others by how they are to differ."""
+    """A first candidate is asked for like an action, further ones by how they are to differ."""
     now, wording, ask = question.situation, question.wording, task.ask
     templates, name = phrases(f"{wording}/strategic"), acting_form(ask)
     parts = [request_to_act(now, ask, wording, common)]
@@ -124,5 +124,5 @@ def _listed(candidates: tuple[Candidate, ...], ask: Ask, wording: Wording) -> st
 
 
 def _quoted(text: str) -> str:
-    """`text` as it may stand between quotation marks: one cleaned line, whole."""
+    """`text` as it may stand between quotation marks: one cleaned line, not cut."""
     return clean(text, max(len(text), 16))

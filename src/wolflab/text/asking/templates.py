@@ -20,7 +20,7 @@ def _template(path: str) -> Template:
 
 @cache
 def template_texts() -> tuple[str, ...]:
-    """All templates, as they stand."""
+    """The texts of all templates."""
     return tuple(file.read_text(encoding="utf-8") for file in sorted(_FOLDER.rglob("*.txt")))
 
 

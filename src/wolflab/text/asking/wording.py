@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from operator import attrgetter
 
-from ...rules import DUTIES, PASS, Ask, Pick, Ruleset, VictimShown
+from ...rules import DUTIES, PASS, Ask, Ruleset, VictimShown
 from ..identity import ByIdentity
 from ..questions import Decide, Line, Situation, Wording
 from .options import NUMBER_WORDS, labels
@@ -22,12 +22,12 @@ def names_of(now: Situation, seats: Iterable[int]) -> list[str]:
 
 
 def living_names(now: Situation) -> str:
-    """Who lives, by name."""
+    """The names of the living."""
     return ", ".join(names_of(now, now.alive))
 
 
-def standing_of(now: Situation, with_pack: bool) -> str:
-    """Who is Sheriff, where there is one; the pack, for its members."""
+def sheriff_and_pack(now: Situation, with_pack: bool) -> str:
+    """Sentences on the Sheriff, if there is the office, and on the pack, for its members."""
     templates = phrases("sections")
     sentences = []
     if now.sheriff is not None:
@@ -48,7 +48,7 @@ def pack_in_words(now: Situation) -> str:
 
 
 def time_of(now: Situation, wording: Wording = "own") -> str:
-    """When it is: "night 2", "day 1 voting phase", "day 1, the moment at which you leave the game".
+    """The time in words: "night 2", "day 1 voting phase", "day 1, the moment at which you leave the game".
 
     The wording "paper" has "night 2 round".
     """
@@ -61,22 +61,23 @@ def time_of(now: Situation, wording: Wording = "own") -> str:
     return f"day {now.round} {now.phase} phase"
 
 
-def numbered(now: Situation, lines: Iterable[Line], *, told: bool = True) -> str:
+def numbered(now: Situation, lines: Iterable[Line]) -> str:
     """Lines in the order in which they happened, each with its number, one a line.
 
-    told: "you" stands for the situation's player; else they are from nobody's point of view.
+    "you" stands for the situation's player.
     """
-    ordered, seat = sorted(lines, key=_position), now.seat if told else None
-    return "\n".join([f"[{line.cited}] {_told(line, seat, now.ruleset)}" for line in ordered])
+    return "\n".join(
+        [f"[{line.cited}] {_line_text(line, now.seat, now.ruleset)}" for line in sorted(lines, key=_position)]
+    )
 
 
 _position = attrgetter("position")
 _SENTENCES = ByIdentity[str](1 << 16)
-"""Lines as sentences: every prompt of a game tells most of what the one before told."""
+"""A cache of lines as sentences: every prompt of a game repeats most of the one before."""
 
 
-def _told(line: Line, seat: int | None, ruleset: Ruleset) -> str:
-    """A line as the player in `seat` was told of it."""
+def _line_text(line: Line, seat: int | None, ruleset: Ruleset) -> str:
+    """A line in words for the player in `seat`."""
     key = id(line.event), id(ruleset), seat, line.round, line.phase
     known = _SENTENCES.get(key)
     if known is None:
@@ -105,7 +106,7 @@ def without_blank_lines(text: str) -> str:
 
 
 def moderator_request(now: Situation, ask: Ask, *, with_options: bool = True) -> str:
-    """What the moderator asks of the player, as "vote for …", with the options there are or without."""
+    """The moderator's request to the player, such as "vote for …", with the options or without."""
     templates = phrases("requests")
     duty = DUTIES.get(ask.kind)
     left, right = neighbours(now)
@@ -122,12 +123,12 @@ def moderator_request(now: Situation, ask: Ask, *, with_options: bool = True) ->
 
 
 def or_pass(ask: Ask) -> str:
-    """What follows the wish for a choice of the night where nobody may be chosen."""
+    """The words after a request of the night for choosing nobody, where that is allowed."""
     return ", or pass" if PASS in (ask.options or ()) else ""
 
 
 def victim_shown(now: Situation) -> str:
-    """Whom the Witch was shown last: tonight's victim, perhaps herself ("player_2 (you)")."""
+    """The victim shown to the Witch tonight, perhaps herself ("player_2 (you)")."""
     shown = [line.event.victim for line in now.lines if isinstance(line.event, VictimShown)]
     if not shown:
         return "tonight's victim"
@@ -144,13 +145,8 @@ def neighbours(now: Situation) -> tuple[str, str]:
     return now.ruleset.names[left], now.ruleset.names[right]
 
 
-def names_among_options(now: Situation, ask: Ask) -> list[str]:
-    """The names of the players among an ask's options."""
-    return [now.ruleset.names[option.seat] for option in ask.options or () if isinstance(option, Pick)]
-
-
 def pack_note(now: Situation, kind: str, wording: str) -> str:
-    """How the pack agrees, for its members while more than one of them lives."""
+    """The rule on the pack's agreement, for its members while more than one of them lives."""
     mates = [seat for seat in now.pack if seat != now.seat and seat in now.alive]
     duty = DUTIES.get(kind)
     if not mates or duty is None or not duty.chained:

@@ -2,7 +2,7 @@
 
 Other packages import this module alone. `read` finds the acts of a statement; `normal` gives the form in
 which its patterns see a sentence, and the other names are for whoever writes patterns of their own for it. A
-statement of which `can_be_read` is False tells nothing; nobody may count it as silent about something.
+statement for which `can_be_read` is False was not read; it must not count as silent about anything.
 """
 
 from .acts import WEREWOLF, Accusation, Act, Agreement, Claim, Defence, Report, Suggestion

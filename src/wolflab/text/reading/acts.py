@@ -1,13 +1,13 @@
-"""What a statement can do, as `text.reading` finds it: typed acts, seats counted from 0; no reading here."""
+"""The acts of a statement that `text.reading` finds: typed, seats counted from 0; no reading here."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 WEREWOLF = "Werewolf"
-"""What a check of a Werewolf is told to have shown (`Report.what`)."""
+"""The reported result of a check of a Werewolf (`Report.what`)."""
 GOOD = "not a Werewolf"
-"""What a check of anybody else shows, where no role is named."""
+"""The reported result of a check of anybody else, where no role is named."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
-"""What a claim makes of the words beside it: a Seer tells results, and who believes the Seer goes along.
+"""How a claim changes the meaning of the words beside it: a Seer's verdicts are results of checks, and a
+speaker who believes a Seer shares them.
 
 For `text.reading`, on acts that are read already.
 """
@@ -20,15 +21,15 @@ _CARD = re.compile(
     r"\b(?:clean|clear|cleared|green|good|human|not an? (?:were)?wolf|isn't an? (?:were)?wolf|no "
     r"(?:were)?wolf)\b"
 )
-"""Of somebody's card, a Seer says this flatly only after a check."""
+"""Verdicts that a Seer gives flatly only after a check."""
 
 
-def card_told(raw: str) -> bool:
-    """Does a sentence of the Seer's say flatly what somebody's card is?"""
+def is_flat_verdict(raw: str) -> bool:
+    """Whether a Seer's sentence says flatly what somebody's card is."""
     return _CARD.search(raw.lower()) is not None and not _REASONED.search(raw.lower())
 
 
-def results_told(acts: list[Act], text: str) -> list[Act]:
+def as_seer_results(acts: list[Act], text: str) -> list[Act]:
     """The acts of a sentence in which the speaker comes out as the Seer: a flat verdict is a result."""
     if _REASONED.search(text):
         return acts
@@ -40,9 +41,9 @@ def results_told(acts: list[Act], text: str) -> list[Act]:
     return results
 
 
-def as_results(heard: Iterable[Act], me: int) -> Iterator[Act]:
-    """What somebody who claims to be the Seer says flatly of a card is the result of a check."""
-    acts = list(heard)
+def as_results(read: Iterable[Act], me: int) -> Iterator[Act]:
+    """The acts, with flat verdicts of players who claim to be the Seer as results of checks."""
+    acts = list(read)
     seers = {act.speaker for act in acts if isinstance(act, Claim) and act.role == "Seer" and not act.denied}
     for act in acts:
         if (
@@ -55,11 +56,13 @@ def as_results(heard: Iterable[Act], me: int) -> Iterator[Act]:
             yield acts[-1]
         else:
             yield act
-    yield from _gone_along_with(acts, me)
+    yield from _shared_opinions(acts, me)
 
 
 def contested(acts: list[Act]) -> Iterator[Act]:
-    """The acts of a sentence; who claims in it what the speaker claims too is held to be lying."""
+    """The acts of a sentence; a player who claims in it the role that the speaker claims too is accused of
+    lying.
+    """
     yield from acts
     own = {act.role for act in acts if isinstance(act, Claim) and act.speaker == ME and not act.denied}
     own -= {"Villager", WEREWOLF}
@@ -72,8 +75,8 @@ def contested(acts: list[Act]) -> Iterator[Act]:
             yield Accusation(ME, act.speaker, 2, ME)
 
 
-def _gone_along_with(acts: list[Act], me: int) -> Iterator[Act]:
-    """A check that the speaker believes whoever tells of it is the speaker's opinion too."""
+def _shared_opinions(acts: list[Act], me: int) -> Iterator[Act]:
+    """A check that is reported by somebody whom the speaker believes is the speaker's opinion too."""
     trusted = {act.target for act in acts if isinstance(act, Defence) and act.speaker == me}
     judged = {act.target for act in acts if isinstance(act, Accusation | Defence) and act.speaker == me}
     for act in acts:

@@ -1,4 +1,4 @@
-"""Night actions told: checks and what they showed, shields and potions.
+"""Night actions in talk: checks and their results, shields and potions.
 
 Written for normalised sentences (see `spelling`). First come exact patterns. Where they find no result, a
 sentence that tells of a check is searched for pairs of players and verdicts with nothing but linking words
@@ -224,7 +224,7 @@ def check_result_of(match: re.Match[str]) -> str:
 
 
 def _whose(text: str) -> str | None:
-    """Whose check a sentence tells of: "" the speaker's, a player as "@2", None nobody's."""
+    """Whose check a sentence reports: "" for the speaker's, a player as "@2", None for nobody's."""
     other = _WHOSE.search(text)
     own = _OWN.search(text)
     if other is not None and (own is None or other.start() < own.start()):
@@ -260,7 +260,7 @@ def _at(match: re.Match[str]) -> int:
 
 
 def _verdict(match: re.Match[str], before: str) -> str:
-    """What the verdict matched says, `before` being the words in front that may deny it."""
+    """The result that a matched verdict names. before: the words in front, which may deny it."""
     negated = _NEGATED.search(before) is not None
     role = NAMED.get(match["role"] or "", "")
     bad = match["bad"] is not None or (bool(role) and ROLES[role].wolf)

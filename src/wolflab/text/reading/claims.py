@@ -1,4 +1,4 @@
-"""Role claims and denials: the speaker's own, and those that the speaker tells of.
+"""Role claims and denials: the speaker's own, and those of others that the speaker reports.
 
 Written for normalised sentences (see `spelling`). First come exact patterns. What they leave is read more
 freely: a claim is a frame (a verb of being, holding or revealing, an apposition, an announcement) with the
@@ -66,7 +66,7 @@ _CLAIMED = re.compile(
 )
 
 _CLAIM_OF = re.compile(rf"(?P<who>{MANY})'s (?:\w+ )?(?P<role>{ROLE})(?: |-)claim")
-"""What others say of themselves."""
+"""Claims of others, in the speaker's report."""
 
 _FOREIGN = re.compile(
     r"(?:\b(?:he|she|they|you|we|@\d+|everyone|people|somebody|nobody|some|who|anyone)(?: \w+)? (?:think|"
@@ -92,7 +92,7 @@ _OPENS = re.compile(
     r"(?:^|[,;~]|\b(?:and|but|so|that|since|because|i|i am|ability|power|speaking|role|position|duty|"
     r"myself))\s*$"
 )
-"""What may stand before an "as the Seer" that speaks of oneself."""
+"""Words allowed before an "as the Seer" about oneself."""
 
 _ADJECTIVES = (
     "the|a|an|your|our|this|that|village(?:'s)?|town(?:'s)?|one|and|just|simply|merely|plain|old|simple|"
@@ -201,7 +201,7 @@ _CLAIM_BY = re.compile(
 
 _ANY = re.compile(rf"\b{ROLE}")
 
-_HEARD_SEER = re.compile(r", @\d+ (?:should|would|could|must|has|ought|might|will)\b")
+_ADVICE_TO_SEER = re.compile(r", @\d+ (?:should|would|could|must|has|ought|might|will)\b")
 """Behind "as the Seer": it is told of that player."""
 
 
@@ -225,7 +225,7 @@ def own_claims(sentence: Sentence) -> None:
         loose = (head_as or ROLES[NAMED[word]].wolf) and (
             match["tail"] is None or (head_as and not _OPENS.search(before))
         )
-        if head_as and _HEARD_SEER.match(sentence.text[match.end() :]):
+        if head_as and _ADVICE_TO_SEER.match(sentence.text[match.end() :]):
             loose = True  # "As the Seer, player_3 should have known"
         if word not in PLURALS and not loose and not _FOREIGN.search(before):
             denied = bool(re.search(r"\b(?:not|never|no|neither)\b", match["fill"]))
@@ -281,7 +281,7 @@ def free_claims(sentence: Sentence) -> None:
             if not _excluded(pattern, match, text):
                 tell(sentence.me, match["role"], pattern is _FREE and _denied(match, text))
                 sentence.strike(*match.span())
-    for who, word, denied, sham, start, end in list(_told_of_others(sentence.text)):
+    for who, word, denied, sham, start, end in list(_claims_of_others(sentence.text)):
         seats = meant(who, last_named(sentence.full[:start], sentence.last))
         for seat in seats:
             tell(seat, word, denied)
@@ -318,10 +318,10 @@ def _excluded(pattern: re.Pattern[str], match: re.Match[str], text: str) -> bool
         return False
     after = text[match.end() :]
     mine = re.match(r"$|[,.;~]| (?:i|my|myself|and|here|it|we|this)\b", after)
-    return wolf or mine is None or _HEARD_SEER.match(after) is not None
+    return wolf or mine is None or _ADVICE_TO_SEER.match(after) is not None
 
 
-def _told_of_others(text: str) -> Iterator[tuple[str, str, bool, bool, int, int]]:
+def _claims_of_others(text: str) -> Iterator[tuple[str, str, bool, bool, int, int]]:
     """Village roles that others claim: (who, in seats or a pronoun; the role's word; whether it is denied;
     whether it is called pretence; start and end of what to strike out)."""
     for match in _CLAIM_BY.finditer(text):

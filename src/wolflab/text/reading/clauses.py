@@ -1,4 +1,4 @@
-"""A normalised sentence cut into clauses, and of whom each speaks; it knows words, and no game."""
+"""A normalised sentence cut into clauses, and the players each is about; it knows words, and no game."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def is_subject(clause: Clause, at: int) -> bool:
 
 
 def spoken_in(clause: Clause) -> tuple[int, ...]:
-    """Of whom a clause speaks: its first subject, or else its first player."""
+    """The players whom a clause is about: its first subject, or else its first player."""
     for at, seats in clause.groups.items():
         if is_subject(clause, at):
             return seats

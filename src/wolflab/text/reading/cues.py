@@ -1,11 +1,11 @@
-"""Suspicion and trust told in ways for which `text.reading` has no pattern of its own.
+"""Suspicion and trust in words for which `text.reading` has no pattern.
 
-Written for normalised sentences (see `spelling`), after the exact patterns have taken their share. A
-sentence is cut into clauses. In each, the turns of phrase of the `lexicon` are found, and each is scoped: a
-negation before it in the clause turns it round or drops it; an attitude ("suspect") that has another player
-for its subject is not the speaker's; what follows a verb of saying is somebody else's; what stands under a
-condition or an open question tells nothing. What remains is told of a player: a predicate of its subject, an
-attitude of its object, a pronoun of the player whom the clause before spoke of.
+Written for normalised sentences (see `spelling`), after the exact patterns have taken their share. A sentence
+is cut into clauses. In each, the turns of phrase of the `lexicon` are found, and each is scoped: a negation
+before it in the clause reverses it or drops it; an attitude ("suspect") that has another player for its
+subject is not the speaker's; what follows a verb of saying is somebody else's; what stands under a condition
+or an open question tells nothing. What remains is about a player: a predicate about its subject, an attitude
+about its object, a pronoun about the player in the clause before.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _PSEUDO = re.compile(
     r"\bno more than\b|"
     r"\bnothing but\b|\bnone other than\b|\bnot the only one\b|\bnot surprised\b|\bnot shy\b"
 )
-"""What looks like a negation and is none."""
+"""Phrases that look like a negation and are none."""
 
 _SHERIFF = re.compile(
     r"\b(?:former|next|new|our|the|as) (?:the )?sheriff\b|\bas far as i (?:am concerned|can tell)\b"
@@ -53,7 +53,7 @@ _RAISED = re.compile(
     rf"\b(?:(?:raised |made |shared |mentioned |voiced |pointed out )by|(?:dis)?agree with) {MANY}(?:'s)?|"
     rf"{MANY}'s (?=(?:concern|suspicion|accusation|worr|doubt|observation)s?(?: that| about| on| of|$))"
 )
-"""Whose suspicion is shared: not who is suspected."""
+"""A player whose suspicion is shared, and who is not suspected."""
 
 CALLED = re.compile(r"(?:^|[,~] ?)(@\d+)(?=,|$)")
 """A player who is spoken to."""
@@ -113,7 +113,7 @@ _CARRIES = word_set(
     "clearly obviously probably definitely not never always too very whose who and then very"
 )
 _STANDING_FOR = word_set("it that this man guy fellow woman lady dude chap girl boy")
-"""What refers back to a player without being a pronoun of persons."""
+"""Words other than personal pronouns that refer back to a player."""
 _OWNING = word_set("'s his her their your my the a an this that no any our")
 """Before a "claim" or a "vote", these make a noun of it."""
 _PEOPLE = word_set(
@@ -162,7 +162,9 @@ def cues(text: str, full: str, last: tuple[int, ...]) -> Iterator[Cue]:
 
 
 def spoken_of(text: str, last: tuple[int, ...]) -> tuple[int, ...]:
-    """Of whom a sentence speaks, for the pronouns of the next: its last subject, or else the last named."""
+    """The players whom a sentence is about, for the pronouns of the next: its last subject, or else the last
+    named.
+    """
     topic: tuple[int, ...] = ()
     for clause in clauses(text, text):
         subject = next((seats for at, seats in clause.groups.items() if is_subject(clause, at)), ())
@@ -176,8 +178,9 @@ def _space(match: re.Match[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """A clause, and what it does not say itself: whom pronouns and "you" mean, and whether its words are the
-    speaker's own (`mine`) until a subject says otherwise."""
+    """A clause with its context: whom pronouns (`last`) and `you` mean, and whether its words are the
+    speaker's own (`mine`) until a subject says otherwise.
+    """
 
     clause: Clause
     last: tuple[int, ...]
@@ -245,7 +248,7 @@ def _scoped(entry: LexiconEntry, scope: _Scope, at: int, end: int, bound: int) -
 
 
 def _target(entry: LexiconEntry, scope: _Scope, at: int, end: int) -> tuple[int, ...]:
-    """Of whom an entry found at tokens `at` to `end` is told."""
+    """The players whom an entry at tokens `at` to `end` is about."""
     clause, last = scope.clause, scope.last
     tokens = clause.tokens
     if entry.kind == NEUTRAL:
@@ -335,7 +338,7 @@ def _agent(clause: Clause, at: int, mine: bool) -> bool:
 
 
 def _subject_of(scope: _Scope, at: int, end: int) -> tuple[int, ...]:
-    """Who is or does what stands at `at`."""
+    """The players who are or do what is at `at`."""
     clause, last, you = scope.clause, scope.last, scope.you
     tokens = clause.tokens
     fallback: tuple[int, ...] = ()

@@ -1,8 +1,8 @@
-"""Whether a statement can be read at all: not where it is too long or not English, and that is no silence.
+"""Whether a statement can be read: not if it is too long or not English, which is not the same as silence.
 
-What is not read tells nothing, so it must not count as a statement in which nothing was claimed, trusted or
-accused. Judged by script, and by how many of its words are common in English talk; names do not count. A text
-of few words is taken for English, unless its letters say otherwise: "Player 3.", "ok", "Sus!".
+A text that is not read must not count as a statement in which nothing was claimed, trusted or accused. Judged
+by script, and by how many of its words are common in English talk; names do not count. A text of few words is
+taken for English, unless its letters say otherwise: "Player 3.", "ok", "Sus!".
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 
 LONGEST = 4000
-"""Characters of a text that is read; a longer one is not. Nothing that a game holds is as long. This bounds
-what reading costs, and no time does: the same text is read alike on every machine.
+"""Characters of a text; a longer one is not read. No text of a game is as long. This limit bounds the cost of
+reading and, unlike a time limit, gives the same result on every machine.
 """
 FEW = 5
 """A text with fewer words than this is judged by its letters alone."""
@@ -31,7 +31,7 @@ COMMON = frozenset(Path(__file__).with_name("common_words.txt").read_text("utf-8
 _SHARED = re.compile(
     "a|am|an|as|die|do|e|he|hat|i|in|is|la|man|me|mine|n|no|o|on|or|pan|r|sin|so|son|to|u|un|was|war|y"
 )
-"""Words of English and of other languages ("on", "no", "was"): they do not tell which one it is."""
+"""Words of English and of other languages ("on", "no", "was"), which do not distinguish them."""
 
 
 def can_be_read(text: str, names: Sequence[str] = ()) -> bool:
@@ -51,7 +51,7 @@ def _readable(text: str, names: tuple[str, ...]) -> bool:
 
 
 def telling_words(text: str, names: Sequence[str] = ()) -> tuple[int, int]:
-    """How many words are common in English talk, and how many there are; names and shared words left out."""
+    """(number of words that are common in English talk, number of words), without names and shared words."""
     words = [word for word in _words(text, names) if not _SHARED.fullmatch(word)]
     return sum(word.partition("'")[0] in COMMON for word in words), len(words)
 

@@ -1,9 +1,10 @@
-"""The lexicon of suspicion and trust: words and turns of phrase, what they tell and of whom; no reading here.
+"""The lexicon of suspicion and trust: words and turns of phrase, their meaning and whom they are about; no
+reading here.
 
 An entry is a row of words: ``a|b`` are alternatives, ``^dodge`` stands for all forms of the verb, a word
-with ``?`` may be missing, ``_`` is any word. What an entry tells depends on the table that it stands in:
+with ``?`` may be missing, ``_`` is any word. The meaning of an entry depends on its table:
 
-- a *predicate* is told of the player who is or does it: "player_3 **is shady**", "player_3 **dodged**";
+- a *predicate* is about the player who is or does it: "player_3 **is shady**", "player_3 **dodged**";
 - an *attitude* is the speaker's and falls on its object: "I **suspect** player_3";
 - a *noun* may stand on either side of the player: "my **doubts** about player_3".
 """
@@ -25,9 +26,9 @@ FLIPS, DROPS, NEEDS, KEEPS, EITHER = "flips", "drops", "needs", "keeps", "either
 class LexiconEntry:
     """A turn of phrase. negated: what a negation makes of it.
 
-    "flips": it turns round ("not suspicious" is trust); "drops": nothing is told ("not watching");
-    "needs": only with a negation does it tell what it stands for ("does not add up"); "keeps": a
-    negation belongs to it or changes nothing; "either": as "needs", and without a negation the opposite.
+    "flips": the opposite ("not suspicious" is trust); "drops": nothing ("not watching"); "needs": the entry
+    has its meaning only with a negation ("does not add up"); "keeps": a negation belongs to it or changes
+    nothing; "either": as "needs", and without a negation the opposite.
     """
 
     words: tuple[tuple[frozenset[str], bool], ...]
@@ -114,7 +115,7 @@ accomplices|co-conspirator; the wrong|evil|dark side; a wolf's game|play|move; f
 intentions; hidden agenda|agendas|motive|motives; an agenda; ulterior motive|motives;
 """
 
-DEEDS_BAD = """
+ACTIONS_BAD = """
 scared|afraid|terrified of what|being|getting|the|exposure; ^defend|cover|back|support|save each other;
 ^behave|act|do|play worse|worst|badly; ^start|spread a|the|this|these|that|those rumor|rumour|rumors|
 rumours|lie|panic|witch-hunt; should|must|has|needs to? answer for; ^protect|cover|shield somebody|someone;
@@ -338,7 +339,7 @@ _TABLES = (
     (GENERALITIES, True, GENERAL, KEEPS, 2),
     (LINKED_GOOD, False, LINKED, FLIPS, 2),
     (PREDICATES_BAD, True, PREDICATE, FLIPS, 2),
-    (DEEDS_BAD, True, PREDICATE, DROPS, 2),
+    (ACTIONS_BAD, True, PREDICATE, DROPS, 2),
     (LACKS, True, PREDICATE, EITHER, 2),
     (LACKS_ONLY, True, PREDICATE, NEEDS, 2),
     (LACKS_AFTER, True, PREDICATE, KEEPS, 2),
@@ -383,7 +384,7 @@ LEXICON = _index()
 
 
 def match(entry: LexiconEntry, tokens: list[str], at: int, word: int = 0) -> int:
-    """Where `entry`, from its `word` on, ends when it stands in `tokens` from `at` on; 0 when it does not."""
+    """The end of `entry`, from its `word` on, if `tokens` have it from `at` on; else 0."""
     for number in range(word, len(entry.words)):
         options, optional = entry.words[number]
         here = at < len(tokens) and (tokens[at] in options or "_" in options)

@@ -59,7 +59,7 @@ _NOSAY = re.compile(
     r"\b(?:not|never) (?:(?:\w+ )?convinced(?! by| of)|claim(?:ed|ing)?|accus(?:ed?|ing)|(?:say|said|"
     r"saying)(?= (?:that(?!,)|@\d+|he|she|they|it|i|you|anyone)\b))\b.*$"
 )
-"""What the speaker does not say: "I never said that @3 is a wolf"."""
+"""Words that the speaker denies: "I never said that @3 is a wolf"."""
 _OUT = (
     r"(?: (?:probably|clearly|definitely|either|both|on|one of|either of|between|among)){0,2} "
     rf"(?P<whom>{MANY})(?!\w)(?!'s| (?:is|are|was|who|should|to|or|for me))"
@@ -86,7 +86,7 @@ _WHOEVER = re.compile(
     r"\b(?:whoever|(?:anyone|anybody|somebody|someone|those|the (?:one|player|person|people)) who)"
     r"(?: \w+){1,3} $"
 )
-"""Before "@3 is a wolf": it is told of whoever did something to @3."""
+"""Before "@3 is a wolf": it is about the player who did something to @3."""
 _DISTRUSTING = re.compile(
     r"\b(?:nobody|no-one) (?:\w+ )?$|\bnot (?:(?!solely|only|just|blindly)\w+ )?$|"
     r"\b(?:hard|difficult|tough|struggling?) to $|"
@@ -132,7 +132,7 @@ def states(sentence: Sentence) -> None:
 
 
 def _subject(sentence: Sentence, match: re.Match[str]) -> tuple[int, ...]:
-    """Of whom an "X is Y" is told."""
+    """The players whom an "X is Y" is about."""
     if match["subj"][0] == "@":
         return seats_named(match["subj"])
     if match["subj"] == "you" and (called := CALLED.search(sentence.full)):

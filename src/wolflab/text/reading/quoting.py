@@ -1,7 +1,7 @@
-"""Quotations, put into the quoted player's own mouth: "says he is the Seer" becomes "i am the seer".
+"""Quotations, rewritten as the quoted player's own words: "says he is the Seer" becomes "i am the seer".
 
-Written for normalised sentences (see `spelling`). What is quoted is then read as anything that is said. It
-knows words, and no game.
+Written for normalised sentences (see `spelling`). They are then read like any statement. It knows words, and
+no game.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ _SAYS = (
     r"everyone|me)|told me|swears|swore|maintains|maintained|proclaims|proclaimed|asserts|asserted|alleges|"
     r"alleged|was saying|hinted|hints)"
 )
-_HANDS_OVER = (
+_QUOTE_END = (
     r",? but\b|, (?:so|yet|and|i|which|however)\b|;| and (?:i|that is|it is)\b| while\b| because\b|,? "
     rf"(?:cuz|coz|cause)\b|(?:,? and|,) (?:@\d+|he|she) (?:has |also |then )?{_SAYS}\b"
 )
-"""Where the words that somebody is quoted with end."""
+"""The end of a quotation."""
 _HE_SAYS = re.compile(
     r"(?:^|[,~] ?|\b(?:and|but|so|that|because|since) )(?P<who>he|she|they)(?: has| have| also| just| "
     rf"already| still| openly| now| keeps)* {_SAYS}"
     r"(?! (?:very|so|something|nothing|too|little|things|the same|more|less))(?: today| yesterday| "
     r"earlier)?,?(?: that| to be| to have been| being)?"
-    rf" (?P<what>.*?)(?={_HANDS_OVER}|$)"
+    rf" (?P<what>.*?)(?={_QUOTE_END}|$)"
 )
 _QUOTED = re.compile(
     r"(?<!\bof )(?<!\bon )(?<!\binto )(?<!\bwhat )(@\d+)"
@@ -40,7 +40,7 @@ _QUOTED = re.compile(
     r"found|checked|discovered|learned|knows|confirmed)(?= that))"
     r"(?: today| yesterday| earlier)?,?(?: that| to be| to have been| themselves as| himself as| herself as|"
     r" being)?"
-    rf" (.*?)(?={_HANDS_OVER}|$)"
+    rf" (.*?)(?={_QUOTE_END}|$)"
 )
 _ACCORDING = re.compile(r"according to (@\d+)(?:'s \w+)?,? (.*)$")
 _BETWEEN = re.compile(
@@ -71,7 +71,7 @@ _MINE = re.compile(
 
 
 def quoted(sentence: Sentence) -> Iterator[tuple[int, str]]:
-    """Who is quoted, and the words in the first person; each quotation is struck out."""
+    """(quoted player, words in the first person) for each quotation, which is struck out."""
     for match in sentence.each(_INVERTED):
         for seat in meant(match[2], sentence.last)[:1]:
             yield seat, match[1]

@@ -13,7 +13,7 @@ from .spelling import APART, seats_named
 Couple = tuple[int, ...]
 
 STANDING_IN = re.compile(r"\b(?:both|two|pair|duo|couple|of them)\b", re.IGNORECASE)
-"""Without such a word nobody is meant but those who are named."""
+"""Without one of these words, a text refers to nobody but those whom it names."""
 _BOTH = re.compile(
     r"\b(?:both of (?:them|these(?: two| players| people)?|those(?: two)?|you)|(?:the|those|these|that|this|"
     r"you|our|former|them)(?: former| latter| last| same| lovely| little)? (?:two|pair|duo|couple)"
@@ -33,7 +33,7 @@ _FORMS = {"be": " is", "were": " was", "have": " has", "do": " does", "your": "'
 
 
 def spoken(text: str, pair: Couple) -> Couple:
-    """The last two players spoken of when `text` has been said after `pair`."""
+    """The last two players named up to the end of `text`. pair: those before it."""
     for seat in seats_named(text):
         if seat not in pair[-1:]:
             pair = (*pair[-1:], seat)
@@ -41,7 +41,7 @@ def spoken(text: str, pair: Couple) -> Couple:
 
 
 def resolved(text: str, pair: Couple) -> str:
-    """`text` with the players put in for whom its words stand. pair: the two spoken of last."""
+    """`text` with players' names in place of "both of them" and "you". pair: the two players named last."""
     if "you" in text:
         text = _spoken_to(text)
 

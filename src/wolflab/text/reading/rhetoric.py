@@ -1,4 +1,4 @@
-"""General truths on wolves told of somebody, and questions whose answer is plain.
+"""General truths about wolves applied to somebody, and questions whose answer is plain.
 
 "No wolf would do that", "how did @4 know?", "am I the only one who finds @3 odd?": for `text.reading`, for
 normalised sentences (see `text.reading.spelling`). It knows words, and no game.
@@ -61,7 +61,7 @@ _STATING = re.compile(
 
 
 def asked_plainly(text: str) -> str:
-    """What a question states ("am I the only one who finds @3 odd" → "i finds @3 odd"), or empty."""
+    """The statement in a question ("am I the only one who finds @3 odd" → "i finds @3 odd"), or ""."""
     match = _STATING.match(text)
     if match is None:
         return ""
@@ -70,7 +70,7 @@ def asked_plainly(text: str) -> str:
 
 
 def rhetoric(sentence: Sentence) -> None:
-    """Read a question, which tells something only where its answer is plain."""
+    """Read a question, which has a meaning only where its answer is plain."""
     match = _RHETORIC.search(sentence.text)
     if match is not None:
         named = seats_named(match["knew"] or match["lives"] or "")
@@ -78,7 +78,7 @@ def rhetoric(sentence: Sentence) -> None:
 
 
 def truths(sentence: Sentence) -> None:
-    """Read the first general truth on wolves, told of the one spoken of."""
+    """Read the first general truth about wolves, applied to the player whom the sentence is about."""
     for pattern, bad in _TRUTHS:
         if (match := pattern.search(sentence.text)) is not None:
             named = last_named(sentence.text, ()) if "@" in sentence.text else sentence.last

@@ -1,4 +1,4 @@
-"""One sentence being read: what is left of its text, whom its pronouns mean, and the acts found so far."""
+"""One sentence being read: the rest of its text, whom its pronouns mean, and the acts found so far."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ ME = -1
 
 
 class Sentence:
-    """`text` shrinks as patterns take their share, `full` keeps all of it; `me` is whose words it is.
+    """`text` shrinks as patterns take their share, `full` keeps all of it; `me` is its speaker.
 
-    last: whom pronouns mean. was: whose check the sentence before told of without saying what it showed;
-    checking: the same of this sentence, for the next.
+    last: whom pronouns mean. was: the players whose check the sentence before mentioned without a result;
+    checking: the same for this sentence, used by the next.
     """
 
     def __init__(self, text: str, last: tuple[int, ...], was: tuple[int, ...] = (), me: int = ME) -> None:

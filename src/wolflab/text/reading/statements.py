@@ -1,7 +1,7 @@
 """Reading English Werewolf talk: what a statement claims, reports, accuses, defends and suggests.
 
 Pure and general: it reads anybody's sentences, a model's, a person's or the built-in player's, and
-knows nothing of a game but the players' names. What one player says of another's words is attributed
+knows nothing of a game but the players' names. What one player says of another's words is act
 to the quoted player (`speaker`) and to the one who quotes (`by`); conditions are ignored, and so
 are questions whose answer is not plain.
 
@@ -20,7 +20,7 @@ from functools import lru_cache
 
 from ...rules import Ruleset
 from .acts import GOOD, Act, Claim, Defence, Report
-from .believed import as_results, card_told, contested, results_told
+from .believed import as_results, as_seer_results, contested, is_flat_verdict
 from .checks import checks
 from .claims import free_claims, others_claims, own_claims, pretended
 from .cues import spoken_of
@@ -72,11 +72,11 @@ SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
 
 
 def read(text: str, names: Sequence[str], speaker: int) -> tuple[Act, ...]:
-    """What `speaker` says in `text`. `names`: what the players are called, by seat.
+    """The acts of `speaker` in `text`. `names`: of the players, by seat.
 
-    Acts come in the order in which they are read, without repetition. A number that names nobody at
-    the table is nobody; "Player 12" is never Player 1. A text of more than `LONGEST` characters is unread:
-    nothing comes of it, which does not mean that it says nothing.
+    Acts come in the order in which they are read, without repetition. A number that names nobody at the table
+    is nobody; "Player 12" is never Player 1. A text of more than `LONGEST` characters is unread: nothing
+    comes of it, which does not mean that it says nothing.
     """
     return _read(text, tuple(names), speaker) if len(text) <= LONGEST else ()
 
@@ -114,21 +114,21 @@ def _read(text: str, names: tuple[str, ...], speaker: int) -> tuple[Act, ...]:
         before = pair if STANDING_IN.search(raw) else ()
         acts, last, checking, named = _sentence(raw, names, last, checking, before)
         pair = spoken(named, pair)
-        flat = seer and card_told(raw)
+        flat = seer and is_flat_verdict(raw)
         seer = seer or Claim(ME, "Seer", False, ME) in acts
         for act in acts:
             if flat and isinstance(act, Defence) and act.speaker == ME and act.strength == 3 and not act.role:
                 act = Report(ME, "see", act.target, GOOD, act.by)
-            heard = replace(act, speaker=speaker if act.speaker == ME else act.speaker, by=speaker)
-            if isinstance(heard, Report) and heard.target == ME:
-                heard = replace(heard, target=speaker)
-            if isinstance(heard, Defence) and heard.speaker == heard.target and heard.role:
+            act = replace(act, speaker=speaker if act.speaker == ME else act.speaker, by=speaker)
+            if isinstance(act, Report) and act.target == ME:
+                act = replace(act, target=speaker)
+            if isinstance(act, Defence) and act.speaker == act.target and act.role:
                 # "player_3 is the Seer", says player_3
-                heard = Claim(heard.speaker, heard.role, False, speaker)
-            if isinstance(heard, Claim | Report) or heard.target != heard.speaker:
-                distinct[heard] = None
-    told_of_others = any(isinstance(act, Claim | Report) and act.speaker != speaker for act in distinct)
-    return tuple(as_results(distinct, speaker) if told_of_others else distinct)
+                act = Claim(act.speaker, act.role, False, speaker)
+            if isinstance(act, Claim | Report) or act.target != act.speaker:
+                distinct[act] = None
+    from_others = any(isinstance(act, Claim | Report) and act.speaker != speaker for act in distinct)
+    return tuple(as_results(distinct, speaker) if from_others else distinct)
 
 
 # -- sentences -------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def _sentence(
     sentence = Sentence(text, last, checking)
     _tell(sentence)
     if Claim(ME, "Seer", False, ME) in sentence.acts:
-        sentence.acts = results_told(sentence.acts, sentence.full)
+        sentence.acts = as_seer_results(sentence.acts, sentence.full)
     acts = tuple(contested(sentence.acts))
     if asked:  # "player_2 says he is the Seer?" still tells what player_2 says
         acts = tuple(act for act in acts if isinstance(act, Claim) and act.speaker != ME)
@@ -179,7 +179,7 @@ _VOTE_OF = re.compile(r"(@\d+)'s votes? (?:for|against|on) @\d+")
 
 
 def _unless_planned(match: re.Match[str]) -> str:
-    """What stands under a condition is told only where it announces or asks for something."""
+    """A conditional clause counts only if it announces or asks for something."""
     return match[0] if _PLAN.search(match["then"]) else ""
 
 

@@ -1,4 +1,4 @@
-"""Votes announced or proposed; those that were cast, or that others want, are none.
+"""Votes that the speaker announces or proposes; not those that were cast or that others want.
 
 Written for normalised sentences (see `spelling`). It knows words, and no game.
 """

@@ -1,1 +1,1 @@
-"""What comes back from a model: the shape that is asked for, and what is read out of the text."""
+"""Replies of models: the JSON schema that is asked for, and the reading of the text."""

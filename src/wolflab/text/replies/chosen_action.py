@@ -26,8 +26,8 @@ _SYNONYMS: dict[str, tuple[str, ...]] = {
     "elect": ("vote", "elect", "support"),
     "succeed": ("name", "appoint", "hand over", "pass"),
 }
-"""Verbs that mean the same choice. Guard and Doctor shield under two names, so both are heard
-of all who shield."""
+"""Verbs that mean the same choice. Guard and Doctor shield under two names, and both count for all who
+shield."""
 
 _ANY_VERB = ("choose", "pick", "select", "target", "action")
 _READ = 2000
@@ -68,14 +68,14 @@ def read_action(text: str, ask: Ask, ruleset: Ruleset) -> Action | str:
 
 
 def is_illegal(reason: str) -> bool:
-    """Whether a reply could not be used because what it names is not allowed then (a vote for a dead player),
-    of the reason that `read_action` gave; False where no choice could be read at all.
+    """Whether a reply was unusable because its choice was not legal then (a vote for a dead player). reason:
+    as `read_action` gave it. False where no choice could be read.
     """
     return reason.rpartition(_CHOOSE)[0].endswith(f'" {_NOT_LEGAL}')
 
 
 def _cut_short(flat: str, ask: Ask, ruleset: Ruleset) -> Action | None:
-    """The one option whose label begins with the text, at least half of it standing there; None for none.
+    """The one option whose label begins with the text, if the text has at least half of it; else None.
 
     Where the text ends in a number that the label goes on with, it names another player ("player_1" is not
     the beginning of "player_12").
@@ -243,7 +243,7 @@ def _player(flat: str, ask: Ask, ruleset: Ruleset) -> Action | None:
 def _first_choice(
     wanted: list[tuple[int, Action, bool]], options: tuple[Action, ...]
 ) -> tuple[int, Action] | None:
-    """What its verb governs comes first, legal or not; else the first legal player named."""
+    """The first player governed by the ask's verb, legal or not; else the first legal player named."""
     for at, action, governed in wanted:
         if governed:
             return at, action
@@ -295,14 +295,14 @@ def _aside(flat: str, at: int) -> bool:
 
 
 def _refusal(flat: str, named: tuple[Mention, ...]) -> int | None:
-    """Where the text first says that nobody is chosen."""
-    spots = []
+    """The position at which the text first refuses to choose."""
+    places = []
     for m in _PASSING.finditer(flat):
         if m[0].startswith("no") or not _negated(flat, m.start(), 0):
-            spots.append(m.start())
+            places.append(m.start())
     for m in _REFUSING.finditer(flat):
         stop = _CLAUSE.search(flat, m.end())
         clause_end = stop.start() if stop else len(flat)
         if not any(m.end() <= mention.start < clause_end for mention in named):
-            spots.append(m.start())
-    return min(spots, default=None)
+            places.append(m.start())
+    return min(places, default=None)

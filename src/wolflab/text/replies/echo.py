@@ -1,8 +1,8 @@
-"""Replies that give the form back instead of filling it: small models repeat what a prompt puts in a field's
+"""Replies that repeat the form instead of filling it in: small models copy what a prompt shows in a field's
 place ("reason about the current situation", "exactly one of: …", "...").
 
-Such a text is no reasoning, no statement and no choice. What the prompts show is taken from the templates, of
-both wordings; it knows no question.
+Such a text is no reasoning, no statement and no choice. The texts that the prompts show come from the
+templates of both wordings; it knows no question.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import get_args
 
 from ...rules import Ask, Ruleset
-from ..asking.acting import options_told
+from ..asking.acting import options_in_words
 from ..asking.options import labels
 from ..asking.templates import phrases
 from ..questions import Wording
@@ -22,18 +22,18 @@ _LONGEST = 400
 
 
 _NUMBERS = r"[\s\[(]*S[0-9]+[\])]*(?:[\s,;.]+[\[(]*S?[0-9]+[\])]*)*[\s.]*"
-"""Numbers as the record has them, the first of something that few know; a bare number may be a choice."""
+"""Line numbers that begin with a private line's ("S1"); a bare number may be a choice."""
 
 
 @lru_cache(1 << 12)
 def words_of(text: str) -> str:
-    """What two texts have in common that differ in case and punctuation alone."""
+    """The words of a text, without case and punctuation."""
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 @lru_cache(64)
 def _shown(**values: str) -> frozenset[str]:
-    """What the prompts put in the place of fields, in words; "" (of "...") is one of them."""
+    """The texts that prompts show in the place of fields, as `words_of`; "" (of "...") is one of them."""
     return frozenset(
         words_of(phrase.safe_substitute(values))
         for path in ("paper/phrases", "own/phrases", "shared")
@@ -54,7 +54,7 @@ def is_echo(text: str, count: int = 0) -> bool:
 
 
 def unechoed(text: str) -> str:
-    """`text`; nothing where it is an echo."""
+    """`text`, or "" where it is an echo."""
     return "" if is_echo(text) else text
 
 
@@ -67,7 +67,7 @@ def repeats_options(text: str, ask: Ask, ruleset: Ruleset) -> bool:
         return False
     said = words_of(text)
     for wording in get_args(Wording):
-        listed = ", ".join(options_told(ask, ruleset, wording))
+        listed = ", ".join(options_in_words(ask, ruleset, wording))
         if said == words_of(listed) or said in _shown(options=listed):
             return True
     return said == words_of(", ".join(labels(ask, ruleset)))

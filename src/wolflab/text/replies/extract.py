@@ -1,7 +1,7 @@
-"""Finding the JSON objects in a model's answer: prose and code fences around them or not.
+"""Finds the JSON objects in a model's answer, with or without prose and code fences around them.
 
-Pure, no `eval`; any text is allowed and none raises. What thoughts are is for `text.replies.thoughts`, what
-an object means for `text.replies.parse`.
+Pure, no `eval`; any text is allowed and none raises. `text.replies.thoughts` finds thoughts;
+`text.replies.parse` reads what an object means.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _REPAIRED = 4_000
 _BRACKETS = 200
 """Brackets of a broken object, beyond which it is not repaired."""
 _DEEPEST = 200
-"""Brackets within each other, beyond which a search ends before them: each object in them would be read
-again. (How many Python can read depends on its version and on who calls.)"""
+"""The depth of brackets beyond which a search ends before them: each object in them would be read again. (The
+depth that Python can read depends on its version and on the caller.)"""
 _BEGINS = re.compile(r"\{\s*[\"'}]")
-"""How an object begins, whole or broken; "{Player 3} lies" is none."""
+"""The beginning of an object, complete or broken; "{Player 3} lies" is none."""
 _BRACKET = re.compile(r"[\[\]{}]")
 _VALUE = re.compile(r"(?:[\"']\s{0,9}:|[\[,])\s{0,9}\Z")
-"""What stands before an object within another one."""
+"""The text before an object within another one."""
 
 
 def find_object(text: str) -> dict[str, Any] | None:
@@ -37,18 +37,19 @@ def find_object(text: str) -> dict[str, Any] | None:
 
 
 def objects_in(text: str) -> list[dict[str, Any]]:
-    """The JSON objects in `text`, one after the other; what lies within another one is left out.
+    """The JSON objects in `text`, in order, without those within others.
 
-    Of an object that is cut short or badly quoted, the first whole object in it is taken. Without one, or
-    where there are others before it, it goes to json-repair; where others come after it, it was given up.
+    Of an object that is cut short or badly quoted, the first complete object in it counts. Without one, or
+    with others before it, json-repair tries it. With others after it, the model gave it up, and it is left
+    out.
     """
     if text[:1] == "{" and len(text) < READ and (whole := _load(text)):
         return [whole]
     return _Search(_until_too_deep(text[:READ])).objects()
 
 
-def whole_object(text: str, start: int) -> int | None:
-    """Where the object ends that opens at a brace; None where it is broken."""
+def object_end(text: str, start: int) -> int | None:
+    """The end of the object that begins at `start`; None where it is broken."""
     try:
         return _DECODER.raw_decode(text, start)[1]
     except (ValueError, RecursionError):  # no JSON, a number of thousands of digits, or too deep
@@ -66,8 +67,8 @@ def _until_too_deep(text: str) -> str:
 
 
 class _Search:
-    """The search in one text. found: the objects. broken: where one begins that is not whole; part: the first
-    whole object in it.
+    """The search in one text. found: the objects. broken: the start of an incomplete one. part: the first
+    complete object in that one.
     """
 
     def __init__(self, text: str) -> None:
@@ -88,7 +89,7 @@ class _Search:
         return self.found if self.broken is None else self.found + _repaired(self.text[self.broken :])
 
     def _look(self, start: int) -> int:
-        """Take in what opens here. Returns where to go on."""
+        """Read what begins at `start`. Returns where to go on."""
         if not _BEGINS.match(self.text, start):
             return start + 1
         try:

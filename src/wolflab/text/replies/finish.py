@@ -13,9 +13,9 @@ class FinishReason(StrEnum):
     """Why a call ended."""
 
     ANSWERED = "answered"
-    """There is a whole reply. Whether it can be used is for its reader."""
+    """There is a complete reply. Its reader decides whether it can be used."""
     EMPTY = "empty"
-    """The server answered, and the reply holds nothing."""
+    """The server answered, and the reply is empty."""
     CUT = "cut"
     """The server cut the reply at the limit of its length."""
     CUT_THINKING = "cut while thinking"
@@ -29,13 +29,13 @@ class FinishReason(StrEnum):
     NO_FIT = "no fit"
     """The prompt does not fit into the context, and was not answered."""
     UNREAD = "not read"
-    """The reply is longer than is read."""
+    """The reply is longer than the limit, and was not read."""
     TIMED_OUT = "timed out"
-    """The reply did not come to an end in time. It may have been paid for."""
+    """The reply was not complete in time. It may have been paid for."""
     LOST = "connection lost"
-    """The connection broke before the reply was whole. It may have been paid for."""
+    """The connection broke before the reply was complete. It may have been paid for."""
     STOPPED = "stopped"
-    """Whoever waited for the reply was stopped. It may have been paid for."""
+    """The program stopped while it waited for the reply. It may have been paid for."""
 
 
 _OLDER = {
@@ -43,17 +43,17 @@ _OLDER = {
     "length": FinishReason.CUT,
     "filter": FinishReason.FILTERED,
 }
-"""What stores said before 0.2.0."""
+"""Texts in stores before 0.2.0."""
 _OLDER_WORDS = {
     "the prompt does not fit into the context": FinishReason.NO_FIT,
     "the reply is longer than": FinishReason.UNREAD,
 }
-"""How sentences in older stores begin."""
+"""Beginnings of sentences in older stores."""
 
 
 class Finish(NamedTuple):
-    """How a call ended. words: a sentence without a full stop for people, and for the model where it has to
-    mend something; "" where the reason says it all.
+    """How a call ended. words: a sentence without a full stop for people, and for a model that has to correct
+    something; "" where the reason is enough.
     """
 
     reason: FinishReason = FinishReason.ANSWERED
@@ -61,13 +61,13 @@ class Finish(NamedTuple):
 
     @property
     def stored(self) -> str:
-        """Both in one text."""
+        """Reason and words in one text."""
         return f"{self.reason}: {self.words}" if self.words else str(self.reason)
 
     @classmethod
     def read(cls, stored: str) -> Finish:
-        """From such a text. What no version has written, such as why a person gave no answer, is an answer
-        with these words.
+        """The finish in a stored text. A text that no version of Wolflab wrote, such as why a person gave no
+        answer, is `ANSWERED` with these words.
         """
         reason, _, words = stored.partition(": ")
         if reason in _REASONS:
@@ -89,10 +89,10 @@ NO_REPLY = frozenset(
         FinishReason.ELSEWHERE,
     )
 )
-"""Where there is no reply to read."""
+"""Reasons for which there is no reply to read."""
 ANSWERED = Finish()
 
 
 def no_fit(context: str) -> Finish:
-    """Of a prompt that does not fit. context: "the model", "8,192 tokens"."""
+    """The finish of a prompt that does not fit. context: "the model", "8,192 tokens"."""
     return Finish(FinishReason.NO_FIT, f"the prompt does not fit into the context of {context}")

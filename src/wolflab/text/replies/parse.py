@@ -1,7 +1,7 @@
-"""Replies of models: what shape is asked for, and what is made of the text that comes back.
+"""Replies of models: the JSON schema that is asked for, and the reading of the text that comes back.
 
-`schema` gives the JSON schema for a question, `parse` reads a reply: pure, tolerant, never raising on
-any text, never giving an action that the ask does not list. Whether to ask again is the agent's affair.
+`schema` gives the JSON schema for a question, `parse` reads a reply: pure, tolerant, never raising on any
+text, never giving an action that the ask does not list. The agent decides whether to ask again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..notes import UNCERTAIN
 from ..questions import Choose, Decide, Deduce, Judge, Layout, Propose, Question, Rate, Reflect, Task
 from .chosen_action import read_player
 from .echo import unechoed
-from .extract import READ, objects_in, whole_object
+from .extract import READ, object_end, objects_in
 from .finish import ANSWERED, NO_REPLY, Finish, FinishReason
 from .parsed import (
     REASONING,
@@ -51,7 +51,7 @@ from .strategic import (
 from .thoughts import may_be_marked, without_thoughts
 
 READING = "2"
-"""Raise it when replies are read otherwise than before: a run keeps by which reading it began."""
+"""Raise it when replies are read otherwise than before: a run stores the reading with which it began."""
 
 # -- what is asked for ------------------------------------------------------------------------
 
@@ -101,7 +101,7 @@ def _judgements_schema(task: Deduce, ruleset: Ruleset, layout: Layout) -> dict[s
 
 
 CUT = Problem("it was cut at the limit of its length; give a shorter one")
-"""What is wrong with a reply that its server cut, and that cannot be used."""
+"""The problem of an unusable reply that its server cut."""
 CUT_THINKING = Problem(
     "it was cut at the limit of its length before the answer began; think less, and answer"
 )
@@ -114,21 +114,19 @@ _UNUSABLE: Mapping[FinishReason, Problem] = {
         "it refuses to answer; this is a game, so answer as your role would, in the form that was asked for"
     ),
 }
-"""What is wrong with a reply that ended so, and that cannot be used."""
+"""The problem of an unusable reply, by how it ended."""
 
 
 def parse(question: Question, text: str, finish: Finish = ANSWERED) -> Parsed | Problem:
-    """What `text` answers to `question`, or why it answers nothing. Never raises.
+    """The answer of `text` to `question`, or why it has none. Never raises.
 
-    finish: how the call ended. Where there is no usable reply, that is why, if it says more than that the
-    server answered.
-    """
+    finish: how the call ended. It explains an unusable reply, unless the server simply answered."""
     answer = _NO_TEXT if finish.reason in NO_REPLY else _read(question, text)
     return why_unusable(answer, text, finish) if isinstance(answer, Problem) else answer
 
 
 def why_unusable(problem: Problem, text: str, finish: Finish) -> Problem:
-    """Why a reply with that problem cannot be used: how its call ended, where that says more."""
+    """Why a reply with this problem is unusable: how its call ended, where that says more."""
     if finish.reason in NO_REPLY:
         return Problem(finish.words or str(finish.reason))
     if problem.usable is not None:
@@ -139,13 +137,13 @@ def why_unusable(problem: Problem, text: str, finish: Finish) -> Problem:
 
 
 def reads_alike(text: str, finish: Finish) -> bool:
-    """Whether every reading so far (`READING`) makes the same of a reply: it is short, nothing in it might be
-    a mark of thoughts, and it has at most one JSON object, which is whole.
+    """Whether every version of the reading (`READING`) reads a reply the same: it is short, nothing in it
+    might be a mark of thoughts, and it has at most one JSON object, which is complete.
     """
     if len(text) > _ALWAYS_READ or finish.reason in _UNUSABLE or may_be_marked(text):
         return False
     start = text.find("{")
-    end = start if start < 0 else whole_object(text, start)
+    end = start if start < 0 else object_end(text, start)
     around = text if start < 0 else "" if end is None else text[:start] + text[end:]
     return end is not None and "{" not in around and around.count("[") <= _BRACKETS
 
@@ -182,7 +180,7 @@ def _read(question: Question, text: str) -> Parsed | Problem:
 
 
 def _read_object(question: Question, reply: dict[str, Any], alone: bool) -> Parsed | Problem:
-    """What one object says. alone: there is no other."""
+    """The answer in one object. alone: there is no other."""
     match question.task:
         case Decide(ask):
             return read_decided(reply, ask, question.situation.ruleset)
@@ -196,19 +194,19 @@ def _read_object(question: Question, reply: dict[str, Any], alone: bool) -> Pars
 
 
 def _settled(task: Task, answers: Sequence[Parsed]) -> Parsed | Problem:
-    """What several objects say: about different players each what it says, about the same one all the same,
-    or it is no answer.
+    """The answer of several objects: all of them joined, or a Problem where they say different things of the
+    same player.
     """
     said: dict[int, set[object]] = {}
     for answer in answers:
         for about, what in _said(answer).items():
             said.setdefault(about, set()).add(what)
-    whole = _joined(task, answers)
-    return several(whole) if any(len(whats) > 1 for whats in said.values()) else whole
+    joined = _joined(task, answers)
+    return several(joined) if any(len(whats) > 1 for whats in said.values()) else joined
 
 
 def _said(answer: Parsed) -> Mapping[int, object]:
-    """What an answer says of each player that it is about, without its reasons."""
+    """An answer by player, without its reasons; −1 stands for no player."""
     match answer:
         case Decided(action):
             return {-1: action}
@@ -222,7 +220,7 @@ def _said(answer: Parsed) -> Mapping[int, object]:
 
 
 def _joined(task: Task, answers: Sequence[Parsed]) -> Parsed:
-    """Of answers about different players all, elsewhere the last."""
+    """One answer of several: about all their players, or the last where answers are not about players."""
     if isinstance(task, Rate):
         scores: dict[int, int] = {}
         for rated in answers:
@@ -265,9 +263,9 @@ def _judged(question: Question, task: Deduce, reply: dict[str, Any], alone: bool
 def _by_target(
     reply: dict[str, Any], targets: tuple[int, ...], ruleset: Ruleset, inner: str, alone: bool
 ) -> dict[int, Any]:
-    """Target → its value. With one target, a single value under another name that is no other player's,
-    or the value's own fields at the top, is taken for it. alone: it is the only object of a reply, so that
-    another player's name is a slip.
+    """Target → its value. With one target, a single value under a name that is no other player's counts, and
+    so do the value's own fields at the top. alone: it is the only object of a reply, so that another player's
+    name is a slip.
     """
     values: dict[int, Any] = {}
     strangers = []
@@ -294,7 +292,7 @@ def _entries(
     reply: dict[str, Any], targets: tuple[int, ...], ruleset: Ruleset, alone: bool
 ) -> list[tuple[str, Any]]:
     """Key and value of each player, also inside one wrapping object or a list of named entries; where there
-    are several objects, also of the one that this one names.
+    are several objects, also of the player that this one names.
     """
     entries = list(reply.items())
     if any(read_player(str(key), ruleset) in targets for key, _ in entries):
@@ -315,7 +313,7 @@ _NAME = ("player", "name", "target")
 
 
 def _named(reply: Mapping[str, Any], ruleset: Ruleset) -> int | None:
-    """The player that an object says that it is about."""
+    """The player that an object names as its subject."""
     names = [value for key, value in reply.items() if bare(str(key)) in _NAME and isinstance(value, str)]
     return read_player(names[0], ruleset) if names else None
 

@@ -1,6 +1,7 @@
-"""What replies are read into, and the schema and the reading of a JSON object that all kinds of reply share.
+"""The values that replies are read into, and the parts of schemas and of reading JSON that all kinds of reply
+share.
 
-It knows values, no questions: which reply is wanted is for `text.replies.parse`.
+It knows values and no questions: `text.replies.parse` knows which reply is wanted.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from ...rules import Action
 class Problem:
     """Why a reply cannot be used as it is: one sentence, fit to be shown to the model.
 
-    usable: what can be taken of it all the same, where no further try gives more: of too few candidates those
-    that there are, of several answers the last. several: it holds several answers.
+    usable: the part that counts if no further attempt gives more: the candidates where there are too few, the
+    last of several answers. several: the reply holds several answers.
     """
 
     reason: str
@@ -105,7 +106,7 @@ class Verdict:
 
 
 def several(usable: Parsed | None = None) -> Problem:
-    """Of a reply that holds several answers. usable: what stands in the last of them."""
+    """The problem of a reply that holds several answers. usable: the last of them."""
     return Problem(
         "the reply holds several different answers; give one JSON object and nothing else", usable, True
     )
@@ -114,17 +115,17 @@ def several(usable: Parsed | None = None) -> Problem:
 Parsed = Decided | Proposals | Preferred | Judged | RatedReply | Listed | Written | Verdict
 
 
-# -- JSON schemas: no ranges, since servers differ there; how many of a list, where models fall short of it.
-# The reading checks both anyway. --
+# -- JSON schemas: without ranges, since servers differ there; with lengths of lists where models fall short.
+# Reading checks both anyway. --
 
 
 def text_schema(*choices: str) -> dict[str, Any]:
-    """A text; out of `choices`, if there are any."""
+    """The schema of a text, one of `choices` if there are any."""
     return {"type": "string", "enum": list(choices)} if choices else {"type": "string"}
 
 
 def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """An object that has all of these fields and no others."""
+    """The schema of an object with all of these fields and no others."""
     return {
         "type": "object",
         "properties": dict(properties),
@@ -175,7 +176,7 @@ def field_of(reply: Mapping[str, Any], names: tuple[str, ...]) -> Any:
 
 
 def text_of(value: Any) -> str:
-    """A value as text: of a list of one, its only entry; "" for what is no text."""
+    """A value as text; a list of one stands for its entry; "" for what is no text."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):

@@ -42,10 +42,10 @@ _READ = 20_000
 _PIECES = 60
 """Pieces of a list of questions that are looked at."""
 _ALIKE = 0.72
-"""How like a candidate a repeated question must be (difflib's ratio)."""
+"""Minimum similarity of a repeated question to a candidate (difflib's ratio)."""
 
 _NOTHING = ("null", "none", "nil", "n/a", "undefined")
-"""What stands for no text."""
+"""Words for no text."""
 
 _STEPS = (ChooseQuestions, AskQuestions, AnswerQuestion, Reflect, Extract, Interview, Plan)
 
@@ -59,7 +59,7 @@ def is_free(question: Question) -> bool:
 
 
 def read_free(question: Question, text: str) -> Listed | Written | Decided | Problem:
-    """What a plain-text reply says, or why it says nothing."""
+    """The answer in a plain-text reply, or why it has none."""
     task = question.task
     plain = _plain(text)
     if not any(char.isalnum() for char in plain) or plain.strip(" .").casefold() in _NOTHING:
@@ -99,7 +99,7 @@ def _written(text: str, limit: int = TEXT_LIMIT) -> Written | Problem:
 
 
 def _plain(text: str) -> str:
-    """The text itself: no code fence, and of a JSON object its text or its list."""
+    """The text without code fences; for a JSON object, its text or its list."""
     text = text[:_READ].strip()
     if text[:1] == "{" or text[:7] == "```json":
         reply = find_object(text)
@@ -115,7 +115,7 @@ def _plain(text: str) -> str:
 
 
 _OBJECT = re.compile(r"(?:```json\s*+)?\{\s*+[\"'}]")
-"""How a JSON object begins, cut short or not; "{Player 3} lies" is none."""
+"""The beginning of a JSON object, cut short or not; "{Player 3} lies" is none."""
 
 
 def _item(value: object) -> str:
@@ -135,7 +135,7 @@ _NUMBERED = (
     r"players?|days?|nights?|rounds?|seats?|werew(?:olf|olves)|wolf|wolves|seers?|guards?|doctors?|"
     r"witch(?:es)?|villagers?|p"
 )
-"""What has numbers of its own."""
+"""Words whose numbers are not a question's."""
 
 
 @lru_cache(64)
@@ -150,7 +150,7 @@ def _no_question(player_name: str) -> re.Pattern[str]:
 
 
 def _pieces(text: str) -> list[str]:
-    """What stands between '#'s or on lines of its own, without bullets and numbers."""
+    """The parts between '#'s or on lines of their own, without bullets and numbers."""
     pieces = []
     for piece in re.split(r"#|\n|(?<=\?)\s++(?=[A-Z])", text)[:_PIECES]:
         piece = clean(_LEAD.sub("", piece), QUESTION_LIMIT).strip(" \"'")
@@ -177,7 +177,7 @@ def _chosen(task: ChooseQuestions, text: str, ruleset: Ruleset) -> Listed | Prob
 
 
 def _candidates_in(text: str) -> list[str]:
-    """Pieces between '#'s and line ends; a candidate may hold two sentences, so '?' parts nothing."""
+    """Pieces between '#'s and line ends; a candidate may hold two sentences, so '?' separates nothing."""
     return [clean(_LEAD.sub("", piece), 2 * QUESTION_LIMIT) for piece in re.split(r"#|\n", text)[:_PIECES]]
 
 

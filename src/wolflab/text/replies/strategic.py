@@ -41,7 +41,7 @@ from .parsed import (
 _ENTRIES = 24
 """Candidates of one reply that are looked at."""
 _DEPTH = 4
-"""How deep in a reply candidates are looked for."""
+"""The depth in a reply to which candidates are looked for."""
 _VALUES = 200
 """JSON values of one reply that are looked at."""
 _FAILURES = 1000
@@ -60,9 +60,9 @@ _MANY = (
     "answers",
     "responses",
 )
-"""What a list of candidates is called."""
+"""Names of a list of candidates."""
 _ONE = frozenset((*ACTION, *STATEMENT, "candidate", "proposal"))
-"""What a candidate's action is called."""
+"""Names of a candidate's action."""
 
 
 # -- an action or a statement ------------------------------------------------------------------
@@ -84,13 +84,13 @@ def strategic_schema(task: Propose | Choose, ruleset: Ruleset) -> dict[str, Any]
     form = object_schema(acting_fields(task.ask, ruleset))
     if task.count == 1:
         return form
-    wanted = candidates_wanted(task)
+    wanted = _candidates_wanted(task)
     listed = {"type": "array", "items": form, "minItems": wanted, "maxItems": wanted}
     return object_schema({"candidates": listed})
 
 
-def candidates_wanted(task: Propose) -> int:
-    """How many different candidates there can be: no more than the options that are left."""
+def _candidates_wanted(task: Propose) -> int:
+    """The number of candidates wanted: no more than the options that are left."""
     left = task.count if task.ask.options is None else len(task.ask.options) - len(task.earlier)
     return max(1, min(task.count, left))
 
@@ -132,16 +132,16 @@ def read_decided(entry: Mapping[str, Any], ask: Ask, ruleset: Ruleset) -> Decide
 def read_proposals(task: Propose, text: str, ruleset: Ruleset) -> Proposals | Problem:
     """The legal, different candidates of a reply, in its order: as many as were asked for.
 
-    Of two with the same action the first stays; what repeats an earlier candidate word for word is none. Too
-    few are a Problem in which they are kept. Objects with one candidate each are one answer; several with as
-    many as were asked for are several.
+    Of two with the same action the first stays; one that repeats an earlier candidate word for word is
+    dropped. Too few are a Problem, with them as `usable`. Objects with one candidate each are one answer;
+    several objects with the full number each are several answers.
     """
-    wanted = candidates_wanted(task)
+    wanted = _candidates_wanted(task)
     lists = _lists(text, task.ask, ruleset)
     if len(lists) > 1:
-        whole = [found for one in lists if len(found := _proposed(task, one, ruleset)[0]) >= wanted]
-        if any(found.keys() != whole[-1].keys() for found in whole):
-            return several(Proposals(tuple(whole[-1].values())))
+        complete = [found for one in lists if len(found := _proposed(task, one, ruleset)[0]) >= wanted]
+        if any(found.keys() != complete[-1].keys() for found in complete):
+            return several(Proposals(tuple(complete[-1].values())))
     entries = [entry for one in lists for entry in one]
     proposed, problem = _proposed(task, entries[:_ENTRIES], ruleset)
     if proposed:
@@ -156,7 +156,7 @@ def read_proposals(task: Propose, text: str, ruleset: Ruleset) -> Proposals | Pr
 def _proposed(
     task: Propose, entries: Sequence[Mapping[str, Any]], ruleset: Ruleset
 ) -> tuple[dict[str, Decided], Problem | None]:
-    """The candidates among objects by their words, and what is wrong with others of them."""
+    """The candidates among objects by their words, and the problem of one that is none."""
     ask = task.ask
     earlier = {words_of(past.action): number for number, past in reversed(list(enumerate(task.earlier, 1)))}
     proposed: dict[str, Decided] = {}
@@ -189,7 +189,7 @@ def _lists(text: str, ask: Ask, ruleset: Ruleset) -> list[list[Mapping[str, Any]
 
 
 def _as_asked(text: str, name: str) -> list[Mapping[str, Any]] | None:
-    """The candidates of a reply that has exactly the form that was asked for: most have, and quickly read."""
+    """The candidates of a reply in exactly the form that was asked for, which most have: this is fast."""
     if text[:1] != "{" or len(text) > READ:
         return None
     try:
@@ -205,7 +205,7 @@ def _as_asked(text: str, name: str) -> list[Mapping[str, Any]] | None:
 
 
 def _values(text: str) -> list[Any]:
-    """The JSON objects and lists in `text`, one after the other; inside what is broken, its whole parts."""
+    """The JSON objects and lists in `text`, one after the other; of a broken one, its complete parts."""
     values: list[Any] = []
     at = failures = 0
     while len(values) < _VALUES and failures < _FAILURES:
@@ -259,7 +259,7 @@ def _of_object(reply: dict[str, Any], ask: Ask, ruleset: Ruleset, depth: int) ->
 
 
 def _renamed(entry: dict[str, Any], names: Mapping[str, str]) -> Mapping[str, Any]:
-    """A candidate with its action under a name that a reply's action has."""
+    """A candidate with its action under "action". names: the keys as the object has them, by `bare` key."""
     for name in ("candidate", "proposal"):
         if name in names and "action" not in names and "statement" not in names:
             return {**entry, "action": entry[names[name]]}
@@ -362,7 +362,7 @@ def _preferred(said: str, task: Choose, ruleset: Ruleset) -> int | Problem:
 
 
 def _in_words(said: str, actions: list[str], task: Choose, ruleset: Ruleset) -> int | Problem:
-    """The one candidate whose action `said` tells in words of its own, or whose statement it repeats."""
+    """The one candidate whose action `said` names in other words, or whose statement it repeats."""
     problem = Problem(f'the reply has no "choice"; choose a number from 1 to {len(actions)}')
     if is_echo(said, len(actions)):
         return problem

@@ -1,11 +1,11 @@
 """Thoughts in a reply, and the answer that is left without them.
 
-Some models think aloud before they answer, and set their thoughts apart by marks of their own. A server may
-hand on both in one text. `MARKS` names the marks of each family of models once. This module knows texts, not
-what was asked, and of JSON only where an object ends. It needs nothing but Python: the file goes along with
-exported questions, beside the one that reads their replies.
+Some models think aloud before they answer, and mark their thoughts in their own way. A server may pass on
+both in one text. `MARKS` names the marks of each family of models once. This module knows texts, not what was
+asked, and of JSON only where an object ends. It needs nothing but Python: the file goes along with exported
+questions, beside the one that reads their replies.
 
-Any text is allowed, and none raises. A text of four times the length takes four times as long.
+Any text is allowed, and none raises. The time is linear in the text's length.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ _BARE = Family("harmony without its tokens, which some servers leave out")
 
 
 class _Phrases(NamedTuple):
-    """Words with which a text begins if thoughts follow, and words after which the answer does."""
+    """Phrases at the beginning of a text before thoughts (first), and before the answer (then)."""
 
     who: str
     first: re.Pattern[str]
@@ -195,8 +195,8 @@ _RECIPIENT = re.compile(r"\bto=(\w+)")
 
 
 class _Mark(NamedTuple):
-    """What a mark does. rest: what has to follow its first token. aside: it is an answer only where nothing
-    comes after it.
+    """The effect of a mark. rest: what has to follow its first token. aside: it begins an answer only where
+    nothing comes after it.
     """
 
     kind: Literal["begin", "end", "answer"]
@@ -254,7 +254,7 @@ def _firsts() -> re.Pattern[str]:
 
 @lru_cache(1 << 12)
 def _marks_of(token: str) -> tuple[_Mark, ...]:
-    """What a token may be."""
+    """The marks that a token may begin."""
     if token == "assistantfinal":
         return (_Mark("answer", _BARE),)
     if token != "<|channel|>" and (token.startswith("<|channel|>") or token.endswith("<|message|>")):
@@ -265,8 +265,8 @@ def _marks_of(token: str) -> tuple[_Mark, ...]:
 
 
 def _of_header(header: str) -> _Mark:
-    """What a header of harmony begins. A message to somebody else than the user is no answer, nor is one of
-    somebody else than the model. What is said beside the answer is one if nothing follows it.
+    """The mark that a header of harmony is. A message to anybody but the user is no answer, nor is one from
+    anybody but the model. A commentary is an answer only if nothing follows it.
     """
     channels, recipients = _CHANNEL.findall(header), _RECIPIENT.findall(header)
     channel = channels[-1] if channels else "final"
@@ -274,8 +274,8 @@ def _of_header(header: str) -> _Mark:
         return _Mark("begin", _HARMONY)
     if channel == "commentary" and not recipients:
         return _Mark("answer", _HARMONY, aside=True)
-    told = channel in ("final", "commentary") and {*recipients} <= {"user", "assistant"}
-    return _Mark("answer" if told else "begin", _HARMONY)
+    answers = channel in ("final", "commentary") and {*recipients} <= {"user", "assistant"}
+    return _Mark("answer" if answers else "begin", _HARMONY)
 
 
 def _find(text: str, at: int) -> _Found | None:
@@ -301,7 +301,7 @@ class _Objects:
         self._failures = 0
 
     def hold(self, at: int, after: int) -> bool:
-        """Whether a place lies in an object that begins after another place. Both only grow."""
+        """Whether position `at` lies in an object that begins after position `after`. Both only grow."""
         self._next = max(self._next, after)
         while self._end <= at and self._failures < _FAILURES:
             start = self._text.find("{", self._next, at)
@@ -312,14 +312,14 @@ class _Objects:
         return self._end > at
 
     def after(self, at: int) -> int:
-        """Where the object ends that begins at a place; the place itself where none does."""
+        """The end of the object that begins at `at`; `at` where none does."""
         start = _TO_OBJECT.match(self._text, at)
         if start is None or self._failures >= _FAILURES:
             return at
         return self._decode(start.end())[0] or at
 
     def _decode(self, start: int) -> tuple[int, int]:
-        """Where an object ends, 0 for a broken one, and where to look for the next."""
+        """(end of the object or 0 for a broken one, where to look for the next)."""
         try:
             _, end = _DECODER.raw_decode(self._text, start)
             return end, end
@@ -341,7 +341,7 @@ _FAILURES = 1_000
 
 
 def without_thoughts(text: str) -> WithoutThoughts:
-    """What a reply answers, without the thoughts before, between and after.
+    """The answer of a reply, without the thoughts before, between and after.
 
     A block of thoughts goes up to its end. Without one it goes to where an answer is marked, or to the end of
     the text; then there is no answer. An end without a beginning says that the text began with thoughts,
@@ -357,7 +357,7 @@ def may_be_marked(text: str) -> bool:
 
 
 _SIGNS = ("<", "[THINK", "[THOUGHT", "[/", "[REASONING", "[unused", "[BEGIN FINAL", "◁", "assistantfinal")
-"""What a text with marks has one of."""
+"""Every text with marks has one of these."""
 TOKENS = frozenset(
     part
     for family in (*MARKS, _HARMONY)
@@ -365,8 +365,8 @@ TOKENS = frozenset(
     for part in _PARTS.findall(mark)
     if part[0] in "<[" and "*" not in part
 )
-"""Marks, or parts of them, which are tokens of their own in some models, and special ones: whoever turns the
-tokens of a reply into text must not leave them out."""
+"""Marks, or parts of them, that are special tokens of some models. A program that turns the tokens of a reply
+into text must not leave them out."""
 _OPENING, _CLOSING = "\"'`“‘«", "\"'`”’»"
 _BLANK = re.compile(r"(?:\s|<\|(?:end|return|call|eom|eot|im_end|eot_id)\|>|<turn\|>|<eos>|</s>)*\Z")
 """Nothing but the end of a turn."""
@@ -377,7 +377,7 @@ _LOOKED_BACK = 200
 
 
 class _LastEnd(NamedTuple):
-    """The last end of a family's tags, None without one, and whether nothing follows it."""
+    """The last closing tag of a family, if there is one, and whether nothing follows it."""
 
     found: re.Match[str] | None
     nothing_follows: bool
@@ -386,8 +386,8 @@ class _LastEnd(NamedTuple):
 class _Reader:
     """The reading of one text; each mark is looked at once.
 
-    kept: parts of the answer so far. start: where the part begins that is read now; None once an answer has
-    ended whose end is marked. limit: that end. inside: the beginning of thoughts that do not end.
+    kept: parts of the answer so far. start: where the part begins that is being read; None after the marked
+    end of an answer. limit: that end. inside: the beginning of thoughts that do not end.
     """
 
     def __init__(self, text: str) -> None:
@@ -416,7 +416,7 @@ class _Reader:
         return WithoutThoughts(left, self.thought)
 
     def _after_phrases(self) -> int:
-        """Where to begin: after the words that lead to the answer."""
+        """The start of reading: after a phrase before the answer."""
         at = 0
         for phrases in _PHRASES:
             if phrases.first.match(self.text):
@@ -435,7 +435,7 @@ class _Reader:
             self.start = None
 
     def _take(self, found: _Found) -> int:
-        """Take a mark in. Returns where the next one may begin."""
+        """Process a mark. Returns where the next one may begin."""
         if found.start >= self.limit:
             self._keep(self.limit)
         if self._is_word(found):
@@ -473,7 +473,7 @@ class _Reader:
         return end.end()
 
     def _answer(self, found: _Found) -> int:
-        """It is said that the answer stands here: whatever stood before was thought."""
+        """The answer begins here; everything before it was thought."""
         family = found.mark.family
         if family.wraps:
             if not self._wraps(found):
@@ -493,8 +493,9 @@ class _Reader:
         return found.end
 
     def _wraps(self, found: _Found) -> bool:
-        """Whether a tag wraps the answer, and is no word like others: it begins the text, a line or what is
-        after thoughts, and nothing follows its end. Within thoughts without an end, it has one of its own.
+        """Whether a tag wraps the answer, and is no ordinary word: it begins the text, a line or the part
+        after thoughts, and nothing follows its closing tag. Within thoughts without an end, it has a closing
+        tag.
         """
         before = self.text[max(self.start or 0, found.start - _LOOKED_BACK) : found.start].rstrip(" \t\r")
         begins = not before or before[-1] == "\n"
@@ -504,7 +505,7 @@ class _Reader:
         return (begins or self.inside is not None) and nothing_follows
 
     def _is_word(self, found: _Found) -> bool:
-        """Whether a mark is only spoken of."""
+        """Whether a mark is only mentioned."""
         if self._is_quoted(found.start, found.end):
             return True
         if self.inside is not None or self.start is None:
@@ -520,7 +521,7 @@ class _Reader:
         return not before.strip() and text[end] == _CLOSING[_OPENING.index(text[start - 1])]
 
     def _next(self, end: re.Pattern[str], at: int) -> re.Match[str] | None:
-        """The next end from here on; what was found once is not looked for again."""
+        """The next end from here on; matches are cached."""
         since, found = self._seen.get(end, (len(self.text) + 1, None))
         if since > at or (found is not None and found.start() < at):
             found = end.search(self.text, at)
@@ -528,7 +529,7 @@ class _Reader:
         return found
 
     def _last_of(self, family: Family) -> _LastEnd:
-        """The last end of the answer that a family's tags mark."""
+        """The last end of the answer that a family's tags mark, cached."""
         if family not in self._last:
             last = None
             for end in _any_of(family.done).finditer(self.text):

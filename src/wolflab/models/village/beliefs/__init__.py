@@ -1,1 +1,1 @@
-"""What `village` believes: who may hold which role, from what was seen, said and thought before."""
+"""The beliefs of `village`: who may hold which role, from events, statements and earlier thoughts."""

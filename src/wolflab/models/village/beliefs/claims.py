@@ -1,4 +1,4 @@
-"""What a player can claim to be in public: `Node.claims`'s index, and how it is made.
+"""The public claims of roles: the index in `Node.claims`, and how it is computed.
 
 The index is also an outcome of the fitted table "claim" (`parameters.CLAIMS`). It knows no game.
 """
@@ -12,7 +12,7 @@ from ....text.reading import Act, Claim, Report
 from .worlds import OTHER, PLAIN, SEER, SHIELD, WOLF, role_class
 
 AS_SEER, AS_SHIELD, AS_OTHER, AS_PLAIN, AS_WOLF = range(1, 6)
-"""Claims by index, the most telling first; 0 stands for none."""
+"""Claims by index, the most informative first; 0 stands for none."""
 
 AS_ABLE = (AS_SEER, AS_SHIELD, AS_OTHER)
 """Claims of an ability."""
@@ -21,16 +21,16 @@ CLAIM_OF = {SEER: AS_SEER, SHIELD: AS_SHIELD, OTHER: AS_OTHER, PLAIN: AS_PLAIN, 
 """Claim by class of role (`worlds`)."""
 
 ABLE = {"see": SEER, "protect": SHIELD, "antidote": OTHER, "poison": OTHER}
-"""Whose class of role can do what a statement tells of a night, by the kind of the `Report`."""
+"""The class of role that can do a reported night action, by the kind of the `Report`."""
 
 
 def claim_of(role: str) -> int:
-    """The claim to hold `role`; so a claim stands for the roles whose claim it is."""
+    """The index of the claim to hold `role`; several roles share a claim."""
     return CLAIM_OF[role_class(ROLES[role])]
 
 
 def claimed(acts: Sequence[Act]) -> int:
-    """Which claim a statement makes, the most telling of several; telling of a check claims the Seer's."""
+    """The claim in a statement, the most informative of several; a reported check claims the Seer."""
     made = [claim_of(act.role) for act in acts if isinstance(act, Claim) and not act.denied]
     made += [CLAIM_OF[ABLE[act.kind]] for act in acts if isinstance(act, Report)]
     return min(made, default=0)

@@ -1,9 +1,9 @@
-"""How sure one is, in words, and back: the graded sentences in which `village` thinks.
+"""Probabilities in words, and back: the graded sentences in which `village` thinks.
 
-What a reflective player knows of older events reaches its later steps only through texts, its answers and
-its reflections. So the posterior is put into sentences ("Player 4 is very probably a Werewolf.") whose
-grades can be read back. Reading is tolerant: sentences that have no grade are read as any statement is
-(`text.reading`). It knows words and names, and no game.
+A reflective player's later steps know older events only through texts: its answers and its reflections. So
+the posterior is put into sentences ("Player 4 is very probably a Werewolf.") whose grades can be read back.
+Reading is tolerant: sentences without a grade are read like statements (`text.reading`). It knows words and
+names, and no game.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ GRADES: tuple[tuple[int, str, int], ...] = (
     (900, "almost certainly", 935),
     (970, "certainly", 990),
 )
-"""P(Werewolf) in thousandths from which a grade holds, its word, and what it is read back as. What lies
-around the share of Werewolves at the start is not spoken of: a text that is silent says nothing new."""
+"""The lower bound of a grade as P(Werewolf) in thousandths, its word, and the value that is read back. Values
+around the share of Werewolves at the start have no word: a text without one says nothing new."""
 
 _FLOORS = tuple(floor for floor, _, _ in GRADES)
 _VALUE = {word: value for _, word, value in GRADES}
 SURE_WORDS = {
     5: "perhaps", 6: "likely", 7: "probably", 8: "very probably", 9: "almost certainly", 10: "certainly",
 }  # fmt: skip
-"""The word by which a role is named with that confidence (as of a deduction)."""
+"""The word for a role by confidence (5–10, as of a deduction)."""
 _SURE = {word: level for level, word in SURE_WORDS.items()}
 
 _SENTENCE = re.compile(r"[^.!?;\n]++[.!?;\n]*+")
@@ -49,9 +49,9 @@ _DEFENDED = (0, 190, 150, 60)
 
 
 class Views(NamedTuple):
-    """What a text says of players; what it says first holds. wolf: seat → P(Werewolf) in thousandths.
+    """The judgements in a text; the first about a player counts. wolf: seat → P(Werewolf) in thousandths.
 
-    role: seat → (role, confidence 5–10). claims: seat → role that it is said to claim.
+    role: seat → (role, confidence 5–10). claims: seat → the role that it claims, as the text says.
     """
 
     wolf: dict[int, int]
@@ -60,7 +60,7 @@ class Views(NamedTuple):
 
 
 def grade_word(thousandths: float) -> str:
-    """The word for P(Werewolf); empty where nothing is to be said."""
+    """The word for P(Werewolf); "" where there is none."""
     return GRADES[bisect_right(_FLOORS, thousandths) - 1][1]
 
 
@@ -84,9 +84,7 @@ _ME = -1
 
 @lru_cache(1 << 13)
 def views_of(text: str, names: tuple[str, ...], me: int) -> Views:
-    """What `text`, written by the player in seat `me`, says of the players; graded sentences come before
-    what others seem to say.
-    """
+    """The judgements in `text`, written by the player in seat `me`; graded sentences count before others."""
     wolf: dict[int, int] = {}
     role: dict[int, tuple[str, int]] = {}
     claims: dict[int, str] = {}
@@ -100,7 +98,7 @@ def views_of(text: str, names: tuple[str, ...], me: int) -> Views:
 
 @lru_cache(1 << 15)
 def _sentence(raw: str, names: tuple[str, ...]) -> tuple[bool, Views]:
-    """Whether one sentence is graded, and what it says, where `_ME` stands for its author."""
+    """Whether one sentence is graded, and its judgements, where `_ME` stands for its author."""
     text = normal(raw, names)
     views = Views({}, {}, {})
     for match in _GRADED.finditer(text):
@@ -123,7 +121,7 @@ def _sentence(raw: str, names: tuple[str, ...]) -> tuple[bool, Views]:
 
 
 def _add_ungraded(views: Views, raw: str, names: tuple[str, ...]) -> None:
-    """Add what another author's sentence says, by the strength of its words."""
+    """Add the judgements of an ungraded sentence, by the strength of its words."""
     author = len(names)
     for act in read(raw, names, author):
         match act:

@@ -1,7 +1,7 @@
-"""Answers to `Deduce` and `Rate`: the posterior put into the reply that a model would give.
+"""Answers to `Deduce` and `Rate`: the posterior in the form of a model's reply.
 
-The guess is the likeliest role, "Uncertain" where none stands out; the confidence says, in the bins
-below, how probable the guess is. The bins are calibrated on self-play (tested).
+The guess is the likeliest role, "Uncertain" where none stands out; the confidence is the bin (see below) of
+the guess's probability. The bins are calibrated on self-play (tested).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .posterior import Posterior
 from .worlds import SHIELD, role_class
 
 BINS = (0.5, 0.65, 0.8, 0.9, 0.97)
-"""P(guess) from which confidence is 6, 7, 8, 9, 10; below the first it is 5."""
+"""Lower bounds of P(guess) for the confidences 6, 7, 8, 9, 10; below the first it is 5."""
 
 STANDS_OUT = 0.4
 """A guess less probable than this is "Uncertain"."""
@@ -55,7 +55,7 @@ def guessed_roles(now: Situation, task: Deduce, posterior: Posterior) -> dict[st
 
 @lru_cache(1 << 10)
 def _written_as(roles: tuple[str, ...], guesses: tuple[str, ...]) -> tuple[str | None, ...]:
-    """How each role of the cast is written among `guesses` (Guard and Doctor are one duty)."""
+    """The name in `guesses` of each role of the cast (Guard and Doctor are one duty)."""
     shield = next((g for g in guesses if g in ROLES and role_class(ROLES[g]) == SHIELD), None)
     return tuple(
         name if name in guesses else shield if role_class(ROLES[name]) == SHIELD else None for name in roles

@@ -1,10 +1,9 @@
-"""What public events say of the roles: a fold over what was said, voted and announced.
+"""The likelihood of public events: a fold over statements, votes and announcements.
 
-`Fold` turns the public events that a seat has seen into pairwise integer log-likelihoods
-(actor's role × target's role), in milli-nats. Statements are read as text (`text.reading`), never as
-structure. The fold is a trie: seats that saw the same beginning share its nodes, so that an event is
-worked on once per game, not once per seat and question. What each event contributes is declared in
-``docs/village.md``.
+`Fold` turns the public events that a seat has seen into pairwise integer log-likelihoods (actor's role ×
+target's role), in milli-nats. Statements are read as text (`text.reading`), never as structure. The fold is a
+trie: seats that saw the same beginning share its nodes, so that an event is processed once per game, not once
+per seat and question. ``docs/village.md`` declares the contribution of each event.
 
 A node is immutable once built.
 """
@@ -44,17 +43,17 @@ TableObservation = tuple[str, int, int, int, int | None]
 """(table, context, outcome, actor, target); no target for a table of one player."""
 
 IGNORED = -1
-"""Outcome index of pairs that say nothing (the tables' last row, all zero)."""
+"""Outcome index of pairs without evidence (the tables' last row, all zero)."""
 
 NONE, SAW_WOLF, SAW_GOOD, FLAT, ACCUSED, HINTED, PROPOSED, DEFENDED, AGREED, SHIELDED = range(10)
 _RANK = (0, 9, 8, 6, 4, 2, 7, 5, 3, 5)
-"""Which stance stands for a statement that takes several towards one player."""
+"""The rank of each stance: of several towards one player in a statement, the highest counts."""
 _WEIGHT = (0, 9, 9, 4, 3, 1, 3, 2, 1, 3)
-"""How much a statement with that stance bears on its target, as evidence."""
+"""The weight of a statement with that stance as evidence on its target."""
 
 HOSTILE = (SAW_WOLF, FLAT, ACCUSED, HINTED, PROPOSED)
 MISREPORT = -4000
-"""A Seer who names another role than the true one."""
+"""The log-likelihood of a Seer who names another role than the true one."""
 
 _LIMIT = 8192
 """Nodes kept before the trie is dropped and rebuilt."""
@@ -62,14 +61,14 @@ _LIMIT = 8192
 
 @dataclass(eq=False)
 class Node:
-    """What is public after some events.
+    """The public state after some events.
 
-    weights: float32 (seats, roles, seats, roles), integers. facts: what these events say; where some are
-    missing (see `Fold.resumed`), what is known in their stead. claims: by seat, what it says it is (see
-    `claims`). reports: (who, about whom, what a check showed). stances: (who, to whom) → the latest one.
-    today: (who, to whom, stance) of the day, in order. lives: masks of who lived when it was known that no
-    side had won. harmless: mask of those who are surely no Werewolves. event: the last one. marks: (seat,
-    weight) of those on whom it bears. after: children by the event's identity, or by what is known of a gap.
+    weights: float32 (seats, roles, seats, roles), integers. facts: of these events, or what is known
+    otherwise where some are missing (see `Fold.resumed`). claims: by seat, the role claimed (see `claims`).
+    reports: (who, about whom, result of a check). stances: (who, to whom) → the latest one. today: (who, to
+    whom, stance) of the day, in order. lives: masks of the living at times when no side had won. harmless:
+    mask of those who are surely no Werewolves. event: the last one. marks: (seat, weight) of those on whom it
+    is evidence. after: children by the event's identity, or by the knowledge about a gap.
     """
 
     weights: WorldFloats
@@ -85,22 +84,22 @@ class Node:
     after: dict[int | str, Node] = field(default_factory=dict)
 
     def child(self, event: Event | None, **changes: Any) -> Node:
-        """A copy to be worked on, for the state after `event`."""
+        """A copy for the state after `event`."""
         return replace(self, event=event, marks=(), after={}, **changes)
 
     def knowing(self, what: str, **changes: Any) -> Node:
-        """The node once `what` is known of a gap, with these changes."""
+        """The node with the knowledge `what` about a gap, with these changes."""
         if what not in self.after:
             self.after[what] = self.child(self.event, **changes)
         return self.after[what]
 
     def claimants(self, claim: int) -> list[int]:
-        """Who makes that claim (see `claims`)."""
+        """The players who make that claim (see `claims`)."""
         return [seat for seat, made in enumerate(self.claims) if made == claim]
 
     @cached_property
     def contexts(self) -> tuple[int, ...]:
-        """By seat, what is publicly known of it (see `parameters.CONTEXTS`)."""
+        """By seat, the public context (see `parameters.CONTEXTS`)."""
         reported = {target for _, target, result in self.reports if result == "Werewolf"}
         cleared = {target for _, target, result in self.reports if result != "Werewolf"}
         accused = {target for _, target, stance in self.today if stance in HOSTILE}
@@ -120,7 +119,7 @@ class Node:
 
 
 def with_claims(node: Node, claims: dict[int, str]) -> Node:
-    """The node with roles claimed of which only texts tell (seat → role)."""
+    """The node with claims that only texts report (seat → role)."""
     fresh = {seat: claim_of(role) for seat, role in claims.items() if not node.claims[seat]}
     if not fresh:
         return node
@@ -128,7 +127,8 @@ def with_claims(node: Node, claims: dict[int, str]) -> Node:
 
 
 class Fold:
-    """The trie for one ruleset and one set of parameters. `heed_sheriff` False skips the Sheriff's words.
+    """The trie for one ruleset and one set of parameters. `heed_sheriff` False ignores the Sheriff's
+    statements.
 
     observed: for fitting, every observation that a table scores.
     """
@@ -155,19 +155,19 @@ class Fold:
         return Node(np.zeros(shape, np.float32), facts_of(self.ruleset), (0,) * self.players)
 
     def trim(self) -> None:
-        """Start the trie afresh when it has grown too large (readings are the same either way)."""
+        """Empty the trie when it has grown too large (results stay the same)."""
         if self.size > _LIMIT:
             self.root, self.size = self._root(), 0
 
     def after(self, node: Node, event: Event) -> Node:
-        """The node after `event`, which remembers it."""
+        """The node after `event`, cached."""
         known = node.after.get(id(event))
         if known is None:
             known = node.after[id(event)] = self.step(node, event)
         return known
 
     def step(self, node: Node, event: Event) -> Node:
-        """The node after `event`, made anew."""
+        """The node after `event`, computed."""
         new = node.child(event, facts=node.facts.then(event))
         match event:
             case Said():
@@ -184,38 +184,38 @@ class Fold:
             case Revealed(seat):
                 new.marks = ((seat, 9),)
             case FactEvent() | OfficeEvent() | ClockEvent() | Chose():
-                pass  # what they say is among the facts
+                pass  # their content is among the facts
             case _:
                 assert_never(event)
         self.size += 1
         return new
 
-    def goes_on(self, node: Node) -> Node:
-        """The node once it is known that no side has won: where that is tested after the dead's last duties,
-        the day's talk tells it first.
+    def undecided(self, node: Node) -> Node:
+        """The node with the knowledge that no side has won: where that is tested after the last duties of the
+        dead, the day's talk shows it first.
         """
         if self.tested_at_dawn or node.lives[-1:] == (node.facts.alive,):
             return node
         return node.knowing("goes on", lives=(*node.lives, node.facts.alive))
 
-    # -- gaps: what a reflective player no longer has before it ----------------------------------
+    # -- gaps: events that are not in a reflective player's context ----------------------------------
 
-    def bereft(self, node: Node, gone: int) -> Node:
-        """The node with those of the mask out of the game, it is not known how."""
+    def with_unseen_deaths(self, node: Node, gone: int) -> Node:
+        """The node with the players of the mask out of the game, with no known cause."""
         alive = node.facts.alive & ~gone
         return node.knowing(f"gone {gone}", facts=node.facts._replace(alive=alive)) if gone else node
 
-    def dawned(self, node: Node, day: int) -> Node:
-        """The node after a dawn of which nothing is known but that it came."""
+    def after_unseen_dawn(self, node: Node, day: int) -> Node:
+        """The node after a dawn whose announcement is not known."""
         return node.knowing(f"day {day}", facts=node.facts._replace(round=day, phase="day"), today=())
 
     def resumed(self, node: Node, day: int, phase: str, alive: tuple[int, ...], lives: bool) -> Node:
-        """The node at the time of asking: who lives now is known, whatever was missed in between.
+        """The node at the time of the ask: the living are known, whatever was missed before.
 
-        That the game goes on is known for now alone (and not in one's last words).
+        That the game goes on is known for this time alone (and not in last words).
         """
         if phase != "night" and node.facts.round < day:
-            node = self.dawned(node, day)
+            node = self.after_unseen_dawn(node, day)
         mask = only(*alive)
         goes_on = lives and (phase in ("discussion", "voting") or (phase == "night" and day > 1))
         facts = node.facts._replace(alive=mask)
@@ -264,7 +264,7 @@ class Fold:
         new.marks = tuple(marks.items())
 
     def _stances(self, acts: list[Act], new: Node) -> tuple[dict[int, int], dict[int, str]]:
-        """The statement's stance to each player it speaks of, and the exact roles it reports."""
+        """The statement's stance to each player it is about, and the exact roles it reports."""
         stances: dict[int, int] = {}
         exact: dict[int, str] = {}
         for act in acts:

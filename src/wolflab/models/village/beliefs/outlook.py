@@ -1,10 +1,9 @@
-"""What a reflective player makes of the situation: the posterior over what it has before it, and its texts.
+"""A reflective player's beliefs: the posterior from the messages in its context, joined with its texts.
 
-A reflective player has only some of its messages before it (003 §3.3). Whatever else it knows stands in
-texts of its own: earlier reflections among the lines, answers given in this turn. This module joins the
-two. Evidence that both rest on is not counted twice: of two judgements that point the same way the
-stronger holds, opposite ones are added (as log-odds), and a text that says what is already held adds
-nothing. It makes no sentences and takes no decisions.
+A reflective player has only some of its messages in its context (003 §3.3). It knows the rest from its own
+texts: earlier reflections among the lines, answers given in this turn. Evidence behind both is not counted
+twice: of two judgements in the same direction the stronger counts, opposite ones are added (as log-odds), and
+a text that repeats a belief adds nothing. This module makes no sentences and takes no decisions.
 """
 
 from __future__ import annotations
@@ -23,12 +22,13 @@ from .posterior import Posterior, PosteriorEstimator, SituationSummary
 from .worlds import role_class
 
 KEPT = 0.5
-"""Share of an earlier reflection's log-odds that still counts a turn later: it was made for its moment."""
+"""Share of an earlier reflection's log-odds that still counts a turn later."""
 FADED = 0.3
 """… and of one that was retrieved from further back."""
 
 TEMPERED = 0.8
-"""Share of the posterior's log-odds that counts: fitted on whole records, it is too sure on parts of one."""
+"""Share of the posterior's log-odds that counts: it was fitted on complete records, and is too sure on parts
+of one."""
 
 
 @dataclass(slots=True)
@@ -61,26 +61,26 @@ class Outlook:
         return [seat for seat, role in claims if seat in self.others() and role_class(ROLES[role]) == kind]
 
 
-def outlook_on(thinker: PosteriorEstimator, situation: Situation) -> Outlook:
-    """The outlook on what stands before the player, its latest reflection among it."""
+def outlook_of(thinker: PosteriorEstimator, situation: Situation) -> Outlook:
+    """The outlook from the player's context, with its latest reflection."""
     survey = thinker.survey(situation, recalled=True)
     return _with_reflection(situation, thinker.of(situation, survey))
 
 
 def widened(thinker: PosteriorEstimator, situation: Situation, messages: Sequence[Line]) -> Outlook:
-    """… and on the messages retrieved for a question, so far as they are not before it anyway."""
+    """The same with the messages retrieved for a question that are not in its context anyway."""
     before = {line.position for line in situation.lines}
     fresh = [line for line in messages if line.position not in before]
     survey = _further(thinker, thinker.survey(situation, recalled=True), fresh)
     outlook = _with_reflection(situation, thinker.of(situation, survey))
     reflections = [line.event.text for line in fresh if isinstance(line.event, Reflected)]
-    return _pooled(outlook, reflections, FADED)
+    return outlook_with_texts(outlook, reflections, FADED)
 
 
 def _further(
     thinker: PosteriorEstimator, survey: SituationSummary, lines: Sequence[Line]
 ) -> SituationSummary:
-    """The survey with what older events tell beyond how things stand now, which the situation knows."""
+    """The survey with the evidence of older events; the situation itself knows the present state."""
     fold = thinker.fold(survey.rules)
     further = replace(survey, learned=dict(survey.learned))
     for line in lines:
@@ -113,22 +113,18 @@ def _with_reflection(situation: Situation, posterior: Posterior) -> Outlook:
     claims = {seat: role_of[claim] for seat, claim in enumerate(survey.node.claims) if claim in role_of}
     outlook = Outlook(situation, posterior, wolf, thought, sure, claims, certain)
     reflections = [line.event.text for line in situation.lines if isinstance(line.event, Reflected)]
-    return _pooled(outlook, reflections[-1:], KEPT)
+    return outlook_with_texts(outlook, reflections[-1:], KEPT)
 
 
-def outlook_with_texts(outlook: Outlook, texts: Sequence[str]) -> Outlook:
-    """The outlook with what texts of this turn say, fully believed."""
-    return _pooled(outlook, texts, 1.0)
-
-
-def _pooled(outlook: Outlook, texts: Sequence[str], kept: float) -> Outlook:
+def outlook_with_texts(outlook: Outlook, texts: Sequence[str], kept: float = 1.0) -> Outlook:
+    """The outlook with the judgements of texts. kept: the share of their log-odds that counts."""
     rules = outlook.situation.ruleset
     views = [views_of(text, rules.names, outlook.situation.seat) for text in texts]
     wolf, thought, sure = list(outlook.wolf), list(outlook.thought), list(outlook.sure)
     for seat in range(rules.players):
         if seat not in outlook.certain:
             said = [view.wolf[seat] for view in views if seat in view.wolf]
-            wolf[seat] = stronger(wolf[seat], said, suspicion_at_start(rules), kept)
+            wolf[seat] = pooled_suspicion(wolf[seat], said, suspicion_at_start(rules), kept)
     claims = dict(outlook.claims)
     for view in views:
         for seat, (role, level) in view.role.items():
@@ -138,8 +134,8 @@ def _pooled(outlook: Outlook, texts: Sequence[str], kept: float) -> Outlook:
     return replace(outlook, wolf=wolf, thought=thought, sure=sure, claims=claims)
 
 
-def stronger(own: int, said: Sequence[int], at_start: int, kept: float) -> int:
-    """P(Werewolf) in thousandths from one's own and what texts say of it; see the module."""
+def pooled_suspicion(own: int, said: Sequence[int], at_start: int, kept: float) -> int:
+    """P(Werewolf) in thousandths from the player's own value and those of texts; see the module."""
     news = [value for value in said if grade_word(value) != grade_word(own)]
     if not news:
         return own
@@ -149,7 +145,7 @@ def stronger(own: int, said: Sequence[int], at_start: int, kept: float) -> int:
 
 
 def suspicion_at_start(ruleset: Ruleset) -> int:
-    """P(Werewolf) in thousandths of a player of whom nothing is known."""
+    """P(Werewolf) in thousandths of a player about whom nothing is known."""
     return 1000 * ruleset.wolves // (ruleset.players - 1)
 
 

@@ -1,8 +1,8 @@
 """From a situation to the posterior over roles, computed once and shared by all questions about it.
 
-The public lines are folded (`likelihood`), the private ones (own card, pack, looks, victims shown) cut
-worlds away, and so does each moment at which the game went on: no side had won. Exact for the declared
-likelihood, up to the coarsening of very large casts (`worlds`).
+The public lines are folded (`likelihood`). Private ones (own card, pack, checks, victims shown) exclude
+worlds, and so does each time at which the game went on: no side had won. Exact for the declared likelihood,
+up to the coarsening of very large casts (`worlds`).
 """
 
 from __future__ import annotations
@@ -45,17 +45,18 @@ from .likelihood import Fold, Node
 from .worlds import Bools, Worlds, worlds
 
 _KEPT = 64
-"""Situations and posteriors kept (the oldest go first): few, so that what is kept is still warm."""
+"""The cache's size in situations and posteriors (the oldest go first): small, so that it stays in the
+processor's cache."""
 
 
 @dataclass
 class SituationSummary:
     """One pass over a situation's lines.
 
-    learned: target → what its check showed. harmless: mask of seats that night actions prove to be no
-    Werewolves. kills: the pack's choices this night, in order. spared: whom the pack chose in vain last
-    night. shielded: whom this seat shielded last; tonight: whom this night.
-    hits: (line's position, marks) of the lines that bear on somebody; see `Node.marks`.
+    learned: target → result of its check. harmless: mask of seats that night actions prove to be no
+    Werewolves. kills: the pack's choices this night, in order. spared: the pack's target that survived last
+    night. shielded: whom this seat shielded last; tonight: whom this night. hits: (line's position, marks) of
+    the lines that are evidence on somebody; see `Node.marks`.
     """
 
     rules: Ruleset
@@ -69,13 +70,13 @@ class SituationSummary:
     hits: list[tuple[int, tuple[tuple[int, int], ...]]] = field(default_factory=list)
 
     def named_by_mates(self, me: int) -> int | None:
-        """Whom the others of the pack want killed tonight: the last player that one of them chose."""
+        """The target of the other pack members tonight: the last player that one of them chose."""
         named = [target for seat, target in self.kills if seat != me and target is not None]
         return named[-1] if named else None
 
     @cached_property
     def _weights(self) -> dict[int, list[tuple[int, int]]]:
-        """Seat → (weight, position) of the lines that bear on it."""
+        """Seat → (weight, position) of the lines that are evidence on it."""
         weights: dict[int, list[tuple[int, int]]] = {}
         for position, marks in self.hits:
             for seat, weight in marks:
@@ -83,12 +84,12 @@ class SituationSummary:
         return weights
 
     def evidence(self, seat: int) -> list[int]:
-        """The positions of the six lines that bear most on `seat` (the weightiest, the latest), ascending."""
+        """The positions of the six strongest lines of evidence on `seat` (later ones first), ascending."""
         weightiest = sorted(self._weights.get(seat, ()), reverse=True)[:6]
         return sorted(position for _, position in weightiest)
 
     def learn(self, event: Event | Reflected) -> tuple[tuple[int, int], ...]:
-        """Take one private line; the marks that it leaves (see `Node.marks`)."""
+        """Process one private line. Returns its marks (see `Node.marks`)."""
         match event:
             case Chose(kind="kill", action=action):
                 self.kills.append((event.seat, action.seat if isinstance(action, Pick) else None))
@@ -104,13 +105,13 @@ class SituationSummary:
                     self.harmless |= 1 << victim
                 return ((victim, 4),)
             case FactEvent() | OfficeEvent() | ClockEvent() | Said() | Voted() | Reflected():
-                pass  # the fold reads it, or the situation says it, or the player's own texts
+                pass  # the fold, the situation or the player's own texts have it
             case _:
                 assert_never(event)
         return ()
 
     def wake(self, dawn: DayBroke) -> None:
-        """Take what the announcement says of this night's choices."""
+        """Process what the announcement shows about this night's choices."""
         if not dawn.deaths and self.tonight is not None:
             self.harmless |= _surely_attacked(self.rules, self.tonight)
         self.spared = None if dawn.deaths or not self.kills else self.kills[-1][1]
@@ -139,24 +140,24 @@ class PosteriorEstimator:
         self._folds: dict[Ruleset, Fold] = {}
         self._surveys: OrderedDict[tuple[int, bool], tuple[Situation, SituationSummary]] = OrderedDict()
         self._lines: tuple[tuple[object, ...], tuple[Line, ...], SituationSummary] | None = None
-        """The lines read last, by what their reading rests on: when and by whom, event and position of each
-        (they are kept, so that identities stay their own)."""
+        """The lines read last, by the key of their reading: time and reader, event and position of each (they
+        are kept, so that identities stay their own)."""
         self._chances = lru_cache(_KEPT)(self._compute)
 
     def survey(self, situation: Situation, recalled: bool = False) -> SituationSummary:
-        """Read the lines (remembered for the situation object).
+        """Read the lines (cached by the situation object).
 
-        recalled: the lines are those that a reflective player has before it, with gaps (see `_read`).
+        recalled: the lines are a reflective player's context, with gaps (see `_read`).
         """
         at = id(situation), recalled
         known = self._surveys.get(at)
         if known is not None and known[0] is situation:
             return known[1]
         lines = situation.lines
-        # The decision that follows a deduction is about the very same events, only classified anew.
+        # The decision after a deduction is about the same events, only classified again.
         events = [(id(line.event), line.position) for line in lines]
-        moment = situation.round, situation.phase, situation.alive, situation.seat
-        same = (situation.ruleset, recalled, *moment, *events)
+        time = situation.round, situation.phase, situation.alive, situation.seat
+        same = (situation.ruleset, recalled, *time, *events)
         if self._lines is None or self._lines[0] != same:
             self._lines = same, lines, self._read(situation, lines, recalled)
         survey = self._lines[2]
@@ -177,15 +178,15 @@ class PosteriorEstimator:
         fold.trim()
         survey, node = SituationSummary(situation.ruleset, fold.root), fold.root
         if recalled:
-            node = fold.bereft(node, _unseen_deaths(situation, lines))
+            node = fold.with_unseen_deaths(node, _unseen_deaths(situation, lines))
         for line in lines:
             event = line.event
             if recalled and line.round > node.facts.round and _by_day(event):
-                # The dawn between is not before the player; what it led to tonight's choices is unknown.
-                node, survey.kills, survey.tonight = fold.dawned(node, line.round), [], None
+                # The dawn between is not in the context; what it showed of the night's choices is unknown.
+                node, survey.kills, survey.tonight = fold.after_unseen_dawn(node, line.round), [], None
             if not recalled and _talk(event):
-                node = fold.goes_on(node)
-            after = node.after.get(id(event))  # asked first: nearly all lines were read before
+                node = fold.undecided(node)
+            after = node.after.get(id(event))  # tried first: nearly all lines were read before
             if after is None and not isinstance(event, Reflected | Learned) and event.audience == EVERYONE:
                 after = fold.after(node, event)
             if after is not None:
@@ -200,7 +201,7 @@ class PosteriorEstimator:
             alive = situation.alive
             node = fold.resumed(node, situation.round, situation.phase, alive, situation.seat in alive)
         elif _goes_on(situation):
-            node = fold.goes_on(node)
+            node = fold.undecided(node)
         survey.node = node
         return survey
 
@@ -209,7 +210,7 @@ class PosteriorEstimator:
         return self.of(situation, self.survey(situation, recalled))
 
     def of(self, situation: Situation, survey: SituationSummary) -> Posterior:
-        """What a survey tells the seat of `situation` (the numbers are remembered by content)."""
+        """The posterior of a survey for the seat of `situation` (cached by content)."""
         rules, learned = situation.ruleset, tuple(survey.learned.items())
         own = situation.seat, situation.role, situation.pack
         return Posterior(survey, *self._chances(rules, *own, survey.node, learned, survey.harmless))
@@ -222,7 +223,7 @@ class PosteriorEstimator:
         facts = node.facts
         possible = _possible(world, rules, learned, harmless | node.harmless, facts.roles, node.lives)
         weights = node.weights.copy()
-        weights[me] = 0  # what one did oneself tells one nothing
+        weights[me] = 0  # the seat's own actions are no evidence for it
         n = len(world.roles) * rules.players
         one_hot = world.one_hot
         total = np.einsum("ij,ij->i", one_hot @ weights.reshape(n, n), one_hot).astype(np.float64)
@@ -242,19 +243,19 @@ _BY_DAY = ("election", "order", "discussion", "action", "voting")
 
 
 def _goes_on(situation: Situation) -> bool:
-    """Whether who is asked knows by it that the game went on after the dawn: alive, and by day."""
+    """Whether the ask itself shows that the game went on after the dawn: its seat lives, and it is day."""
     return situation.phase in _BY_DAY and situation.seat in situation.alive
 
 
 def _talk(event: Event | Reflected) -> bool:
-    """Whether it only happens while the game goes on: what is done by day, save what may end it."""
+    """Whether an event happens only while the game goes on: by day, and cannot end it."""
     if isinstance(event, VoteCounted | Shot) or (isinstance(event, Said) and event.where == "last words"):
         return False
     return _by_day(event)
 
 
 def _by_day(event: Event | Reflected) -> bool:
-    """Whether it is something done by day, which tells that the dawn of its round has come."""
+    """Whether an event happens by day, which shows that the dawn of its round has come."""
     match event:
         case Said() | Voted() | VoteCounted() | Shot():
             return True
@@ -264,7 +265,7 @@ def _by_day(event: Event | Reflected) -> bool:
 
 
 def _unseen_deaths(situation: Situation, lines: Sequence[Line]) -> int:
-    """Mask of those who are out of the game without a line that says so."""
+    """Mask of players who are out of the game without a line about it."""
     events = [line.event for line in lines if not isinstance(line.event, Reflected)]
     return facts_of(situation.ruleset, events).alive & ~only(*situation.alive)
 
@@ -281,7 +282,8 @@ def _possible(
     world: Worlds, rules: Ruleset, learned: tuple[tuple[int, str], ...], harmless: int,
     revealed: tuple[str, ...], lives: tuple[int, ...],
 ) -> Bools | None:  # fmt: skip
-    """Which worlds certain knowledge leaves; None: all. revealed: roles by seat. harmless, lives: masks."""
+    """The worlds that certain knowledge leaves; None: all. revealed: roles by seat. harmless, lives:
+    masks."""
     mask: Bools = np.ones(world.size, np.bool_)
     for target, result in learned:
         if result in world.roles and (result != "Werewolf" or rules.seer_learns == "role"):
@@ -302,12 +304,12 @@ def _possible(
             for roles in _needed(world, rules):
                 mask &= world.cube[:, living][:, :, roles].sum(axis=(1, 2)) > 0.5
     if mask.all() or not mask.any():
-        return None  # nothing is excluded, or the record contradicts itself: then judge by likelihood alone
+        return None  # nothing is excluded, or the record contradicts itself: the likelihood alone decides
     return mask
 
 
 def _needed(world: Worlds, rules: Ruleset) -> list[list[int]]:
-    """Groups of roles (by index) of each of which somebody must live, or the Werewolves have won."""
+    """Groups of roles (by index): unless a player of each group lives, the Werewolves have won."""
     village = [(i, ROLES[name].plain) for i, name in enumerate(world.roles) if not ROLES[name].wolf]
     plain, able = ([i for i, is_plain in village if is_plain is wanted] for wanted in (True, False))
     return [plain] if rules.wolves_win == "no_villager" else [plain, able]
@@ -316,7 +318,7 @@ def _needed(world: Worlds, rules: Ruleset) -> list[list[int]]:
 def _share_out(
     marginals: npt.NDArray[np.float64], weights: npt.NDArray[np.float32], world: Worlds
 ) -> npt.NDArray[np.float64]:
-    """Split each seat's mass over the merged roles by what that seat itself claimed."""
+    """Split each seat's probability over the merged roles by the seat's own claim."""
     merged = list(world.merged)
     for seat in range(len(marginals)):
         own = np.diagonal(weights[seat, :, seat, :])[merged].astype(np.float64) / 1000

@@ -1,9 +1,9 @@
-"""The worlds a seat must reckon with: every deal of the roles that fits its own card and its pack.
+"""The possible worlds for a seat: every deal of the roles that fits its own card and its pack.
 
 A world gives each seat a role. `worlds` enumerates them once per (cast, seat, role, pack) as a one-hot
-matrix, so that a posterior is two small matrix products. Casts with more than `LIMIT` worlds (some of
-ten players and more) are coarsened: all village roles but the Seer share their seats in proportion,
-and the one-hot rows carry the shares (a mean field over those roles). It knows no events.
+matrix, so that a posterior is two small matrix products. Casts with more than `LIMIT` worlds (some of ten
+players and more) are coarsened: all village roles but the Seer share their seats in proportion, and the
+one-hot rows carry the shares (a mean field over those roles). It knows no events.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Worlds:
 
     @property
     def size(self) -> int:
-        """How many worlds there are."""
+        """The number of worlds."""
         return len(self.one_hot)
 
     @cached_property
@@ -65,7 +65,7 @@ class Worlds:
 
     @cached_property
     def precise(self) -> npt.NDArray[np.float64]:
-        """`one_hot` in float64, as probabilities are multiplied by it."""
+        """`one_hot` in float64, for products with probabilities."""
         return self.one_hot.astype(np.float64)
 
     @cached_property

@@ -1,1 +1,1 @@
-"""What `village` chooses among an ask's options or among candidates."""
+"""The choices of `village` among an ask's options or among candidates."""

@@ -1,9 +1,9 @@
-"""Candidates: several different actions to weigh, and the taste by which one is taken (004 §4.2, E.5).
+"""Candidates: several different actions, and the choice of one of them (004 §4.2, E.5).
 
-The first candidate is what the player would do without any others: the very reply that `Decide` would get
-under the key of the turn's "act" step. The others follow strategies (`choosing_by_strategy`,
-`speaking_by_strategy`) in an order drawn by key, in which every strategy that the situation allows can come
-up. Two candidates never come to the same: neither the same option, nor statements in which the same is read.
+The first candidate is the player's own action: the reply that `Decide` would get under the key of the turn's
+"act" step. The others follow strategies (`choosing_by_strategy`, `speaking_by_strategy`) in an order drawn by
+key, in which every strategy that the situation allows can come up. Two candidates are never the same option,
+nor statements with the same acts.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from .choosing_by_strategy import reason_of_chance, strategies, target_detail
 
 T = TypeVar("T")
 OWN = 850
-"""Thousandths of a chance that a player, asked to choose, takes what is nearest to its own idea."""
+"""The chance, in thousandths, that a player takes the candidate nearest to its own action."""
 
 _PLAIN = Style()
 
 
 def own_key(key: str) -> str:
-    """The key under which the player would simply act: the request's, with the step "act"."""
+    """The key of the player's own action: the request's, with the step "act"."""
     return f"{key.rsplit('|', 2)[0]}|act|0"
 
 
 def in_order(items: Sequence[T], weights: Sequence[int], draws: KeyedDraws) -> list[T]:
-    """The items in an order drawn by key: each place goes to one of the rest, as likely as its weight."""
+    """The items in an order drawn by key: each place goes to one of the rest, with a chance by weight."""
     drawn = draws.many(len(items), "order")
     waits = [-log((step + 1) / (1 << 32)) / weight for step, weight in zip(drawn, weights, strict=True)]
     return [items[at] for at in sorted(range(len(items)), key=waits.__getitem__)]
@@ -69,7 +69,7 @@ def option_candidates(
 
 
 def _shuffled(scene: TableScene, rest: Sequence[Action], draws: KeyedDraws) -> list[Action]:
-    """What is left, in an order drawn by key; doing nothing and the own pack come last."""
+    """The remaining options, in an order drawn by key; doing nothing and the own pack come last."""
     order = in_order(rest, [1] * len(rest), draws)
     last = [PASS, *(Pick(seat) for seat in scene.pack)]
     return sorted(order, key=lambda action: action in last)
@@ -81,13 +81,13 @@ def _shuffled(scene: TableScene, rest: Sequence[Action], draws: KeyedDraws) -> l
 def statement_candidate(
     scene: TableScene, ask: Ask, earlier: Sequence[Candidate], bank: str, draws: KeyedDraws
 ) -> tuple[str, str]:
-    """One more statement, different from the earlier ones: why, and its text."""
+    """One more statement, different from the earlier ones: (reason, text)."""
     rules = scene.situation.ruleset
-    said = [acts_heard(candidate.action, rules.names, scene.me) for candidate in earlier]
+    said = [_acts_in(candidate.action, rules.names, scene.me) for candidate in earlier]
     reasonings = " ".join(candidate.reasoning for candidate in earlier)
     for mark, points, detail in _unused_speeches(scene, reasonings, draws):
         text = speak(_with_opening(scene, ask.kind, points, draws), rules, bank, draws)
-        if acts_heard(text, rules.names, scene.me) not in said:
+        if _acts_in(text, rules.names, scene.me) not in said:
             return f"{mark} {detail}".strip(), text
     return "I have nothing different to say.", speak([Point("quiet")], rules, bank, draws)
 
@@ -95,20 +95,20 @@ def statement_candidate(
 def _unused_speeches(
     scene: TableScene, reasonings: str, draws: KeyedDraws
 ) -> Iterator[tuple[str, list[Point], str]]:
-    """The strategies not used yet, in the order drawn: mark, points, what is to be said of them this time."""
+    """The strategies not used yet, in an order drawn by key: (mark, points, detail)."""
     speeches = LYING if scene.wolf else HONEST
     for speech in in_order(speeches, [_readiness(speech, scene.style) for speech in speeches], draws):
         made = speech.make(scene) if speech.mark not in reasonings else None
         if made is not None:
             yield speech.mark, *made
-    rest = scene.prey() if scene.wolf else scene.foes()
+    rest = scene.prey() if scene.wolf else scene.opponents()
     for seat in in_order(rest, [1] * len(rest), draws):
         points = [Point("accuse 2", seat), Point("propose", seat)]
         yield f"I name {scene.name(seat)} for once.", points, ""
 
 
 def _readiness(speech: Speech, style: Style) -> int:
-    """A strategy's weight in that style: up to three times as much, and never nothing."""
+    """A strategy's weight in that style: up to three times its own, and never 0."""
     usual: int = getattr(_PLAIN, speech.lean)
     styled: int = getattr(style, speech.lean)
     return max(speech.weight // 10, min(3 * speech.weight, speech.weight * styled // usual))
@@ -126,8 +126,8 @@ def _with_opening(scene: TableScene, kind: str, points: list[Point], draws: Keye
 
 
 @lru_cache(1 << 13)
-def acts_heard(text: str, names: tuple[str, ...], me: int) -> frozenset[Act]:
-    """What is read in a statement, whatever its words."""
+def _acts_in(text: str, names: tuple[str, ...], me: int) -> frozenset[Act]:
+    """The acts read in a statement."""
     return frozenset(read(text, names, me))
 
 
@@ -137,9 +137,10 @@ def acts_heard(text: str, names: tuple[str, ...], me: int) -> frozenset[Act]:
 def candidate_taken(
     scene: TableScene, ask: Ask, candidates: Sequence[Candidate], own: str, draws: KeyedDraws
 ) -> tuple[int, str]:
-    """Which of the candidates (from 0), and why: mostly what is nearest to its `own` action (in words).
+    """The number of the chosen candidate (from 0), and the reason: mostly the one nearest to its `own` action
+    (in words).
 
-    Else another statement, or what a second look makes of the options: one that seems about as good.
+    Else another statement, or an option that seems about as good.
     """
     keeps = draws.chance("own idea", OWN)
     why = "This is what comes most naturally to me." if keeps else "On second thoughts I prefer this one."
@@ -153,7 +154,7 @@ def candidate_taken(
 def _option(
     scene: TableScene, ask: Ask, candidates: Sequence[Candidate], own: str, again: KeyedDraws | None
 ) -> int:
-    """The own action if it is among them; else, or with draws to look `again`, the best of those."""
+    """The own action if it is among them; otherwise, or with draws to look `again`, the best of them."""
     rules = scene.situation.ruleset
     offered = [read_action(candidate.action, ask, rules) for candidate in candidates]
     own_action = read_action(own, ask, rules)
@@ -168,12 +169,12 @@ def _option(
 
 
 def _nearest(scene: TableScene, candidates: Sequence[Candidate], own: str) -> int:
-    """The statement that shares most of what is read in it with the own one; ties to the first."""
+    """The statement that shares most acts with the own one; the first of equal ones."""
     names = scene.situation.ruleset.names
-    own_acts = acts_heard(own, names, scene.me)
+    own_acts = _acts_in(own, names, scene.me)
 
     def likeness(number: int) -> float:
-        acts = acts_heard(candidates[number].action, names, scene.me)
+        acts = _acts_in(candidates[number].action, names, scene.me)
         return len(own_acts & acts) / len(own_acts | acts) if own_acts | acts else 1.0
 
     return max(range(len(candidates)), key=likeness)

@@ -1,7 +1,7 @@
 """Choosing among an ask's options: first-order judgement, no search.
 
-Each kind of ask scores its options from the scene; the best is taken, ties and jitter being drawn from
-the table's key. Kinds that `village` has no plan for (a new role's, but for shields) are answered at random.
+Each kind of ask scores its options from the scene; the best is chosen, with ties and jitter drawn from the
+table's key. Kinds without a rule (a new role's, but for shields) are answered at random.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from ....rules import LEFT, NO, PASS, RIGHT, SHIELDS, YES, Action, Ask, Pick
 from ..beliefs.claims import AS_OTHER, AS_SEER, AS_SHIELD
 from ..draws import KeyedDraws
 from ..scene import TableScene
-from ..speech.speaking_by_habit import pushed
+from ..speech.speaking_by_habit import push_score
 
 ChosenOption = tuple[Action, str]
-"""The action and why."""
+"""The action and the reason."""
 
 
 def choose_by_habit(scene: TableScene, ask: Ask) -> ChosenOption:
-    """One of the ask's options, and why."""
+    """One of the ask's options, and the reason."""
     options = ask.options or ()
     plan = _PLANS.get(ask.kind)
     choice = plan(scene, options) if plan is not None else None
@@ -30,13 +30,13 @@ def choose_by_habit(scene: TableScene, ask: Ask) -> ChosenOption:
 
 
 def hold_back(ask: Ask) -> ChosenOption | None:
-    """Doing nothing, where that is among the options."""
+    """The option of doing nothing, if there is one."""
     nothing = NO if ask.kind == "antidote" else PASS
     return (nothing, "I would rather hold back this time.") if nothing in (ask.options or ()) else None
 
 
 def choose_to_act(scene: TableScene, ask: Ask) -> ChosenOption:
-    """The best that can be done without doing nothing."""
+    """The best option other than doing nothing."""
     options = tuple(option for option in ask.options or () if option != PASS)
     if ask.kind == "antidote" and YES in options:
         return YES, "I use what I have."
@@ -47,28 +47,25 @@ def choose_to_act(scene: TableScene, ask: Ask) -> ChosenOption:
     return choose_by_habit(scene, replace(ask, options=options) if options else ask)
 
 
-def choose_at_random(scene: TableScene, ask: Ask) -> ChosenOption:
-    """A legal choice, each as likely."""
-    return scene.draws.one("random", ask.options or ()), "I go with my gut this time."
-
-
 def favoured_seat(scene: TableScene, ask: Ask, seat: int, rate: float) -> ChosenOption | None:
-    """A planted bias: `seat` on the first night, by that chance, where it may be chosen.
+    """A planted bias: `seat` on the first night with chance `rate`, where it may be chosen.
 
-    The draw is the game's, not the seat's, so that a pack leans to the seat as one, and at that rate.
+    The draw is by the game, not by the seat, so that a pack has the bias together, at that rate.
     """
-    if seat in scene.pack or not _leans(scene, ask, seat, f"favour {ask.kind}", rate):
+    if seat in scene.pack or not _bias_applies(scene, ask, seat, f"favour {ask.kind}", rate):
         return None
     return Pick(seat), f"I have a feeling about {scene.name(seat)}."
 
 
 def without_shunned(scene: TableScene, ask: Ask, seat: int, rate: float) -> Ask:
-    """The ask without `seat` on the first night, by that chance (the game's draw, as for `favoured_seat`)."""
+    """The ask without `seat` on the first night with chance `rate` (drawn by the game, as for
+    `favoured_seat`).
+    """
     options = tuple(option for option in ask.options or () if option != Pick(seat))
-    return replace(ask, options=options) if options and _leans(scene, ask, seat, "shun", rate) else ask
+    return replace(ask, options=options) if options and _bias_applies(scene, ask, seat, "shun", rate) else ask
 
 
-def _leans(scene: TableScene, ask: Ask, seat: int, purpose: str, rate: float) -> bool:
+def _bias_applies(scene: TableScene, ask: Ask, seat: int, purpose: str, rate: float) -> bool:
     if scene.situation.round != 1 or Pick(seat) not in (ask.options or ()):
         return False
     return KeyedDraws(scene.table.key.rsplit("|", 2)[0]).chance(purpose, 1000 * rate)
@@ -196,7 +193,7 @@ def _succeed(scene: TableScene, options: tuple[Action, ...]) -> ChosenOption | N
 
 
 def _lead(scene: TableScene, options: tuple[Action, ...]) -> ChosenOption | None:
-    """Let the more suspect neighbour speak first, before there is anything to lean on."""
+    """Let the more suspect neighbour speak first, before it can follow others."""
     alive = scene.situation.alive
     if scene.me not in alive or len(alive) < 3:
         return None
@@ -211,7 +208,7 @@ def _vote(scene: TableScene, options: tuple[Action, ...]) -> ChosenOption | None
     if not seats:
         return None
     if scene.wolf:
-        target = _best(scene, seats, lambda seat: pushed(scene, seat), "suspect", 40)
+        target = _best(scene, seats, lambda seat: push_score(scene, seat), "suspect", 40)
         return Pick(target), f"The vote is best turned on {scene.name(target)}."
 
     def worth(seat: int) -> int:

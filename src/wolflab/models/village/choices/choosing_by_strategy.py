@@ -1,9 +1,8 @@
-"""Strategies of choice: different reasons for one option or another, each leading to an action or to none.
+"""Strategies of choice: different reasons for one option or another, each with an action or none.
 
-What is chosen by habit is `choosing_by_habit`'s affair; here stand the alternatives that a player can weigh
-against it (004 §4.2, C.6): whom to kill, look at, save, poison or vote for, and why. A strategy that leads to
-nobody, or to what is not among the options, is passed over. On the first night most of them lead to nobody,
-and any seat is as good as another.
+These are the alternatives to `choosing_by_habit` that a player can weigh (004 §4.2, C.6): whom to kill,
+check, save, poison or vote for, and why. A strategy without a target, or with one that is not among the
+options, is skipped. On the first night most of them have none, and all seats are equal.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from ..beliefs.claims import AS_ABLE, AS_OTHER, AS_SEER, AS_SHIELD
 from ..scene import TableScene
 
 Making = Callable[[TableScene, list[int]], int | Action | None]
-"""Which of these seats, or which other action, the situation leads to; None for nothing."""
+"""Chooses one of these seats or another action for the scene; None for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """name: short. mark: the sentence by which it is known. weight: how readily it comes to mind (at most
-    1000). make: what it leads to. later: whether it leads to nothing on the first night.
+    """name: short. mark: the sentence that identifies it. weight: in draws of the order (at most 1000). make:
+    chooses the target or action. later: whether it is not for the first night.
     """
 
     name: str
@@ -33,7 +32,7 @@ class Choice:
     later: bool = False
 
     def action(self, scene: TableScene, seats: list[int]) -> Action | None:
-        """The action that it leads to; seats: those that may be chosen."""
+        """The strategy's action. seats: those that may be chosen."""
         if self.later and scene.situation.round == 1:
             return None
         choice = self.make(scene, seats)
@@ -45,7 +44,7 @@ def _always(action: Action) -> Making:
 
 
 def _suspect(place: int) -> Making:
-    """The likeliest Werewolf, or the one so many places after."""
+    """The likeliest Werewolf, or the one `place` places after."""
     return lambda scene, seats: scene.likeliest_wolf(_others(scene, seats), place)
 
 
@@ -73,7 +72,7 @@ def _doubtful_seer(scene: TableScene, seats: list[int]) -> int | None:
 
 
 def _least_heard(purpose: str) -> Making:
-    """A stranger to the pack who took the fewest stances; ties are broken by a draw for that purpose."""
+    """A player outside the pack who took the fewest stances; ties are broken by a draw for that purpose."""
 
     def make(scene: TableScene, seats: list[int]) -> int | None:
         strangers = _prey(scene, _others(scene, seats))
@@ -142,14 +141,14 @@ def _dangerous(scene: TableScene, seats: list[int]) -> int | None:
 
 
 def _unguarded(scene: TableScene, seats: list[int]) -> int | None:
-    """Whom a shield is unlikely to stand over: no claim, and not chosen in vain last night."""
+    """A player who is probably not shielded: without a claim, and not attacked in vain last night."""
     spared, claims = scene.survey.spared, scene.node.claims
     unguarded = [seat for seat in _prey(scene, seats) if seat != spared and not claims[seat]]
     return scene.highest(unguarded, scene.danger, "unguarded")
 
 
 def _trusted(scene: TableScene, seats: list[int]) -> int | None:
-    """Of those who claim no ability, which are another strategy's."""
+    """The most trusted player who claims no ability; those are for other strategies."""
     plain = [seat for seat in _prey(scene, _others(scene, seats)) if scene.node.claims[seat] not in AS_ABLE]
     return scene.highest(plain, lambda seat: -scene.suspicion[seat] - 100 * scene.support(seat), "trusted")
 
@@ -165,7 +164,7 @@ def _true_seer(scene: TableScene, seats: list[int]) -> int | None:
 
 
 def _target(scene: TableScene, seats: list[int]) -> int | None:
-    """Whom else the Werewolves would want dead: who accuses many, or can do something."""
+    """Another likely target of the Werewolves: who accuses many, or has an ability."""
     seers = scene.credible_seers()
 
     def worth(seat: int) -> int:
@@ -228,7 +227,7 @@ _LOOKS = (
 
 
 def _against(verb: str) -> tuple[Choice, ...]:
-    """Whom to poison or to shoot."""
+    """Strategies for whom to poison or to shoot."""
     return (
         Choice("first", f"I {verb} the likeliest Werewolf.", 900, _suspect(0)),
         Choice("second", f"I {verb} the runner-up among my suspects.", 500, _suspect(1)),
@@ -253,25 +252,25 @@ CHOICES: Mapping[str, tuple[Choice, ...]] = MappingProxyType(
         "antidote": _ANTIDOTES,
     }
 )
-"""By the ask's kind, but for votes, where the sides differ (`strategies`)."""
+"""Strategies by the ask's kind, but for votes, where the sides differ (`strategies`)."""
 
 
 def strategies(scene: TableScene, kind: str) -> tuple[Choice, ...]:
-    """The strategies for an ask of that kind; none for a kind that `village` has no plan for."""
+    """The strategies for an ask of that kind; none for an unknown kind."""
     if kind == "vote":
         return WOLF_VOTES if scene.wolf else VILLAGE_VOTES
     return CHOICES.get(kind, ())
 
 
 def reason_of_chance(scene: TableScene, action: Action) -> str:
-    """The reasoning of a choice for which no strategy stands."""
+    """The reasoning for a choice without a strategy."""
     if isinstance(action, Pick):
         return f"I choose {scene.name(action.seat)} by chance, so that nobody can foresee it."
     return "I try what is left." if action != PASS else "I do nothing this time."
 
 
 def target_detail(scene: TableScene, kind: str, action: Action) -> str:
-    """What is to be said of the chosen one."""
+    """A sentence about the target."""
     if not isinstance(action, Pick) or action.seat == scene.me:
         return ""
     if scene.wolf:

@@ -1,1 +1,1 @@
-"""What `village` says: by habit, by a strategy or as told, and the words for it."""
+"""The statements of `village`: by habit, by a strategy or by an intent, and their words."""

@@ -1,9 +1,9 @@
-"""From what one wants to say to English: a plan of `Point`s becomes a statement.
+"""From a plan of `Point`s to a statement in English.
 
-There are two disjoint banks of phrases, by what a phrase does. ``{who}`` is a player's name, ``{role}`` a
-role with its article ("the Seer", "a Villager"), ``{what}`` the result of a check ("a Werewolf", "not a
-Werewolf", "the Guard"). Every phrase must be understood by `text.reading` (tested phrase by phrase). Bank "b"
-is kept apart so that wording can be held out. What to say is decided by its neighbours.
+There are two disjoint banks of phrases, by kind of point. ``{who}`` is a player's name, ``{role}`` a role
+with its article ("the Seer", "a Villager"), ``{what}`` the result of a check ("a Werewolf", "not a Werewolf",
+"the Guard"). Every phrase must be understood by `text.reading` (tested phrase by phrase). Bank "b" is
+separate so that wording can be held out. The modules beside it decide what to say.
 """
 
 from __future__ import annotations
@@ -238,7 +238,7 @@ def phrase(point: Point, template: str, ruleset: Ruleset) -> str:
 
 
 def speak(points: Sequence[Point], ruleset: Ruleset, bank: str, draws: KeyedDraws) -> str:
-    """The statement that makes these points, one sentence or two each."""
+    """The statement with these points, one sentence or two each."""
     sentences = []
     for number, point in enumerate(points):
         template = draws.one(f"phrase {number}", BANKS[bank][point.kind])

@@ -1,14 +1,14 @@
-"""Sentences that show a behaviour on purpose, so that detectors can be measured, and when they are put in.
+"""Sentences that show a behaviour on purpose, so that detectors can be measured, and when they are added.
 
-They are written by what each behaviour is said to be (``docs/behaviours.md``), in words of their own. Blanks:
-``{who}`` a living other player (``{early}`` on the first day alone), ``{mate}`` a living packmate,
-``{dead}`` a player out of the game, ``{me}`` the speaker's own name, ``{role}`` a role with its article
-that the speaker does not hold, ``{told}`` the role that the speaker has claimed, ``{stranger}`` a name of
-nobody, ``{late}`` a day to come.
+They follow the definition of each behaviour (``docs/behaviours.md``), in other words. Blanks: ``{who}`` a
+living other player (``{early}`` on the first day alone), ``{mate}`` a living packmate, ``{dead}`` a player
+out of the game, ``{me}`` the speaker's own name, ``{role}`` a role with its article that the speaker does not
+hold, ``{told}`` the role that the speaker has claimed, ``{stranger}`` a name that no player has, ``{late}`` a
+future day.
 
-A behaviour that the situation does not allow (a sacrifice without a packmate under suspicion, a citation
-on a day after everybody has spoken) is not made. What a statement already says is kept in mind, so that a
-planted role does not meet another one in the same breath.
+A behaviour that the situation does not allow (a sacrifice without a packmate under suspicion, a citation on a
+day after everybody has spoken) is not made. The statement's own content counts, so that it does not get two
+roles.
 """
 
 from __future__ import annotations
@@ -169,16 +169,16 @@ PLANTS = MappingProxyType(
 
 ABILITY = "concealment of an ability"
 BEHAVIOURS = tuple(name for name in PLANTS if name != ABILITY)
-"""What can be planted, by the names that detectors have for it."""
+"""The behaviours that can be planted, by their detectors' names."""
 
 Blanks = dict[str, list[str]]
-"""What each blank may be filled with. A template with a blank that is missing here is not used."""
+"""The possible values of each blank. A template with a blank that is missing here is not used."""
 
 
 def planted_sentences(scene: TableScene, rates: Mapping[str, float], text: str) -> Iterator[tuple[str, str]]:
-    """(behaviour, sentence) for each behaviour whose turn it is and that the situation allows.
+    """(behaviour, sentence) for each behaviour that is drawn and that the situation allows.
 
-    rates: behaviour → chance. text: what the statement says without them.
+    rates: behaviour → chance. text: the statement without them.
     """
     for behaviour, rate in rates.items():
         if not scene.draws.chance(f"plant {behaviour}", 1000 * rate):
@@ -207,7 +207,7 @@ def _fits(template: str, scene: TableScene, blanks: Blanks | None) -> bool:
 
 
 def _blanks(behaviour: str, scene: TableScene, text: str) -> Blanks | None:
-    """What the behaviour's blanks are filled with; None where the situation does not allow it."""
+    """The values of the behaviour's blanks; None where the situation does not allow it."""
     situation, others, mates = scene.situation, scene.others(), scene.mates()
     strangers = [seat for seat in others if seat not in scene.pack]
     suspects = sorted(strangers, key=lambda seat: -scene.suspicion[seat])
@@ -233,7 +233,7 @@ def _blanks(behaviour: str, scene: TableScene, text: str) -> Blanks | None:
         case "confusion":
             rules, day = situation.ruleset, situation.round
             stranger = rules.player_name.format(rules.first_player + rules.players + 4)
-            # Later on there is a yesterday, and it may be spoken of.
+            # From the second day on, players may speak of yesterday.
             named = _named(scene, me=[scene.me], who=others, early=others if day == 1 else [])
             return {**named, "stranger": [stranger], "late": [str(day + 2)]}
         case "contradicts_record":
@@ -278,13 +278,13 @@ def _named(scene: TableScene, **seats: Sequence[int]) -> Blanks:
 
 
 def _tells_of_itself(scene: TableScene, text: str) -> bool:
-    """Whether the statement already tells a role or a night action of the speaker's."""
+    """Whether the statement already claims a role or a night action."""
     acts = read(text, scene.situation.ruleset.names, scene.me)
     return any(isinstance(act, Claim | Report) and act.speaker == scene.me for act in acts)
 
 
 def _killed(scene: TableScene) -> list[int]:
-    """The pack's own victims: those whom it is known to have chosen and who are out."""
+    """The pack's victims: those whom it chose and who are out."""
     chosen = {
         line.event.action.seat
         for line in scene.situation.lines
@@ -294,7 +294,7 @@ def _killed(scene: TableScene) -> list[int]:
 
 
 def _silent_so_far(scene: TableScene) -> list[int]:
-    """The others who have not spoken yet: on the first day alone is it certain who they are."""
+    """The others who have not spoken yet; known with certainty on the first day alone."""
     if scene.situation.round != 1 or scene.situation.phase != "discussion":
         return []
     spoken = {line.event.seat for line in scene.situation.lines if isinstance(line.event, Said)}

@@ -1,8 +1,8 @@
-"""What to say: from a scene to a plan of points (`phrases` words it).
+"""Statements by habit: from a scene to a plan of points (`phrases` puts it into words).
 
-The village side says what it believes and what it knows when that helps; Werewolves lie with a
-purpose: they pass for plain Villagers, push votes on others, answer a true Seer with a false one, and
-give up a teammate who is lost.
+The village side says what it believes, and what it knows when that helps. Werewolves lie with a purpose: they
+claim to be plain Villagers, direct votes at others, answer a true Seer with a false one, and give up a
+teammate who is lost.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..scene import TableScene
 from .phrases import Point
 
 NAMED = 420
-"""Suspicion (thousandths) from which a player is spoken of as a suspect."""
+"""Suspicion (thousandths) from which a player is named as a suspect."""
 _TELLING = ("claim", "saw", "saw before", "protect", "antidote", "poison")
 """Kinds of points that give the speaker's role away."""
 
@@ -63,7 +63,7 @@ def _own_claims(scene: TableScene, kind: str) -> list[Point]:
 
 
 def _seer(scene: TableScene, pressed: bool, claimed: bool) -> list[Point]:
-    """Tell of a Werewolf found, answer a false Seer, or wait."""
+    """Report a Werewolf, answer a false Seer, or wait."""
     learned = [(seat, result) for seat, result in scene.survey.learned.items() if seat != scene.me]
     living_wolves = [
         seat for seat, result in learned if result == "Werewolf" and seat in scene.situation.alive
@@ -111,7 +111,7 @@ def _wolf_claims(scene: TableScene) -> list[Point]:
 
 
 def _false_report(scene: TableScene) -> list[Point]:
-    """A false check: against the rival Seer, an accuser, or anyone who can be sold as a Werewolf."""
+    """A false check: against the rival Seer, an accuser, or another believable target."""
     reported = scene.reported_good() | scene.reported_wolves()
     marks = [seat for seat in scene.others() if seat not in scene.pack and seat not in reported]
     if not marks:
@@ -129,9 +129,9 @@ def _false_report(scene: TableScene) -> list[Point]:
 
 
 def suspects(scene: TableScene) -> list[tuple[int, int]]:
-    """(how suspect they are, or are to be made; seat) of the living others, the most suspect first."""
+    """(suspicion, felt or pretended; seat) of the living others, the most suspect first."""
     scores = {
-        seat: pushed(scene, seat) if scene.wolf else scene.suspicion[seat] + scene.style.bold
+        seat: push_score(scene, seat) if scene.wolf else scene.suspicion[seat] + scene.style.bold
         for seat in scene.others()
     }
     ranked = sorted(scores, key=lambda seat: -(scores[seat] + scene.table.below(40, f"suspect {seat}")))
@@ -139,15 +139,15 @@ def suspects(scene: TableScene) -> list[tuple[int, int]]:
 
 
 def _reported(scene: TableScene, seat: int) -> bool:
-    """Whether anybody told of a check that showed `seat` to be a Werewolf."""
+    """Whether anybody reported a check of `seat` as a Werewolf."""
     return any(target == seat and result == "Werewolf" for _, target, result in scene.node.reports)
 
 
-def pushed(scene: TableScene, seat: int) -> int:
-    """How much a Werewolf wants `seat` voted out: whoever is already under fire, and the dangerous.
+def push_score(scene: TableScene, seat: int) -> int:
+    """How much a Werewolf wants `seat` voted out: more for players under accusation, and for dangerous ones.
 
-    A teammate is given up when lost, and sometimes hit early, because two who never touch each other
-    are soon seen through.
+    A teammate is given up when lost, and sometimes accused early, because two who never accuse each other
+    look like a pack.
     """
     support = scene.support(seat)
     if seat not in scene.pack:
@@ -159,8 +159,8 @@ def pushed(scene: TableScene, seat: int) -> int:
     return 0
 
 
-def suspicion_shown(scene: TableScene, seat: int, score: int) -> int:
-    """The suspicion that a speaker lets be seen: a Werewolf shows what a plain Villager might feel."""
+def _suspicion_shown(scene: TableScene, seat: int, score: int) -> int:
+    """The suspicion that a speaker shows: a Werewolf shows that of a plain Villager."""
     if not scene.wolf:
         return score
     jitter = scene.draws.below(320, "shown")
@@ -174,7 +174,7 @@ def _judgements(scene: TableScene, sheriff: bool, kind: str) -> list[Point]:
     if not ranked:
         return points
     score, first = ranked[0]
-    score = suspicion_shown(scene, first, score)
+    score = _suspicion_shown(scene, first, score)
     named = score >= NAMED
     if (named or sheriff) and draws.chance("accuse", 1000 if sheriff else style.accuse):
         rival = scene.node.claims[first] == AS_SEER and not scene.wolf and score > 700
@@ -193,13 +193,13 @@ def _judgements(scene: TableScene, sheriff: bool, kind: str) -> list[Point]:
 
 
 def accusation(scene: TableScene, score: int) -> str:
-    """The kind of phrase that accuses as strongly as the suspicion (thousandths) allows in the style."""
+    """The strongest kind of accusing phrase for this suspicion (thousandths) in the style."""
     strength = 3 if score >= 850 else 2 if score >= 480 else 1
     return f"accuse {min(3, max(1, strength + scene.style.edge))}"
 
 
 def _friend(scene: TableScene, suspect: int) -> int | None:
-    """Whom to speak up for: the most trusted; a Werewolf now and then shields a teammate."""
+    """Whom to defend: the most trusted; a Werewolf sometimes defends a teammate."""
     others = [seat for seat in scene.others() if seat != suspect]
     if not others:
         return None
@@ -222,7 +222,7 @@ def _friend(scene: TableScene, suspect: int) -> int | None:
 
 
 def follow_advice(scene: TableScene, points: list[Point], advice: str) -> list[Point]:
-    """The plan bent to what past games advise: a role told or hidden, a vote called for."""
+    """The plan changed by advice from past games: a role revealed or hidden, a call for a vote."""
     if advice == HIDE:
         return hide_role(points)
     kinds = {point.kind for point in points}

@@ -1,6 +1,6 @@
-"""A statement that carries out a given intent (004 §5.1, the Atomic agent): the will is another's.
+"""A statement that carries out a given intent (004 §5.1, the Atomic agent).
 
-It does as it is told, also where that is unwise. It knows intents and points, and takes no decision.
+It follows the intent also where that is unwise. It knows intents and points, and takes no decision.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from ..beliefs.worlds import SEER, role_class
 from ..scene import TableScene
 from .phrases import Point
 from .speaking_by_habit import hide_role, plan_statement
-from .speaking_by_strategy import false_check, false_shield, knowledge, mark_for
+from .speaking_by_strategy import false_check, false_check_target, false_shield, knowledge
 
 
 def intended_statement(scene: TableScene, intent: Intent, kind: str) -> list[Point]:
-    """What to say: nothing (idle), against whom (target), as whom (claim), or all but the own role (hide)."""
+    """The points: nothing (idle), an accusation (target), a claim, or everything but the own role (hide)."""
     match intent.kind:
         case "idle":
             return [Point("quiet")]
@@ -29,9 +29,9 @@ def intended_statement(scene: TableScene, intent: Intent, kind: str) -> list[Poi
 
 
 def _claim(scene: TableScene, role: str) -> list[Point]:
-    """The claim, with what its holder would tell: the truth by its holder, an invention by others."""
+    """The claim, with its holder's report: the true one, or one invented by others."""
     if role == scene.situation.role and not scene.wolf:
         return knowledge(scene)
     if role_class(ROLES[role]) == SEER:
-        return false_check(scene, "Werewolf", mark_for(scene))
+        return false_check(scene, "Werewolf", false_check_target(scene))
     return false_shield(scene, role)

@@ -1,9 +1,9 @@
-"""Strategies of speech: different things to want from a statement, each as a plan of points.
+"""Strategies of speech: different aims of a statement, each as a plan of points.
 
-What is said by habit is `speaking_by_habit`'s affair; here stand the alternatives that a player can weigh
-against it (004 §4.2, C.6). Each has a sentence by which it is known. A strategy that the situation does not
-allow, or that would contradict what the player has said itself, makes no points: who claimed a role keeps to
-it, a false Seer adds at most one check for each night, nobody accuses whom they cleared.
+These are the alternatives to `speaking_by_habit` that a player can weigh (004 §4.2, C.6). A sentence
+identifies each. A strategy that the situation does not allow, or that would contradict the player's own
+statements, makes no points: a player keeps its claimed role, a false Seer adds at most one check for each
+night, nobody accuses a player whom they cleared.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from .phrases import Point
 from .speaking_by_habit import NAMED, accusation
 
 MadeSpeech = tuple[list[Point], str]
-"""The points, and what is to be said of them this time."""
+"""The points, and a sentence on them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """name: short. mark: the sentence by which it is known. weight: how readily it comes to mind (at most
-    1000). lean: the disposition of `Style` by which that changes. make: None where it cannot be followed.
+    """name: short. mark: the sentence that identifies it. weight: in draws of the order (at most 1000). lean:
+    the disposition of `Style` that changes the weight. make: returns None where it cannot be followed.
     """
 
     name: str
@@ -42,7 +42,7 @@ def _calls_against(scene: TableScene, target: int, strength: int) -> list[Point]
 
 
 def _accuse(scene: TableScene, target: int | None, strength: int) -> MadeSpeech | None:
-    """The call against one of whom the village side thinks ill; None of nobody."""
+    """The village side's accusation and call for a vote; None without a target."""
     if target is None:
         return None
     return _calls_against(scene, target, strength), scene.suspicion_sentence(target)
@@ -55,7 +55,7 @@ def _roles_of(scene: TableScene, *classes: int) -> list[str]:
 
 
 def _agree_with_accuser(scene: TableScene, target: int) -> list[Point]:
-    """A word for who spoke against `target` last, if the player has not reported them itself."""
+    """Agreement with the last accuser of `target`, if the player has not reported them."""
     before = [seat for seat in scene.accusers(target) if seat not in scene.reported_wolves()]
     return [Point("agree", before[0])] if before else []
 
@@ -64,7 +64,7 @@ def _agree_with_accuser(scene: TableScene, target: int) -> list[Point]:
 
 
 def knowledge(scene: TableScene) -> list[Point]:
-    """The own role and all that its holder has learned by it, the latest first."""
+    """The own role and everything learned by it, the latest first."""
     role, shielded = scene.situation.role, scene.survey.shielded
     points = [Point("claim", None, role)]
     if role_class(ROLES[role]) == SEER:
@@ -80,7 +80,7 @@ def _open(scene: TableScene) -> MadeSpeech | None:
     role, points = scene.situation.role, knowledge(scene)
     learned = scene.survey.learned.items()
     wolves = [seat for seat, result in learned if result == "Werewolf" and seat in scene.others()]
-    target = wolves[-1] if wolves else scene.likeliest_wolf(scene.foes())
+    target = wolves[-1] if wolves else scene.likeliest_wolf(scene.opponents())
     if target is None:
         return points, f"I am the {role}."
     if wolves:
@@ -95,15 +95,15 @@ def _conceal(scene: TableScene) -> MadeSpeech | None:
 
 
 def _press(scene: TableScene) -> MadeSpeech | None:
-    return _accuse(scene, scene.likeliest_wolf(scene.foes()), 3)
+    return _accuse(scene, scene.likeliest_wolf(scene.opponents()), 3)
 
 
 def _second(scene: TableScene) -> MadeSpeech | None:
-    return _accuse(scene, scene.likeliest_wolf(scene.foes(), 1), 2)
+    return _accuse(scene, scene.likeliest_wolf(scene.opponents(), 1), 2)
 
 
 def _speak_up_for(scene: TableScene, friend: int) -> list[Point]:
-    """Trust in `friend`, and a word for what they said today."""
+    """Trust in `friend`, and agreement with what they said today."""
     spoke = any(speaker == friend for speaker, _, _ in scene.node.today)
     return [Point("defend", friend), *([Point("agree", friend)] if spoke else [])]
 
@@ -116,7 +116,7 @@ def _vouch(scene: TableScene) -> MadeSpeech | None:
 
 
 def _follow(scene: TableScene) -> MadeSpeech | None:
-    target = scene.most_accused(scene.foes())
+    target = scene.most_accused(scene.opponents())
     if target is None:
         return None
     points = [*_agree_with_accuser(scene, target), Point("propose", target)]
@@ -127,14 +127,14 @@ def _pass_for_plain(scene: TableScene) -> MadeSpeech | None:
     plain, role = _roles_of(scene, PLAIN), scene.situation.role
     if not plain or ROLES[role].plain or not scene.may_claim(plain[0]):
         return None
-    points, target = [Point("claim", None, plain[0])], scene.likeliest_wolf(scene.foes())
+    points, target = [Point("claim", None, plain[0])], scene.likeliest_wolf(scene.opponents())
     if target is not None and scene.suspicion[target] >= NAMED:
         points.append(Point("accuse 1", target))
     return points, f"The Werewolves shall not look for the {role} in me."
 
 
 def _answer(scene: TableScene) -> MadeSpeech | None:
-    against = [seat for seat in scene.accusers(scene.me) if seat in scene.foes()]
+    against = [seat for seat in scene.accusers(scene.me) if seat in scene.opponents()]
     if not against:
         return None
     points = [Point("claim", None, scene.situation.role), *_calls_against(scene, against[0], 2)]
@@ -142,7 +142,7 @@ def _answer(scene: TableScene) -> MadeSpeech | None:
 
 
 def _doubt(scene: TableScene) -> MadeSpeech | None:
-    target = scene.likeliest_wolf([seat for seat in scene.claimants(AS_SEER) if seat in scene.foes()])
+    target = scene.likeliest_wolf([seat for seat in scene.claimants(AS_SEER) if seat in scene.opponents()])
     if target is None:
         return None
     return [Point("liar", target), Point("propose", target)], scene.suspicion_sentence(target)
@@ -164,7 +164,7 @@ HONEST: tuple[Speech, ...] = (
 
 
 def _attack(scene: TableScene, target: int | None) -> MadeSpeech | None:
-    """The loud call against one whom a Werewolf wants gone; None of nobody."""
+    """A Werewolf's flat accusation and call for a vote; None without a target."""
     return None if target is None else (_calls_against(scene, target, 3), scene.support_sentence(target))
 
 
@@ -178,16 +178,16 @@ def false_check(scene: TableScene, result: str, target: int | None) -> list[Poin
 
 
 def false_shield(scene: TableScene, role: str) -> list[Point]:
-    """The claim of a role; for one that shields, also the credit for whom the pack chose in vain."""
+    """The claim of a role; for one that shields, also the credit for the pack's failed attack."""
     points, spared = [Point("claim", None, role)], scene.survey.spared
     if role_class(ROLES[role]) == SHIELD and scene.wolf and spared in scene.others():
         points.append(Point("protect", spared))
     return points
 
 
-def mark_for(scene: TableScene) -> int | None:
-    """Whom a false check would hurt most: who endangers the pack and is under fire; of the village side, whom
-    it suspects.
+def false_check_target(scene: TableScene) -> int | None:
+    """The best target of a false check: dangerous to the pack and under accusation; for the village side, a
+    suspect.
     """
     marks = [seat for seat in scene.prey() if seat not in scene.reported_wolves()]
     if not scene.wolf:
@@ -196,7 +196,7 @@ def mark_for(scene: TableScene) -> int | None:
 
 
 def _may_lie(scene: TableScene) -> bool:
-    """Whether it can stand as the Seer: no partner does already, and nothing else was claimed."""
+    """Whether it can claim the Seer: no teammate does already, and it claimed nothing else."""
     taken = any(seat in scene.pack for seat in scene.node.claimants(AS_SEER) if seat != scene.me)
     return bool(_roles_of(scene, SEER)) and scene.may_claim("Seer") and not taken
 
@@ -204,7 +204,7 @@ def _may_lie(scene: TableScene) -> bool:
 def _false_seer(scene: TableScene) -> MadeSpeech | None:
     if not _may_lie(scene):
         return None
-    points = false_check(scene, "Werewolf", mark_for(scene))
+    points = false_check(scene, "Werewolf", false_check_target(scene))
     accused = [point.who for point in points if point.what == "Werewolf" and point.who in scene.others()]
     if not accused or accused[0] is None:
         return None
@@ -244,7 +244,7 @@ def _blend(scene: TableScene) -> MadeSpeech | None:
 
 
 def _push(scene: TableScene) -> MadeSpeech | None:
-    """Against whom the others accuse, or who can be sold as a Werewolf, being no danger to look at."""
+    """Against the most accused player, or a believable target without danger to the pack."""
     targets = scene.prey()
     target = scene.most_accused(targets)
     if target is None:
@@ -253,7 +253,7 @@ def _push(scene: TableScene) -> MadeSpeech | None:
 
 
 _DREADED = {AS_SEER: "as the Seer", AS_SHIELD: "with the power to protect", AS_OTHER: "with an ability"}
-"""Words for who claims an ability, by claim."""
+"""Words for players who claim an ability, by claim."""
 
 
 def _strike(scene: TableScene) -> MadeSpeech | None:
@@ -266,7 +266,7 @@ def _strike(scene: TableScene) -> MadeSpeech | None:
 
 
 def _sacrifice(scene: TableScene) -> MadeSpeech | None:
-    return _attack(scene, next((seat for seat in scene.mates() if seat in scene.foes()), None))
+    return _attack(scene, next((seat for seat in scene.mates() if seat in scene.opponents()), None))
 
 
 def _shield_mate(scene: TableScene) -> MadeSpeech | None:

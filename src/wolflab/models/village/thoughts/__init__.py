@@ -1,1 +1,1 @@
-"""What `village` thinks before it acts: plans, questions to itself with their answers, and advice."""
+"""The thoughts of `village` before it acts: plans, questions to itself with their answers, and advice."""

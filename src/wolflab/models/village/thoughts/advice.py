@@ -1,7 +1,7 @@
 """Advice from past games, drawn from their responses (003 Eq. 7).
 
 It works from words: past responses are short sentences ("I choose to pass.", "I protect Player B tonight.")
-or statements, advice is one sentence. What advice comes down to is read by `text.advice`.
+or statements, advice is one sentence. `text.advice` reads the gist of advice.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from ..draws import KeyedDraws
 
 NONE = "No useful experience can be used."
 CLEAR = 0.6
-"""Share of the good responses that must do what the bad one does not, before anything is advised."""
+"""Minimum share of good responses that do what the bad one does not, for advice."""
 
-# -- what past responses did ----------------------------------------------------------------------
+# -- the gist of past responses ----------------------------------------------------------------------
 
 _MASKS = tuple(f"Player {letter}" for letter in LETTERS)
 _PASSED = re.compile(
@@ -31,25 +31,27 @@ _PASSED = re.compile(
 
 
 def _acted(response: str) -> str:
-    """What the response to an ask for a choice did: `ACT` or `HOLD`."""
+    """The gist of a choice: `ACT` or `HOLD`."""
     return HOLD if _PASSED.search(" ".join(response[:300].casefold().split())) else ACT
 
 
 @lru_cache(1 << 12)
-def _told(response: str) -> frozenset[str]:
-    """`TELL` where a statement claims a role or tells of a night, `CALL` where it calls for a vote."""
+def _gists_of(response: str) -> frozenset[str]:
+    """The gist of a statement: `TELL` where it claims a role or reports a night action, `CALL` where it calls
+    for a vote.
+    """
     me = len(_MASKS)
     acts = [act for act in read(response, _MASKS, me) if act.speaker == me]
-    ways = set()
+    gists = set()
     if any(isinstance(act, Claim | Report) for act in acts):
-        ways.add(TELL)
+        gists.add(TELL)
     if any(isinstance(act, Suggestion) and not act.against for act in acts):
-        ways.add(CALL)
-    return frozenset(ways)
+        gists.add(CALL)
+    return frozenset(gists)
 
 
 def suggestion_from(task: Extract, draws: KeyedDraws) -> str:
-    """What the good responses do and the bad one does not, as advice in one sentence; or `NONE`."""
+    """The gist of the good responses that the bad one lacks, as advice in one sentence; or `NONE`."""
     advice = _advice(task)
     return draws.one("advice", _OPENINGS) + advice if advice else NONE
 
@@ -62,10 +64,10 @@ def _advice(task: Extract) -> str:
         return _WAYS[kind][other] if share >= CLEAR else ""
     if kind in ("statement", "last-words"):
         for way, opposite in ((TELL, HIDE), (CALL, "")):
-            share = sum(way in _told(response) for response in task.good) / good
-            if way not in _told(task.bad) and share >= CLEAR:
+            share = sum(way in _gists_of(response) for response in task.good) / good
+            if way not in _gists_of(task.bad) and share >= CLEAR:
                 return _TALK[way]
-            if way in _told(task.bad) and opposite and share <= 1 - CLEAR:
+            if way in _gists_of(task.bad) and opposite and share <= 1 - CLEAR:
                 return _TALK[opposite]
     return ""
 

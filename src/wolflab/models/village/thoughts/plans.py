@@ -1,11 +1,11 @@
 """Thinking before acting, in words, and acting on those words (chain of thought; ReCon, by 004 §5.1).
 
-A plan says how likely a Werewolf others are, in `graded_words`, and what its author means to do. An
-action follows the plan's text alone: suspicions are read back from it, and so is the aim, if it stands there
-in the words below. Another author's plan is read for its suspicions, as any text is.
+A plan has graded suspicions (`graded_words`) and the aim of its author. An action follows the plan's text
+alone: suspicions are read back from it, and so is the aim, if it has the words below. A plan of another
+author is read for its suspicions, like any text.
 
-With the others' eyes a plan becomes more careful: nobody is accused flatly without a check, a Werewolf does
-not stand up for its pack mate, and whoever is under fire says what they are.
+From the others' perspective a plan becomes more careful: nobody is accused flatly without a check, a Werewolf
+does not defend its teammate, and an accused player claims a role.
 """
 
 from __future__ import annotations
@@ -45,22 +45,19 @@ _STATEMENT, _CHOICE = "In my statement I mean to ", "My choice: "
 _MEANT = re.compile(re.escape(_STATEMENT) + r"([^.]+)\.")
 _CHOSEN = re.compile(re.escape(_CHOICE) + r"([^.]+)\.")
 _SPOKEN_OF = 5
-"""Sentences on the others' sides at most: the clearest suspicions and trusts."""
+"""Maximum of sentences on the others' sides: the strongest suspicions and trusts."""
 
 
 def plan_in_words(scene: TableScene, aim: str) -> str:
-    """The plan as one sees it oneself: who one is, what one thinks of the others, what one means to do."""
-    me = role_with_article(scene.situation.role, scene.situation.ruleset)
-    return " ".join([f"I am {me}.", *_sides(scene), aim])
-
-
-def _sides(scene: TableScene) -> list[str]:
+    """The plan from the player's own perspective: its role, its judgements of the others, its aim."""
     groups: dict[str, list[str]] = {}
     for seat in sorted(scene.others(), key=lambda seat: -abs(scene.suspicion[seat] - 300)):
         word = grade_word(scene.suspicion[seat])
         if word:
             groups.setdefault(word, []).append(scene.name(seat))
-    return [graded_sentence(word, names) for word, names in groups.items()][:_SPOKEN_OF]
+    sides = [graded_sentence(word, names) for word, names in groups.items()][:_SPOKEN_OF]
+    me = role_with_article(scene.situation.role, scene.situation.ruleset)
+    return " ".join([f"I am {me}.", *sides, aim])
 
 
 def aim_of_choice(option: str, why: str) -> str:
@@ -74,11 +71,11 @@ def aim_of_statement(points: Sequence[Point], ruleset: Ruleset) -> str:
     return f"{_STATEMENT}{'; '.join(aims)}."
 
 
-# -- with the others' eyes ----------------------------------------------------------------------
+# -- from the others' perspective ----------------------------------------------------------------------
 
 
-def seen_by_others(scene: TableScene, earlier: str, points: Sequence[Point]) -> str:
-    """The earlier plan, how it would look, and the statement that comes of it. points: as meant so far."""
+def plan_seen_by_others(scene: TableScene, earlier: str, points: Sequence[Point]) -> str:
+    """The earlier plan, how it would look to others, and the new aim. points: of the earlier plan."""
     thoughts = _MEANT.sub("", earlier).strip()
     careful, look = _careful(scene, points)
     parts = (thoughts, look, aim_of_statement(careful, scene.situation.ruleset))
@@ -109,7 +106,7 @@ def _careful(scene: TableScene, points: Sequence[Point]) -> tuple[list[Point], s
 
 
 def _harmless_role(scene: TableScene) -> str:
-    """What to call oneself under fire: the truth, or a plain role for a Werewolf."""
+    """The role to claim when accused: the true one, or a plain one for a Werewolf."""
     rules = scene.situation.ruleset
     if not scene.wolf:
         return scene.situation.role
@@ -119,8 +116,8 @@ def _harmless_role(scene: TableScene) -> str:
 # -- acting on a plan ---------------------------------------------------------------------------
 
 
-def recall_plan(scene: TableScene, plan: str) -> None:
-    """Let the plan's words on the others replace what `scene` makes of them; what is known stays."""
+def apply_plan(scene: TableScene, plan: str) -> None:
+    """Replace `scene`'s suspicions by those in the plan; certain knowledge stays."""
     views = views_of(plan, scene.situation.ruleset.names, scene.me)
     known = {scene.me, *scene.pack, *scene.survey.learned}
     for seat in views.wolf.keys() - known:
@@ -129,16 +126,16 @@ def recall_plan(scene: TableScene, plan: str) -> None:
         scene.thought[seat], scene.sure[seat] = views.role[seat]
 
 
-def meant_choice(scene: TableScene, ask: Ask, plan: str) -> ChosenOption | None:
-    """The option that the plan settles on, if it says so in `village`'s words."""
+def planned_choice(scene: TableScene, ask: Ask, plan: str) -> ChosenOption | None:
+    """The option that the plan chooses, if it has `village`'s words for it."""
     choices = _CHOSEN.findall(plan)
     action: Action | str = read_action(choices[-1], ask, scene.situation.ruleset) if choices else ""
     return None if isinstance(action, str) else (action, "")
 
 
 @lru_cache(1 << 12)
-def meant_points(plan: str, ruleset: Ruleset) -> tuple[Point, ...]:
-    """The points that the plan means to make; none where it does not say so in `village`'s words."""
+def planned_points(plan: str, ruleset: Ruleset) -> tuple[Point, ...]:
+    """The points that the plan aims at; none if it lacks `village`'s words for them."""
     statements = _MEANT.findall(plan)
     aims = statements[-1].split("; ") if statements else []
     return tuple(point for aim in aims for point in _points_of(aim.strip(), ruleset))
@@ -161,7 +158,7 @@ def _patterns(ruleset: Ruleset) -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 
 def _points_of(aim: str, ruleset: Ruleset) -> list[Point]:
-    """The point that an aim stands for, if any."""
+    """The points of an aim."""
     for kind, pattern in _patterns(ruleset):
         match = pattern.fullmatch(aim)
         if match:

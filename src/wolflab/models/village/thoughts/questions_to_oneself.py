@@ -1,9 +1,9 @@
-"""Questions to oneself (003 §3.3): what they are about, and which to ask.
+"""Questions to oneself (003 §3.3): their topics, and which to ask.
 
-The predefined questions of both wordings (003 Table 2), `village`'s own and other authors' are sorted alike,
-by their words, into a handful of topics; what fits no topic is "general". A question is worth asking by its
-topic and by what is to be done; draws from the request's key vary it. Own questions are about the situation
-as the player sees it: its suspects, those who claim a role, those who claim the same.
+The predefined questions of both wordings (003 Table 2), `village`'s own and other authors' are sorted by
+their words into a few topics; all others are "general". The value of a question depends on its topic and on
+the ask; draws from the request's key vary it. Own questions are about the situation as the player sees it:
+its suspects, those who claim a role, those who claim the same.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ _COMPILED = tuple(
 
 @lru_cache(1 << 12)
 def topic_of(question: str) -> str:
-    """The first topic whose words are in the question."""
+    """The first topic that has words in the question."""
     text = question[:_READ].casefold()
     return next((name for name, pattern in _COMPILED if pattern.search(text)), "general")
 
@@ -129,7 +129,7 @@ _MORE = {
 _JITTER = 35
 
 
-def _moment(kind: str) -> str:
+def _occasion(kind: str) -> str:
     if kind in DUTIES:
         return "night"
     return "talk" if kind in ("statement", "campaign", "last-words") else "vote"
@@ -137,7 +137,7 @@ def _moment(kind: str) -> str:
 
 def chosen_questions(task: ChooseQuestions, draws: KeyedDraws) -> str:
     """The numbers of the questions chosen, in ascending order: "1, 4, 5, 6, 9"."""
-    more = _MORE[_moment(task.ask.kind)]
+    more = _MORE[_occasion(task.ask.kind)]
     worth = {}
     for number, question in enumerate(task.candidates, 1):
         topic = topic_of(question)
@@ -147,18 +147,18 @@ def chosen_questions(task: ChooseQuestions, draws: KeyedDraws) -> str:
 
 
 def further_questions(task: AskQuestions, outlook: Outlook, draws: KeyedDraws) -> str:
-    """Further questions in one line, parted by '#'."""
+    """Further questions in one line, separated by '#'."""
     known = {question.casefold() for question in task.chosen}
-    own = dict.fromkeys(_own_questions(outlook, _moment(task.ask.kind)))
+    own = dict.fromkeys(_own_questions(outlook, _occasion(task.ask.kind)))
     pool = [question for question in own if question.casefold() not in known]
     ranked = sorted(range(len(pool)), key=lambda place: place // 3 * 40 + draws.below(120, f"ask {place}"))
     return " # ".join(pool[place] for place in ranked[: max(task.count, 1)])
 
 
-def _own_questions(outlook: Outlook, moment: str) -> list[str]:
-    """Questions that fit, the more pressing first."""
+def _own_questions(outlook: Outlook, occasion: str) -> list[str]:
+    """Questions for the situation, the more urgent first."""
     if ROLES[outlook.situation.role].wolf:
-        return _packs_questions(outlook, moment)
+        return _packs_questions(outlook, occasion)
     rules, names = outlook.situation.ruleset, outlook.situation.ruleset.names
     ranked, seers = outlook.ranked(), outlook.claimants(SEER)
     questions = []
@@ -186,12 +186,12 @@ def _own_questions(outlook: Outlook, moment: str) -> list[str]:
         "night": ["Whom will the Werewolves want to kill tonight?", "Who knows more than was told by day?"],
         "talk": ["What would the others believe if I spoke openly?", "Who should be asked to say more?"],
         "vote": ["Who gains if nobody is voted out today?", "Whom will the others vote for?"],
-    }[moment]
+    }[occasion]
     return [*questions, "Who are the Werewolves among the living?", "Who may hold a special role?"]
 
 
-def _packs_questions(outlook: Outlook, moment: str) -> list[str]:
-    """A Werewolf's questions: who is dangerous, who can be turned against whom."""
+def _packs_questions(outlook: Outlook, occasion: str) -> list[str]:
+    """A Werewolf's questions: who is dangerous, who can be set against whom."""
     rules, names = outlook.situation.ruleset, outlook.situation.ruleset.names
     others = [seat for seat in outlook.others() if seat not in outlook.situation.pack]
     questions = [
@@ -206,5 +206,5 @@ def _packs_questions(outlook: Outlook, moment: str) -> list[str]:
         "night": ["Who would be missed most by the village?", "Whom may the Guard protect tonight?"],
         "talk": ["Whom can I make the others suspect?", "What would a Villager say in my place?"],
         "vote": ["Whom will the others vote for?", "Would my vote give me away?"],
-    }[moment]
+    }[occasion]
     return [*questions, "Who may hold a special role?"]
