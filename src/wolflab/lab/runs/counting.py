@@ -1,8 +1,8 @@
-"""The rows of a run: what each game contributes to the measures (`metrics.rows`).
+"""Counts and stores the rows of a run: what each game contributes to the measures (`metrics.rows`).
 
-A row is counted when its game ends, by the process that played it. One that is missing, or was counted
-otherwise (a measure came, the experiment asks for more), is counted again from the record, in as many
-processes as the experiment has workers, and kept if the run can be written.
+A row is counted when its game ends, by the process that played it. A row that is missing, or of another
+version (a new measure, more options in the experiment), is counted again from the record, by the experiment's
+number of workers, and stored if the run can be written.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from ..storage.store import GameRow, KeptRow, Store
 from .processes import processes
 
 _CHUNK = 100
-"""Games that a process counts at a time."""
+"""The number of games in a task for a counting process."""
 
 
 class Finished(NamedTuple):
-    """A game that is over, ready for the store."""
+    """A finished game, ready for the store."""
 
     status: str
     packed: Packed
@@ -37,7 +37,7 @@ class Finished(NamedTuple):
 
 
 def asked_of(experiment: Experiment, condition: str) -> MeasuringOptions:
-    """What a condition's games are counted for beside the rest."""
+    """The measuring options of a condition."""
     watched = None if experiment.watched is None else experiment.ruleset(condition).seat(experiment.watched)
     return MeasuringOptions(experiment.behaviours, watched, tuple(experiment.choices))
 
@@ -49,8 +49,8 @@ def finished(
     held: Sequence[CallRow],
     spent: Mapping[str, CallTotals],
 ) -> Finished:
-    """What becomes of a game that was written down. held: its calls that are not committed; spent: what those
-    that are come to.
+    """Pack a played game and count its row. held: its uncommitted calls; spent: the totals of the committed
+    ones.
     """
     writer = played.writer
     assert writer is not None
@@ -64,13 +64,13 @@ def finished(
 def row_from_record(
     experiment: Experiment, condition: str, record: GameRecord, spent: Mapping[str, CallTotals]
 ) -> KeptRow:
-    """The row of a game, from its record. spent: what its calls came to, by model."""
+    """The row of a game, from its record. spent: totals of its calls, by model."""
     asked = asked_of(experiment, condition)
     return KeptRow(row_version(asked), encode_row(row_of(record, asked, spent)))
 
 
 def rows_of(store: Store, which: Sequence[GameRow]) -> Iterator[MeasureRow | None]:
-    """The row of each of these games; None for one that is not over."""
+    """The row of each of these games; None for an unfinished one."""
     experiment = store.experiment
     needed = {name: row_version(asked_of(experiment, name)) for name in experiment.conditions}
     versions = store.versions()
@@ -84,7 +84,7 @@ def rows_of(store: Store, which: Sequence[GameRow]) -> Iterator[MeasureRow | Non
 
 
 def _kept(store: Store, number: int) -> MeasureRow:
-    """A game's row as it was kept, or, where that cannot be read, counted again."""
+    """A game's stored row, or, if it cannot be read, a new one."""
     kept = store.kept_row(number)
     try:
         if kept is not None:
@@ -95,7 +95,7 @@ def _kept(store: Store, number: int) -> MeasureRow:
 
 
 def check_row(store: Store, game: GameRow, record: GameRecord, where: str) -> None:
-    """Raise RecordError where what was kept of a game for reports is not what its record says."""
+    """Raise RecordError if a game's stored row differs from one counted from its record."""
     kept, asked = store.kept_row(game.id), asked_of(store.experiment, game.condition)
     if kept is None or kept.version != row_version(asked):
         return
@@ -111,7 +111,7 @@ def check_row(store: Store, game: GameRow, record: GameRecord, where: str) -> No
 
 
 def _counted_again(store: Store, ids: Sequence[int]) -> Mapping[int, KeptRow]:
-    """The rows of these games, from their records; kept for the next time, where that is possible."""
+    """The rows of these games, counted from their records, and stored if possible."""
     if not ids:
         return {}
     workers = store.experiment.workers
@@ -126,7 +126,7 @@ def _counted_again(store: Store, ids: Sequence[int]) -> Mapping[int, KeptRow]:
 
 
 _opened: Store | None = None
-"""Of a counting process: the run."""
+"""The run of a counting process."""
 
 
 def _open(path: Path) -> None:
