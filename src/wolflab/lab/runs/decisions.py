@@ -59,7 +59,7 @@ class _Playback:
         turn = self._turns.get(ask.id)
         if turn is None or turn.action is None:
             raise RecordError(f"{self._where}: no reply to {ask.id}; check the run with wolflab verify")
-        # The cache belongs to the live seat: a later reader of this decision must not find the game's end in it.
+        # The cache belongs to the live seat: later readers must not find the game's end in it.
         self.decisions.append(RecordedDecision(turn, view._replace(cache={}), ask))
         action = turn.action if turn.invalid is None else Invalid(turn.invalid)
         return Reply(action, tuple(turn.notes))
