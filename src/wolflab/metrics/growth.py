@@ -1,9 +1,9 @@
 """Learning curves: the village's win rate while a pool of experience grows with the games played.
 
-A growing pool is taken anew every so many deals, a barrier each; the games between two barriers have learned
-from the same deals. Games are put together, barrier by barrier, until a point has enough deals for an
-interval. Later points meet other cards, so another condition's games of the same deals stand beside them.
-It knows deals and who won, nothing of pools.
+A growing pool gets a new state at each barrier, every few deals; games between two barriers have learned from
+the same deals. Neighbouring barriers are grouped until a point has enough deals for an interval. Later points
+have other cards, so another condition's games of the same deals are given for comparison. This module knows
+deals and winners, and no pools.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Summarises a run: results by condition, contrasts between conditions, comparisons with published figures.
 
-`summarise` takes every planned game of a run, whatever became of it, one after another, and gives plain data
-from which the report, the terminal's table and an export are made. Days are averaged within a game, then
-games within a condition (002 §3.2); shares of votes, judgements and replies are sums over sums.
+`summarise` takes every planned game of a run, of any status, one after another, and returns plain data for
+the report, the terminal's table and exports. Days are averaged within a game, then games within a condition
+(002 §3.2); shares of votes, judgements and replies are ratios of sums.
 """
 
 from __future__ import annotations

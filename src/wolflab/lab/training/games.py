@@ -1,6 +1,6 @@
-"""The games of a training: players from its words, episodes and evaluations in several processes.
+"""Plays the games of a training: episodes and evaluations, in several processes.
 
-Work is cut into jobs that say everything about themselves; a job gives the same arrays in any process.
+Work is split into self-contained jobs; a job gives the same arrays in any process.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ from .files import frozen
 from .plan import TrainingSpec
 
 POPULATION = "policies"
-"""The folder, beside the learner's file, in which its earlier selves are."""
+"""The folder with the learner's earlier policies, next to its current one."""
 LEARNERS = ("learner", "likeliest")
-"""The learner in evaluations: as one that draws from π, and as one that takes the likeliest candidate."""
+"""The learner in evaluations: one that samples from π, and one that takes the likeliest candidate."""
 TARGET = Member("target", "target")
-"""The one opponent of `wolflab exploit`."""
+"""The opponent of `wolflab exploit`."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A group of games, played in step by one process.
+    """A group of games, played in lockstep by one process.
 
-    keys: of the games. policy: the learner's file; update: which of its states is in it. pool: the
-    population. cloning: everybody who learns takes its own first idea. arm: who plays the village and who the
-    Werewolves in an evaluation; None for episodes.
+    keys: of the games. policy: the learner's file; update: its number. pool: the population. cloning:
+    learners take their own first candidate. arm: the players of the village and of the Werewolves in an
+    evaluation; None for episodes.
     """
 
     keys: tuple[str, ...]
@@ -60,8 +60,8 @@ class Job:
 
 @dataclass
 class Done:
-    """What came of a job. decisions: of episodes, one for each size of table. ended: by game. won: of an
-    evaluation, whether the village won, None for nobody. seconds: of processor time.
+    """The result of a job. decisions: of episodes, one for each number of players. ended: by game. won: of an
+    evaluation, whether the village won, None if neither side did. seconds: of processor time.
     """
 
     decisions: list[Decisions] = field(default_factory=list)
@@ -71,13 +71,13 @@ class Done:
 
 
 def grouped(keys: Sequence[str], size: int) -> list[tuple[str, ...]]:
-    """The games of jobs: so many keys each, in order."""
+    """The keys in groups of this size, in order."""
     return [tuple(keys[at : at + size]) for at in range(0, len(keys), size)]
 
 
 @contextmanager
 def _in_field(field: str) -> Iterator[None]:
-    """Names the field that is to blame for a ModelError."""
+    """Adds the field's name to a ModelError."""
     try:
         yield
     except ModelError as error:
@@ -85,7 +85,7 @@ def _in_field(field: str) -> Iterator[None]:
 
 
 class EmbedInStep(WrappedEmbedder):
-    """An embedder for games in step: it waits for its batch. Vectors are those of the embedder inside."""
+    """An embedder for games in lockstep, which batches texts for the embedder inside."""
 
     instant = False
 
@@ -105,13 +105,13 @@ class EmbedInStep(WrappedEmbedder):
 
 
 class TrainingPlayers(Players):
-    """All players of one training in one process; implements `policy.rollout.Roster`."""
+    """The players of a training in one process; implements `policy.rollout.Roster`."""
 
     def __init__(self, experiment: TrainingSpec) -> None:
         super().__init__()
         self.experiment, self._rules = experiment, experiment.ruleset()
         self._folder: Path | None = None
-        """Where the learner's earlier selves are, once a seed is being trained."""
+        """The folder of the learner's earlier policies, once a seed is being trained."""
         self._policies: dict[tuple[str, int], NumpyPolicy] = {}
         self._fixed: dict[tuple[Path | None, Member], Player] = {}
         self._cloning = False
@@ -146,23 +146,25 @@ class TrainingPlayers(Players):
                 return self.player(self.experiment.styled(member.name))
 
     def fixed_player(self, name: str) -> Player:
-        """The opponent ("target") or the baseline, with the policy that it had when the training began.
+        """The opponent ("target") or the baseline, with its policy from when the training began.
 
-        Raises ModelError where its policy cannot serve the tables at which it sits.
+        Raises ModelError if its policy does not fit the games.
         """
         spec = self.experiment.judged()[name]
         if self._folder is not None and policy_name_of(spec) is not None:
             spec = spec.model_copy(update={"policy": str(self._folder.parent.parent / frozen(name))})
         policy = policy_name_of(spec)
         if policy is not None:
-            # Evaluations are played at tables of the usual size, episodes at all of them.
+            # Evaluations have the usual number of players, episodes all of them.
             for rules in self.experiment.tables if name == "target" else (self._rules,):
                 reads = self.embedder(spec.embedder)
                 fits(self.policy(policy).checkpoint, spec.resolved_recipe(), reads, rules)
         return self.player(spec)
 
     def check(self) -> None:
-        """Raise ModelError, with the field, for whoever cannot play these games or learn from their start."""
+        """Raise ModelError, with the field, for a player that cannot play these games, or a start that does
+        not fit.
+        """
         if self.experiment.opponent is not None:
             with _in_field("opponent"):
                 self.fixed_player("target")
@@ -181,9 +183,9 @@ class TrainingPlayers(Players):
             raise ModelError(f"{policy}'s network has another shape; set network to {shape}")
 
     def player(self, spec: PlayerSpec, policy: Policy | None = None) -> Player:
-        """The player of a specification; `policy` in place of the one that it names.
+        """The player of a specification, with `policy` instead of its own.
 
-        Raises ExperimentError for experience, which no training gives.
+        Raises ExperimentError for experience, which trainings do not have.
         """
         if spec.experience is not None:
             raise ExperimentError(
@@ -193,7 +195,7 @@ class TrainingPlayers(Players):
         return self.made(spec, policy)
 
     def policy(self, name: str, update: int = -1) -> NumpyPolicy:
-        """The policy of that name or in that file, as it was after that update. A few are kept at hand."""
+        """The policy of that name or file, after that update. A few are cached."""
         key = name, update
         if key not in self._policies:
             while len(self._policies) >= 16:
@@ -210,7 +212,7 @@ class TrainingPlayers(Players):
     # -- jobs ---------------------------------------------------------------------------------
 
     def do(self, job: Job) -> Done:
-        """Play a job's games."""
+        """Play the games of a job."""
         self._folder, self._cloning = Path(job.policy).parent / POPULATION, job.cloning
         for key in [key for key in self._fixed if key[0] != self._folder or key[1] not in job.pool]:
             del self._fixed[key]
@@ -220,7 +222,7 @@ class TrainingPlayers(Players):
         return replace(done, seconds=time.process_time() - start)
 
     def _learn(self, job: Job) -> Done:
-        """Episodes, each size of table by itself."""
+        """Play episodes, separately for each number of players."""
         done = Done()
         policy = self.policy(job.policy, job.update)
         chooses: Policy = First() if job.cloning else InStep(policy)
@@ -240,7 +242,7 @@ class TrainingPlayers(Players):
         return done
 
     def _by_size(self, keys: Sequence[str]) -> dict[int, list[str]]:
-        """The episodes by the number of players at their tables, drawn by key."""
+        """Number of players → keys of episodes; the number is drawn by key."""
         sizes = self.experiment.training.rollouts.sizes
         usual = self.experiment.ruleset().players
         by_size: dict[int, list[str]] = {}
@@ -255,7 +257,7 @@ class TrainingPlayers(Players):
         return by_size
 
     def _evaluate(self, job: Job) -> Done:
-        """One arm of an evaluation."""
+        """Play one arm of an evaluation."""
         assert job.arm is not None
 
         def seated(name: str) -> Player:
@@ -287,14 +289,14 @@ def _do(job: Job) -> Done:
 
 
 class RolloutWorkers:
-    """Processes that play jobs; with one, they are played in this process."""
+    """Plays jobs in worker processes, or in this process if there is only one."""
 
     def __init__(self, experiment: TrainingSpec, pool: ProcessPoolExecutor | None) -> None:
         self._own = TrainingPlayers(experiment) if pool is None else None
         self._pool = pool
 
     def do(self, jobs: Sequence[Job]) -> Iterator[Done]:
-        """What comes of each job, in order."""
+        """The results of jobs, in order."""
         if self._pool is None:
             assert self._own is not None
             yield from map(self._own.do, jobs)
@@ -303,13 +305,15 @@ class RolloutWorkers:
 
 
 def cores() -> int:
-    """Those that this process may use; a batch system or a container may lend less than the machine has."""
+    """The number of cores that this process may use; a batch system or a container may allow fewer than the
+    machine has.
+    """
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager
 def crew(experiment: TrainingSpec) -> Iterator[RolloutWorkers]:
-    """The processes of a training, for as long as it runs."""
+    """The worker processes of a training, in a `with` block."""
     count = experiment.workers or cores()
     if count == 1:
         yield RolloutWorkers(experiment, None)

@@ -1,4 +1,4 @@
-"""The failures of 004 H.3: a Werewolf that gives itself away, and own claims that contradict each other."""
+"""The failures of 004 H.3: a Werewolf that exposes itself, and a player that contradicts its own claims."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .detector_view import Behaviour, DetectorView, Evidence, Statement
 
 
 def find_self_exposure(view: DetectorView) -> Iterator[Evidence]:
-    """See `SELF_EXPOSURE`. One sighting a statement."""
+    """See `SELF_EXPOSURE`. Once for each statement."""
     for statement in view.statements:
         if statement.seat in view.wolves and (why := _slip(view, statement)):
             yield Evidence(statement, why)
@@ -40,19 +40,19 @@ def _slip(view: DetectorView, statement: Statement) -> str:
 
 @dataclass(slots=True)
 class _Story:
-    """What one player has said of itself so far."""
+    """A player's statements about itself so far."""
 
     held: dict[str, int] = field(default_factory=dict)
     """Role claimed or implied → round."""
     denied: dict[str, int] = field(default_factory=dict)
     idle: int | None = None
-    """The round in which it said that it has no ability or did nothing at night."""
+    """The round in which it said that it has no ability or no night action."""
     saw: dict[int, bool] = field(default_factory=dict)
-    """Target → a check told that it is a Werewolf."""
+    """Target → whether its reported check showed a Werewolf."""
 
 
 def find_contradiction(view: DetectorView) -> Iterator[Evidence]:
-    """See `CONTRADICTION`. One sighting a statement, the later one."""
+    """See `CONTRADICTION`. Once for each statement, at the later one."""
     stories: dict[int, _Story] = defaultdict(_Story)
     for statement in view.statements:
         story = stories[statement.seat]
@@ -62,7 +62,7 @@ def find_contradiction(view: DetectorView) -> Iterator[Evidence]:
 
 
 def _implied(view: DetectorView, statement: Statement) -> set[str]:
-    """Roles that the told night actions imply, where that is beyond doubt."""
+    """The roles that reported night actions imply, if that is certain."""
     implied = set()
     count = view.record.ruleset.count
     for report in statement.reports:

@@ -1,8 +1,8 @@
-"""Hallucinations: what cannot be so in this game, by its rules or by its record (002 Table 18, 003 A.4).
+"""Hallucinations: statements that are impossible by the game's rules or its record (002 Table 18, 003 A.4).
 
-Lying about one's role, and facts made up to accuse somebody whose side one knows, are camouflage and no
-hallucination (003 A.4): see `truth.is_deliberate`. Errors about the order of the game (talk at night, words
-not yet spoken, days and players mixed up) deceive nobody and count for everyone, as 002 counts them.
+Lies about one's role, and facts invented to accuse a player whose side one knows, are camouflage and no
+hallucination (003 A.4): see `truth.is_deliberate`. Errors about the order of the game (talk at night, future
+statements, wrong days and players) count for all players, as in 002.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _persons(view: DetectorView, statement: Statement) -> Iterator[tuple[str, in
 
 
 def find_impossible_abilities(view: DetectorView) -> Iterator[Evidence]:
-    """See `IMPOSSIBLE_ABILITY`. One sighting a statement or private text."""
+    """See `IMPOSSIBLE_ABILITY`. Once for each statement or private text."""
     for statement in view.statements:
         if why := _claimed(view, statement) or _too_much(view, statement):
             yield Evidence(statement, why)
@@ -103,7 +103,7 @@ def find_impossible_abilities(view: DetectorView) -> Iterator[Evidence]:
 
 
 def _claimed(view: DetectorView, statement: Statement) -> str:
-    """Told nights against the role that the same statement claims."""
+    """A reported night action that does not fit the role claimed in the same statement."""
     roles = set(statement.roles_claimed)
     for role in sorted(roles):
         if not view.record.ruleset.count(role):
@@ -115,7 +115,7 @@ def _claimed(view: DetectorView, statement: Statement) -> str:
 
 
 def _too_much(view: DetectorView, statement: Statement) -> str:
-    """More night actions than there were nights, or more told by a check than it shows."""
+    """More night actions than nights, or a check that reports more than it can show."""
     ruleset = view.record.ruleset
     for kind in HOLDERS:
         targets = {report.target for report in statement.reports if report.kind == kind}
@@ -135,9 +135,9 @@ _SCHEMES = re.compile(r"\b(?:claim|pretend|pose|lie|bluff|say that|tell them|con
 
 
 def _thinks(view: DetectorView, musing: PrivateText) -> str:
-    """A village player that in private tells of a night action that its own role does not have.
+    """A private text of a village player with a night action that its role does not have.
 
-    In private there is nobody to deceive; but a Werewolf's plans speak as the role that it will play.
+    Private texts deceive nobody; but a Werewolf's plans may use the role that it will pretend to have.
     """
     own = view.roles[musing.seat]
     if musing.seat in view.wolves or not _ACTED.search(musing.text) or _SCHEMES.search(musing.text):
@@ -163,7 +163,7 @@ _CHOICE = re.compile(
 
 
 def _wrong_verb(musing: PrivateText) -> str:
-    """A reply to a night question that chooses another role's action (003 A.4, second example)."""
+    """A reply at night that chooses another role's action (003 A.4, second example)."""
     asked = "protect" if musing.ask_kind in SHIELDS else musing.ask_kind
     if asked not in _VERBS or asked not in DUTIES:
         return ""

@@ -18,14 +18,14 @@ from .detector_view import (
 from .truth import HOLDERS, falsehoods, is_deliberate
 
 TRUSTING = 2
-"""Strength of a defence that is trust; 1 is a hint ("might be innocent")."""
+"""The least strength of a defence that counts as trust; 1 is a hint ("might be innocent")."""
 
 
 # -- trust ----------------------------------------------------------------------------------------
 
 
 def trust_in_words(view: DetectorView, statement: Statement) -> dict[int, str]:
-    """Whom a statement exhibits trust in, and how (003 A.3): vouching, or agreement with substance."""
+    """Player → how a statement shows trust in it (003 A.3): vouching, or agreement with substance."""
     trusted: dict[int, str] = {}
     for act in statement.own:
         match act:
@@ -41,7 +41,7 @@ def trust_in_words(view: DetectorView, statement: Statement) -> dict[int, str]:
 
 
 def _with_substance(view: DetectorView, statement: Statement, whom: int) -> bool:
-    """Whether the speaker also suspects, or vouches for, somebody of whom `whom` had said the same."""
+    """Whether the speaker also suspects, or vouches for, a player of whom `whom` had said the same."""
     suspects = set(statement.suspects())
     backed = {act.target for act in statement.own if isinstance(act, Defence)} - {whom}
     for earlier in view.before(statement.at):
@@ -54,7 +54,9 @@ def _with_substance(view: DetectorView, statement: Statement, whom: int) -> bool
 
 
 def trust_in_thought(view: DetectorView, musing: PrivateText) -> dict[int, str]:
-    """Whom a reflection exhibits trust in. A Werewolf who knows that others are none does not trust them."""
+    """Player → how a reflection shows trust in it. A Werewolf that knows the sides does not trust the
+    village.
+    """
     trusted: dict[int, str] = {}
     for act in read(musing.text, view.names, musing.seat):
         if not isinstance(act, Defence) or act.speaker != musing.seat or act.strength < TRUSTING:
@@ -82,7 +84,9 @@ def find_trust(view: DetectorView) -> Iterator[Evidence]:
 
 
 def shields_trusted(view: DetectorView, deed: NightAction) -> bool:
-    """Whether a shield went to another who had claimed a special role, or for whom the shielder vouched."""
+    """Whether a shield protects another player that had claimed a special role, or for whom the shielder had
+    vouched.
+    """
     if deed.target == deed.seat:
         return False
     for statement in view.before(deed.at):
@@ -121,8 +125,9 @@ def find_confrontation(view: DetectorView) -> Iterator[Evidence]:
 
 
 def _under_attack(view: DetectorView, deed: NightAction) -> bool:
-    """Whether a shield answers an attack: on oneself, on tonight's victim, or on somebody accused or voted
-    against by day."""
+    """Whether a shield answers an attack: on oneself, on tonight's victim, or on a player accused or voted
+    against by day.
+    """
     if deed.target == deed.seat or deed.kind == "antidote":
         return True
     if any(deed.target in statement.suspects() for statement in view.before(deed.at)):
@@ -134,7 +139,7 @@ def _under_attack(view: DetectorView, deed: NightAction) -> bool:
 
 
 def find_camouflage(view: DetectorView) -> Iterator[Evidence]:
-    """See `CAMOUFLAGE`. Once a statement, however many lies it holds."""
+    """See `CAMOUFLAGE`. Once for each statement."""
     invented: dict[int, str] = {}
     for statement, why, target in falsehoods(view):
         if is_deliberate(view, statement, target):
@@ -164,7 +169,7 @@ def _disguise(view: DetectorView, statement: Statement) -> str:
 
 
 def _heard_at_night(view: DetectorView, statement: Statement) -> str:
-    """Night talk made up to accuse somebody whom the speaker has seen through (003 §5.3)."""
+    """Talk at night invented to accuse a player whose side the speaker knows (003 §5.3)."""
     for sign in statement.signs_of_kind("night talk"):
         if sign.who >= 0 and is_deliberate(view, statement, sign.who):
             return f"makes up what {view.name(sign.who)} did at night, to accuse"
