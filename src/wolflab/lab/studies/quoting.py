@@ -17,7 +17,7 @@ WITHHELD = "(not shown: this person has not agreed to be quoted)"
 QUOTE = "quote"
 """The consent's question about quoting."""
 _SHORT = 12
-"""The most characters of a sentence that is too common to hide."""
+"""Shorter sentences are too common to hide, in characters."""
 
 
 def unquoted_seats(store: Store, game: int) -> frozenset[int]:

@@ -1,7 +1,7 @@
-"""A game as each of its players met it: what the player was told, what it was asked, what came of it.
+"""The transcript of a game for each of its players: what the player learned, was asked and did.
 
-One game is held at a time. It knows nothing of the programs that read transcripts. Without `texts` nothing
-holds a word of a person: neither what the person said nor a prompt of a game at which people sit.
+One game is in memory at a time. This module knows nothing of the programs that read transcripts. Without
+`texts` people's words are left out, and so are all prompts of their games.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from ..runs.prompts import PromptShown, answered_by_person, prompts_of
 from ..storage.store import GameRow, Store
 
 LEFT_OUT = "(said by a person; --texts puts it here)"
-"""What stands in the place of a person's words."""
+"""The replacement of a person's words."""
 NO_PROMPTS = "people sat at this table, and prompts quote what they said; --texts puts them here"
 
 
 @dataclass(frozen=True, slots=True)
 class CallTold:
-    """A call to a model. prompt: its messages are empty where they are not to be had. cost: USD; None where
-    it is not known. estimated: whether its tokens may be. finish, latency: as of `models.base.Response`.
+    """A call to a model. prompt: its messages are empty if not available. cost: USD; None if not known.
+    estimated: its tokens may be estimated. finish, latency: see `models.base.Response`.
     """
 
     prompt: PromptShown
@@ -52,22 +52,21 @@ class CallTold:
 
     @property
     def reply(self) -> str:
-        """What came."""
+        """The reply."""
         return self.prompt.reply
 
 
 @dataclass(frozen=True, slots=True)
 class WordsTold:
-    """Something that the player learned, as a sentence to it."""
+    """Something that the player learned, as a sentence."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionAsked:
-    """What the player was asked. ask: its id. probe: asked outside the game. calls: by which it was answered.
-    action: what was done, in words; "" where nothing is known of it. invalid: why the reply could not be
-    used. notes: (step, note as JSON values) each.
+    """An ask to the player. ask: its id. probe: it is outside the game. calls: those for it. action: in
+    words; "" if not known. invalid: why there was no usable reply. notes: (step, note as JSON values).
     """
 
     ask: str
@@ -79,8 +78,8 @@ class DecisionAsked:
 
 
 class WonOrLost(NamedTuple):
-    """How a game that is over ended for a player. won: None where neither side did. left: in which round and
-    how the player left ("night", "vote", "shot"); None for a survivor.
+    """The end of a finished game for a player. won: None if neither side did. left: the round and the way in
+    which the player left ("night", "vote", "shot"); None for a survivor.
     """
 
     winner: str
@@ -91,13 +90,12 @@ class WonOrLost(NamedTuple):
 
 @dataclass(frozen=True)
 class SeatTranscript:
-    """One player of a game.
+    """The transcript of one player of a game.
 
-    player: what it is called. role, side: empty where the game is not over, for its record is written at the
-    end. model, recipe: who plays, at the beginning. described: the player as the record's header describes
-    it, nothing of a person. table: role by player. rounds: how many were begun. entries: in the order of the
-    game. ended: None where the game is not over. values: what the game contributes to each measure. left_out:
-    why prompts are missing; "" where none are.
+    player: the name. role, side: empty for an unfinished game, which has no record yet. model, recipe: of the
+    player at the start. described: the player's description in the header, without a person's data. table:
+    player → role. rounds: the number begun. entries: in the order of the game. ended: None for an unfinished
+    game. values: the game's value of each measure. left_out: why prompts are missing, or "".
     """
 
     game: GameRow
@@ -122,12 +120,12 @@ class SeatTranscript:
 
     @property
     def calls(self) -> Iterator[CallTold]:
-        """All its calls in order."""
+        """All calls in order."""
         return (call for one in self.entries if isinstance(one, DecisionAsked) for call in one.calls)
 
 
 def seats_of_condition(store: Store, condition: str, texts: bool) -> Iterator[SeatTranscript]:
-    """Every player of a condition's games that were begun, game by game. texts: with the words of people."""
+    """Every player of a condition's begun games, game by game. texts: include people's words."""
     rows = [row for row in store.games() if row.condition == condition]
     prices, uncounted = prices_of(store.experiment, condition), frozenset(store.uncounted())
     people = any(spec.recipe == PERSON for spec in store.experiment.cast(condition).values())
@@ -138,7 +136,7 @@ def seats_of_condition(store: Store, condition: str, texts: bool) -> Iterator[Se
 
 @dataclass
 class _GameTold(StoredGame):
-    """One game. hidden: whether people sit there whose words are not to be told."""
+    """One game. hidden: people play whose words are left out."""
 
     measured: MeasureRow | None
     prices: Prices
@@ -147,7 +145,7 @@ class _GameTold(StoredGame):
 
     @cached_property
     def people(self) -> frozenset[int]:
-        """Seats at which a person sat for a while."""
+        """The seats that a person held at any time."""
         if self.record is None:
             return frozenset()
         later = ((seat, player) for _, seat, player in self.record.takeovers)
@@ -155,7 +153,7 @@ class _GameTold(StoredGame):
         return frozenset(seat for seat, player in players if player_label(player).recipe == PERSON)
 
     def seats(self) -> Iterator[SeatTranscript]:
-        """Each player of the game."""
+        """The transcript of each player."""
         asked, left_out = self._calls()
         for seat in range(len(self.names)):
             yield self._seat(seat, asked.get(seat, {}), left_out)
@@ -191,7 +189,7 @@ class _GameTold(StoredGame):
     def _entries(
         self, record: GameRecord, seat: int, calls: dict[str, list[CallTold]]
     ) -> Iterator[WordsTold | DecisionAsked]:
-        """What the player learned and was asked, polls before what is asked at the same moment."""
+        """What the player learned and was asked, in order; polls come before simultaneous asks."""
         turns = sorted(
             (turn for turn in (*record.probes, *record.turns) if turn.seat == seat), key=lambda turn: turn.at
         )
@@ -210,7 +208,7 @@ class _GameTold(StoredGame):
         yield from (DecisionAsked(ask, False, tuple(asked)) for ask, asked in left.items())
 
     def _learned(self, record: GameRecord, seat: int) -> Iterator[str]:
-        """Each event as a sentence to the player; "" for one of which it does not learn."""
+        """Each event as a sentence to the player; "" for an event that it does not learn."""
         for event, facts in told(record.ruleset, record.events):
             if not event.audience >> seat & 1:
                 yield ""
@@ -230,7 +228,7 @@ class _GameTold(StoredGame):
     # -- calls --------------------------------------------------------------------------------
 
     def _calls(self) -> tuple[dict[int, dict[str, list[CallTold]]], str]:
-        """By seat and ask the calls, asks in order; and why prompts are missing."""
+        """Seat → ask → calls, with asks in order; and why prompts are missing."""
         whole = {call["key"].split("|", 1)[1]: call for call in self.store.whole_calls(self.row.id)}
         prompts, left_out = self._prompts(whole)
         asked: dict[int, dict[str, list[CallTold]]] = {}
@@ -268,7 +266,7 @@ def _is_missing(prompt: PromptShown, whole: Mapping[str, Mapping[str, Any]]) -> 
 
 
 def _persons_answer(kept: str, hidden: bool) -> str:
-    """What a person answered, in words."""
+    """A person's answer in words."""
     answer = decode_answer(kept)
     if answer is None:
         return ERASED
