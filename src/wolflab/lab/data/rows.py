@@ -1,6 +1,7 @@
 """The rows of the data tables, game by game. One game is in memory at a time, and its record is read once.
 
 Answers of a study's people about no game come last.
+
 `columns` has the names and meanings of columns. Without `texts` a row has no prompt, no reply, and no word of
 a person.
 """
