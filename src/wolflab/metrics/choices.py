@@ -19,7 +19,7 @@ from ..stats.comparing import paired
 from ..stats.evenness import Evenness, SeatChosen, evenness
 from ..stats.intervals import Estimate, share
 from ..text.reading import Claim, read
-from .published import AlikeRows, PublishedFigure, published_table
+from .published import MatchedRows, PublishedFigure, published_table
 
 
 class StudiedDecision(NamedTuple):
@@ -63,7 +63,7 @@ def choice_rows(
     study: str,
     decided: Mapping[str, DecisionsByGame],
     baseline: str | None = None,
-    published: AlikeRows | None = None,
+    published: MatchedRows | None = None,
 ) -> list[Choices]:
     """A study in every condition, from its decisions there. study: one of `STUDIES`. Conditions without
     decisions have no row. baseline: the condition that the others are compared with; None: no differences.
@@ -105,7 +105,7 @@ def choice_rows(
     return rows
 
 
-def _printed(study: str, condition: str, published: AlikeRows) -> PublishedFigure | None:
+def _printed(study: str, condition: str, published: MatchedRows) -> PublishedFigure | None:
     for table, rows in published.items():
         if condition in rows and study in (figures := published_table(table).rows[rows[condition].row]):
             return figures[study]

@@ -25,16 +25,18 @@ DayMetric = Callable[[Day], float | None]
 # -- Ratio ------------------------------------------------------------------------------------
 
 
-def standing(day: Day, seat: int, rule: Rule = "paper", raters: Iterable[int] | None = None) -> float | None:
+def ratio_of_seat(
+    day: Day, seat: int, rule: Rule = "paper", raters: Iterable[int] | None = None
+) -> float | None:
     """The Ratio of any seat: how much the others believe it, relative to how much they believe each other.
 
     The mean of m[i, seat] over i ≠ seat, divided by the mean of m[i, j] over i, j ≠ seat, i ≠ j (002 Eq. 9–11
     with `seat` for L). Pairs without a judgement are left out of both means. `raters` restricts i.
     """
-    return _standing_in(day.matrix(rule), day, seat, raters)
+    return _ratio_in(day.matrix(rule), day, seat, raters)
 
 
-def _standing_in(
+def _ratio_in(
     m: Mapping[tuple[int, int], int], day: Day, seat: int, raters: Iterable[int] | None
 ) -> float | None:
     judging = [i for i in (day.alive if raters is None else raters) if i != seat]
@@ -49,14 +51,14 @@ def ratio(day: Day, rule: Rule = "paper") -> float | None:
     """The day's Ratio (002 Eq. 11): that of the Sheriff. Above 1: the Sheriff is believed more than the
     others.
     """
-    return None if day.sheriff is None else standing(day, day.sheriff, rule)
+    return None if day.sheriff is None else ratio_of_seat(day, day.sheriff, rule)
 
 
 def ratio_village(day: Day) -> float | None:
     """Ratio with village raters only, who do not know the Werewolves."""
     if day.sheriff is None:
         return None
-    return standing(day, day.sheriff, raters=[i for i in day.alive if not day.wolf(i)])
+    return ratio_of_seat(day, day.sheriff, raters=[i for i in day.alive if not day.wolf(i)])
 
 
 def ratio_over_peers(day: Day) -> float | None:
@@ -67,7 +69,7 @@ def ratio_over_peers(day: Day) -> float | None:
     own = ratio(day)
     if own is None or day.sheriff is None:
         return None
-    peers = _standings_of_role(day, day.roles[day.sheriff])
+    peers = _peer_ratios_of_role(day, day.roles[day.sheriff])
     return own - sum(peers) / len(peers) if peers else None
 
 
@@ -89,8 +91,8 @@ BEFORE, AFTER = "rate-before-sheriff", "rate"
 
 def asked_ratio(day: Day, probe: str = BEFORE, raters: Iterable[int] | None = None) -> float | None:
     """Ratio of the trust in answers to a probe, instead of the beliefs at the vote."""
-    seat = _heard_last(day)
-    return None if seat is None else _standing_in(_asked_matrix(day, probe), day, seat, raters)
+    seat = _sheriff_speaking_last(day)
+    return None if seat is None else _ratio_in(_asked_matrix(day, probe), day, seat, raters)
 
 
 def trust_moved(day: Day, others: bool = False, raters: Iterable[int] | None = None) -> float | None:
@@ -99,7 +101,7 @@ def trust_moved(day: Day, others: bool = False, raters: Iterable[int] | None = N
     others: of trust in the other living players instead. raters: None: all but the Sheriff. Only pairs that
     were asked both times count; None if the Sheriff did not speak last.
     """
-    sheriff = _heard_last(day)
+    sheriff = _sheriff_speaking_last(day)
     if sheriff is None:
         return None
     before, after = _asked_matrix(day, BEFORE), _asked_matrix(day, AFTER)
@@ -112,7 +114,7 @@ def trust_moved(day: Day, others: bool = False, raters: Iterable[int] | None = N
     return sum(moves) / len(moves) if moves else None
 
 
-def _heard_last(day: Day) -> int | None:
+def _sheriff_speaking_last(day: Day) -> int | None:
     """The Sheriff, if it spoke last that day, so that the first probe came before its statement."""
     last = day.statements[-1][0] if day.statements else None
     return day.sheriff if last == day.sheriff else None
@@ -304,17 +306,17 @@ def game_mean(days: Iterable[Day], metric: DayMetric, role: str | None = None) -
     return sum(values) / len(values) if values else None
 
 
-def _standings_of_role(day: Day, role: str) -> list[float]:
+def _peer_ratios_of_role(day: Day, role: str) -> list[float]:
     """The Ratio of each living non-Sheriff of that role that has one."""
     peers = [seat for seat in day.alive if day.roles[seat] == role and seat != day.sheriff]
-    return [value for seat in peers if (value := standing(day, seat)) is not None]
+    return [value for seat in peers if (value := ratio_of_seat(day, seat)) is not None]
 
 
-def standing_of_role(days: Iterable[Day], role: str) -> float | None:
+def peer_ratio_of_role(days: Iterable[Day], role: str) -> float | None:
     """The mean Ratio of a game's living non-Sheriffs of that role, averaged by day first; None
     without any.
     """
-    by_day = [_standings_of_role(day, role) for day in days if day.sheriff is not None]
+    by_day = [_peer_ratios_of_role(day, role) for day in days if day.sheriff is not None]
     values = [sum(peers) / len(peers) for peers in by_day if peers]
     return sum(values) / len(values) if values else None
 
@@ -355,12 +357,12 @@ def ratio_null_of_game(days: Iterable[Day], eligible: int = -1) -> tuple[float, 
     # (bearer, days with a value) → its chance, and the sums of value and value² weighted by it.
     states: dict[tuple[int, int], tuple[float, float, float]] = {(-1, 0): (1.0, 0.0, 0.0)}
     for day, _ in ratios:
-        standings = {seat: standing(day, seat) for seat in day.alive if eligible >> seat & 1}
+        by_seat = {seat: ratio_of_seat(day, seat) for seat in day.alive if eligible >> seat & 1}
         after: dict[tuple[int, int], tuple[float, float, float]] = {}
         for (bearer, counted), (p, s1, s2) in states.items():
-            heirs = [bearer] if bearer in standings else list(standings)
+            heirs = [bearer] if bearer in by_seat else list(by_seat)
             for seat in heirs:
-                value = standings[seat]
+                value = by_seat[seat]
                 x, k = (0.0, counted) if value is None else (value, counted + 1)
                 chance, first, second = after.get((seat, k), (0.0, 0.0, 0.0))
                 chance += p / len(heirs)

@@ -14,7 +14,7 @@ from ..usage import CallTotals
 from .conduct import Conduct, conduct_of
 from .days import Day, days_of
 from .deduction import AskedGuess, RoleGuess, asked_guesses, role_guesses
-from .leadership import standing_of_role
+from .leadership import peer_ratio_of_role
 from .play import (
     PlayerLabel,
     Replies,
@@ -58,10 +58,10 @@ class ObservedGame:
         return days_of(self.record)
 
     @cached_property
-    def standings(self) -> Mapping[str, float]:
+    def peer_ratios(self) -> Mapping[str, float]:
         """Role → mean Ratio of its holders who are not Sheriff, if there is one."""
-        standings = {role: standing_of_role(self.days, role) for role in sorted(set(self.record.roles))}
-        return {role: value for role, value in standings.items() if value is not None}
+        ratios = {role: peer_ratio_of_role(self.days, role) for role in sorted(set(self.record.roles))}
+        return {role: value for role, value in ratios.items() if value is not None}
 
     @cached_property
     def guesses(self) -> tuple[RoleGuess, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..stats.agreement import rank_correlation
 from .days import Day
-from .leadership import asked_ratio, standing, trust_moved, turned
+from .leadership import asked_ratio, ratio_of_seat, trust_moved, turned
 
 MIN_TARGETS = 3
 """The fewest players, judged by both, for a correlation."""
@@ -15,7 +15,7 @@ MIN_TARGETS = 3
 
 def person_ratio(day: Day, seat: int) -> float | None:
     """How much the person believes the Sheriff, divided by how much it believes the other living players."""
-    return None if day.sheriff is None else standing(day, day.sheriff, raters=[seat])
+    return None if day.sheriff is None else ratio_of_seat(day, day.sheriff, raters=[seat])
 
 
 def person_ratio_before(day: Day, seat: int) -> float | None:

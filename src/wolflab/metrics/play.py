@@ -52,7 +52,7 @@ def is_language_model(name: str) -> bool:
     return name.partition("(")[0] not in ("", "village", "person")
 
 
-class ToldCalls(NamedTuple):
+class ReportedCalls(NamedTuple):
     """The totals of calls for all screens and files: of language models, or of all models if no language
     model was called. speaks: whether one was.
     """
@@ -66,18 +66,18 @@ class ToldCalls(NamedTuple):
         return "calls of language models" if self.speaks else "model calls"
 
 
-def told_models(names: Iterable[str]) -> frozenset[str]:
-    """The models that `ToldCalls` counts, of all that were called."""
+def reported_models(names: Iterable[str]) -> frozenset[str]:
+    """The models that `ReportedCalls` counts, of all that were called."""
     called = frozenset(names)
     return frozenset(filter(is_language_model, called)) or called
 
 
-def told_calls(by_model: Iterable[tuple[str, CallTotals]]) -> ToldCalls:
-    """See `ToldCalls`. by_model: (model's name, totals of its calls)."""
+def reported_calls(by_model: Iterable[tuple[str, CallTotals]]) -> ReportedCalls:
+    """See `ReportedCalls`. by_model: (model's name, totals of its calls)."""
     every = list(by_model)
-    told = told_models(name for name, _ in every)
+    told = reported_models(name for name, _ in every)
     totals = sum((came for name, came in every if name in told), CallTotals())
-    return ToldCalls(totals, any(map(is_language_model, told)))
+    return ReportedCalls(totals, any(map(is_language_model, told)))
 
 
 def player_labels(record: GameRecord) -> tuple[PlayerLabel, ...]:

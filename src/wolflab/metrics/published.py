@@ -84,7 +84,7 @@ class MatchedRow:
     otherwise: str = ""
 
 
-AlikeRows = Mapping[str, Mapping[str, MatchedRow]]
+MatchedRows = Mapping[str, Mapping[str, MatchedRow]]
 """Published table → condition → the row that it matches."""
 
 

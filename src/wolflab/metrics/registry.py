@@ -303,7 +303,7 @@ def ratio_by_role(game: ObservedGame) -> Parts:
 @measure("same role, no Sheriff", MEAN, "roles", unit="plain", split=("role",))
 def peer_ratio_by_role(game: ObservedGame) -> Parts:
     """Ratio's quotient of the living players of that role who are not Sheriff: the null of the Ratio."""
-    return {(role,): (value, 1.0) for role, value in game.standings.items()}
+    return {(role,): (value, 1.0) for role, value in game.peer_ratios.items()}
 
 
 @measure("difference", APART, "roles", unit="plain", split=("role",), signed=True)

@@ -19,8 +19,8 @@ from ..usage import CallTotals
 from .choices import STUDIES
 from .learning import LEARNED, PlayedGame, learning_of
 from .published import (
-    AlikeRows,
     MatchedRow,
+    MatchedRows,
     PublishedFigure,
     PublishedTable,
     compare_with_published,
@@ -104,7 +104,7 @@ def summarise(
     instrument: bool | None = None,
     baseline: str | Mapping[str, str] | None = None,
     sources: Collection[str] = (),
-    published: AlikeRows | None = None,
+    published: MatchedRows | None = None,
     planted: Mapping[str, Any] | None = None,
     contrasts: Sequence[str] = (),
     curve: Curve | None = None,
@@ -153,7 +153,7 @@ def _must_be_a_measure(where: str, name: str) -> None:
 def _must_be_conditions(
     arms: Mapping[str, _Arm],
     baseline: str | Mapping[str, str] | None,
-    published: AlikeRows,
+    published: MatchedRows,
     planted: Mapping[str, Any],
 ) -> None:
     named = {

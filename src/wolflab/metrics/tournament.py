@@ -20,7 +20,7 @@ from ..stats.ratings import RatedGame, Ratings, Skill, openskill, rate_entrants
 from ..stats.resampling import Floats
 from ..stats.sequential import sequence
 from .behaviours import SideName
-from .published import AlikeRows, MatchedRow, compare_with_published, published_table
+from .published import MatchedRow, MatchedRows, compare_with_published, published_table
 
 SidePart = Literal["village", "werewolves", "both"]
 SIDE_PARTS: tuple[SidePart, ...] = ("both", "village", "werewolves")
@@ -169,7 +169,7 @@ def standings(
     instrument: bool = False,
     level: float | None = None,
     decisions: Sequence[StopReason] = (),
-    published: AlikeRows | None = None,
+    published: MatchedRows | None = None,
     missing: int = 0,
 ) -> Standings:
     """The results of a tournament.

@@ -34,10 +34,10 @@ from ..lab.runs.batch import (
     BatchResult,
     BatchWatcher,
     CallBatch,
-    CallsAhead,
-    Size,
-    ahead_of,
+    CallsForecast,
+    RequestSize,
     ask_until_usable,
+    calls_forecast,
     sizes,
 )
 from ..lab.runs.work import work
@@ -255,7 +255,7 @@ async def _replay(batch: CallBatch, chains: Sequence[_Chain]) -> None:
                     item.how, item.over = None, True
 
 
-def _ahead(batch: CallBatch, chains: Sequence[_Chain]) -> list[CallsAhead]:
+def _ahead(batch: CallBatch, chains: Sequence[_Chain]) -> list[CallsForecast]:
     """What the chains will take, beside what is on file.
 
     A chain may need all its rounds, and any reply may be asked for again. A text that nobody has written yet
@@ -267,7 +267,7 @@ def _ahead(batch: CallBatch, chains: Sequence[_Chain]) -> list[CallsAhead]:
     return [
         told
         for model in batch.models
-        for told in ahead_of(
+        for told in calls_forecast(
             model,
             [size for one, asked, _ in steps if one is model for size in asked],
             sum(least for one, _, least in steps if one is model),
@@ -516,7 +516,7 @@ class _Step(NamedTuple):
     longest: Any = ""
 
 
-_StepAhead = tuple[Model, list[Size], int]
+_StepAhead = tuple[Model, list[RequestSize], int]
 """What the replies to a step may take: its model, the sizes of all requests at most, how many there are at
 least.
 """

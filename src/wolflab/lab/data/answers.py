@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..storage.store import GameRow
-from ..studies.people import WITHDRAWN, StudyPerson, given_up, kept_people
+from ..studies.people import WITHDRAWN, StudyPerson, is_abandoned, kept_people
 from ..studies.plan import STUDY, StudyPlan, load_study
 from ..studies.quoting import QUOTE
 from .columns import DataRow
@@ -73,7 +73,7 @@ class StudyAnswers:
                 "left": person.left or None,
                 "may_quote": None if quote is None else quote == "yes",
                 "games": sum(row.over for row in mine),
-                "abandoned": sum(given_up(row) for row in mine),
+                "abandoned": sum(is_abandoned(row) for row in mine),
             }
 
     def about(self, game: int | None) -> Sequence[GivenAnswer]:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...errors import StoreError
-from ...metrics.play import label_of, last_taken_in, mistakes_in, player_label, told_models
+from ...metrics.play import label_of, last_taken_in, mistakes_in, player_label, reported_models
 from ...record import GameRecord, PastTurn
 from ...record.chain import hash_of
 from ...rules import ROLES, Answer, DayBroke, Lead, Pass, Pick, Said, Say, VoteCounted, Voted, told
@@ -63,7 +63,7 @@ class _Run:
     @cached_property
     def told(self) -> Collection[str]:
         """The models whose calls a game's row counts."""
-        return told_models(self.store.models())
+        return reported_models(self.store.models())
 
     @cached_property
     def uncounted(self) -> Collection[str]:
@@ -156,7 +156,7 @@ def data_rows(source: DataSource, tables: Sequence[str]) -> Iterator[tuple[str, 
 
 def _games(game: _Game) -> Iterator[DataRow]:
     row, record = game.row, game.record
-    totals = {name: came for name, came in game.store.came_to(row.id).items() if name in game.run.told}
+    totals = {name: came for name, came in game.store.game_totals(row.id).items() if name in game.run.told}
     spent = sum(totals.values(), CallTotals())
     outcome = None if record is None else record.outcome
     yield game.place | {
@@ -267,7 +267,7 @@ def _typed(game: _Game, record: GameRecord) -> Mapping[int, PersonAnswer]:
     """Index of an event → what a study's person typed for it."""
     if game.sitting()["person"] is None:
         return {}
-    calls = filter(answered_by_person, game.store.whole_calls(game.row.id))
+    calls = filter(answered_by_person, game.store.calls_with_prompts(game.row.id))
     answers = {call["key"].split("|")[1]: decode_answer(call["text"]) for call in calls}
     found: dict[int, PersonAnswer] = {}
     for turn in record.turns:
@@ -403,7 +403,7 @@ def _candidates(game: _Game) -> Iterator[DataRow]:
 
 
 def _calls(game: _Game) -> Iterator[DataRow]:
-    for call in game.store.whole_calls(game.row.id):
+    for call in game.store.calls_with_prompts(game.row.id):
         row = game.place | {"asker": asker(game.row.id)}
         row |= _call(call, game.seat, game.prices, game.run.uncounted)
         yield row | _texts(call) if game.run.texts else row
@@ -424,7 +424,7 @@ def _judged(run: _Run, judge: Path) -> Iterator[tuple[str, DataRow]]:
             known = game is not None and game.record is not None and not game.record.erased
             place = (dict.fromkeys(_PLACE) if game is None else game.place) | {"asker": who}
             seat = _nobody if game is None else game.seat
-            for call in calls.whole_calls_of(who):
+            for call in calls.calls_with_prompts_of(who):
                 row = place | _call(call, seat, {}, uncounted)
                 texts = _texts(call) if known else dict.fromkeys(_TEXTS)
                 yield "calls", row | texts if run.texts else row

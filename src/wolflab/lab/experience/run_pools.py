@@ -202,7 +202,7 @@ class Pools:
         return done[draw_of(spec, place.repeat) :: spec.draws][: spec.games]
 
 
-async def provide(store: Store, pools: Pools, rows: Sequence[GameRow], embedder: EmbedderOf) -> None:
+async def make_pools(store: Store, pools: Pools, rows: Sequence[GameRow], embedder: EmbedderOf) -> None:
     """Make or copy every missing pool that the planned games `rows` need."""
     everything = store.games()
     provided: set[PoolState] = set()

@@ -23,7 +23,7 @@ from ...files import read_file, write
 from ...metrics.play import label_of, player_label
 from ...record import GameRecord, PastTurn
 from ...record.chain import hash_of
-from ..runs.decisions import RecordedDecision, in_turn, recorded_decisions
+from ..runs.decisions import RecordedDecision, recorded_decisions, round_robin
 from ..storage.store import GameRow, Store
 
 PER_CONDITION = 50
@@ -111,7 +111,7 @@ def sample(
     short = []
     for condition in store.experiment.conditions:
         rows = [row for row in store.games() if row.condition == condition and row.over]
-        drawn = list(islice(in_turn(_replies(store, rows, seed, kinds, recipes)), per_condition))
+        drawn = list(islice(round_robin(_replies(store, rows, seed, kinds, recipes)), per_condition))
         if len(drawn) < per_condition:
             short.append((condition, len(drawn)))
         for row, record, turn in drawn:

@@ -102,7 +102,7 @@ def criteria(behaviours: bool | Collection[str] = False) -> tuple[Criterion, ...
     return (REASONABLE, *((name, BEHAVIOURS[name].definition) for name in names))
 
 
-def judge_home(directory: Path, model: str, asked: Collection[Criterion] = (REASONABLE,)) -> Path:
+def judge_directory(directory: Path, model: str, asked: Collection[Criterion] = (REASONABLE,)) -> Path:
     """The directory of a model's judging of the sample in `directory`; StoreError for a link."""
     slug = re.sub(r"[^A-Za-z0-9._-]++", "-", model).strip("-.") or "model"
     home = directory / f"judge-{slug}{'-behaviours' if len(asked) > 1 else ''}"
@@ -123,7 +123,7 @@ def judge_batch(
 ) -> CallBatch:
     """The batch of a judge of the sample in `directory`; see `CallBatch.of`."""
     batch = CallBatch.of(None, [spec], limits, watcher)
-    return replace(batch, path=judge_home(directory, batch.models[0].name, asked))
+    return replace(batch, path=judge_directory(directory, batch.models[0].name, asked))
 
 
 async def judge(

@@ -17,8 +17,8 @@ import msgspec
 from ...errors import ExperimentError
 from ...metrics.choices import STUDIES
 from ...metrics.published import (
-    AlikeRows,
     MatchedRow,
+    MatchedRows,
     PublishedPlayer,
     PublishedRow,
     PublishedTable,
@@ -34,7 +34,7 @@ Sitting = tuple[int, str, bool]
 """The number of a seat, its role, and whether it is the Sheriff's."""
 
 
-def alike_rows(experiment: Experiment, tables: Sequence[str]) -> AlikeRows:
+def matched_rows(experiment: Experiment, tables: Sequence[str]) -> MatchedRows:
     """Published table → condition → the row that it matches."""
     return {
         name: {
@@ -60,7 +60,7 @@ def _is_row(who: PublishedRow, experiment: Experiment, condition: str) -> bool:
     rules = experiment.ruleset(condition)
     if any(getattr(rules, name) != value for name, value in who.rules.items()):
         return False
-    seats = [(_first(who.cast, places), spec) for places, spec in who_sits(experiment, condition)]
+    seats = [(_first(who.cast, places), spec) for places, spec in players_at_seats(experiment, condition)]
     named = {place for place, _ in seats}
     return named.issuperset(who.cast.keys() & set(who.own)) and all(
         place is None or not _lacks(spec, who.cast[place]) for place, spec in seats
@@ -93,7 +93,7 @@ def sittings(experiment: Experiment, condition: str) -> dict[Sitting, str]:
     return {way: place for way, place in taken.items() if place is not None}
 
 
-def who_sits(experiment: Experiment, condition: str) -> Iterator[tuple[tuple[str, ...], PlayerSpec]]:
+def players_at_seats(experiment: Experiment, condition: str) -> Iterator[tuple[tuple[str, ...], PlayerSpec]]:
     """Every different kind of seat in a condition: (the places that it falls under, its player)."""
     names, cast = experiment.ruleset(condition).names, experiment.cast(condition)
     seen: set[tuple[str, ...]] = set()
@@ -129,7 +129,7 @@ def _others(
     glm-3-turbo".
     """
     said: dict[str, None] = {}
-    for places, spec in who_sits(experiment, condition):
+    for places, spec in players_at_seats(experiment, condition):
         place = _first(among, places)
         wanted = {} if place is None else dict(among[place])
         own = _first(who.cast, places)
@@ -173,4 +173,12 @@ def _stated(spec: PlayerSpec) -> Any:
     return spec.recipe_name if made is None else made.stated()
 
 
-__all__ = ["Sitting", "alike_rows", "model_name", "row_of_condition", "short_model", "sittings", "who_sits"]
+__all__ = [
+    "Sitting",
+    "matched_rows",
+    "model_name",
+    "players_at_seats",
+    "row_of_condition",
+    "short_model",
+    "sittings",
+]

@@ -52,7 +52,7 @@ def overridden(given: Mapping[str, Any], changes: Sequence[str], where: str) -> 
     changes = changes_of(changes)
     data = _changed(given, changes)
     by = of_games(changes, Experiment, ("rules", "named", "players", "conditions"))
-    data["title"] = retitled(data.get("title"), changes, by)
+    data["title"] = changed_title(data.get("title"), changes, by)
     made = checked(data, where)
     before = as_written(lambda some: checked(_changed(given, some)), changes)
     groups = _same(made, before)
@@ -64,7 +64,7 @@ def overridden(given: Mapping[str, Any], changes: Sequence[str], where: str) -> 
         for name, condition in before.conditions.items()
     }
     was = {} if given_anew(changes, "conditions") else _settings(before)
-    names = names_now(groups, was, _settings(made), own, as_before)
+    names = new_names(groups, was, _settings(made), own, as_before)
     told = [
         {"name": names[kept], "of": list(group), "changes": by}
         for kept, group in groups.items()
@@ -113,7 +113,7 @@ def of_games(changes: Sequence[Change], spec: type[BaseModel], fields: Sequence[
     return [change for change, first in firsts if first not in spec.model_fields or first in fields]
 
 
-def retitled(title: Any, changes: Sequence[Change], by: Sequence[Change]) -> Any:
+def changed_title(title: Any, changes: Sequence[Change], by: Sequence[Change]) -> Any:
     """The title with such changes appended: "…, changed: sheriff.model"."""
     if not title or not by or any(change.path == "title" for change in changes):
         return title or ""
@@ -199,7 +199,7 @@ def _flat(value: Any, under: str) -> Iterator[tuple[str, Any]]:
         yield under, value
 
 
-def names_now(
+def new_names(
     groups: Groups,
     was: Mapping[str, CastSettings],
     now: Mapping[str, CastSettings],

@@ -28,10 +28,10 @@ from .renaming import (
     Names,
     as_written,
     cast_settings,
+    changed_title,
     given_anew,
-    names_now,
+    new_names,
     of_games,
-    retitled,
     written_settings,
 )
 from .sources import checking, read_fields
@@ -259,7 +259,7 @@ def make_tournament(
     changes = changes_of(overrides)
     by = of_games(changes, Tournament, ("rules", "entrants", "model"))
     changed = _changed(values, changes)
-    changed["title"] = retitled(changed.get("title"), changes, by)
+    changed["title"] = changed_title(changed.get("title"), changes, by)
     made = _checked(changed, where)
     if changes and not given_anew(changes, "entrants"):
         before = as_written(lambda some: _checked(_changed(values, some), where), changes)
@@ -273,7 +273,7 @@ def make_tournament(
             others = [other["others"] for other in was.values()]
             differing = (one for one in mine if any(other.get(one) != mine[one] for other in others))
             own[name] = {"others": {one: mine[one] for one in differing}}
-        names = names_now({name: [name] for name in now}, was, now, own)
+        names = new_names({name: [name] for name in now}, was, now, own)
         if names := {old: name for old, name in names.items() if name != old}:
             made = _checked(_called(changed, names, by), where)
     if not made.experiment(where).built_in and village:

@@ -17,7 +17,7 @@ from ...metrics.shapes import Summary
 from ...usage import AttemptTotals
 from ..plans.specs import RenamedCondition
 from ..runs.counting import rows_of
-from ..storage.call_store import Begun
+from ..storage.call_store import RunStart
 from ..storage.store import Store
 from ..studies.training import TrainedGame, trained_games
 from .differences import Arm, Differs, baseline_of, differences, sources
@@ -59,7 +59,7 @@ class Extras:
     renamed: tuple[RenamedCondition, ...] = ()
     estimated: tuple[str, ...] = ()
     attempts: AttemptTotals = field(default_factory=AttemptTotals)
-    begun: tuple[Begun, ...] = ()
+    begun: tuple[RunStart, ...] = ()
     trained: tuple[TrainedGame, ...] = ()
 
 

@@ -15,7 +15,7 @@ from ...metrics.tournament import pair_of
 from ...models.catalog import BUILT_IN
 from ...rules import PRESETS, SHERIFF, Ruleset
 from ..plans.experiment import REACHED_BY, Experiment
-from ..plans.matching import model_name, who_sits
+from ..plans.matching import model_name, players_at_seats
 from ..plans.policies import policy_name_of
 from ..plans.specs import PlayerSpec
 from ..runs.tournament_games import is_tournament
@@ -97,7 +97,8 @@ def _sitting(experiment: Experiment, condition: str) -> dict[str, PlayerSpec]:
     """The places of a condition with a seat."""
     cast = experiment.cast(condition)
     taken = {
-        next(place for place in places if place in cast) for places, _ in who_sits(experiment, condition)
+        next(place for place in places if place in cast)
+        for places, _ in players_at_seats(experiment, condition)
     }
     return {place: spec for place, spec in cast.items() if place in taken}
 

@@ -15,7 +15,7 @@ from ...metrics.choices import Choices, StudiedDecision, choice_rows
 from ...metrics.diversity import CandidateSet, Diversity, diversity_rows, offers_of
 from ...models.embedders import Embedder
 from ...models.embedders.base import Vectors
-from ..plans.matching import alike_rows
+from ..plans.matching import matched_rows
 from ..runs.casting import PlayerBuilder
 from ..runs.counting import rows_of
 from ..storage.store import GameRow, Store
@@ -44,7 +44,7 @@ def studied(store: Store) -> tuple[tuple[Choices, ...], tuple[Diversity, ...]]:
         for game in games:
             offers = offers_of(store.record(game.id), candidates_of)
             offered.setdefault(game.condition, []).extend((game.deal, offer) for offer in offers)
-    baseline, published = baseline_of(experiment), alike_rows(experiment, experiment.published)
+    baseline, published = baseline_of(experiment), matched_rows(experiment, experiment.published)
     chosen = tuple(
         choices
         for study, by_condition in decided.items()

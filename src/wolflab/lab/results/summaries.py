@@ -13,7 +13,7 @@ from ...rules import Ruleset
 from ...usage import Usage
 from ..experience.run_pools import draw_of
 from ..plans.experiment import Experiment
-from ..plans.matching import alike_rows
+from ..plans.matching import matched_rows
 from ..plans.prices import prices_of, unpriced
 from ..runs.counting import rows_of
 from ..storage.store import Store, StudySitting
@@ -34,7 +34,7 @@ def games(store: Store) -> Iterator[GameResult]:
         sat.setdefault(sitting.game, []).append(sitting)
     planned = [game for game in store.games() if game.id not in sat or sat[game.id][0].place]
     for game, row in zip(planned, rows_of(store, planned), strict=True):
-        spec, calls = drawn[game.condition], store.came_to(game.id)
+        spec, calls = drawn[game.condition], store.game_totals(game.id)
         yield GameResult(
             game.condition,
             game.deal,
@@ -65,7 +65,7 @@ def summary(store: Store) -> Summary:
         title=experiment.title or experiment.name,
         description=_described(experiment),
         instrument=_instrument(store),
-        published=alike_rows(experiment, experiment.published),
+        published=matched_rows(experiment, experiment.published),
         planted=None
         if experiment.planted is None
         else {

@@ -80,7 +80,7 @@ def unusable_players_of(store: Store) -> tuple[UnusablePlayer, ...]:
     suspects = {
         game.condition
         for game, row in zip(games, rows_of(store, games), strict=True)
-        if (store.came_to(game.id) if row is None else any(2 * bad > all_ for bad, all_ in _counts(row)))
+        if (store.game_totals(game.id) if row is None else any(2 * bad > all_ for bad, all_ in _counts(row)))
     }
     if not suspects:
         return ()

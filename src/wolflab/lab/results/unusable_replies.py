@@ -28,7 +28,7 @@ from ...text.replies.parsed import Problem
 from ..plans.specs import PERSON
 from ..runs.casting import PlayerBuilder
 from ..runs.game import prepare
-from ..runs.replay import silenced
+from ..runs.replay import without_model
 from ..storage.embedding_cache import CachedEmbedder, WrappedEmbedder
 from ..storage.store import GameRow, Place, Store
 
@@ -231,7 +231,7 @@ class _StoredCalls(NoCallCache):
             players = casting(dealing)
             self._labels = [player_label(player.describe()) for player in players]
             return [
-                replace(silenced(player, _KeptOrEnd), agent=_Stopping(player.agent, self))
+                replace(without_model(player, _KeptOrEnd), agent=_Stopping(player.agent, self))
                 for player in players
             ]
 

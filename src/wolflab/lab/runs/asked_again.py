@@ -39,7 +39,7 @@ from ...text.replies.parsed import Problem
 from ...text.replies.thoughts import without_thoughts
 from ..storage.store import GameRow, Store
 from .batch import BatchResult, CallBatch, single_call
-from .decisions import in_turn
+from .decisions import round_robin
 from .replay import erased_requests, requests
 
 ReplyOutcome = Literal["legal", "illegal", "unreadable", "none"]
@@ -143,13 +143,13 @@ def sample_prompts(
             pools.setdefault(task, []).append(found)
     for task, games in pools.items():  # another order for each task, so that many games are used
         games.sort(key=lambda found: _rank(seed, task, found[0].game))
-    wanted = {task: list(in_turn(pools[task])) for task in sorted(pools) if not tasks or task in tasks}
+    wanted = {task: list(round_robin(pools[task])) for task in sorted(pools) if not tasks or task in tasks}
     if unknown := [task for task in tasks if task not in pools]:
         known = ", ".join(sorted(pools)) or "none"
         raise WolflabError(f"{store.path}: no prompt has the task {unknown[0]!r}; its tasks are: {known}")
     if not wanted:
         raise WolflabError(f"{store.path}: {_nothing(store, bool(rows))}")
-    return tuple(islice(in_turn(wanted.values()), n))
+    return tuple(islice(round_robin(wanted.values()), n))
 
 
 def without_schema(prompts: Sequence[RecordedPrompt], specs: Sequence[Spec]) -> tuple[RecordedPrompt, ...]:

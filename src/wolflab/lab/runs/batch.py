@@ -127,7 +127,7 @@ async def ask_until_usable(
 # -- forecast ---------------------------------------------------------------------------------
 
 
-class CallsAhead(NamedTuple):
+class CallsForecast(NamedTuple):
     """A forecast for a model behind a server. calls: the most. least: the number if every reply is usable.
     prompt: estimated tokens. reply: the most tokens; None without a limit. usd: the most, apart from errors
     of estimates; None without a price or a limit. dearest: USD per million of its more expensive tokens.
@@ -144,7 +144,7 @@ class CallsAhead(NamedTuple):
     elsewhere: bool
 
 
-class Size(NamedTuple):
+class RequestSize(NamedTuple):
     """Tokens of a request. prompt: estimated. reply: the limit that it sets; None without one."""
 
     prompt: int
@@ -157,7 +157,7 @@ _WHY = "x" * 200
 """Stands for the message about an unusable reply."""
 
 
-def sizes(model: Model, request: Request, retries: int, made: int = 0) -> list[Size]:
+def sizes(model: Model, request: Request, retries: int, made: int = 0) -> list[RequestSize]:
     """The sizes of a request and its retries. made: the number of them that are stored. Empty for a model
     that is not behind a server.
     """
@@ -170,12 +170,13 @@ def sizes(model: Model, request: Request, retries: int, made: int = 0) -> list[S
         for attempt in range(made, retries + 1)
     )
     return [
-        Size(estimate_texts(text for _, text in one.words.messages), one.sampling.max_tokens) for one in tries
+        RequestSize(estimate_texts(text for _, text in one.words.messages), one.sampling.max_tokens)
+        for one in tries
     ]
 
 
-def ahead_of(model: Model, asked: Sequence[Size], least: int) -> list[CallsAhead]:
-    """The forecast for these calls to a model; empty without calls. least: see `CallsAhead`."""
+def calls_forecast(model: Model, asked: Sequence[RequestSize], least: int) -> list[CallsForecast]:
+    """The forecast for these calls to a model; empty without calls. least: see `CallsForecast`."""
     if not asked or not isinstance(model, ServerModel):
         return []
     settings = model.settings
@@ -185,7 +186,7 @@ def ahead_of(model: Model, asked: Sequence[Size], least: int) -> list[CallsAhead
     usd = None if price is None or reply is None else price.cost(prompt, reply)
     away = is_elsewhere(host_of(model.name, settings.base_url))
     dearest = 0.0 if price is None else max(price.input, price.output)
-    return [CallsAhead(model.name, len(asked), least, prompt, reply, usd, dearest, away)]
+    return [CallsForecast(model.name, len(asked), least, prompt, reply, usd, dearest, away)]
 
 
 # -- the batch --------------------------------------------------------------------------------
@@ -194,7 +195,7 @@ def ahead_of(model: Model, asked: Sequence[Size], least: int) -> list[CallsAhead
 class BatchWatcher:
     """Receives the events of a batch; this base class ignores them."""
 
-    def ahead(self, calls: Sequence[CallsAhead]) -> None:
+    def ahead(self, calls: Sequence[CallsForecast]) -> None:
         """The forecast, before the batch starts; an error raised here cancels it."""
 
     def begun(self, path: Path) -> None:
@@ -277,9 +278,9 @@ class CallBatch:
             with CallStore.open_for_reading(self.path) as home:
                 yield home
 
-    async def left(self, items: Sequence[BatchItem[Any]]) -> tuple[list[CallsAhead], list[Model]]:
+    async def left(self, items: Sequence[BatchItem[Any]]) -> tuple[list[CallsForecast], list[Model]]:
         """The forecast for the items without a stored answer, and the models that they call."""
-        left: dict[int, list[list[Size]]] = {}
+        left: dict[int, list[list[RequestSize]]] = {}
         with self.on_file() as home:
             askers = set() if home is None else {*home.askers()}
             for item in items:
@@ -292,13 +293,13 @@ class CallBatch:
         ahead = [
             one
             for model in asked
-            for one in ahead_of(model, [*chain(*left[id(model)])], len(left[id(model)]))
+            for one in calls_forecast(model, [*chain(*left[id(model)])], len(left[id(model)]))
         ]
         return ahead, [model for model in self.everybody if asked and model in (*asked, self.judge)]
 
     @asynccontextmanager
     async def begin(
-        self, facts: Mapping[str, str], ahead: Sequence[CallsAhead], asked: Sequence[Model]
+        self, facts: Mapping[str, str], ahead: Sequence[CallsForecast], asked: Sequence[Model]
     ) -> AsyncIterator[CallStore]:
         """Report the forecast, check the models, and open the directory. On exit the models are closed.
 

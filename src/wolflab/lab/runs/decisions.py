@@ -91,7 +91,7 @@ def recorded_decisions(record: GameRecord, where: str = "record") -> tuple[Recor
     return tuple(playback.decisions)
 
 
-def in_turn(groups: Iterable[Sequence[T]]) -> Iterator[T]:
+def round_robin(groups: Iterable[Sequence[T]]) -> Iterator[T]:
     """The first of each group, then the second of each, and so on; groups are evaluated lazily."""
     known = []
     for group in groups:

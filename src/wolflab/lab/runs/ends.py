@@ -14,7 +14,7 @@ from ...errors import RecordError
 from ...metrics.rows import decode_row, row_version
 from ..plans.experiment import Experiment
 from ..storage.overview import EndedBy, GameEnd, RunOverview
-from .counting import asked_of
+from .counting import measuring_options
 
 _BY: dict[bool | None, EndedBy] = {True: "village", False: "werewolves", None: "nobody"}
 _AGAIN = 10.0
@@ -27,7 +27,9 @@ class GameEnds:
     """See the module. A game's end never changes, so it is cached; threads may share it."""
 
     def __init__(self, experiment: Experiment) -> None:
-        self._needed = {name: row_version(asked_of(experiment, name)) for name in experiment.conditions}
+        self._needed = {
+            name: row_version(measuring_options(experiment, name)) for name in experiment.conditions
+        }
         self._ends: dict[int, GameEnd | None] = {}
         self._looked = 0.0
         self._lock = Lock()

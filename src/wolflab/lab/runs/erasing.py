@@ -107,12 +107,12 @@ def erase_said(store: Store, found: Found, also: Sequence[Path] = ()) -> Erased:
     if quotes.texts:
         rows = [row for row, _ in found]
         _keep_sent(store, store.sent(quotes, {asker(row.id) for row in rows}) | store.embedded())
-        hearers = _hearers(store, rows)
+        hearers = _games_that_saw(store, rows)
         hashes: dict[str, str] = {}
-        for game, requests in store.requests_holding(quotes, hearers).items():
-            hashes |= store.hashes_without(game, requests)
+        for game, requests in store.requests_containing(quotes, hearers).items():
+            hashes |= store.hashes_after_removal(game, requests)
         for row in rows:
-            hashes |= store.hashes_without(row.id)
+            hashes |= store.hashes_after_removal(row.id)
         seals = {seal for _, _, words in said for seal in words}
         search = _Search(store, quotes, seals, hashes, done)
         done.removed |= remove_made(store.path)
@@ -147,7 +147,7 @@ def _keep_sent(store: Store, sent: Mapping[str, Mapping[str, int]]) -> None:
     store.remember(_SENT, msgspec.json.encode(kept).decode(), anew=True)
 
 
-def _hearers(store: Store, said: Sequence[GameRow]) -> set[str]:
+def _games_that_saw(store: Store, said: Sequence[GameRow]) -> set[str]:
     """The games whose agents may have seen the words: those in which they were said, and those with
     experience. Equal words in other games are a coincidence.
     """
@@ -242,7 +242,7 @@ class _Search:
             hearers, copied = None, []
             if isinstance(calls, Store):
                 copied = calls.games_with_seals(self.seals)
-                hearers = _hearers(calls, [row for row, _ in copied])
+                hearers = _games_that_saw(calls, [row for row, _ in copied])
                 if copied:
                     self.done.removed |= remove_made(folder)
                     calls.forget_vectors()

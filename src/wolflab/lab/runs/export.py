@@ -20,7 +20,7 @@ def export_run(store: Store, to: Path) -> int:
     written = 0
     with aside(to / "calls.jsonl") as half, half.open("wb") as calls:
         for row in store.games():
-            for call in store.whole_calls(row.id):
+            for call in store.calls_with_prompts(row.id):
                 of_person = {"text": ""} if answered_by_person(call) else {}
                 calls.write(msgspec.json.encode(call | of_person) + b"\n")
             if not row.over:

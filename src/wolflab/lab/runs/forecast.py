@@ -288,7 +288,7 @@ def _mean(values: Sequence[float], per: Sequence[float] = ()) -> Interval90:
 # -- observations --------------------------------------------------------------------------------------------
 
 
-def seen_in(store: Store, most: int = 400) -> Seen:
+def observed_in(store: Store, most: int = 400) -> Seen:
     """The first replies of each model of a run, and the calls of its finished games. In each condition, only
     games before the first unfinished one count, because games that end early are short.
     """
@@ -303,7 +303,7 @@ def seen_in(store: Store, most: int = 400) -> Seen:
         elif asker(row.id) in spent and row.condition not in open_ones:
             over.setdefault(row.condition, []).append(sum(total.calls for total in totals.values()))
         if any(len(replies.get(name, ())) < most for name in totals):
-            for call in store.whole_calls_of(asker(row.id)):
+            for call in store.calls_with_prompts_of(asker(row.id)):
                 if call.get("messages") and len(replies.get(call["model"], ())) < most:
                     names = ("prompt_tokens", "completion_tokens", "cached_tokens", "cost")
                     usage, latency = Usage(*(call[name] for name in names)), call["latency"]
@@ -330,7 +330,7 @@ def taken_in(store: Store) -> tuple[CallTotals, CallTotals]:
     return over, begun
 
 
-async def ask_some(builder: PlayerBuilder, rehearsal: Rehearsal, most: int) -> tuple[Seen, list[str]]:
+async def sample_replies(builder: PlayerBuilder, rehearsal: Rehearsal, most: int) -> tuple[Seen, list[str]]:
     """Send at most `most` rehearsed requests to each model of a builder.
 
     Returns the replies, which cost money, and a sentence for each model that failed.

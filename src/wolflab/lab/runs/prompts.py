@@ -50,10 +50,10 @@ def prompts_of(store: Store, game: int) -> Iterator[PromptShown]:
     game: the number of a finished or unfinished game. A person's call has the stored answer and no messages.
     If no prompt is available, raises what the replay raises (RecordError if words were erased).
     """
-    calls = {call["key"]: call for call in store.whole_calls(game)}
+    calls = {call["key"]: call for call in store.calls_with_prompts(game)}
     kept = {key: call["messages"] for key, call in calls.items() if call.get("messages")}
     sent: dict[str, WordsSent] = {key: tuple(messages) for key, messages in kept.items()}
-    order: Iterable[str] = store.keys_as_made(game)
+    order: Iterable[str] = store.committed_keys(game)
     row = store.game(game)
     if row.over and any(key not in sent and not answered_by_person(call) for key, call in calls.items()):
         try:
@@ -71,7 +71,7 @@ def prompts_of(store: Store, game: int) -> Iterator[PromptShown]:
 
 
 def answered_by_person(call: Mapping[str, Any]) -> bool:
-    """Whether a call of `Store.whole_calls` is a person's answer."""
+    """Whether a call of `Store.calls_with_prompts` is a person's answer."""
     return bool(call["model"] == PersonModel.name)
 
 

@@ -188,7 +188,7 @@ def rehearse(experiment: Experiment, games: int = GAMES, kept: int = 24) -> Rehe
             Store.create(Path(folder) / "rehearsal", reduced) as store,
             asyncio.Runner(loop_factory=lambda: loop) as asyncio_runner,
         ):
-            builder = _StandIns(reduced, store.path, kept)
+            builder = _RehearsedPlayers(reduced, store.path, kept)
             asyncio_runner.run(runner.playing(store, reached=True, builder=builder))
             rows = store.games()
     except (StoreError, OSError) as error:
@@ -232,7 +232,7 @@ _place: ContextVar[Place] = ContextVar("place")
 """The game of the current task."""
 
 
-class _StandIns(PlayerBuilder):
+class _RehearsedPlayers(PlayerBuilder):
     """Builds the experiment's players with substitutes for models and embedders, and collects their notes."""
 
     def __init__(self, experiment: Experiment, home: Path, kept: int) -> None:
@@ -251,7 +251,7 @@ class _StandIns(PlayerBuilder):
         if name_and_settings(spec)[0] == BUILT_IN:
             return super()._model(spec)
         label = self._playing[_key(spec)].label
-        return self._models.setdefault(label.encode(), _StandIn(label, self))
+        return self._models.setdefault(label.encode(), _SubstituteModel(label, self))
 
     def _new_embedder(self, spec: str | Mapping[str, Any]) -> Embedder:
         """The embedder itself for a policy, which needs the vectors that it was trained with; else a counting
@@ -290,12 +290,12 @@ class _StandIns(PlayerBuilder):
             kept[at] = request
 
 
-class _StandIn(Village):
+class _SubstituteModel(Village):
     """Answers for another model. A request without a question gets a short reply."""
 
     instant = False
 
-    def __init__(self, name: str, builder: _StandIns) -> None:
+    def __init__(self, name: str, builder: _RehearsedPlayers) -> None:
         super().__init__()
         self.name, self._builder = name, builder
 

@@ -49,7 +49,7 @@ class _Kept(WrappedEmbedder):
         return await self.inner.embed(texts)
 
 
-class _Listening(NoCallCache):
+class _RecordingCache(NoCallCache):
     """A cassette that keeps all requests."""
 
     def __init__(self, filed: dict[str, StoredCall]) -> None:
@@ -64,7 +64,7 @@ class _Listening(NoCallCache):
         await self._cassette.put(request, digest, response, model)
 
 
-def silenced(player: Player, kept: Callable[[Embedder], Embedder]) -> Player:
+def without_model(player: Player, kept: Callable[[Embedder], Embedder]) -> Player:
     """The player without its model. kept: makes the replacement of an embedder."""
     embedders = {use: kept(embedder) for use, embedder in player.embedders.items()}
     model = None if player.model is None else Silent.of(player.model)
@@ -76,7 +76,7 @@ def replay(
     row: GameRow,
     file: CallCache | None = None,
     version: str = __version__,
-    seated: Callable[[Player], Player] = lambda player: silenced(player, _Kept),
+    seated: Callable[[Player], Player] = lambda player: without_model(player, _Kept),
 ) -> Played:
     """Replay a game from its committed calls; CassetteMismatch if a request differs.
 
@@ -118,12 +118,12 @@ def requests(store: Store, row: GameRow) -> list[Request]:
     from the one that began the run, requests that it would not make are left out.
     """
     filed = store.calls(row.id)
-    listening = _Listening(filed)
+    listening = _RecordingCache(filed)
     if store.read_as_now or not row.over:
         replay(store, row, listening)
         return listening.requests
     past = PastTurns(store.record(row.id), filed, f"{store.path.name}, game {row.id}")
-    replay(store, row, listening, seated=lambda player: past.seated(silenced(player, StoredVectors)))
+    replay(store, row, listening, seated=lambda player: past.seated(without_model(player, StoredVectors)))
     made = [(request, filed.get(request.key)) for request in listening.requests]
     return [
         request
@@ -206,7 +206,7 @@ def _check_totals(store: Store, row: GameRow, erased: bool, where: str) -> None:
     """RecordError if a game's stored totals differ from the sums of its calls. erased: some replies of the
     run were erased, whose cost stays counted.
     """
-    kept, counted = store.came_to(row.id), store.recounted(row.id)
+    kept, counted = store.game_totals(row.id), store.summed_totals(row.id)
     for model in sorted({*kept, *counted}):
         stands, true = kept.get(model, CallTotals()), counted.get(model, CallTotals())
         if not (totals_alike(stands, true) or (erased and true.calls <= stands.calls)):
@@ -220,7 +220,7 @@ def _in_words(total: CallTotals) -> str:
     return f"{total.calls} calls, {total.usage.tokens} tokens and {total.usage.cost:g} USD"
 
 
-class Checked(NamedTuple):
+class GameCheck(NamedTuple):
     """The result of checking a game. decided: decisions that took a call. otherwise: the number of these with
     another result, because this version reads replies differently from the one that began the run.
     """
@@ -229,7 +229,7 @@ class Checked(NamedTuple):
     otherwise: int = 0
 
 
-def verify_game(store: Store, row: GameRow, agents: bool, builder: PlayerBuilder | None = None) -> Checked:
+def verify_game(store: Store, row: GameRow, agents: bool, builder: PlayerBuilder | None = None) -> GameCheck:
     """Check one finished game: chains, rules, settings, polls, stored row and totals, and pools; with
     `agents` also every prompt's hash and every note. builder: the run's, shared by its games.
 
@@ -248,7 +248,7 @@ def verify_game(store: Store, row: GameRow, agents: bool, builder: PlayerBuilder
     dealing = dealing_of(steps, record.header["deal"], record.header["play"])
     _check_settings(builder, Place.of(row), record, dealing, not store.read_as_now, where)
     if not agents:
-        return Checked()
+        return GameCheck()
     if record.erased:
         raise RecordError(
             f"{where}: words were erased on request, so agents that heard them cannot be run again; the rest "
@@ -260,8 +260,8 @@ def verify_game(store: Store, row: GameRow, agents: bool, builder: PlayerBuilder
     except (RecordError, CassetteMismatch):
         if store.read_as_now:
             raise
-        return Checked(decided, _read_otherwise(store, row, record, where))
-    return Checked(decided)
+        return GameCheck(decided, _read_otherwise(store, row, record, where))
+    return GameCheck(decided)
 
 
 def _read_otherwise(store: Store, row: GameRow, record: GameRecord, where: str) -> int:
@@ -271,7 +271,7 @@ def _read_otherwise(store: Store, row: GameRow, record: GameRecord, where: str) 
     past = PastTurns(record, store.calls(row.id), where)
     version = record.header.get("version", __version__)
     writer = replay(
-        store, row, None, version, lambda player: past.seated(silenced(player, StoredVectors))
+        store, row, None, version, lambda player: past.seated(without_model(player, StoredVectors))
     ).writer
     assert writer is not None
     past.compare_rest(writer)

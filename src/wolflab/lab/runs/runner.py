@@ -22,13 +22,13 @@ from ...errors import CassetteMismatch, StoreError
 from ...fields import first_difference
 from ...match import play, run_now
 from ...models.loop import watch as watch_of_loop
-from ..experience.run_pools import provide
+from ..experience.run_pools import make_pools
 from ..plans.experiment import Experiment
 from ..plans.numbering import numbering
 from ..storage.call_store import LATENESS, StoredCallCache
 from ..storage.store import GameRow, Place, Store, asker
 from .casting import PlayerBuilder
-from .counting import Finished, finished
+from .counting import FinishedGame, finished
 from .first_decisions import FirstDecisions, NeverUsablePlayer
 from .game import prepare
 from .processes import processes, rare_collection
@@ -147,7 +147,7 @@ async def playing(
             progress.planned = len(rows)
             progress.over = sum(row.status != "planned" for row in rows)
             watch(progress)
-            await provide(store, builder.pools, planned, builder.embedder)
+            await make_pools(store, builder.pools, planned, builder.embedder)
             if builder.instant:
                 await _play_instant(store, builder, planned, watch, progress)
             else:
@@ -259,7 +259,7 @@ class _Playing:
             played = await play(match)
         except CassetteMismatch as mismatch:
             raise mismatch if store.read_as_now else _begun_otherwise(store) from None
-        spent = store.came_to(row.id)
+        spent = store.game_totals(row.id)
         result = finished(self._builder.experiment, row.condition, played, file.held, spent)
         store.keep(row.id, *result, time.perf_counter() - start)
         self._over()
@@ -294,7 +294,7 @@ def _begun_otherwise(store: Store) -> CassetteMismatch:
 @dataclass(frozen=True, slots=True)
 class _Result:
     game: int
-    over: Finished | None
+    over: FinishedGame | None
     """None if there is an error."""
     error: str
     seconds: float

@@ -43,7 +43,7 @@ def only_place(experiment: Experiment) -> Place:
     return Place(next(iter(experiment.conditions)), 0, 0)
 
 
-def can_be_seated(experiment: Experiment) -> None:
+def check_own_agents(experiment: Experiment) -> None:
     """Raise ExperimentError, before people sit down, if a user's own agent cannot be built."""
     for player in experiment.players.values():
         if player.own is not None:
@@ -79,7 +79,7 @@ async def play_table(
         with agent_errors():
             played = await play(match)
         if store is not None:
-            result = finished(experiment, place.condition, played, file.held, store.came_to(game))
+            result = finished(experiment, place.condition, played, file.held, store.game_totals(game))
             store.keep(game, *result, time.perf_counter() - start)
         return played
     except* WolflabError as errors:

@@ -30,7 +30,7 @@ from ...metrics.tournament import (
 )
 from ...stats.sequential import Interval, sequence
 from ..plans.experiment import Experiment
-from ..plans.matching import alike_rows
+from ..plans.matching import matched_rows
 from ..plans.numbering import numbering
 from ..plans.sources import read_fields
 from ..plans.specs import as_meant
@@ -194,7 +194,7 @@ async def playing_tournament(
         store.experiment = whole
 
 
-def part_to_play(store: Store) -> Experiment:
+def experiment_due(store: Store) -> Experiment:
     """The part of a tournament to play so far: all of it, or up to the next interim analysis.
 
     Raises StoreError for a file that was changed.
@@ -224,7 +224,7 @@ def tournament_standings(store: Store) -> Standings:
         instrument=experiment.built_in,
         level=None if plan.stop is None else plan.stop.level,
         decisions=decisions,
-        published=alike_rows(experiment, plan.tables),
+        published=matched_rows(experiment, plan.tables),
         missing=sum(not row.over for row in rows),
     )
 

@@ -17,7 +17,7 @@ from ..storage.store import GIVEN_UP, GameRow, Store, asker
 from .casting import PlayerBuilder
 from .replay import verify_game
 from .runner import further_games, planned_games
-from .tournament_games import is_tournament, part_to_play
+from .tournament_games import experiment_due, is_tournament
 
 _NAMED = 10
 """The number of missing games that are listed."""
@@ -27,7 +27,7 @@ _NAMED = 10
 class RunVerification:
     """The result. planned: the number of games due so far; over: finished ones; missing: the others, in
     words. good, bad: games with a valid, an invalid record. faults: one sentence each. unseen: what could not
-    be checked, and why. erased: game → number of erased statements. decided, otherwise: see `replay.Checked`.
+    be checked, and why. erased: game → number of erased statements. decided, otherwise: as in `GameCheck`.
     """
 
     planned: int = 0
@@ -61,7 +61,7 @@ def verify_run(
         fault(sentence)
     rows, experiment = store.games(), store.experiment
     try:
-        experiment = part_to_play(store) if is_tournament(store) else experiment
+        experiment = experiment_due(store) if is_tournament(store) else experiment
     except WolflabError as error:
         fault(str(error))
     _compare_with_plan(_games_to_be(store, experiment, rows), rows, found)
@@ -120,7 +120,7 @@ def _compare_with_plan(
 
 def _games_to_be(store: Store, experiment: Experiment, rows: Sequence[GameRow]) -> list[tuple[str, int, int]]:
     """The games due so far. With people, games are planned one by one, and abandoned ones have failed."""
-    if store.peopled:
+    if store.has_people:
         return [(row.condition, row.deal, row.repeat) for row in rows if row.status != "failed"]
     planned = dict.fromkeys([*planned_games(experiment), *_replacements(experiment, rows)])
     if planned.keys() <= {(row.condition, row.deal, row.repeat) for row in rows}:
@@ -157,6 +157,6 @@ def _of_the_run(store: Store) -> Iterator[str]:
 def totals_that_differ(store: CallStore, askers: Sequence[str]) -> Iterator[str]:
     """Faults of these askers' stored totals."""
     for who in askers:
-        kept, counted = store.spent_by(who).get(who, {}), store.recounted_of(who)
+        kept, counted = store.spent_by(who).get(who, {}), store.summed_totals_of(who)
         if kept.keys() != counted.keys() or not all(totals_alike(kept[name], counted[name]) for name in kept):
             yield f"{who}: what is kept of its cost is not what its calls come to; copy the directory back"

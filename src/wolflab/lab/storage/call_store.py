@@ -31,7 +31,7 @@ import msgspec
 from ... import __version__
 from ...errors import NotNow, StoreError
 from ...files import decompressed, make_folder
-from ...metrics.play import ToldCalls, told_calls
+from ...metrics.play import ReportedCalls, reported_calls
 from ...models.base import Model, Request, Response
 from ...models.calls import LostAttempt, StoredCall
 from ...models.estimates import UNCOUNTED
@@ -113,7 +113,7 @@ _UNNAMED = "0.1.0"
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class RunStart:
     """When and with which version a run began. run: its name, if several are shown. wolflab: the version.
     date: in UTC, as 2026-01-31. "" for what an older run does not have.
     """
@@ -409,7 +409,7 @@ class CallStore:
             total += AttemptTotals(n, used, maybe, possible, bool(unlimited), {reason: n})
         return total
 
-    def whole_calls_of(self, asker: str, packed: Iterable[CallRow] = ()) -> Iterator[dict[str, Any]]:
+    def calls_with_prompts_of(self, asker: str, packed: Iterable[CallRow] = ()) -> Iterator[dict[str, Any]]:
         """All calls of an asker in order of key, with prompt (if kept), usage and latency.
 
         packed: its calls that are stored elsewhere.
@@ -513,12 +513,12 @@ class CallStore:
         """The models that were called."""
         return [name for (name,) in self._db.execute("SELECT DISTINCT model FROM totals ORDER BY model")]
 
-    def called(self) -> ToldCalls:
+    def called(self) -> ReportedCalls:
         """The totals of all committed calls, including tokens and USD of embedding."""
         columns = ("calls", "prompt_tokens", "completion_tokens", "cached_tokens", "cost", "latency")
         sums = ", ".join(f"sum({name})" for name in columns)
         rows = self._db.execute(f"SELECT model, {sums} FROM totals GROUP BY model")
-        told = told_calls(
+        told = reported_calls(
             (model, CallTotals(n, Usage(*usage), latency)) for model, n, *usage, latency in rows
         )
         return told._replace(totals=told.totals + CallTotals(0, self.spent_on_texts()))
@@ -536,7 +536,7 @@ class CallStore:
             spent.setdefault(who, {})[model] = CallTotals(n, Usage(*usage), latency)
         return spent
 
-    def recounted_of(self, asker: str) -> dict[str, CallTotals]:
+    def summed_totals_of(self, asker: str) -> dict[str, CallTotals]:
         """The totals of an asker by model, summed from its stored calls."""
         rows = self._db.execute(
             "SELECT model, count(*), sum(prompt_tokens), sum(completion_tokens), sum(cached_tokens), "
@@ -715,9 +715,9 @@ class CallStore:
         return {who: (int(over), int(planned)) for who, (over, planned) in parts.items()}
 
     @property
-    def begun(self) -> Begun:
+    def begun(self) -> RunStart:
         """When and with which version the run was begun."""
-        return Begun("", self.meta("wolflab") or "", self.meta(_BEGUN) or "")
+        return RunStart("", self.meta("wolflab") or "", self.meta(_BEGUN) or "")
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
-from ...metrics.play import ToldCalls, told_models
+from ...metrics.play import ReportedCalls, reported_models
 from .call_store import CallStore
 
 GameSort = Literal["game", "condition", "deal", "status", "rounds", "seconds", "tokens"]
@@ -48,7 +48,7 @@ EndOf = Callable[[int], GameEnd | None]
 
 
 @dataclass(frozen=True, slots=True)
-class GamesWanted:
+class GameFilter:
     """A filter and an order of games. None: any. why: the error with which they stopped."""
 
     condition: str | None = None
@@ -83,7 +83,7 @@ class GamesWanted:
 
 
 class ListedGame(NamedTuple):
-    """One line of a list of games. calls: so far, as `ToldCalls` counts them; tokens, cost: of all calls.
+    """One line of a list of games. calls: so far, as `ReportedCalls` counts them; tokens, cost: of all calls.
     seconds: None if not known.
     """
 
@@ -99,7 +99,7 @@ class ListedGame(NamedTuple):
     cost: float
 
 
-class WhyStopped(NamedTuple):
+class StopCause(NamedTuple):
     """An error with which games stopped, and their number."""
 
     status: str
@@ -115,11 +115,11 @@ class RunCounts:
 
     by: dict[str, dict[str, int]]
     begun: int
-    called: ToldCalls
+    called: ReportedCalls
 
     @property
     def calls(self) -> int:
-        """See `ToldCalls`."""
+        """See `ReportedCalls`."""
         return self.called.totals.calls
 
     @property
@@ -165,22 +165,22 @@ class RunOverview(CallStore):
             ).fetchone()[0]
         return RunCounts(by, begun, self.called())
 
-    def reasons(self) -> list[WhyStopped]:
+    def reasons(self) -> list[StopCause]:
         """The errors with which games stopped, the most frequent first."""
         rows = self._db.execute(
             f"SELECT status, error, count(*) AS n FROM games WHERE {_STOPPED} "
             f"GROUP BY status, error ORDER BY n DESC, min(id) LIMIT {_REASONS}"
         )
-        return [WhyStopped(*row) for row in rows]
+        return [StopCause(*row) for row in rows]
 
-    def count(self, wanted: GamesWanted, end_of: EndOf) -> int:
+    def count(self, wanted: GameFilter, end_of: EndOf) -> int:
         """The number of games that match."""
         self._know(end_of)
         where, values = wanted.where()
         n: int = self._db.execute(f"SELECT count(*) FROM games {where}", values).fetchone()[0]
         return n
 
-    def page(self, wanted: GamesWanted, end_of: EndOf, first: int, most: int) -> list[ListedGame]:
+    def page(self, wanted: GameFilter, end_of: EndOf, first: int, most: int) -> list[ListedGame]:
         """The matching games from index `first` on, at most `most`."""
         self._know(end_of)
         where, values = wanted.where()
@@ -198,7 +198,7 @@ class RunOverview(CallStore):
 
     def listed(self, ids: Sequence[int]) -> list[ListedGame]:
         """These games in this order, without those that do not exist."""
-        told = sorted(told_models(self.models()))
+        told = sorted(reported_models(self.models()))
         those = ", ".join("?" * len(told))
         totals = (
             f"(SELECT coalesce(sum(calls), 0) {_TOTALS} AND model IN ({those})), "

@@ -105,7 +105,7 @@ class StudySitting(NamedTuple):
     place: int
 
 
-class KeptRow(NamedTuple):
+class StoredRow(NamedTuple):
     """A game's encoded `MeasureRow`. version: see `metrics.rows.row_version`."""
 
     version: str
@@ -165,7 +165,7 @@ class Store(CallStore):
         """The changes as they apply to a resumed run: a limit of replies decides what is played, so a new one
         applies only to replies that timed out.
         """
-        if not self.decided_otherwise(self._with(changes)):
+        if not self.changed_condition(self._with(changes)):
             return list(changes)
         return [_LIMIT.sub(r"\1_after_timeout=", change) for change in changes]
 
@@ -175,7 +175,7 @@ class Store(CallStore):
     def changed(self, changes: Sequence[str]) -> Experiment:
         """The experiment with these changes; see `resume`."""
         changed = self._with(self.changes_now(changes))
-        if decided := self.decided_otherwise(changed):
+        if decided := self.changed_condition(changed):
             raise StoreError(
                 f"-o {' -o '.join(changes)}: it decides what is played in condition {decided!r} of "
                 f"{self.path}, whose games would no longer compare; a run that goes on can change its "
@@ -183,7 +183,7 @@ class Store(CallStore):
             )
         return changed.model_copy(update={"title": self.experiment.title})
 
-    def decided_otherwise(self, changed: Experiment) -> str:
+    def changed_condition(self, changed: Experiment) -> str:
         """The first condition whose games would differ from this run's; "" if none would."""
         begun = self.experiment
         for name in begun.conditions:
@@ -314,7 +314,7 @@ class Store(CallStore):
         game: int,
         status: str,
         packed: Packed,
-        row: KeptRow | None = None,
+        row: StoredRow | None = None,
         words: WordsBySeal = NO_WORDS,
         seconds: float | None = None,
     ) -> None:
@@ -357,10 +357,10 @@ class Store(CallStore):
     @property
     def command(self) -> str:
         """The command that plays this run's games, which differs for people."""
-        return "wolflab play" if self.peopled else "wolflab run"
+        return "wolflab play" if self.has_people else "wolflab run"
 
     @property
-    def peopled(self) -> bool:
+    def has_people(self) -> bool:
         """Whether people are among its players."""
         experiment = self.experiment
         return any(
@@ -429,7 +429,9 @@ class Store(CallStore):
             data = unpacked.without_requests(requests).data
             self._db.execute("UPDATE records SET data = ? WHERE game = ?", (data, game))
 
-    def requests_holding(self, quotes: Quotes, askers: Collection[str] | None = None) -> dict[int, set[str]]:
+    def requests_containing(
+        self, quotes: Quotes, askers: Collection[str] | None = None
+    ) -> dict[int, set[str]]:
         """Game → hashes of its requests whose kept prompts contain these words. askers: see
         `forget_quotes`.
         """
@@ -439,7 +441,7 @@ class Store(CallStore):
                 games.setdefault(int(who.removeprefix(_ASKER)), set()).add(request)
         return games
 
-    def hashes_without(self, game: int, requests: Collection[str] | None = None) -> dict[str, str]:
+    def hashes_after_removal(self, game: int, requests: Collection[str] | None = None) -> dict[str, str]:
         """Old hash → new hash, of requests and lines, when the hashes of these requests (None: all) are
         removed from a game's record. Empty without a record.
         """
@@ -451,12 +453,12 @@ class Store(CallStore):
         """Whether words of people were erased from the run."""
         if self._db.execute("SELECT 1 FROM games WHERE error = ?", (GIVEN_UP,)).fetchone():
             return True
-        return self.peopled and any(self.record(row.id).erased for row in self.games() if row.over)
+        return self.has_people and any(self.record(row.id).erased for row in self.games() if row.over)
 
     def forget_quotes(self, quotes: Quotes, askers: Collection[str] | None = None) -> int:
         """See `CallStore.forget_quotes`; a reply that is packed with a game is removed completely."""
         with self._transaction():
-            for game, requests in self.requests_holding(quotes, askers).items():
+            for game, requests in self.requests_containing(quotes, askers).items():
                 self._keep_without_requests(game, requests)
         n = super().forget_quotes(quotes, askers)
         for (game,) in self._db.execute("SELECT game FROM records").fetchall():
@@ -497,12 +499,12 @@ class Store(CallStore):
         """Game → version of its stored row."""
         return dict(self._db.execute("SELECT game, version FROM rows"))
 
-    def kept_row(self, game: int) -> KeptRow | None:
+    def stored_row(self, game: int) -> StoredRow | None:
         """The stored row of a game, or None."""
         kept = self._db.execute("SELECT version, data FROM rows WHERE game = ?", (game,)).fetchone()
-        return None if kept is None else KeptRow(*kept)
+        return None if kept is None else StoredRow(*kept)
 
-    def keep_rows(self, rows: Mapping[int, KeptRow]) -> None:
+    def store_rows(self, rows: Mapping[int, StoredRow]) -> None:
         """Store rows that were counted again. If the run cannot be written, they are counted each time."""
         try:
             with closing(writer(self.path / "run.sqlite")) as db, transaction(db):
@@ -518,12 +520,12 @@ class Store(CallStore):
         held = unpacked.calls().values() if unpacked else ()
         return {call.key: StoredCall(call.request, call.response) for call in held} | self.filed(asker(game))
 
-    def whole_calls(self, game: int) -> Iterator[dict[str, Any]]:
+    def calls_with_prompts(self, game: int) -> Iterator[dict[str, Any]]:
         """Every call of a game with prompt (if kept), usage and latency."""
         unpacked = self._unpacked(game)
-        return self.whole_calls_of(asker(game), unpacked.calls().values() if unpacked else ())
+        return self.calls_with_prompts_of(asker(game), unpacked.calls().values() if unpacked else ())
 
-    def keys_as_made(self, game: int) -> list[str]:
+    def committed_keys(self, game: int) -> list[str]:
         """The keys of a game's calls that are rows, in the order of commits."""
         rows = self._db.execute("SELECT key FROM calls WHERE asker = ? ORDER BY rowid", (asker(game),))
         return [key for (key,) in rows]
@@ -534,17 +536,17 @@ class Store(CallStore):
         more = Decimal(repr(texts.cost))
         return spent._replace(tokens=spent.tokens + texts.tokens, usd=spent.usd + more)
 
-    def came_to(self, game: int) -> dict[str, CallTotals]:
+    def game_totals(self, game: int) -> dict[str, CallTotals]:
         """The totals of a game's calls, by model."""
         return self.spent_by(asker(game)).get(asker(game), {})
 
-    def recounted(self, game: int) -> dict[str, CallTotals]:
+    def summed_totals(self, game: int) -> dict[str, CallTotals]:
         """The same totals, summed from the calls, packed ones included."""
         unpacked = self._unpacked(game)
         packed = unpacked.calls() if unpacked else {}
-        alone = set(self.keys_as_made(game))  # a row with the same reply as a packed call appears in both
+        alone = set(self.committed_keys(game))  # a row with the same reply as a packed call appears in both
         held = (call for key, call in packed.items() if key not in alone)
-        return totals_by_model(held, self.recounted_of(asker(game)))
+        return totals_by_model(held, self.summed_totals_of(asker(game)))
 
     def costless_calls(self, game: int) -> dict[str, Usage]:
         """The usage of a game's calls with cost 0, by model."""

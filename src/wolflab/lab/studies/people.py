@@ -269,7 +269,7 @@ class StudyPeople:
         numbers = list(person.games.get(step, []))
         planned = [one.game for one in store.sittings() if (one.person, one.place) == (person.name, place)]
         numbers += [number for number in planned if number not in numbers]  # left by an interruption
-        if numbers and not given_up(row := store.game(numbers[-1])):
+        if numbers and not is_abandoned(row := store.game(numbers[-1])):
             person.games = {**person.games, step: numbers}
             return row
         cell = self.cell(person)
@@ -385,7 +385,7 @@ def kept_person(folder: Path, name: str) -> StudyPerson | None:
     return _read(file) if file.is_file() else None
 
 
-def given_up(row: GameRow) -> bool:
+def is_abandoned(row: GameRow) -> bool:
     """Whether a game was begun and then abandoned."""
     return row.status == "failed"
 

@@ -248,9 +248,9 @@ class TensorBoardLog:
 
 def lost_seed_file(file: Path, problem: str) -> StoreError:
     """The error for a missing or damaged file of a seed, with advice."""
-    return kept.lost_file(file, problem, anew(file.parent))
+    return kept.lost_file(file, problem, retrain_advice(file.parent))
 
 
-def anew(folder: Path) -> str:
+def retrain_advice(folder: Path) -> str:
     """The advice to train a seed again. folder: the seed's."""
     return f"remove the folder {folder.name} to train this seed anew"

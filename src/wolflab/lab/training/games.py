@@ -42,7 +42,7 @@ TARGET = Member("target", "target")
 
 
 @dataclass(frozen=True)
-class Job:
+class RolloutJob:
     """A group of games, played in lockstep by one process.
 
     keys: of the games. policy: the learner's file; update: its number. pool: the population. cloning:
@@ -59,7 +59,7 @@ class Job:
 
 
 @dataclass
-class Done:
+class RolloutResult:
     """The result of a job. decisions: of episodes, one for each number of players. ended: by game. won: of an
     evaluation, whether the village won, None if neither side did. seconds: of processor time.
     """
@@ -84,7 +84,7 @@ def _in_field(field: str) -> Iterator[None]:
         raise ModelError(f"{field}: {error}") from None
 
 
-class EmbedInStep(WrappedEmbedder):
+class LockstepEmbedder(WrappedEmbedder):
     """An embedder for games in lockstep, which batches texts for the embedder inside."""
 
     instant = False
@@ -207,11 +207,11 @@ class TrainingPlayers(Players):
         return InStep(self.policy(name))
 
     def _new_embedder(self, spec: str | Mapping[str, Any]) -> Embedder:
-        return EmbedInStep(super()._new_embedder(spec))
+        return LockstepEmbedder(super()._new_embedder(spec))
 
     # -- jobs ---------------------------------------------------------------------------------
 
-    def do(self, job: Job) -> Done:
+    def do(self, job: RolloutJob) -> RolloutResult:
         """Play the games of a job."""
         self._folder, self._cloning = Path(job.policy).parent / POPULATION, job.cloning
         for key in [key for key in self._fixed if key[0] != self._folder or key[1] not in job.pool]:
@@ -221,9 +221,9 @@ class TrainingPlayers(Players):
             done = self._evaluate(job) if job.arm is not None else self._learn(job)
         return replace(done, seconds=time.process_time() - start)
 
-    def _learn(self, job: Job) -> Done:
+    def _learn(self, job: RolloutJob) -> RolloutResult:
         """Play episodes, separately for each number of players."""
-        done = Done()
+        done = RolloutResult()
         policy = self.policy(job.policy, job.update)
         chooses: Policy = First() if job.cloning else InStep(policy)
         for size, keys in self._by_size(job.keys).items():
@@ -256,7 +256,7 @@ class TrainingPlayers(Players):
             by_size.setdefault(drawn, []).append(key)
         return by_size
 
-    def _evaluate(self, job: Job) -> Done:
+    def _evaluate(self, job: RolloutJob) -> RolloutResult:
         """Play one arm of an evaluation."""
         assert job.arm is not None
 
@@ -272,7 +272,7 @@ class TrainingPlayers(Players):
             return [werewolves if ROLES[role].side is Side.WEREWOLVES else village for role in dealing.roles]
 
         games = (play(unread_match(self._rules, cast, key)) for key in job.keys)
-        return Done(won=[played.outcome.village_won for played in drive(games, len(job.keys))])
+        return RolloutResult(won=[played.outcome.village_won for played in drive(games, len(job.keys))])
 
 
 _players: TrainingPlayers | None = None
@@ -283,7 +283,7 @@ def _start(data: dict[str, Any]) -> None:
     _players = TrainingPlayers(TrainingSpec(**data))
 
 
-def _do(job: Job) -> Done:
+def _do(job: RolloutJob) -> RolloutResult:
     assert _players is not None
     return _players.do(job)
 
@@ -295,7 +295,7 @@ class RolloutWorkers:
         self._own = TrainingPlayers(experiment) if pool is None else None
         self._pool = pool
 
-    def do(self, jobs: Sequence[Job]) -> Iterator[Done]:
+    def do(self, jobs: Sequence[RolloutJob]) -> Iterator[RolloutResult]:
         """The results of jobs, in order."""
         if self._pool is None:
             assert self._own is not None
@@ -312,7 +312,7 @@ def cores() -> int:
 
 
 @contextmanager
-def crew(experiment: TrainingSpec) -> Iterator[RolloutWorkers]:
+def rollout_workers(experiment: TrainingSpec) -> Iterator[RolloutWorkers]:
     """The worker processes of a training, in a `with` block."""
     count = experiment.workers or cores()
     if count == 1:

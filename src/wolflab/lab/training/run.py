@@ -41,7 +41,16 @@ from ...stats.comparing import paired
 from ..plans.policies import policy_digest, require_policy
 from ..storage.run_files import TRAINING, held, must_be_new, new_directory
 from . import files
-from .games import LEARNERS, POPULATION, TARGET, Job, RolloutWorkers, TrainingPlayers, crew, grouped
+from .games import (
+    LEARNERS,
+    POPULATION,
+    TARGET,
+    RolloutJob,
+    RolloutWorkers,
+    TrainingPlayers,
+    grouped,
+    rollout_workers,
+)
 from .plan import APART, TrainingSpec, load_training
 
 FILE = TRAINING
@@ -83,7 +92,7 @@ def start_training(experiment: TrainingSpec, out: Path | None = None) -> Path:
     return folder
 
 
-def opened(folder: Path) -> TrainingSpec:
+def read_training(folder: Path) -> TrainingSpec:
     """The training in a run's directory; StoreError if there is none."""
     if not (folder / FILE).is_file():
         raise StoreError(
@@ -95,12 +104,12 @@ def opened(folder: Path) -> TrainingSpec:
 
 def run_training(folder: Path, watch: TrainingWatch = lambda progress: None) -> None:
     """Train every seed of the run in `folder`, each from its last state."""
-    opened(folder)
+    read_training(folder)
     _need_torch()
     with held(folder):
-        experiment = opened(folder)  # read it again now that the lock is held
+        experiment = read_training(folder)  # read it again now that the lock is held
         files.check_frozen(experiment, folder)
-        with crew(experiment) as workers:
+        with rollout_workers(experiment) as workers:
             for seed in experiment.seeds:
                 _Run(experiment, files.seed_folder(folder, seed), seed, workers, watch).go()
 
@@ -117,10 +126,15 @@ class _Run:
     """The training of one seed."""
 
     def __init__(
-        self, experiment: TrainingSpec, folder: Path, seed: int, crew: RolloutWorkers, watch: TrainingWatch
+        self,
+        experiment: TrainingSpec,
+        folder: Path,
+        seed: int,
+        rollout_workers: RolloutWorkers,
+        watch: TrainingWatch,
     ) -> None:
         self.experiment, self.settings = experiment, experiment.training
-        self.folder, self.seed, self.crew, self.watch = folder, seed, crew, watch
+        self.folder, self.seed, self.rollout_workers, self.watch = folder, seed, rollout_workers, watch
         self.policies = folder / POPULATION
         make_folder(self.policies)
         self.blank = experiment.untrained(seed)
@@ -192,8 +206,8 @@ class _Run:
         )
         keys = [f"train/{self.seed}/{phase}/{number}" for number in range(count)]
         groups = grouped(keys, self.settings.rollouts.group)
-        jobs = [Job(group, str(self._current()), updates, pool, cloning) for group in groups]
-        made = list(self.crew.do(jobs))
+        jobs = [RolloutJob(group, str(self._current()), updates, pool, cloning) for group in groups]
+        made = list(self.rollout_workers.do(jobs))
         decisions = [decisions_made for done in made for decisions_made in done.decisions]
         if not decisions:
             raise ExperimentError(
@@ -251,9 +265,13 @@ class _Run:
             *(matchup for _, matchup in sorted(idle)),
         ]
         groups = grouped(keys, self.settings.rollouts.group)
-        jobs = [Job(group, str(self._current()), self.written, arm=pair) for pair in arms for group in groups]
+        jobs = [
+            RolloutJob(group, str(self._current()), self.written, arm=pair)
+            for pair in arms
+            for group in groups
+        ]
         won: dict[Matchup, list[bool | None]] = {pair: [] for pair in arms}
-        for job, done in zip(jobs, self.crew.do(jobs), strict=True):
+        for job, done in zip(jobs, self.rollout_workers.do(jobs), strict=True):
             assert job.arm is not None
             won[job.arm] += done.won
         self.baseline |= {key: won[key[1]] for key in idle}
@@ -325,7 +343,8 @@ def _kept_state(
     arrays, metadata = state
     if not metadata.get("update", "").isdecimal() or not {"training", "seed", "digests"} <= metadata.keys():
         raise StoreError(
-            f"{folder / files.STATE} is no state of a training, or another version's; {files.anew(folder)}"
+            f"{folder / files.STATE} is no state of a training, or another version's; "
+            f"{files.retrain_advice(folder)}"
         )
     if metadata["training"] != _identity(experiment):
         raise StoreError(
@@ -345,7 +364,7 @@ def _require_population(folder: Path, digests: Mapping[str, str]) -> None:
     """StoreError if an earlier policy of the learner is missing or has changed. digests: by name."""
     for name, digest in digests.items():
         if name != files.POLICY:
-            require_policy(folder / POPULATION / (name + SUFFIX), digest, files.anew(folder))
+            require_policy(folder / POPULATION / (name + SUFFIX), digest, files.retrain_advice(folder))
 
 
 def verify_training(folder: Path) -> Iterator[tuple[int, int, str]]:
@@ -354,7 +373,7 @@ def verify_training(folder: Path) -> Iterator[tuple[int, int, str]]:
 
     StoreError for faults of the training itself.
     """
-    experiment = opened(folder)
+    experiment = read_training(folder)
     files.check_frozen(experiment, folder)
     for seed in experiment.seeds:
         made, problem = 0, ""
@@ -371,7 +390,7 @@ def _verified_updates(experiment: TrainingSpec, folder: Path, seed: int) -> int:
         return 0
     _, number, digests = state
     files.updates_up_to(folder, number)
-    require_policy(folder / files.POLICY, digests.get(files.POLICY), files.anew(folder))
+    require_policy(folder / files.POLICY, digests.get(files.POLICY), files.retrain_advice(folder))
     if number < experiment.training.updates:
         _require_population(folder, digests)
     files.training_result(folder)

@@ -21,7 +21,7 @@ from typing import Any
 from ...metrics.play import PlayerLabel
 from ...text.replies.finish import FinishReason
 from ...usage import CallTotals
-from .seats import CallTold, DecisionAsked, SeatTranscript, WordsTold
+from .seats import SeatTranscript, TranscriptCall, TranscriptDecision, TranscriptSentence
 
 Json = dict[str, Any]
 _STOPS = {
@@ -105,7 +105,7 @@ class _Sample:
         start |= {"metadata": self._metadata()}
         self._event("sample_init", sample=start, state={})
         for entry in told.entries:
-            if isinstance(entry, WordsTold):
+            if isinstance(entry, TranscriptSentence):
                 self._event("info", source="moderator", data=entry.text)
             else:
                 self._decision(entry)
@@ -138,7 +138,7 @@ class _Sample:
 
     # -- events -----------------------------------------------------------------------------
 
-    def _decision(self, asked: DecisionAsked) -> None:
+    def _decision(self, asked: TranscriptDecision) -> None:
         span = f"{self.uuid}-{len(self.events)}"
         round_, kind = [*asked.ask.split("/"), ""][:2]
         name = f"round {round_}, {kind}{' (outside the game)' if asked.probe else ''}"
@@ -153,7 +153,7 @@ class _Sample:
         self.span = None
         self._event("span_end", id=span)
 
-    def _call(self, call: CallTold) -> None:
+    def _call(self, call: TranscriptCall) -> None:
         prompt = list(call.prompt.messages)
         for message in prompt[self._told_before(prompt) :]:
             self._converse(self.pool[self._place(message)])
@@ -302,7 +302,7 @@ def _scores(told: SeatTranscript) -> Json:
     }
 
 
-def _output(call: CallTold, name: str | None = None) -> Json:
+def _output(call: TranscriptCall, name: str | None = None) -> Json:
     """A call's reply in Inspect's format. name: the message's id."""
     stop = _STOPS.get(call.finish.reason, "unknown")
     message: Json = {} if name is None else {"id": name}
@@ -316,7 +316,7 @@ def _output(call: CallTold, name: str | None = None) -> Json:
     }
 
 
-def usage_by_model(calls: Iterable[CallTold]) -> dict[str, tuple[CallTotals, bool]]:
+def usage_by_model(calls: Iterable[TranscriptCall]) -> dict[str, tuple[CallTotals, bool]]:
     """Model → totals of its calls, and whether all of their cost is known."""
     found: dict[str, tuple[CallTotals, bool]] = {}
     for call in calls:

@@ -37,7 +37,7 @@ NO_PROMPTS = "people sat at this table, and prompts quote what they said; --text
 
 
 @dataclass(frozen=True, slots=True)
-class CallTold:
+class TranscriptCall:
     """A call to a model. prompt: its messages are empty if not available. cost: USD; None if not known.
     estimated: its tokens may be estimated. finish, latency: see `models.base.Response`.
     """
@@ -57,27 +57,27 @@ class CallTold:
 
 
 @dataclass(frozen=True, slots=True)
-class WordsTold:
+class TranscriptSentence:
     """Something that the player learned, as a sentence."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class DecisionAsked:
+class TranscriptDecision:
     """An ask to the player. ask: its id. probe: it is outside the game. calls: those for it. action: in
     words; "" if not known. invalid: why there was no usable reply. notes: (step, note as JSON values).
     """
 
     ask: str
     probe: bool
-    calls: tuple[CallTold, ...]
+    calls: tuple[TranscriptCall, ...]
     action: str = ""
     invalid: str | None = None
     notes: tuple[tuple[str, Any], ...] = ()
 
 
-class WonOrLost(NamedTuple):
+class TranscriptEnd(NamedTuple):
     """The end of a finished game for a player. won: None if neither side did. left: the round and the way in
     which the player left ("night", "vote", "shot"); None for a survivor.
     """
@@ -108,8 +108,8 @@ class SeatTranscript:
     described: Mapping[str, Any]
     table: Mapping[str, str]
     rounds: int | None
-    entries: tuple[WordsTold | DecisionAsked, ...]
-    ended: WonOrLost | None
+    entries: tuple[TranscriptSentence | TranscriptDecision, ...]
+    ended: TranscriptEnd | None
     values: Mapping[str, float]
     left_out: str
 
@@ -119,9 +119,9 @@ class SeatTranscript:
         return self.game.status == "done"
 
     @property
-    def calls(self) -> Iterator[CallTold]:
+    def calls(self) -> Iterator[TranscriptCall]:
         """All calls in order."""
-        return (call for one in self.entries if isinstance(one, DecisionAsked) for call in one.calls)
+        return (call for one in self.entries if isinstance(one, TranscriptDecision) for call in one.calls)
 
 
 def seats_of_condition(store: Store, condition: str, texts: bool) -> Iterator[SeatTranscript]:
@@ -131,11 +131,11 @@ def seats_of_condition(store: Store, condition: str, texts: bool) -> Iterator[Se
     people = any(spec.recipe == PERSON for spec in store.experiment.cast(condition).values())
     for row, measured in zip(rows, rows_of(store, rows), strict=True):
         if row.status != "planned":
-            yield from _GameTold(store, row, measured, prices, uncounted, people and not texts).seats()
+            yield from _TranscribedGame(store, row, measured, prices, uncounted, people and not texts).seats()
 
 
 @dataclass
-class _GameTold(StoredGame):
+class _TranscribedGame(StoredGame):
     """One game. hidden: people play whose words are left out."""
 
     measured: MeasureRow | None
@@ -158,14 +158,14 @@ class _GameTold(StoredGame):
         for seat in range(len(self.names)):
             yield self._seat(seat, asked.get(seat, {}), left_out)
 
-    def _seat(self, seat: int, calls: dict[str, list[CallTold]], left_out: str) -> SeatTranscript:
+    def _seat(self, seat: int, calls: dict[str, list[TranscriptCall]], left_out: str) -> SeatTranscript:
         record = self.record
         mine = SeatTranscript(
             self.row, seat, self.names[seat], "", "", "", "", {}, {}, None, (), None, {}, left_out
         )
         if record is None:
             models = [call.model for asked in calls.values() for call in asked]
-            entries = tuple(DecisionAsked(ask, False, tuple(asked)) for ask, asked in calls.items())
+            entries = tuple(TranscriptDecision(ask, False, tuple(asked)) for ask, asked in calls.items())
             return replace(mine, model=models[0] if models else "", entries=entries)
         role = record.roles[seat]
         described = record.header["players"][seat]
@@ -187,8 +187,8 @@ class _GameTold(StoredGame):
     # -- what happened ----------------------------------------------------------------------
 
     def _entries(
-        self, record: GameRecord, seat: int, calls: dict[str, list[CallTold]]
-    ) -> Iterator[WordsTold | DecisionAsked]:
+        self, record: GameRecord, seat: int, calls: dict[str, list[TranscriptCall]]
+    ) -> Iterator[TranscriptSentence | TranscriptDecision]:
         """What the player learned and was asked, in order; polls come before simultaneous asks."""
         turns = sorted(
             (turn for turn in (*record.probes, *record.turns) if turn.seat == seat), key=lambda turn: turn.at
@@ -201,11 +201,11 @@ class _GameTold(StoredGame):
                 yield self._asked(record, turn, left.pop(turn.ask, []))
                 turn = next(waiting)
             if words:
-                yield WordsTold(words)
+                yield TranscriptSentence(words)
         while turn is not None:
             yield self._asked(record, turn, left.pop(turn.ask, []))
             turn = next(waiting)
-        yield from (DecisionAsked(ask, False, tuple(asked)) for ask, asked in left.items())
+        yield from (TranscriptDecision(ask, False, tuple(asked)) for ask, asked in left.items())
 
     def _learned(self, record: GameRecord, seat: int) -> Iterator[str]:
         """Each event as a sentence to the player; "" for an event that it does not learn."""
@@ -217,21 +217,21 @@ class _GameTold(StoredGame):
                 event = replace(event, text=LEFT_OUT)
             yield sentence(event, seat, record.ruleset, facts.round, facts.phase)
 
-    def _asked(self, record: GameRecord, turn: PastTurn, calls: list[CallTold]) -> DecisionAsked:
+    def _asked(self, record: GameRecord, turn: PastTurn, calls: list[TranscriptCall]) -> TranscriptDecision:
         hidden = self.hidden and turn.seat in self.people
         action = LEFT_OUT if hidden and _speaks(turn.action) else _in_words(record, turn)
         notes = tuple(
             (step, encode_note(note)) for step, note in turn.notes if not isinstance(note, Exchanged)
         )
-        return DecisionAsked(turn.ask, turn.probe is not None, tuple(calls), action, turn.invalid, notes)
+        return TranscriptDecision(turn.ask, turn.probe is not None, tuple(calls), action, turn.invalid, notes)
 
     # -- calls --------------------------------------------------------------------------------
 
-    def _calls(self) -> tuple[dict[int, dict[str, list[CallTold]]], str]:
+    def _calls(self) -> tuple[dict[int, dict[str, list[TranscriptCall]]], str]:
         """Seat → ask → calls, with asks in order; and why prompts are missing."""
-        whole = {call["key"].split("|", 1)[1]: call for call in self.store.whole_calls(self.row.id)}
+        whole = {call["key"].split("|", 1)[1]: call for call in self.store.calls_with_prompts(self.row.id)}
         prompts, left_out = self._prompts(whole)
-        asked: dict[int, dict[str, list[CallTold]]] = {}
+        asked: dict[int, dict[str, list[TranscriptCall]]] = {}
         for prompt in prompts:
             call = whole[prompt.key]
             if answered_by_person(call):
@@ -251,14 +251,14 @@ class _GameTold(StoredGame):
         model = next((whole[one.key]["model"] for one in prompts if _is_missing(one, whole)), "")
         return prompts, f"those of {model} were not kept, and cannot be made again" if model else ""
 
-    def _told(self, prompt: PromptShown, call: Mapping[str, Any]) -> CallTold:
+    def _told(self, prompt: PromptShown, call: Mapping[str, Any]) -> TranscriptCall:
         model = call["model"]
         names = ("prompt_tokens", "completion_tokens", "cached_tokens", "cost")
         used = Usage(*(call[name] for name in names))
         known = used.cost or not unpriced({model: used}, self.prices)
         cost = used.cost if known else None
         estimated = model in self.uncounted
-        return CallTold(prompt, model, used, cost, estimated, call["finish"], call["latency"])
+        return TranscriptCall(prompt, model, used, cost, estimated, call["finish"], call["latency"])
 
 
 def _is_missing(prompt: PromptShown, whole: Mapping[str, Mapping[str, Any]]) -> bool:
@@ -287,7 +287,7 @@ def _in_words(record: GameRecord, turn: PastTurn) -> str:
     return "" if turn.action is None else label(turn.action, turn.kind, record.ruleset)
 
 
-def _ended(record: GameRecord, seat: int) -> WonOrLost | None:
+def _ended(record: GameRecord, seat: int) -> TranscriptEnd | None:
     outcome = record.outcome
     if outcome is None:
         return None
@@ -296,4 +296,4 @@ def _ended(record: GameRecord, seat: int) -> WonOrLost | None:
     gone = record.facts.left(seat)
     left = None if gone is None else (gone.round, gone.how)
     won = None if village is None else village is not wolf
-    return WonOrLost(outcome.winner.value, outcome.reason.value, won, left)
+    return TranscriptEnd(outcome.winner.value, outcome.reason.value, won, left)

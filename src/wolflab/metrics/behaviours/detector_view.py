@@ -181,14 +181,14 @@ class DetectorView:
     wolves: frozenset[int]
     statements: list[Statement] = field(default_factory=list)
     ballots: list[Ballot] = field(default_factory=list)
-    deeds: list[NightAction] = field(default_factory=list)
+    night_actions: list[NightAction] = field(default_factory=list)
     checks: list[tuple[int, Learned]] = field(default_factory=list)
     """(round, result) of each check."""
-    debates: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    alive_in_discussion: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """Round → the living at the start of its discussion."""
     silences: set[tuple[int, int, str]] = field(default_factory=set)
     """(round, seat, place) of players who were asked to speak and said nothing."""
-    musings: list[PrivateText] = field(default_factory=list)
+    private_texts: list[PrivateText] = field(default_factory=list)
 
     @classmethod
     def of(cls, record: GameRecord | DetectorView) -> DetectorView:
@@ -204,7 +204,7 @@ class DetectorView:
         """The side of a seat."""
         return "werewolves" if seat in self.wolves else "village"
 
-    def fellows(self, seat: int, other: int) -> bool:
+    def same_side(self, seat: int, other: int) -> bool:
         """Whether two seats are on the same side."""
         return (seat in self.wolves) == (other in self.wolves)
 
@@ -321,14 +321,14 @@ class _Walk:
             target = self.victims.get(event.seat)
         if target is not None:
             meant = ask not in self.stand_ins
-            self.view.deeds.append(NightAction(at, ask, round, event.seat, event.kind, target, meant))
+            self.view.night_actions.append(NightAction(at, ask, round, event.seat, event.kind, target, meant))
 
     def _said(self, at: int, event: Said) -> None:
         view, seat, round, living = self.view, event.seat, self.public.round, self.public.living
         if event.where != self.where:
             self.where, self.asked_today = event.where, frozenset()
         if event.where == "discussion":
-            view.debates.setdefault(round, living)
+            view.alive_in_discussion.setdefault(round, living)
         ask = self._ask(at, ASKED[event.where], seat)
         if event.text:
             unread = not can_be_read(event.text, view.names)
@@ -361,8 +361,8 @@ class _Walk:
                         kind = "reflection"
                     case _:
                         continue
-                musing = PrivateText(at, turn.ask, turn.round, turn.seat, kind, turn.kind, text)
-                self.view.musings.append(musing)
+                private = PrivateText(at, turn.ask, turn.round, turn.seat, kind, turn.kind, text)
+                self.view.private_texts.append(private)
 
 
 def _reports(acts: tuple[Act, ...], signs: tuple[Sign, ...], seat: int) -> tuple[Report, ...]:

@@ -39,7 +39,7 @@ def _slip(view: DetectorView, statement: Statement) -> str:
 
 
 @dataclass(slots=True)
-class _Story:
+class _OwnClaims:
     """A player's statements about itself so far."""
 
     held: dict[str, int] = field(default_factory=dict)
@@ -53,12 +53,12 @@ class _Story:
 
 def find_contradiction(view: DetectorView) -> Iterator[Evidence]:
     """See `CONTRADICTION`. Once for each statement, at the later one."""
-    stories: dict[int, _Story] = defaultdict(_Story)
+    claims: dict[int, _OwnClaims] = defaultdict(_OwnClaims)
     for statement in view.statements:
-        story = stories[statement.seat]
-        if why := _against(view, story, statement):
+        own = claims[statement.seat]
+        if why := _against(view, own, statement):
             yield Evidence(statement, why)
-        _remember(view, story, statement)
+        _remember(view, own, statement)
 
 
 def _implied(view: DetectorView, statement: Statement) -> set[str]:
@@ -79,44 +79,44 @@ def _implied(view: DetectorView, statement: Statement) -> set[str]:
     return implied
 
 
-def _against(view: DetectorView, story: _Story, statement: Statement) -> str:
+def _against(view: DetectorView, own: _OwnClaims, statement: Statement) -> str:
     held = set(statement.roles_claimed)
     if len(held) > 1:
         return f"claims to be a {' and a '.join(sorted(held))} at once"
     for role in sorted(held or _implied(view, statement)):
-        for before, round in story.held.items():
+        for before, round in own.held.items():
             if before != role:
                 return f"is the {role} now, and was the {before} in round {round}"
-        if role in story.denied:
-            return f"is the {role} now, which it denied in round {story.denied[role]}"
-        if story.idle is not None and ROLES[role].nightly:
-            return f"is the {role} now, and had nothing to do at night in round {story.idle}"
+        if role in own.denied:
+            return f"is the {role} now, which it denied in round {own.denied[role]}"
+        if own.idle is not None and ROLES[role].nightly:
+            return f"is the {role} now, and had nothing to do at night in round {own.idle}"
     for claim in statement.claims:
-        if claim.denied and claim.role in story.held:
-            return f"is not the {claim.role} now, and was in round {story.held[claim.role]}"
+        if claim.denied and claim.role in own.held:
+            return f"is not the {claim.role} now, and was in round {own.held[claim.role]}"
     if any(statement.signs_of_kind("idle")):
-        nightly = [role for role in (*story.held, *sorted(held)) if ROLES[role].nightly]
+        nightly = [role for role in (*own.held, *sorted(held)) if ROLES[role].nightly]
         if nightly:
             return f"has nothing to tell of the night, and claims to be the {nightly[0]}"
     for report in statement.reports:
         is_wolf = report.what == WEREWOLF
-        if report.kind == "see" and report.what and story.saw.get(report.target, is_wolf) != is_wolf:
+        if report.kind == "see" and report.what and own.saw.get(report.target, is_wolf) != is_wolf:
             return f"tells the check of {view.name(report.target)} another way than before"
     return ""
 
 
-def _remember(view: DetectorView, story: _Story, statement: Statement) -> None:
+def _remember(view: DetectorView, own: _OwnClaims, statement: Statement) -> None:
     held = set(statement.roles_claimed)
     for role in sorted(held or _implied(view, statement)):
-        story.held.setdefault(role, statement.round)
+        own.held.setdefault(role, statement.round)
     for claim in statement.claims:
         if claim.denied:
-            story.denied.setdefault(claim.role, statement.round)
-    if any(statement.signs_of_kind("idle")) and story.idle is None:
-        story.idle = statement.round
+            own.denied.setdefault(claim.role, statement.round)
+    if any(statement.signs_of_kind("idle")) and own.idle is None:
+        own.idle = statement.round
     for report in statement.reports:
         if report.kind == "see" and report.what:
-            story.saw.setdefault(report.target, report.what == WEREWOLF)
+            own.saw.setdefault(report.target, report.what == WEREWOLF)
 
 
 SELF_EXPOSURE = Behaviour(

@@ -97,9 +97,9 @@ def find_impossible_abilities(view: DetectorView) -> Iterator[Evidence]:
     for statement in view.statements:
         if why := _claimed(view, statement) or _too_much(view, statement):
             yield Evidence(statement, why)
-    for musing in view.musings:
-        if why := _wrong_verb(musing) if musing.kind == "mistake" else _thinks(view, musing):
-            yield Evidence(musing, why)
+    for private in view.private_texts:
+        if why := _wrong_verb(private) if private.kind == "mistake" else _thinks(view, private):
+            yield Evidence(private, why)
 
 
 def _claimed(view: DetectorView, statement: Statement) -> str:
@@ -134,17 +134,17 @@ _ACTED = re.compile(r"check|verif|inspect|investigat|protect|guarded|saved|poiso
 _SCHEMES = re.compile(r"\b(?:claim|pretend|pose|lie|bluff|say that|tell them|convince)", re.IGNORECASE)
 
 
-def _thinks(view: DetectorView, musing: PrivateText) -> str:
+def _thinks(view: DetectorView, private: PrivateText) -> str:
     """A private text of a village player with a night action that its role does not have.
 
     Private texts deceive nobody; but a Werewolf's plans may use the role that it will pretend to have.
     """
-    own = view.roles[musing.seat]
-    if musing.seat in view.wolves or not _ACTED.search(musing.text) or _SCHEMES.search(musing.text):
+    own = view.roles[private.seat]
+    if private.seat in view.wolves or not _ACTED.search(private.text) or _SCHEMES.search(private.text):
         return ""
-    for act in read(musing.text, view.names, musing.seat):
+    for act in read(private.text, view.names, private.seat):
         kind = getattr(act, "kind", "")
-        if kind and act.speaker == musing.seat and own not in HOLDERS[kind]:
+        if kind and act.speaker == private.seat and own not in HOLDERS[kind]:
             return f"thinks of a night action that a {own} does not have ({kind})"
     return ""
 
@@ -162,12 +162,12 @@ _CHOICE = re.compile(
 )
 
 
-def _wrong_verb(musing: PrivateText) -> str:
+def _wrong_verb(private: PrivateText) -> str:
     """A reply at night that chooses another role's action (003 A.4, second example)."""
-    asked = "protect" if musing.ask_kind in SHIELDS else musing.ask_kind
+    asked = "protect" if private.ask_kind in SHIELDS else private.ask_kind
     if asked not in _VERBS or asked not in DUTIES:
         return ""
-    text = musing.text.lower()
+    text = private.text.lower()
     if _VERBS[asked].search(text):
         return ""
     for match in _CHOICE.finditer(text):

@@ -46,11 +46,11 @@ def _plain_face(statement: Statement) -> bool:
 
 def find_cooperation(view: DetectorView) -> Iterator[Evidence]:
     """See `COOPERATION`."""
-    for deed in view.deeds:
-        shields = deed.kind in SAVES and view.fellows(deed.seat, deed.target)
-        if shields and deed.meant and shields_trusted(view, deed):
-            why = f"shields its fellow {view.name(deed.target)}"
-            yield Evidence(deed, why, deed.target)
+    for action in view.night_actions:
+        shields = action.kind in SAVES and view.same_side(action.seat, action.target)
+        if shields and action.meant and shields_trusted(view, action):
+            why = f"shields its fellow {view.name(action.target)}"
+            yield Evidence(action, why, action.target)
     yield from _pack_talk(view)
     for ballots in _ballots_by_round(view).values():
         yield from _votes_together(view, ballots)

@@ -54,7 +54,7 @@ def trust_tables(record: GameRecord | DetectorView) -> tuple[TrustTable, ...]:
     seats = range(len(view.roles))
     tables = []
     before: frozenset[SeatPair] = frozenset()
-    for day, alive in view.debates.items():
+    for day, alive in view.alive_in_discussion.items():
         pairs = frozenset((i, j) for i, j in shown[day] if i in alive and j in alive)
         tables.append(
             TrustTable(
@@ -77,8 +77,8 @@ def _shown(view: DetectorView) -> dict[int, set[SeatPair]]:
     for statement in view.statements:
         trusted = trust_in_words(view, statement)
         shown[statement.round] |= {(statement.seat, target) for target in trusted if target != statement.seat}
-    for musing in view.musings:
-        if musing.kind == "reflection":
-            trusted = trust_in_thought(view, musing)
-            shown[musing.round] |= {(musing.seat, target) for target in trusted if target != musing.seat}
+    for private in view.private_texts:
+        if private.kind == "reflection":
+            trusted = trust_in_thought(view, private)
+            shown[private.round] |= {(private.seat, target) for target in trusted if target != private.seat}
     return shown

@@ -248,9 +248,9 @@ def _reports(view: DetectorView, statement: Statement) -> Iterator[Falsehood]:
         if report.kind != "see":
             kinds = {"poison"} if report.kind == "poison" else SAVES
             taken = any(
-                deed.seat == statement.seat and deed.kind in kinds and deed.target == report.target
-                for deed in view.deeds
-                if deed.round <= statement.round
+                action.seat == statement.seat and action.kind in kinds and action.target == report.target
+                for action in view.night_actions
+                if action.round <= statement.round
             )
             if not taken:
                 yield f"tells of a night action on {name} that was not taken ({report.kind})", report.target
