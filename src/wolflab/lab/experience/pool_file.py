@@ -171,7 +171,7 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
     if not path.is_file():
         raise StoreError(
             f"{path}: there is no such pool; make one with: wolflab experience build, or copy it back from "
-            "where its run is whole"
+            "an intact copy of its run"
         )
     # Opened for writing if possible: an incomplete transaction of a killed writer is rolled back first.
     with _usable(path), _undamaged(path), closing(connect(path, "rw")) as db:
@@ -182,7 +182,7 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
         if version not in (1, FORMAT):
             raise StoreError(
                 f"{path} is a pool of format {version}, and this wolflab reads 1 and {FORMAT}; use the "
-                "version that made it, or build it anew"
+                "version that made it, or build it again"
             )
         if version == 1:
             db.executescript(_FORMAT_1)
@@ -199,7 +199,7 @@ def _usable(path: Path) -> Iterator[None]:
         if kind is NotNow:
             then = "if the disk is full or read-only, mend that and go on"
             raise kind(f"{path}: the pool cannot be used now ({error}); {then}") from None
-        then = "copy it back from where it is whole, or build it anew"
+        then = "restore it from an intact copy, or build it again"
         raise kind(f"{path} is no pool of experience, or damaged ({error}); {then}") from None
 
 
@@ -210,7 +210,7 @@ def _undamaged(path: Path) -> Iterator[None]:
         yield
     except (TypeError, ValueError, LookupError, OverflowError, RecursionError, ModelError) as error:
         raise StoreError(
-            f"{path} is damaged ({error}); copy it back from where it is whole, or build it anew"
+            f"{path} is damaged ({error}); restore it from an intact copy, or build it again"
         ) from None
 
 
@@ -345,7 +345,7 @@ def add_state(
         if states and deals <= last:
             raise StoreError(
                 f"{path} was made up to {last} deals, and the state after {deals} is missing; delete the "
-                "file, and its run makes it anew when it is resumed"
+                "file, and its run makes it again when it is resumed"
             )
         n, u = (states[last].n, states[last].vectors) if states else (0, 0)
         places = dict(db.execute("SELECT reflection, vector FROM experiences"))

@@ -228,7 +228,7 @@ def sampled_decisions(key: AnswerKey, store: Store) -> dict[str, RecordedDecisio
         if first.head != hash_of(record.lines[-1]) and not record.erased:
             raise StoreError(
                 f"{store.path} is not the run that this sample was drawn from: its game {game} was played "
-                "otherwise (the same experiment, run anew?); name the right one with --run"
+                "otherwise (the same experiment, run again?); name the right one with --run"
             )
         for decision in recorded_decisions(record, f"{store.path.name}, game {game}"):
             if decision.ask.id in wanted:

@@ -179,7 +179,7 @@ class CallStore:
             store.close()
             raise StoreError(
                 f"{path}: it was begun otherwise ({', '.join(differing)}); go on as it was begun, or move it "
-                "away and begin anew"
+                "away and start again"
             )
         return store
 

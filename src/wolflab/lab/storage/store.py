@@ -566,5 +566,5 @@ def asker(game: int) -> str:
 def _experiment(path: Path, meanings: str | None) -> Experiment:
     file = path / "experiment.yaml"
     if not file.is_file():
-        raise StoreError(f"{path} is no whole run: experiment.yaml is missing; copy it back")
+        raise StoreError(f"{path} is an incomplete run: experiment.yaml is missing; copy it back")
     return load_experiment(file, meanings=meanings)

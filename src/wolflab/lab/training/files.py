@@ -253,4 +253,4 @@ def lost_seed_file(file: Path, problem: str) -> StoreError:
 
 def retrain_advice(folder: Path) -> str:
     """The advice to train a seed again. folder: the seed's."""
-    return f"remove the folder {folder.name} to train this seed anew"
+    return f"remove the folder {folder.name} to train this seed again"

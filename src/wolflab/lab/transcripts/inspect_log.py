@@ -117,11 +117,11 @@ def _write(log: ConditionLog, folder: Path, texts: bool) -> LogWritten:
     path = folder / f"{log.file}.eval"
     made, counted = log.maker, _Counted()
     with aside(path) as half, ZipFile(half, "w", ZIP_DEFLATED) as archive, TemporaryFile() as summaries:
-        for told in seats_of_condition(log.store, log.condition, texts):
-            sample = made.sample(told)
+        for seat in seats_of_condition(log.store, log.condition, texts):
+            sample = made.sample(seat)
             _put(archive, f"samples/{sample['id']}_epoch_{sample['epoch']}.json", [encoded(sample)])
             summaries.write((b"," if counted.samples else b"") + encoded(_summary(sample)))
-            counted.add(told)
+            counted.add(seat)
         summaries.seek(0)
         _put(archive, "summaries.json", [b"[", *iter(lambda: summaries.read(1 << 20), b""), b"]"])
         _put(archive, "header.json", [encoded(_header(log, counted))])
@@ -161,17 +161,17 @@ class _Counted:
     winners: dict[str, int] = field(default_factory=dict)
     usage: dict[str, tuple[CallTotals, bool]] = field(default_factory=dict)
 
-    def add(self, told: SeatTranscript) -> None:
+    def add(self, seat: SeatTranscript) -> None:
         """Add a sample."""
         self.samples += 1
-        self.over += told.game.over
-        self.ids.add(SampleMaker.id_of(told))
-        if told.ended is not None and told.counts:
+        self.over += seat.game.over
+        self.ids.add(SampleMaker.id_of(seat))
+        if seat.ended is not None and seat.counts:
             self.scored += 1
-            self.survived += told.ended.left is None
-            if not told.seat:
-                self.winners[told.ended.winner] = self.winners.get(told.ended.winner, 0) + 1
-        for model, (totals, known) in usage_by_model(told.calls).items():
+            self.survived += seat.ended.left is None
+            if not seat.seat:
+                self.winners[seat.ended.winner] = self.winners.get(seat.ended.winner, 0) + 1
+        for model, (totals, known) in usage_by_model(seat.calls).items():
             before, known_before = self.usage.get(model, (CallTotals(), True))
             self.usage[model] = before + totals, known and known_before
             self.seconds += totals.latency

@@ -62,16 +62,16 @@ class SampleMaker:
     day: datetime
     facts: Mapping[str, Any]
 
-    def sample(self, told: SeatTranscript) -> Json:
+    def sample(self, seat: SeatTranscript) -> Json:
         """See the module."""
-        return _Sample(self, told).made()
+        return _Sample(self, seat).made()
 
     @staticmethod
-    def id_of(told: SeatTranscript) -> str:
+    def id_of(seat: SeatTranscript) -> str:
         """The id of a sample: equal for the same cards and seat in every condition, so that logs can be
         compared.
         """
-        return f"deal-{told.game.deal:04}-seat-{told.seat:02}"
+        return f"deal-{seat.game.deal:04}-seat-{seat.seat:02}"
 
 
 @dataclass
@@ -79,7 +79,7 @@ class _Sample:
     """A sample under construction."""
 
     maker: SampleMaker
-    told: SeatTranscript
+    seat: SeatTranscript
     messages: list[Json] = field(default_factory=list)
     events: list[Json] = field(default_factory=list)
     pool: list[Json] = field(default_factory=list)
@@ -95,30 +95,30 @@ class _Sample:
     @property
     def uuid(self) -> str:
         """The sample's id."""
-        game = self.told.game
-        return name_of(self.maker.log, game.deal, game.repeat, self.told.seat)
+        game = self.seat.game
+        return name_of(self.maker.log, game.deal, game.repeat, self.seat.seat)
 
     def made(self) -> Json:
         """The complete sample."""
-        told, game = self.told, self.told.game
-        start: Json = {"id": self.maker.id_of(told), "input": _task(told), "target": told.side}
+        seat, game = self.seat, self.seat.game
+        start: Json = {"id": self.maker.id_of(seat), "input": _task(seat), "target": seat.side}
         start |= {"metadata": self._metadata()}
         self._event("sample_init", sample=start, state={})
-        for entry in told.entries:
+        for entry in seat.entries:
             if isinstance(entry, TranscriptSentence):
                 self._event("info", source="moderator", data=entry.text)
             else:
                 self._decision(entry)
-        scores = _scores(told)
+        scores = _scores(seat)
         for name, score in scores.items():
-            self._event("score", scorer=name, score=score, target=told.side)
-        usage = usage_by_model(told.calls)
-        calls = list(told.calls)
+            self._event("score", scorer=name, score=score, target=seat.side)
+        usage = usage_by_model(seat.calls)
+        calls = list(seat.calls)
         sample: Json = {
             **start,
             "epoch": game.repeat + 1,
             "messages": self.messages,
-            "output": _output(calls[-1]) if calls else {"model": told.model, "choices": []},
+            "output": _output(calls[-1]) if calls else {"model": seat.model, "choices": []},
             "scores": scores or None,
             "store": {},
             "events": self.events,
@@ -133,7 +133,7 @@ class _Sample:
             "uuid": self.uuid,
         }
         if not game.over:
-            sample |= {"error": _error(told)}
+            sample |= {"error": _error(seat)}
         return sample
 
     # -- events -----------------------------------------------------------------------------
@@ -223,30 +223,30 @@ class _Sample:
         return (self.maker.day + timedelta(seconds=seconds)).isoformat()
 
     def _metadata(self) -> Json:
-        told, game = self.told, self.told.game
+        seat, game = self.seat, self.seat.game
         said: Json = {
             **self.maker.facts,
             "condition": game.condition,
             "game": game.id,
             "deal": game.deal,
             "repeat": game.repeat,
-            "seat": told.seat,
-            "player": told.player,
-            "role": told.role,
-            "side": told.side,
-            "model": told.model,
-            "recipe": told.recipe,
+            "seat": seat.seat,
+            "player": seat.player,
+            "role": seat.role,
+            "side": seat.side,
+            "model": seat.model,
+            "recipe": seat.recipe,
             "state": str(game.status),
-            "counts": told.counts,
-            "tokens_estimated": any(call.estimated for call in told.calls),
+            "counts": seat.counts,
+            "tokens_estimated": any(call.estimated for call in seat.calls),
         }
-        if told.ended is not None:
-            left = told.ended.left or (None, None)
-            said |= {"winner": told.ended.winner, "reason": told.ended.reason, "rounds": told.rounds}
+        if seat.ended is not None:
+            left = seat.ended.left or (None, None)
+            said |= {"winner": seat.ended.winner, "reason": seat.ended.reason, "rounds": seat.rounds}
             said |= {"left_round": left[0], "left_by": left[1]}
-        if told.left_out:
-            said |= {"prompts_left_out": told.left_out}
-        return said | {"table": dict(told.table), "measures": dict(told.values)}
+        if seat.left_out:
+            said |= {"prompts_left_out": seat.left_out}
+        return said | {"table": dict(seat.table), "measures": dict(seat.values)}
 
 
 def _message(message: tuple[str, str]) -> Json:
@@ -278,26 +278,26 @@ def _by_step(notes: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
 # -- scores, usage, errors ------------------------------------------------------------------------------
 
 
-def _task(told: SeatTranscript) -> str:
+def _task(seat: SeatTranscript) -> str:
     """The sample's input for lists: the player's task."""
-    who = f"{told.player} plays the {told.role}" if told.role else f"{told.player} plays"
-    return f"{who}. Game {told.game.id}: deal {told.game.deal}, repeat {told.game.repeat}."
+    who = f"{seat.player} plays the {seat.role}" if seat.role else f"{seat.player} plays"
+    return f"{who}. Game {seat.game.id}: deal {seat.game.deal}, repeat {seat.game.repeat}."
 
 
-def _scores(told: SeatTranscript) -> Json:
+def _scores(seat: SeatTranscript) -> Json:
     """The scores: whether the player's side won, and whether it survived. Empty for a game that does not
     count.
     """
-    if told.ended is None or not told.counts:
+    if seat.ended is None or not seat.counts:
         return {}
-    won = "N" if told.ended.won is None else "C" if told.ended.won else "I"
-    left = told.ended.left
+    won = "N" if seat.ended.won is None else "C" if seat.ended.won else "I"
+    left = seat.ended.left
     gone = "lived to the end" if left is None else f"{_LEFT[left[1]]} in round {left[0]}"
     winner = {"village": "the village won", "werewolves": "the Werewolves won"}.get(
-        told.ended.winner, "nobody won"
+        seat.ended.winner, "nobody won"
     )
     return {
-        "won": {"value": won, "answer": told.ended.winner, "explanation": f"{winner}: {told.ended.reason}"},
+        "won": {"value": won, "answer": seat.ended.winner, "explanation": f"{winner}: {seat.ended.reason}"},
         "survived": {"value": "C" if left is None else "I", "explanation": gone},
     }
 
@@ -338,8 +338,8 @@ def model_usage(totals: CallTotals, priced: bool) -> Json:
     return said | {"total_cost": used.cost} if priced else said
 
 
-def _error(told: SeatTranscript) -> Json:
-    why = f"the game is {told.game.status}: {told.game.error or 'it is being played, or was stopped'}"
+def _error(seat: SeatTranscript) -> Json:
+    why = f"the game is {seat.game.status}: {seat.game.error or 'it is being played, or was stopped'}"
     return {"message": why, "traceback": why, "traceback_ansi": why}
 
 

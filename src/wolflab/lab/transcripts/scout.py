@@ -97,8 +97,8 @@ def _write(log: ConditionLog, folder: Path, texts: bool) -> LogWritten:
             rows.clear()
 
         size = 0
-        for told in seats_of_condition(log.store, log.condition, texts):
-            row = _row(log, told, made.sample(told))
+        for seat in seats_of_condition(log.store, log.condition, texts):
+            row = _row(log, seat, made.sample(seat))
             rows.append(row)
             size += sum(len(row[name]) for name in ("messages", "events", "events_data"))
             written.samples += 1
@@ -109,24 +109,24 @@ def _write(log: ConditionLog, folder: Path, texts: bool) -> LogWritten:
     return written
 
 
-def _row(log: ConditionLog, told: SeatTranscript, sample: Json) -> Json:
+def _row(log: ConditionLog, seat: SeatTranscript, sample: Json) -> Json:
     """A sample as a row; missing values are empty."""
     metadata, scores = sample["metadata"], sample["scores"] or {}
     won = scores.get("won", {})
-    described = told.described.get("model")
+    described = seat.described.get("model")
     settings = described.get("settings") if isinstance(described, Mapping) else None
     return {
         "transcript_id": sample["uuid"],
         "source_type": SOURCE,
         "source_id": log.name,
-        "source_uri": f"{log.store.path.name}, game {told.game.id}",
+        "source_uri": f"{log.store.path.name}, game {seat.game.id}",
         "date": sample["started_at"],
         "task_set": log.task,
         "task_id": sample["id"],
         "task_repeat": sample["epoch"],
-        "agent": told.recipe or None,
-        "agent_args": _json(told.described.get("recipe")),
-        "model": told.model or None,
+        "agent": seat.recipe or None,
+        "agent_args": _json(seat.described.get("recipe")),
+        "model": seat.model or None,
         "model_options": _json(settings),
         "score": won.get("value"),
         "score_explanation": won.get("explanation"),
