@@ -46,7 +46,7 @@ from wolflab.lab.training.plan import (
     side_of,
     target_of,
 )
-from wolflab.lab.training.run import FILE, TrainingStep, read_training, run_training, start_training
+from wolflab.lab.training.run import FILE, TrainingStep, run_training, start_training, training_in
 from wolflab.match import Draws, Match, play, run_now
 from wolflab.models.embedders import resolve_embedder
 from wolflab.policy.settings import PPO
@@ -558,7 +558,7 @@ def test_of_two_that_begin_in_one_directory_one_is_refused(tmp_path: Path) -> No
         keep = training_files.keep_frozen
         patch.setattr(training_files, "keep_frozen", late)
         start_training(tiny(), folder)
-    assert read_training(folder) == tiny()
+    assert training_in(folder) == tiny()
     with pytest.raises(StoreError, match="already holds a training"):
         start_training(tiny(seeds=[2]), folder)
     with pytest.raises(StoreError, match="already holds a training"):
@@ -567,7 +567,7 @@ def test_of_two_that_begin_in_one_directory_one_is_refused(tmp_path: Path) -> No
 
 def test_a_directory_that_is_no_training_or_holds_one_already(whole: Path, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is no training"):
-        read_training(tmp_path)
+        training_in(tmp_path)
     with pytest.raises(StoreError, match="already holds a training"):
         start_training(tiny(), whole)
 

@@ -92,7 +92,7 @@ def start_training(experiment: TrainingSpec, out: Path | None = None) -> Path:
     return folder
 
 
-def read_training(folder: Path) -> TrainingSpec:
+def training_in(folder: Path) -> TrainingSpec:
     """The training in a run's directory; StoreError if there is none."""
     if not (folder / FILE).is_file():
         raise StoreError(
@@ -104,10 +104,10 @@ def read_training(folder: Path) -> TrainingSpec:
 
 def run_training(folder: Path, watch: TrainingWatch = lambda progress: None) -> None:
     """Train every seed of the run in `folder`, each from its last state."""
-    read_training(folder)
+    training_in(folder)
     _need_torch()
     with held(folder):
-        experiment = read_training(folder)  # read it again now that the lock is held
+        experiment = training_in(folder)  # read it again now that the lock is held
         files.check_frozen(experiment, folder)
         with rollout_workers(experiment) as workers:
             for seed in experiment.seeds:
@@ -373,7 +373,7 @@ def verify_training(folder: Path) -> Iterator[tuple[int, int, str]]:
 
     StoreError for faults of the training itself.
     """
-    experiment = read_training(folder)
+    experiment = training_in(folder)
     files.check_frozen(experiment, folder)
     for seed in experiment.seeds:
         made, problem = 0, ""

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from ...errors import WolflabError
 from ...lab.storage.overview import RunCounts, StopCause
 from ...lab.training.files import log_of, seed_folder
-from ...lab.training.run import read_training
+from ...lab.training.run import training_in
 from ...metrics.rows import UNFINISHED
 from ..report.links import games_address
 from ..report.numbers import cost_in_words, number, tiles
@@ -115,7 +115,7 @@ def _state(run: IndexedRun, counts: RunCounts) -> Cell:
 
 def _trained(folder: Path) -> tuple[str, Cell]:
     """How far a training is: updates of all seeds."""
-    spec = read_training(folder)
+    spec = training_in(folder)
     logs = [log_of(seed_folder(folder, seed)) for seed in spec.seeds]
     done = sum(max(0, len(log) - 1) for log in logs)
     planned = spec.training.updates * len(spec.seeds)
@@ -237,7 +237,7 @@ def _conditions(counts: RunCounts) -> str:
 
 def _training(run: IndexedRun) -> tuple[str, bool]:
     """How far each seed is."""
-    spec = read_training(run.path)
+    spec = training_in(run.path)
     rows: list[TableRow] = []
     for seed in spec.seeds:
         log = log_of(seed_folder(run.path, seed))

@@ -18,7 +18,7 @@ from ...lab.storage.run_files import TRAINING, held_elsewhere, is_held
 from ...lab.storage.store import Store
 from ...lab.studies.plan import STUDY
 from ...lab.training.files import log_of, seed_folder, training_result
-from ...lab.training.run import read_training
+from ...lab.training.run import training_in
 from ...metrics.rows import UNFINISHED
 from ...usage import Cost
 from ..report.numbers import UNKNOWN, cost_in_words, number
@@ -89,7 +89,7 @@ def _show_calls(console: Console, path: Path, progress: dict[str, tuple[int, int
 
 
 def _show_training(console: Console, path: Path) -> None:
-    spec = read_training(path)
+    spec = training_in(path)
     made = {seed: max(0, len(log_of(seed_folder(path, seed))) - 1) for seed in spec.seeds}
     for seed, n in made.items():
         say(console, f"seed {seed}: {n} of {counted(spec.training.updates, 'update')}")
