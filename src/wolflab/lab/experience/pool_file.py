@@ -199,7 +199,7 @@ def _usable(path: Path) -> Iterator[None]:
         if kind is NotNow:
             then = "if the disk is full or read-only, mend that and go on"
             raise kind(f"{path}: the pool cannot be used now ({error}); {then}") from None
-        then = "restore it from an intact copy, or build it again"
+        then = "copy it back from an intact copy, or build it again"
         raise kind(f"{path} is no pool of experience, or damaged ({error}); {then}") from None
 
 
@@ -210,7 +210,7 @@ def _undamaged(path: Path) -> Iterator[None]:
         yield
     except (TypeError, ValueError, LookupError, OverflowError, RecursionError, ModelError) as error:
         raise StoreError(
-            f"{path} is damaged ({error}); restore it from an intact copy, or build it again"
+            f"{path} is damaged ({error}); copy it back from an intact copy, or build it again"
         ) from None
 
 

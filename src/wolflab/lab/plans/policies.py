@@ -163,4 +163,4 @@ def digests_in(folder: Path) -> dict[str, str]:
 
 def lost_file(file: Path, problem: str, or_else: str = ANEW) -> StoreError:
     """The error for a missing or changed file that a run needs, with advice."""
-    return StoreError(f"{file}: {problem}; restore it from an intact copy, or {or_else}")
+    return StoreError(f"{file}: {problem}; copy it back from an intact copy, or {or_else}")

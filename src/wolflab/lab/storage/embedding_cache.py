@@ -285,5 +285,5 @@ def _usable(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         raise error_kind(error)(
             f"{path}: embeddings cannot be kept or read there ({error}); if the disk is full or read-only, "
-            "mend that and go on; if the file is damaged, restore it from an intact copy"
+            "mend that and go on; if the file is damaged, copy it back from an intact copy"
         ) from None

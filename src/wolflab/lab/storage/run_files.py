@@ -303,7 +303,7 @@ def unusable(path: Path, error: sqlite3.Error) -> StoreError:
         )
     return kind(
         f"{path / 'run.sqlite'} cannot be used ({error}); if the disk is full or read-only, mend that and "
-        "resume the run; if the file is damaged, restore it from an intact copy"
+        "resume the run; if the file is damaged, copy it back from an intact copy"
     )
 
 
