@@ -26,7 +26,7 @@ from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.specs import PlayerSpec
 from wolflab.lab.runs import runner
 from wolflab.lab.runs.casting import PlayerBuilder
-from wolflab.lab.runs.forecast import Interval90, RunForecast, Seen, ask_some, forecast, seen_in
+from wolflab.lab.runs.forecast import Interval90, RunForecast, Seen, forecast, observed_in, sample_replies
 from wolflab.lab.runs.rehearsal import rehearse
 from wolflab.lab.storage.store import Store
 from wolflab.models.base import Model, Request, Response
@@ -135,15 +135,18 @@ def simulate(number: int, deals: int, ask: int, folder: Path) -> dict[tuple[str,
     def predicted(seen: Seen) -> RunForecast:
         return forecast(rehearsed, {"all": deals}, seen)
 
+    sampled = asyncio.run(sample_replies(Players(experiment, folder, models), rehearsed, ask))
     forecasts = {
         "before": predicted(Seen()),
-        "asked": predicted(asyncio.run(ask_some(Players(experiment, folder, models), rehearsed, ask))[0]),
+        "asked": predicted(
+            asyncio.run(sample_replies(Players(experiment, folder, models), rehearsed, ask))[0]
+        ),
     }
     with Store.create(folder / str(number), experiment) as store:
 
         def watch(progress: runner.Progress) -> None:
             if progress.over >= FIRST and "first games" not in forecasts:
-                forecasts["first games"] = predicted(seen_in(store))
+                forecasts["first games"] = predicted(observed_in(store))
 
         asyncio.run(runner.playing(store, watch, True, Players(experiment, store.path, models)))
         came = store.called().totals

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from wolflab.lab.experience.run_pools import EmbedderOf, Pools, provide
+from wolflab.lab.experience.run_pools import EmbedderOf, Pools, make_pools
 from wolflab.lab.plans.loading import build
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import GameRow, Store
@@ -41,7 +41,7 @@ def main(deals: int) -> None:
     async def timed(store: Store, pools: Pools, rows: Sequence[GameRow], embedder: EmbedderOf) -> None:
         nonlocal spent
         start = time.process_time()
-        await provide(store, pools, rows, embedder)
+        await make_pools(store, pools, rows, embedder)
         spent += time.process_time() - start
 
     data: dict[str, Any] = {
@@ -53,7 +53,7 @@ def main(deals: int) -> None:
         },
         "deals": deals,
     }
-    with tempfile.TemporaryDirectory() as home, mock.patch.object(runner, "provide", timed):
+    with tempfile.TemporaryDirectory() as home, mock.patch.object(runner, "make_pools", timed):
         start = time.process_time()
         with Counted.create(Path(home) / "run", build(data)) as store:
             assert runner.play_run(store)

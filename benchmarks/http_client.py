@@ -150,7 +150,7 @@ def play(url: str, games: int, rounds: int, in_flight: int) -> Played:
         rows = store.games()
         chain = max(longest_call_chain(store.record(row.id)) for row in rows)
         calls = sum(one.calls for models in store.spent_by().values() for one in models.values())
-        kept = [call for row in rows[:_READ] for call in store.whole_calls_of(asker(row.id))]
+        kept = [call for row in rows[:_READ] for call in store.calls_with_prompts_of(asker(row.id))]
         bodies = [body_of(call["messages"], call["text"]) for call in kept[:_KEPT]]
     latency = sorted(call["latency"] for call in kept)
     return Played(calls, 1000 * cpu / calls, wall, chain, latency, bodies)

@@ -35,7 +35,7 @@ from wolflab.lab.labels.judging import (
     JudgeFile,
     criteria,
     judge,
-    judge_home,
+    judge_directory,
     question_of,
     read_judge,
     rule_labels,
@@ -147,7 +147,7 @@ def drawn(store: Store) -> Sample:
 
 def test_every_item_is_judged_once_and_kept(store: Store, drawn: Sample, tmp_path: Path) -> None:
     jury = Jury(said)
-    path = judge_home(tmp_path, jury.name)
+    path = judge_directory(tmp_path, jury.name)
     seen: list[tuple[int, int]] = []
 
     class Watching(BatchWatcher):
@@ -390,7 +390,7 @@ def test_a_budget_that_is_none_is_refused(
 def test_a_killed_judge_asks_nothing_twice(store: Store, drawn: Sample, tmp_path: Path) -> None:
     """kill -9 in the midst of its calls: those that were answered and committed are never made again."""
     write_key(drawn.key, tmp_path)
-    home = judge_home(tmp_path, "custom/wolf-1")
+    home = judge_directory(tmp_path, "custom/wolf-1")
     with http_server.running(latency=0.05) as server:
         server.faults.extend([http_server.Fault("text", body='{"reasonable": "yes"}')] * 60)
         command = [sys.executable, "-m", "wolflab", "annotate", "judge", str(tmp_path)]
@@ -426,7 +426,7 @@ def test_behaviours_can_be_judged_as_well(store: Store, drawn: Sample, tmp_path:
         criteria(["dancing"])
     two = criteria(["trust", "bluffing"])
     jury = Jury(lambda request: said(request, trust=False))
-    found = judged(drawn, store, jury, judge_home(tmp_path, jury.name, two), two)
+    found = judged(drawn, store, jury, judge_directory(tmp_path, jury.name, two), two)
     assert found.path.name == "judge-jury-one-behaviours"
     assert all(v.labels == {"reasonable": True, "trust": False, "bluffing": True} for v in found.verdicts)
     prompt = messages(jury.requests[0].question)[1].content
@@ -458,7 +458,7 @@ AHEAD = re.compile(
 USABLE = http_server.Fault("text", body='{"reasoning": "fine", "reasonable": "yes"}')
 
 
-def ahead_of(printed: str) -> list[float]:
+def calls_forecast(printed: str) -> list[float]:
     """Calls at least and at most, tokens of prompts and replies, USD, as they were told."""
     found = AHEAD.search(printed)
     assert found is not None, printed
@@ -476,7 +476,7 @@ def test_what_a_judge_takes_at_most_is_told_before_and_holds(
         model = {"model": "wolf-1", "base_url": server.base_url, "price": price, "max_tokens": 64}
         write_key(drawn.key, tmp_path)
         found, told = by_command(tmp_path, drawn, store, model)
-        least, most, prompt, reply, usd = ahead_of(told)
+        least, most, prompt, reply, usd = calls_forecast(told)
         calls = len(put(server))
         _, again = by_command(tmp_path, drawn, store, model)
     assert (least, most) == (24, 72)
@@ -501,7 +501,7 @@ def test_a_judge_that_goes_on_is_told_what_is_left(store: Store, drawn: Sample, 
     left, filed = 24 - len(first.verdicts), 6 - len(first.verdicts)
     assert first.verdicts
     assert filed
-    assert ahead_of(told)[:2] == [left, 3 * left - filed]
+    assert calls_forecast(told)[:2] == [left, 3 * left - filed]
 
 
 def test_a_dear_judge_begins_with_a_yes_or_a_budget(store: Store, drawn: Sample, tmp_path: Path) -> None:
@@ -515,7 +515,7 @@ def test_a_dear_judge_begins_with_a_yes_or_a_budget(store: Store, drawn: Sample,
         asked = r"This may take up to [\d,.]+ USD: begin it with wolflab annotate judge .*--yes"
         assert re.search(asked, refused.stderr)
         assert server.calls == 0
-        assert not judge_home(tmp_path, "wolf-1").exists()
+        assert not judge_directory(tmp_path, "wolf-1").exists()
         bounded = wolflab(*words, "--usd", "9")
         assert bounded.returncode == 1
         assert "may take up to" not in bounded.stderr
@@ -708,7 +708,7 @@ def test_from_a_run_to_the_tables(store: Store, tmp_path: Path) -> None:
         rows = [f"{item.id},{'no' if n % wrong == 0 else 'yes'}" for n, item in enumerate(drawn.key.rows)]
         (tmp_path / f"{name}.csv").write_text("\n".join(["id,reasonable", *rows]))
     jury = Jury(said)
-    judged(drawn, store, jury, judge_home(there, jury.name))
+    judged(drawn, store, jury, judge_directory(there, jury.name))
     tables = [tmp_path / "anna.csv", tmp_path / "ben.csv"]
     told += called(show_agreement, there, tables, width=160).stdout
     found = agree(there, tables, store)

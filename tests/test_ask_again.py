@@ -136,7 +136,7 @@ def test_prompts_of_a_real_models_run_are_its_first_attempts_in_its_words(tmp_pa
         model = f"{{model: my-model, base_url: '{server.base_url}'}}"
         path = played(tmp_path, BASE.replace("village", model).replace("deals: 6", "deals: 1"))
     with Store.open_for_reading(path) as store:
-        calls = {call["key"]: call["messages"] for call in store.whole_calls(1)}
+        calls = {call["key"]: call["messages"] for call in store.calls_with_prompts(1)}
         prompts = sample_prompts(store, 10_000)
     assert len(prompts) == sum(key.endswith("|0") for key in calls) > 10
     for prompt in prompts:

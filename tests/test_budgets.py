@@ -316,7 +316,7 @@ def test_the_tier_that_was_served_stands_with_the_call(tmp_path: Path) -> None:
         data["players"]["others"]["model"]["tier"] = "flex"
         with Store.create(tmp_path / "r", build(data)) as store:
             assert play_run(store)
-            assert {call["tier"] for call in store.whole_calls(1)} == {"flex"}
+            assert {call["tier"] for call in store.calls_with_prompts(1)} == {"flex"}
 
 
 def test_a_server_without_tiers_is_asked_without_one() -> None:

@@ -14,7 +14,7 @@ from wolflab.agents.policy.checkpoint import NumpyPolicy
 from wolflab.agents.policy.network import small
 from wolflab.agents.recipes import recipe
 from wolflab.lab.training.cloning_agent import CloningAgent, intent_of
-from wolflab.lab.training.games import EmbedInStep
+from wolflab.lab.training.games import LockstepEmbedder
 from wolflab.match import Draws, Match, Player, play, run_now
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.models.village import Village
@@ -33,7 +33,7 @@ class Class:
     """A table at which everybody is taught."""
 
     def __init__(self) -> None:
-        self.model, self.embedder = Village(), EmbedInStep(HashingEmbedder(DIMENSIONS))
+        self.model, self.embedder = Village(), LockstepEmbedder(HashingEmbedder(DIMENSIONS))
 
     def learner(self, policy: Policy) -> Player:
         return Player(CloningAgent(recipe("atomic"), policy), self.model, {"policy": self.embedder})

@@ -37,7 +37,7 @@ from wolflab.lab.runs import runner, tables
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.packing import pack
 from wolflab.lab.storage.store import Store
-from wolflab.lab.training.run import opened
+from wolflab.lab.training.run import training_in
 from wolflab.record import read_record
 from wolflab.record.chain import Chain, begins_with
 from wolflab.ui.commands import common as commands
@@ -624,5 +624,5 @@ def test_the_budget_and_the_rules_of_a_best_response_can_be_changed(monkeypatch:
     made = [word for change in changes for word in ("-o", change)]
     done = CliRunner().invoke(app, ["exploit", "vanilla", "--out", "e", *made])
     assert done.exit_code == 0, done.output
-    found = opened(Path("e"))
+    found = training_in(Path("e"))
     assert (found.training.ppo.minibatches, found.ruleset().max_rounds, found.title) == (2, 3, "mine")

@@ -164,7 +164,7 @@ def test_every_planned_game_is_there_with_its_state(run: OpenedRun, store: Store
         row = rows[game.id]
         assert (row["condition"], row["deal"], row["repeat"]) == (game.condition, game.deal, game.repeat)
         assert row["counts"] is (game.status == "done")
-        assert row["calls"] == sum(total.calls for total in store.came_to(game.id).values())
+        assert row["calls"] == sum(total.calls for total in store.game_totals(game.id).values())
         assert (row["error"] == "a reason") is (game.status == "failed")
 
 

@@ -214,7 +214,7 @@ def test_no_hash_is_left_by_which_a_guess_at_the_words_could_be_confirmed(home: 
     run = home / "run"
     with Store.open_for_reading(run) as store:
         before = store.record(1)
-        calls = [call for call in store.whole_calls(1) if call["model"] == "wolf-1"]
+        calls = [call for call in store.calls_with_prompts(1) if call["model"] == "wolf-1"]
     hashes = {call["request"] for call in calls} | {hash_of(before.lines[-1])}
     assert len(hashes) > 20
     chained = {hash_of(line) for line in before.lines if hash_of(line) != ROOT}
@@ -235,7 +235,7 @@ def test_no_hash_is_left_by_which_a_guess_at_the_words_could_be_confirmed(home: 
         assert not [found for found in hashes if found.encode() in held or bytes.fromhex(found) in held]
     with Store.open_for_reading(run) as store:
         after = store.record(1)
-        assert {call["request"] for call in store.whole_calls(1)} == {FORGOTTEN}
+        assert {call["request"] for call in store.calls_with_prompts(1)} == {FORGOTTEN}
     exported = (home / "beside" / "game-1.jsonl").read_bytes().splitlines()
     assert [hash_of(line) for line in exported] == [hash_of(line) for line in after.lines]
     assert [replace(turn, calls=[]) for turn in after.turns if turn.kind != "statement"] == [
@@ -272,7 +272,7 @@ def test_polls_are_chained_to_the_lines_as_they_are_now(tmp_path: Path) -> None:
 def test_whom_the_words_were_sent_to_is_told_and_kept(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = home / "run"
     with Store.open_for_reading(run) as store:
-        calls = [call for call in store.whole_calls(1) if call["model"] == "wolf-1"]
+        calls = [call for call in store.calls_with_prompts(1) if call["model"] == "wolf-1"]
         said = re.compile('Zebedee|player_1 said: "1"')
         holding = [call for call in calls if any(said.search(text) for _, text in call["messages"])]
     assert 0 < len(holding) < len(calls), "not all were sent them"
@@ -306,7 +306,7 @@ def test_what_others_repeat_stays_in_the_record_and_is_counted(
     assert "prompts and replies of models held the words" in told
     assert "1 of 1 record holds" in typed("verify", run)
     with Store.open_for_reading(run) as store:
-        assert not any("Zebedee" in call["text"] for call in store.whole_calls(1))
+        assert not any("Zebedee" in call["text"] for call in store.calls_with_prompts(1))
 
 
 def test_words_are_found_however_they_are_written() -> None:
@@ -361,7 +361,7 @@ def test_whoever_says_the_same_in_another_run_keeps_it(
     typed("erase", run, "--seat", "1", "--also", tmp_path / "all")
     assert "1 of 1 record holds" in typed("verify", other, "--agents")
     with Store.open_for_reading(other) as store:
-        assert any(SECRET in call["text"] for call in store.whole_calls(1))
+        assert any(SECRET in call["text"] for call in store.calls_with_prompts(1))
 
 
 # -- people of a study ---------------------------------------------------------------------------------

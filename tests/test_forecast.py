@@ -25,7 +25,7 @@ from wolflab.errors import ExperimentError
 from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.loading import build, load_experiment
 from wolflab.lab.plans.sources import shipped_files
-from wolflab.lab.runs.forecast import RunForecast, Seen, SeenReply, forecast, seen_in
+from wolflab.lab.runs.forecast import RunForecast, Seen, SeenReply, forecast, observed_in
 from wolflab.lab.runs.rehearsal import Rehearsal, rehearse, said_in
 from wolflab.lab.runs.runner import play_run
 from wolflab.lab.storage.store import Store
@@ -347,7 +347,7 @@ def test_a_forecast_underway_is_what_was_taken_and_what_is_left(tmp_path: Path) 
             found = forecast_underway(experiment, rehearsed, store)
             assert found is not None
             in_all, seen = found
-            whole = told(experiment, Seen(seen_in(store).replies), rehearsed)
+            whole = told(experiment, Seen(observed_in(store).replies), rehearsed)
             assert play_run(store)
             assert forecast_underway(experiment, rehearsed, store) is None
     assert seen == calls

@@ -23,7 +23,7 @@ from test_erasing import SECRET, play, typed
 from wolflab import files
 from wolflab.errors import Interrupted, StoreError, WolflabError
 from wolflab.lab.labels.annotate import read_key
-from wolflab.lab.labels.judging import judge_home
+from wolflab.lab.labels.judging import judge_directory
 from wolflab.lab.storage import packing, run_files
 from wolflab.lab.training.files import log_of
 from wolflab.record.chain import Chain, read_chain
@@ -284,7 +284,7 @@ def test_what_the_system_names_is_written_to_and_not_replaced(
 def test_no_judge_is_kept_behind_a_link(tmp_path: Path) -> None:
     (tmp_path / "judge-village").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(StoreError, match="judge-village: it is a link, and none is followed there"):
-        judge_home(tmp_path, "village")
+        judge_directory(tmp_path, "village")
 
 
 def chained(body: bytes) -> list[bytes]:

@@ -55,7 +55,7 @@ def test_who_lives_without_a_vote_is_none_of_the_others_of_dc_and_judges_all_the
     assert lead.recommended(day) == 3
     assert lead.dc_words(day) == 0
     assert lead.ratio(day) == pytest.approx(6 / 4)
-    assert lead.standing_of_role([day], "Villager") == pytest.approx((3 / 5.25 + 6 / 3) / 2)
+    assert lead.peer_ratio_of_role([day], "Villager") == pytest.approx((3 / 5.25 + 6 / 3) / 2)
     null = lead.ratio_null_of_game([day])
     assert null is not None
     assert null[0] == pytest.approx((3 / 9 + 3 / 5.25 + 1.5 + 6 / 3 + 3 * 1.5) / 7)
@@ -239,7 +239,7 @@ def test_standing_and_peers() -> None:
     day = only_day(game(script, sheriff=1))
     assert lead.ratio(day) == pytest.approx(1.5)
     other = 6 / ((5 * 9 + 5 * 4 * 6 + 5 * 6 - 5 * 6 + 5 * 6) / 30)  # seat 1's raters: five rate it 9
-    assert lead.standing(day, 3) == pytest.approx(other)
+    assert lead.ratio_of_seat(day, 3) == pytest.approx(other)
     assert lead.ratio_over_peers(day) == pytest.approx(1.5 - other)
     assert lead.ratio_over_peers(only_day(game(script, sheriff=2))) is None  # the only Seer
 
@@ -343,7 +343,7 @@ def test_the_null_of_ratio_is_the_mean_over_all_ways_to_lay_the_label(never: tup
     values = []
     for order in permutations(seat for seat in range(7) if seat not in never):
         bearers = [next(seat for seat in order if seat in day.alive) for day in found]
-        stands = [lead.standing(day, seat) for day, seat in zip(found, bearers, strict=True)]
+        stands = [lead.ratio_of_seat(day, seat) for day, seat in zip(found, bearers, strict=True)]
         assert None not in stands
         values.append(sum(stands) / 2)  # type: ignore[arg-type]
     exact = lead.ratio_null_of_game(found, record.ruleset.eligible)

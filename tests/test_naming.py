@@ -10,7 +10,7 @@ import yaml
 
 from command_line import wolflab
 from wolflab.lab.plans.loading import build, load_experiment
-from wolflab.lab.plans.matching import alike_rows
+from wolflab.lab.plans.matching import matched_rows
 from wolflab.lab.plans.sources import shipped_files
 from wolflab.lab.plans.tournament import load_tournament, make_tournament
 from wolflab.lab.results.extras import extras_of_tournament
@@ -247,7 +247,7 @@ def test_shipped_conditions_stand_beside_the_rows_of_their_names(name: str) -> N
     tournament = "\nentrants:" in shipped_files()[name]
     tables = load_tournament(name).published if tournament else load_experiment(name).published
     called = {"deductive": "+ded", "diverse": "+{ded, div}", "strategic": "Ours"}
-    for table, rows in alike_rows(load_experiment(name), tables).items():
+    for table, rows in matched_rows(load_experiment(name), tables).items():
         # A range over agents, which no condition is; a pair of models that the reader names.
         assert rows or table in ("004-communication", "002-table-2")
         for condition, alike in rows.items():
@@ -263,9 +263,9 @@ EARLY = "004-communication-early"
 
 def test_a_model_of_ones_own_stands_beside_no_row() -> None:
     made = load_experiment("helmsman-table1", [f"sheriff.model={MINE}"])
-    assert alike_rows(made, made.published) == {"002-table-1": {}}
+    assert matched_rows(made, made.published) == {"002-table-1": {}}
     renamed = build(SMALL | {"conditions": {"GLM-3": {}}, "published": ["002-table-1", "002-table-17"]})
-    assert alike_rows(renamed, renamed.published) == {"002-table-1": {}, "002-table-17": {}}
+    assert matched_rows(renamed, renamed.published) == {"002-table-1": {}, "002-table-17": {}}
 
 
 def test_a_row_is_known_by_its_model_wherever_that_is_served_and_other_seats_are_told() -> None:
@@ -273,11 +273,11 @@ def test_a_row_is_known_by_its_model_wherever_that_is_served_and_other_seats_are
         "helmsman-table1",
         ["sheriff.model={model: glm-4, base_url: 'http://localhost:1/v1'}", f"others.model={MINE}"],
     )
-    (alike,) = alike_rows(made, made.published)["002-table-1"].values()
+    (alike,) = matched_rows(made, made.published)["002-table-1"].values()
     assert alike.row == "GLM-4"
     assert alike.otherwise == "gpt-4o-mini plays where the source has glm-3-turbo"
     made = load_experiment("helmsman-table1", ["sheriff.recipe=vanilla"])
-    rows = alike_rows(made, made.published)["002-table-1"]
+    rows = matched_rows(made, made.published)["002-table-1"]
     assert {alike.otherwise for alike in rows.values()} == {
         "vanilla plays where the source has deductive-002"
     }
@@ -286,7 +286,7 @@ def test_a_row_is_known_by_its_model_wherever_that_is_served_and_other_seats_are
 def test_rules_that_are_not_the_sources_are_told_under_the_row() -> None:
     changes = ["rules.sheriff=elected", "rules.max_rounds=1"]
     made = load_experiment("helmsman-table1", changes)
-    rows = alike_rows(made, made.published)["002-table-1"]
+    rows = matched_rows(made, made.published)["002-table-1"]
     told = "max_rounds is 1, and 6 in the source; sheriff is elected, and assigned in the source"
     assert rows
     assert {alike.otherwise for alike in rows.values()} == {told}
@@ -295,19 +295,19 @@ def test_rules_that_are_not_the_sources_are_told_under_the_row() -> None:
 def test_without_communication_one_side_is_silent() -> None:
     """004 Table 8 as it was played: the village says nothing, the Werewolves speak."""
     made = load_experiment("strategic-communication")
-    rows = {name: alike.row for name, alike in alike_rows(made, made.published)[EARLY].items()}
+    rows = {name: alike.row for name, alike in matched_rows(made, made.published)[EARLY].items()}
     assert rows["vanilla-without-communication"] == "Vanilla without communication"
     assert len(rows) == 8
     nobody = load_experiment("strategic-communication", ["rules.discussion=false"])
-    assert alike_rows(nobody, nobody.published)[EARLY] == {}
+    assert matched_rows(nobody, nobody.published)[EARLY] == {}
 
 
 def test_a_row_about_a_recipe_is_known_by_it() -> None:
     made = load_experiment("strategic-prompting", ["players.village.recipe=vanilla"])
-    rows = {alike.row for alike in alike_rows(made, made.published)["004-prompting-early"].values()}
+    rows = {alike.row for alike in matched_rows(made, made.published)["004-prompting-early"].values()}
     assert rows == set()  # the others' opponents are no longer the strategic player's village
     made = load_experiment("strategic-components", ["others.model=village"])
-    rows_of = alike_rows(made, made.published)["004-components"]
+    rows_of = matched_rows(made, made.published)["004-components"]
     assert len(rows_of) == 7
     assert rows_of["full"].otherwise == "village plays where the source has gpt-3.5-turbo"
 

@@ -201,7 +201,7 @@ def read_stopped(run: Path) -> bool:
 def test_the_prompts_of_an_older_run_are_those_that_were_sent(older: Path) -> None:
     with Store.open_for_reading(older) as store:
         for row in store.games():
-            sent = {call["key"]: tuple(call["messages"]) for call in store.whole_calls(row.id)}
+            sent = {call["key"]: tuple(call["messages"]) for call in store.calls_with_prompts(row.id)}
             found = {request.key: request.words.messages for request in requests(store, row)}
             assert len(found) > len(sent) // 2
             assert found.items() <= sent.items()

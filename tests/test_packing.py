@@ -202,23 +202,23 @@ def test_a_built_in_game_is_small_and_has_no_rows(village: Path) -> None:
     with Store.open_for_reading(village) as store:
         for row in store.games():
             verify_game(store, row, agents=True)
-            kept = list(store.whole_calls(row.id))
+            kept = list(store.calls_with_prompts(row.id))
             assert [call["key"] for call in kept] == sorted(store.calls(row.id))
             assert {call["model"] for call in kept} == {"village"}
-            assert store.came_to(row.id)["village"].calls == len(kept) > 20
+            assert store.game_totals(row.id)["village"].calls == len(kept) > 20
         assert store.spent() == NOTHING_SPENT
 
 
 def test_sums_need_no_unpacking(village: Path, tmp_path: Path) -> None:
     with Store.open_for_reading(village) as store:
-        totals = [store.came_to(row.id) for row in store.games()]
+        totals = [store.game_totals(row.id) for row in store.games()]
         text = (village / "run.sqlite").read_bytes()
     (tmp_path / "run.sqlite").write_bytes(text)
     (tmp_path / "experiment.yaml").write_bytes((village / "experiment.yaml").read_bytes())
     with closing(sqlite3.connect(tmp_path / "run.sqlite")) as db, db:
         db.execute("UPDATE records SET data = 'gone'")
     with Store.open_for_reading(tmp_path) as store:
-        assert [store.came_to(row.id) for row in store.games()] == totals
+        assert [store.game_totals(row.id) for row in store.games()] == totals
         with pytest.raises(RecordError, match="what is stored is no record"):
             store.calls(1)
 
@@ -250,19 +250,19 @@ def test_rows_and_packed_calls_of_one_game_stand_side_by_side(tmp_path: Path) ->
             for row in store.games("done"):  # in a void one the Sheriff died before he was asked
                 verify_game(store, row, agents=True)
                 by_model: dict[str, list[dict[str, Any]]] = {}
-                for call in store.whole_calls(row.id):
+                for call in store.calls_with_prompts(row.id):
                     by_model.setdefault(call["model"], []).append(call)
                 assert len(by_model) == 2
                 packed = by_model.pop("village")
                 assert not any("messages" in call for call in packed)
                 (rows,) = by_model.values()
                 assert all(call["messages"][0][0] == "system" and call["messages"][1][1] for call in rows)
-                assert store.came_to(row.id)["village"].calls == len(packed)
-                assert sum(one.calls for one in store.came_to(row.id).values()) == len(rows) + len(packed)
+                assert store.game_totals(row.id)["village"].calls == len(packed)
+                assert sum(one.calls for one in store.game_totals(row.id).values()) == len(rows) + len(packed)
             tokens = sum(
                 call["prompt_tokens"] + call["completion_tokens"]
                 for row in store.games()
-                for call in store.whole_calls(row.id)
+                for call in store.calls_with_prompts(row.id)
             )
             assert store.spent().tokens == tokens > 0
 
@@ -272,9 +272,9 @@ def test_a_call_committed_twice_counts_once(tmp_path: Path) -> None:
     with Store.create(tmp_path / "r", experiment()) as store:
         for game in (1, 1, 2):
             store.commit(asker(game), call)
-        assert [store.came_to(n) for n in (1, 2)] == [{"m": CallTotals(1, Usage(3, 4, 0, 0.25), 0.0)}] * 2
+        assert [store.game_totals(n) for n in (1, 2)] == [{"m": CallTotals(1, Usage(3, 4, 0, 0.25), 0.0)}] * 2
         assert store.spent() == Spent(14, Decimal("0.5"))
-        assert next(store.whole_calls(2))["messages"] == [("user", "Well?")]
+        assert next(store.calls_with_prompts(2))["messages"] == [("user", "Well?")]
 
 
 def test_a_run_of_another_version_is_refused_and_left_alone(village: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from people import SLOPE, covered, simulated
 
 from metrics_helpers import ONE_DAY, done, game, records, seat_person, votes
 from wolflab.lab.plans.loading import build
-from wolflab.lab.plans.matching import alike_rows
+from wolflab.lab.plans.matching import matched_rows
 from wolflab.lab.results.summaries import compared, summary
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store, StudySitting
@@ -282,7 +282,7 @@ def test_the_shipped_studies_stand_beside_what_they_reproduce() -> None:
     found = {
         name: {
             table: {condition: alike.row for condition, alike in rows.items()}
-            for table, rows in alike_rows(load_study(name).played, tables).items()
+            for table, rows in matched_rows(load_study(name).played, tables).items()
         }
         for name in ("helmsman-people", "helmsman-sheriff", "strategic-people")
     }

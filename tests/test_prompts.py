@@ -45,7 +45,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 def test_every_call_is_there_once_with_what_was_sent_and_what_came(mixed: Store) -> None:
     for game in (1, 2):
         shown = {f"{mixed.record(game).header['play']}|{one.key}": one for one in prompts_of(mixed, game)}
-        calls = list(mixed.whole_calls(game))
+        calls = list(mixed.calls_with_prompts(game))
         again = {request.key: request.words.messages for request in requests(mixed, mixed.game(game))}
         assert len(list(prompts_of(mixed, game))) == len(calls) == len(shown)
         assert {bool(call.get("messages")) for call in calls} == {True, False}, "kept, and played again"
@@ -84,7 +84,7 @@ def test_where_it_cannot_be_played_again_the_rest_is_shown(
     assert {one.key for one in left} == set(whole)
     assert all(one in (whole[one.key], whole[one.key]._replace(messages=())) for one in left)
     assert {one.seat for one in left if one.messages} == {0}
-    monkeypatch.setattr(Store, "whole_calls", lambda store, game: iter([_bare(whole)]))
+    monkeypatch.setattr(Store, "calls_with_prompts", lambda store, game: iter([_bare(whole)]))
     with pytest.raises(CassetteMismatch, match="the request differs"):
         list(prompts_of(mixed, 1))
 

@@ -24,7 +24,7 @@ from wolflab.lab.results.summaries import games, summary
 from wolflab.lab.runs import counting, runner
 from wolflab.lab.runs.replay import verify_game
 from wolflab.lab.storage.packing import pack
-from wolflab.lab.storage.store import KeptRow, Store
+from wolflab.lab.storage.store import Store, StoredRow
 from wolflab.metrics import Estimate, MeasuringOptions, rows
 from wolflab.metrics.measure import APART, GAINED, HALVES, HEEDED, WON_OVER
 from wolflab.metrics.registry import MEASURES, SPLITS
@@ -108,9 +108,9 @@ def test_the_row_of_a_game_as_played_is_that_of_its_record(tmp_path: Path, rules
     asked = EVERYTHING | {"watched": "Player 3" if rules == "witch" else "player_3"}
     with played(tmp_path / "r", rules=RULES[rules], players={"others": player}, deals=1, **asked) as store:
         for game in store.games():
-            kept = store.kept_row(game.id)
+            kept = store.stored_row(game.id)
             assert kept is not None
-            calls = store.came_to(game.id)
+            calls = store.game_totals(game.id)
             assert (
                 counting.row_from_record(store.experiment, game.condition, store.record(game.id), calls)
                 == kept
@@ -153,9 +153,9 @@ def test_a_record_from_its_writer_is_the_one_read_from_its_lines(
 def test_what_a_row_says_survives_as_bytes(run: Path) -> None:
     with Store.open_for_reading(run) as store:
         for game in store.games("done"):
-            row = counting.decode_row(store.kept_row(game.id).data)  # type: ignore[union-attr]
-            calls = store.came_to(game.id)
-            asked = counting.asked_of(store.experiment, game.condition)
+            row = counting.decode_row(store.stored_row(game.id).data)  # type: ignore[union-attr]
+            calls = store.game_totals(game.id)
+            asked = counting.measuring_options(store.experiment, game.condition)
             whole = rows.row_of(store.record(game.id), asked, calls)
             assert (row.sums, row.groups, row.players, row.ratio_null) == (
                 whole.sums,
@@ -237,7 +237,7 @@ def test_rows_that_are_missing_or_of_another_version_are_counted_again_and_kept(
     assert numbers(path) == before
     with Store.open_for_reading(run) as one, Store.open_for_reading(path) as other:
         assert other.versions() == one.versions()
-        assert all(other.kept_row(game) == one.kept_row(game) for game in one.versions())
+        assert all(other.stored_row(game) == one.stored_row(game) for game in one.versions())
 
 
 def test_a_row_that_cannot_be_read_is_counted_again(run: Path, tmp_path: Path) -> None:
@@ -249,7 +249,7 @@ def test_a_row_that_cannot_be_read_is_counted_again(run: Path, tmp_path: Path) -
 def test_a_row_of_another_width_is_counted_again(run: Path, tmp_path: Path) -> None:
     path = copy(run, tmp_path / "copy")
     with Store.open_for_reading(path) as store:
-        kept = store.kept_row(2)
+        kept = store.stored_row(2)
         assert kept is not None
         row = rows.decode_row(kept.data)
     short = rows.encode_row(msgspec.structs.replace(row, sums=row.sums[:20]))
@@ -314,7 +314,7 @@ def test_verify_compares_the_row_with_the_record(run: Path, tmp_path: Path) -> N
     with Store.open_for_reading(path) as store:
         (first, second, *_) = store.games("done")
         verify_game(store, first, agents=False)
-        other = store.kept_row(second.id)
+        other = store.stored_row(second.id)
         assert other is not None
         with closing(sqlite3.connect(path / "run.sqlite")) as db, db:
             db.execute("UPDATE rows SET data = ? WHERE game = ?", (other.data, first.id))
@@ -328,7 +328,7 @@ def test_verify_compares_the_row_with_the_record(run: Path, tmp_path: Path) -> N
 def test_rows_are_alike_though_last_digits_and_bytes_differ(run: Path) -> None:
     """Other machines add and compress otherwise."""
     with Store.open_for_reading(run) as store:
-        row = rows.decode_row(store.kept_row(1).data)  # type: ignore[union-attr]
+        row = rows.decode_row(store.stored_row(1).data)  # type: ignore[union-attr]
     sums = [one if one is None else one * (1 + 1e-14) for one in row.sums]
     assert rows.rows_alike(row, msgspec.structs.replace(row, sums=sums))
     place = next(k for k, one in enumerate(sums) if one)
@@ -343,7 +343,7 @@ def test_a_game_that_is_not_over_has_no_row(tmp_path: Path) -> None:
     ) as store:
         store.plan([("all", 0, 0)])
         assert [game.row for game in games(store)] == [None]
-        store.keep(1, "done", pack([b"{}"], []), KeptRow("older", b""))
+        store.keep(1, "done", pack([b"{}"], []), StoredRow("older", b""))
         with pytest.raises(RecordError):
             list(games(store))
 

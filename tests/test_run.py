@@ -263,7 +263,7 @@ def test_a_run_over_http_is_the_same_at_any_concurrency_and_plays_back(tmp_path:
         row = store.games("done")[0]
         verify_game(store, row, agents=True)
         asked = requests(store, row)
-        kept = list(store.whole_calls(row.id))
+        kept = list(store.calls_with_prompts(row.id))
         assert len(asked) == len(kept) > 10
         assert all(call["messages"][0][0] == "system" for call in kept)
 

@@ -597,7 +597,7 @@ def test_games_come_to_their_end_although_some_prompts_loop(tmp_path: Path) -> N
     endless.loops = loops_without_a_limit
     with running(endless) as server, Store.create(tmp_path / "r", build(game(server))) as store:
         assert play_run(store)
-        calls = [call for row in store.games() for call in store.whole_calls(row.id)]
+        calls = [call for row in store.games() for call in store.calls_with_prompts(row.id)]
         ended = [call["finish"].reason for call in calls]
         assert FinishReason.TIMED_OUT in ended
         assert store.attempt_totals().possibly >= 3 * ended.count(FinishReason.TIMED_OUT)
@@ -618,7 +618,7 @@ def test_a_limit_at_resume_holds_for_replies_that_never_came_and_these_say_so(tm
         assert limited
         assert {one["max_tokens"] for one in limited} == {300}
         with Store.open_for_reading(tmp_path / "r") as store:
-            calls = [call for row in store.games() for call in store.whole_calls(row.id)]
+            calls = [call for row in store.games() for call in store.calls_with_prompts(row.id)]
             marked = [one for one in calls if "asked with at most 300 tokens" in one["finish"].words]
             assert len(marked) == len(limited) < len(calls)
 

@@ -712,7 +712,7 @@ def test_pasting_and_time_away_are_kept_where_people_were_told_so(signals: bool,
         assert {(row["pasted"], row["away"]) for row in typed} == {(True, 3.5) if signals else (None, None)}
         server.tables.tables[one.person.tables["training"]].drop()
         for store in (server.store, Store.open_for_reading(tmp_path / "run/tables" / training(one))):
-            kept = [call["text"] for call in store.whole_calls(1) if "|answer|" in call["key"]]
+            kept = [call["text"] for call in store.calls_with_prompts(1) if "|answer|" in call["key"]]
             assert any("away" in text for text in kept) is (signals and store is server.store)
             assert not any("away" in text for text in kept if '"said"' not in text)
         verify_game(server.store, server.store.game(1), agents=True)

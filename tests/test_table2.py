@@ -19,7 +19,7 @@ from wolflab.agents.base import IO, Reply
 from wolflab.errors import ExperimentError
 from wolflab.lab.plans.experiment import Experiment
 from wolflab.lab.plans.loading import build, load_experiment
-from wolflab.lab.plans.matching import alike_rows
+from wolflab.lab.plans.matching import matched_rows
 from wolflab.lab.results.summaries import summary
 from wolflab.lab.runs import runner
 from wolflab.lab.storage.store import Store
@@ -223,7 +223,7 @@ def test_weights_on_this_machine_are_called_after_their_folder_and_adapters_afte
 
 def test_published_rows_stand_beside_the_models_that_are_theirs() -> None:
     made = load_experiment("helmsman-table2", ["base.model=vllm/mistralai/Mistral-7B-Instruct-v0.2", TUNED])
-    (found,) = alike_rows(made, made.published).values()
+    (found,) = matched_rows(made, made.published).values()
     assert [(name, alike.row) for name, alike in found.items()] == [("Mistral-7B-Instruct-v0.2", "M-7B")]
     assert "village plays where the source has glm-3-turbo" in found["Mistral-7B-Instruct-v0.2"].otherwise
 

@@ -41,7 +41,7 @@ from wolflab.lab.runs.tournament_games import (
 )
 from wolflab.lab.storage import call_store
 from wolflab.lab.storage import store as store_module
-from wolflab.lab.storage.call_store import Begun
+from wolflab.lab.storage.call_store import RunStart
 from wolflab.lab.storage.store import Store
 from wolflab.metrics.published import MatchedRow
 from wolflab.metrics.tournament import CellGame, Standings, standings
@@ -100,8 +100,8 @@ def test_what_an_older_run_does_not_say_is_left_out(tmp_path: Path) -> None:
         db.execute("DELETE FROM meta WHERE key = 'begun'")
     with Store.open_for_reading(tmp_path / "old") as store:
         assert begun_in_words(store.begun) == f"Begun with Wolflab {__version__}."
-    assert begun_in_words(Begun("r", "", "2026-01-31")) == "r was begun on 2026-01-31."
-    assert begun_in_words(Begun("r", "", "")) == ""
+    assert begun_in_words(RunStart("r", "", "2026-01-31")) == "r was begun on 2026-01-31."
+    assert begun_in_words(RunStart("r", "", "")) == ""
 
 
 # -- the file -----------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from policy_helpers import DIMENSIONS, checkpoint
 from wolflab.agents.language import LanguageAgent
 from wolflab.agents.policy.checkpoint import NumpyPolicy
 from wolflab.agents.recipes import recipe
-from wolflab.lab.training.games import EmbedInStep
+from wolflab.lab.training.games import LockstepEmbedder
 from wolflab.match import Draws, Match, Player, play, run_now
 from wolflab.match.io import NOT_RECORDED
 from wolflab.models.embedders.hashing import HashingEmbedder
@@ -118,7 +118,7 @@ def test_games_in_step_are_the_games_played_one_by_one(name: str) -> None:
     made = recipe(name)
     alone = Player(LanguageAgent(made, policy=policy), model, {"policy": embedder})
     stepping = Player(
-        LanguageAgent(made, policy=BatchedPolicy(policy)), model, {"policy": EmbedInStep(embedder)}
+        LanguageAgent(made, policy=BatchedPolicy(policy)), model, {"policy": LockstepEmbedder(embedder)}
     )
     one_by_one = [run_now(play(match(alone, number))) for number in range(GAMES)]
     games = [
@@ -140,7 +140,7 @@ def test_batches_hold_many_games() -> None:
             sizes.append(len(observations))
             return weigh(observations)
 
-    embedder = EmbedInStep(HashingEmbedder(DIMENSIONS))
+    embedder = LockstepEmbedder(HashingEmbedder(DIMENSIONS))
     agent = LanguageAgent(recipe("strategic"), policy=BatchedPolicy(Watched(policy.checkpoint)))
     player = Player(agent, Village(), {"policy": embedder})
     list(

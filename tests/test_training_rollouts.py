@@ -16,7 +16,7 @@ from wolflab.agents.policy.base import Policy
 from wolflab.agents.policy.checkpoint import NumpyPolicy
 from wolflab.agents.policy.features import Batch
 from wolflab.agents.recipes import recipe
-from wolflab.lab.training.games import EmbedInStep
+from wolflab.lab.training.games import LockstepEmbedder
 from wolflab.match import Dealing, Draws, Match, Player, play, run_now
 from wolflab.models.embedders.hashing import HashingEmbedder
 from wolflab.models.village import Village
@@ -46,7 +46,7 @@ class Table:
     """Players of the built-in model; counts who was asked for."""
 
     def __init__(self, learner: str = "strategic") -> None:
-        self.model, self.embedder = Village(), EmbedInStep(HashingEmbedder(DIMENSIONS))
+        self.model, self.embedder = Village(), LockstepEmbedder(HashingEmbedder(DIMENSIONS))
         self.recipe = recipe(learner)
         self.asked: Counter[str] = Counter()
 

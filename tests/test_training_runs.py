@@ -35,7 +35,7 @@ from wolflab.lab.storage.store import Place, Store
 from wolflab.lab.training import files as training_files
 from wolflab.lab.training import run as training_run
 from wolflab.lab.training.files import frozen, log_of
-from wolflab.lab.training.games import Job
+from wolflab.lab.training.games import RolloutJob
 from wolflab.lab.training.plan import (
     FOLDER,
     TrainingSpec,
@@ -46,7 +46,7 @@ from wolflab.lab.training.plan import (
     side_of,
     target_of,
 )
-from wolflab.lab.training.run import FILE, TrainingStep, opened, run_training, start_training
+from wolflab.lab.training.run import FILE, TrainingStep, run_training, start_training, training_in
 from wolflab.match import Draws, Match, play, run_now
 from wolflab.models.embedders import resolve_embedder
 from wolflab.policy.settings import PPO
@@ -558,7 +558,7 @@ def test_of_two_that_begin_in_one_directory_one_is_refused(tmp_path: Path) -> No
         keep = training_files.keep_frozen
         patch.setattr(training_files, "keep_frozen", late)
         start_training(tiny(), folder)
-    assert opened(folder) == tiny()
+    assert training_in(folder) == tiny()
     with pytest.raises(StoreError, match="already holds a training"):
         start_training(tiny(seeds=[2]), folder)
     with pytest.raises(StoreError, match="already holds a training"):
@@ -567,7 +567,7 @@ def test_of_two_that_begin_in_one_directory_one_is_refused(tmp_path: Path) -> No
 
 def test_a_directory_that_is_no_training_or_holds_one_already(whole: Path, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is no training"):
-        opened(tmp_path)
+        training_in(tmp_path)
     with pytest.raises(StoreError, match="already holds a training"):
         start_training(tiny(), whole)
 
@@ -959,13 +959,13 @@ def test_without_torch_one_sentence_says_what_to_install(
 
 
 def test_the_benchmark_of_rollouts_plays_what_a_training_plays(monkeypatch: pytest.MonkeyPatch) -> None:
-    played: list[Job] = []
+    played: list[RolloutJob] = []
 
-    def job(*fields: Any) -> Job:
-        played.append(Job(*fields))
+    def job(*fields: Any) -> RolloutJob:
+        played.append(RolloutJob(*fields))
         return played[-1]
 
-    monkeypatch.setattr(bench_training, "Job", job)
+    monkeypatch.setattr(bench_training, "RolloutJob", job)
     rows = {what: (figure, unit) for what, figure, unit in training_lines(games=8, workers=1)}
     assert rows["… of processor time"][0] > 0
     kinds = Counter(member.kind for member in played[-1].pool)

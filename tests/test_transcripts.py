@@ -340,7 +340,7 @@ def test_a_game_that_waits_has_its_calls_and_an_error(tmp_path: Path) -> None:
         with played(tmp_path / "stuck", server) as store:
             stuck = store.games("unfinished")
             assert stuck
-            kept = {row.id: list(store.whole_calls(row.id)) for row in stuck}
+            kept = {row.id: list(store.calls_with_prompts(row.id)) for row in stuck}
             assert any(kept.values())
             write_logs(store, tmp_path / "logs")
             write_transcripts(store, tmp_path / "scout")

@@ -862,7 +862,7 @@ def test_the_time_that_a_person_took_is_filed_from_when_they_were_asked(tmp_path
         return table.folder
 
     with Store.open_for_reading(at_table(tmp_path, game)) as store:
-        taken = [call["latency"] for call in store.whole_calls(1) if "|answer|" in call["key"]]
+        taken = [call["latency"] for call in store.calls_with_prompts(1) if "|answer|" in call["key"]]
     assert taken
     assert all(4 <= seconds < 5 for seconds in taken), taken
 
@@ -887,7 +887,7 @@ def test_a_table_outside_a_study_keeps_nothing_of_how_somebody_types(tmp_path: P
         return table.folder
 
     with Store.open_for_reading(at_table(tmp_path, game)) as store:
-        kept = [call["text"] for call in store.whole_calls(1) if "|answer|" in call["key"]]
+        kept = [call["text"] for call in store.calls_with_prompts(1) if "|answer|" in call["key"]]
     assert any('"said"' in text for text in kept)
     assert not any("pasted" in text or "away" in text for text in kept)
 

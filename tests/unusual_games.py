@@ -28,7 +28,7 @@ from wolflab.agents.policy.features import _folded
 from wolflab.env import WerewolfAEC
 from wolflab.lab.data.rows import DataSource, data_rows
 from wolflab.lab.storage.store import Store
-from wolflab.lab.transcripts.seats import DecisionAsked, seats_of_condition
+from wolflab.lab.transcripts.seats import TranscriptDecision, seats_of_condition
 from wolflab.metrics.behaviours.detector_view import DetectorView
 from wolflab.metrics.leadership import dc, dc_others, dc_retest, ratio
 from wolflab.metrics.observed import MeasuringOptions, ObservedGame
@@ -555,7 +555,7 @@ def transcripts_left_out(run: Path, games: list[TrueGame]) -> Iterator[str]:
                 if seat.ended is None or (seat.ended.left is None) is not lives:
                     yield f"game {seat.game.id}, seat {seat.seat}: {seat.ended}; alive: {lives}"
                 turns = [t for t in (*game.record.turns, *game.record.probes) if t.seat == seat.seat]
-                asked = [one for one in seat.entries if isinstance(one, DecisionAsked)]
+                asked = [one for one in seat.entries if isinstance(one, TranscriptDecision)]
                 if len(asked) != len(turns) or sum(len(one.calls) for one in asked) != sum(
                     len(t.calls) for t in turns
                 ):

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 from ..agents.policy.checkpoint import SUFFIX, load_policy, save
 from ..lab.training.files import POLICY
-from ..lab.training.games import POPULATION, Job, cores, crew, grouped
+from ..lab.training.games import POPULATION, RolloutJob, cores, grouped, rollout_workers
 from ..lab.training.plan import load_training
 from ..policy.rollout import population_members
 
@@ -31,7 +31,7 @@ def training_lines(games: int, workers: int | None = None) -> list[tuple[str, fl
     count = workers or min(cores(), games // size)
     experiment = load_training(f"train-{SHIPPED}", [f"workers={count}"])
     pool = population_members(settings.population, settings.updates)
-    with TemporaryDirectory() as folder, crew(experiment) as workers_:
+    with TemporaryDirectory() as folder, rollout_workers(experiment) as workers_:
         path, learner = Path(folder) / POLICY, load_policy(SHIPPED)
         (path.parent / POPULATION).mkdir()
         save(learner, path)
@@ -39,9 +39,9 @@ def training_lines(games: int, workers: int | None = None) -> list[tuple[str, fl
             if member.kind == "checkpoint":
                 save(learner, path.parent / POPULATION / (member.name + SUFFIX))
 
-        def jobs(purpose: str, number: int) -> list[Job]:
+        def jobs(purpose: str, number: int) -> list[RolloutJob]:
             keys = [f"bench/{purpose}/{game}" for game in range(number)]
-            return [Job(group, str(path), 0, pool) for group in grouped(keys, size)]
+            return [RolloutJob(group, str(path), 0, pool) for group in grouped(keys, size)]
 
         list(workers_.do(jobs("warm", min(2 * size * count, games))))
         start = time.perf_counter()

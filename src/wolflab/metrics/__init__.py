@@ -1,7 +1,7 @@
-"""Records into rows, and rows into numbers, with their intervals, nulls and published figures.
+"""Turns records into rows, and rows into numbers with intervals, nulls and published figures.
 
-This package knows finished records and nothing of how they were made: no model, no agent, no store. Every
-number is an `Estimate` that carries its n, its missing and an interval; nothing here is ever NaN.
+This package knows finished records, and no model, agent or store. Every number is an `Estimate` with its n,
+its missing and an interval; none is ever NaN.
 """
 
 from ..stats.intervals import Estimate

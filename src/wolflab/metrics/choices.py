@@ -1,9 +1,9 @@
-"""What is chosen in the situations of 004 Fig. 4: the first kill, the first save, the vote between two Seers.
+"""The choices in the situations of 004 Fig. 4: the first kill, the first save, the vote between two Seers.
 
-A study looks at one decision a seat in each game, puts what was chosen into a category, and gives each
-category's share with an interval over deals. Where the categories are seats, it also tells how evenly the
-choice falls on those that were open. Choices are read from what was applied; replies that were stand-ins for
-unusable ones are left out and counted as missing.
+A study takes one decision of a seat in each game, assigns it to a category, and gives each category's share
+with an interval over deals. If the categories are seats, it also gives the evenness of the choice among the
+open ones. Choices are the applied actions; stand-ins for unusable replies are left out and counted as
+missing.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from ..stats.comparing import paired
 from ..stats.evenness import Evenness, SeatChosen, evenness
 from ..stats.intervals import Estimate, share
 from ..text.reading import Claim, read
-from .published import AlikeRows, PublishedFigure, published_table
+from .published import MatchedRows, PublishedFigure, published_table
 
 
 class StudiedDecision(NamedTuple):
-    """One decision. category: what it falls under; None where a stand-in was applied. open: the categories
-    that the rules left open to it, where these are seats.
+    """One decision. category: None for a stand-in. open: the categories that the rules allowed, if these are
+    seats.
     """
 
     category: str | None
@@ -35,9 +35,9 @@ class StudiedDecision(NamedTuple):
 class Choices:
     """One study in one condition: category → its share of the decisions, in a fixed order.
 
-    where_open: seat → its share of those decisions that could have fallen on it. evenness: how evenly they
-    do. Both only where categories are seats. differences: category → share − the baseline's, on common
-    deals; empty for the baseline itself. published: what was printed for a condition of that name.
+    where_open: seat → its share of the decisions that could choose it. evenness: of these. Both only if
+    categories are seats. differences: category → share − the baseline's, on common deals; empty for the
+    baseline itself. published: the printed figure of the matching row.
     """
 
     study: str
@@ -55,7 +55,7 @@ DecisionsByGame = Sequence[tuple[int, Sequence[StudiedDecision]]]
 
 
 def studied_decisions(record: GameRecord, study: str) -> tuple[StudiedDecision, ...]:
-    """The study's decisions in one game."""
+    """A study's decisions in one game."""
     return tuple(STUDIES[study].decisions(record))
 
 
@@ -63,11 +63,11 @@ def choice_rows(
     study: str,
     decided: Mapping[str, DecisionsByGame],
     baseline: str | None = None,
-    published: AlikeRows | None = None,
+    published: MatchedRows | None = None,
 ) -> list[Choices]:
-    """The study in every condition, from its decisions there. study: one of `STUDIES`. Conditions in which
-    nothing was decided have no row. baseline: the condition that the others are compared with; None: no
-    differences. published: the tables whose figures are wanted beside ours, and which condition is which row.
+    """A study in every condition, from its decisions there. study: one of `STUDIES`. Conditions without
+    decisions have no row. baseline: the condition that the others are compared with; None: no differences.
+    published: tables to compare with, and the matching row of each condition.
     """
     decided = {
         condition: games
@@ -105,7 +105,7 @@ def choice_rows(
     return rows
 
 
-def _printed(study: str, condition: str, published: AlikeRows) -> PublishedFigure | None:
+def _printed(study: str, condition: str, published: MatchedRows) -> PublishedFigure | None:
     for table, rows in published.items():
         if condition in rows and study in (figures := published_table(table).rows[rows[condition].row]):
             return figures[study]
@@ -113,7 +113,7 @@ def _printed(study: str, condition: str, published: AlikeRows) -> PublishedFigur
 
 
 def _categories(named: Sequence[str], decided: Mapping[str, DecisionsByGame]) -> tuple[str, ...]:
-    """The categories in order: as the study says, or the seats that were open, and what else was chosen."""
+    """The categories in order: the study's, or the open seats and any other that was chosen."""
     every = [decision for games in decided.values() for _, decisions in games for decision in decisions]
     seats = sorted({seat for decision in every for seat in decision.open}, key=_natural)
     chosen = {decision.category for decision in every if decision.category is not None}
@@ -141,7 +141,7 @@ def _share(games: DecisionsByGame, category: str, where_open: bool) -> Estimate:
 
 
 def _share_by_game(games: DecisionsByGame, category: str) -> list[tuple[int, float | None]]:
-    """Its share in each game; None in one without a decision."""
+    """The category's share in each game; None in a game without a decision."""
     counted = [(deal, _count(decisions)) for deal, decisions in games]
     return [(deal, counts[category] / counts.total() if counts else None) for deal, counts in counted]
 
@@ -159,8 +159,8 @@ def _seats_chosen(games: DecisionsByGame) -> list[SeatChosen]:
 
 
 def first_kill(record: GameRecord) -> Iterator[StudiedDecision]:
-    """Whom the pack attacks on the first night: the choice of the Werewolf who is asked last, which decides
-    where the rules say so (`wolf_agreement: last`, as in 004).
+    """The victim of the first night: the choice of the Werewolf who is asked last, which decides under
+    `wolf_agreement: last`, as in 004.
     """
     rules = record.ruleset
     asked = [turn for turn in record.turns if turn.kind == "kill" and turn.round == 1]
@@ -170,14 +170,14 @@ def first_kill(record: GameRecord) -> Iterator[StudiedDecision]:
     pack = {seat for seat, role in enumerate(record.roles) if ROLES[role].wolf}
     shut = set() if rules.wolves_may_target_pack else pack - {last.seat}
     shut |= set() if rules.wolves_may_target_self else {last.seat}
-    # By number, since the players may be called otherwise in every game.
+    # By number, because the players may have other names in every game.
     names = [f"player_{rules.first_player + seat}" for seat in range(rules.players)]
     open_seats = tuple(name for seat, name in enumerate(names) if seat not in shut)
     yield StudiedDecision(_category(last, names), open_seats)
 
 
 def first_save(record: GameRecord) -> Iterator[StudiedDecision]:
-    """Whom the Doctor (or Guard) saves on the first night: itself, or another."""
+    """Whom the Doctor (or Guard) saves on the first night: itself or another."""
     for turn in record.turns:
         if turn.kind in SHIELDS and turn.round == 1:
             names = ["another"] * record.ruleset.players
@@ -186,7 +186,7 @@ def first_save(record: GameRecord) -> Iterator[StudiedDecision]:
 
 
 def seer_vote(record: GameRecord) -> Iterator[StudiedDecision]:
-    """Villagers' votes on day 1, where a true and a false Seer have spoken; games without are left out."""
+    """Villagers' votes on day 1 in games in which a true and a false Seer have spoken."""
     claimed = {
         act.speaker
         for turn in record.turns
@@ -208,7 +208,7 @@ def seer_vote(record: GameRecord) -> Iterator[StudiedDecision]:
 
 
 def _category(turn: PastTurn, names: Sequence[str]) -> str | None:
-    """What a turn chose. names: of each seat, what choosing it falls under."""
+    """The category of a turn's choice. names: the category of each seat."""
     if turn.invalid is not None:
         return None
     if isinstance(turn.action, Pick):
@@ -217,8 +217,8 @@ def _category(turn: PastTurn, names: Sequence[str]) -> str | None:
 
 
 class Study(NamedTuple):
-    """How a study looks at a game. choosers: the roles whose choices it looks at.
-    categories: what a choice falls under; none: one a seat.
+    """A study of choices. choosers: the roles whose choices it takes. categories: of choices; empty: one for
+    each seat.
     """
 
     decisions: Callable[[GameRecord], Iterator[StudiedDecision]]

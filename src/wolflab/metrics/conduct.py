@@ -1,6 +1,6 @@
-"""How players conduct themselves: what they show, whom they trust, whether they heed past games' advice.
+"""The conduct of players: their behaviours, whom they trust, whether they follow advice from past games.
 
-One game is reduced to a `Conduct` once, because reading every sentence takes longer than all else.
+Each game is reduced to a `Conduct` once, because reading every sentence takes longer than everything else.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from .behaviours import SIDES, SideName, TrustTable, detected_behaviours, trust_
 from .behaviours.detector_view import DetectorView
 
 ADVISED, NOT_ADVISED = ACT, ""
-"""What a suggestion may have advised before a vote; the latter where there was none, or none that says."""
+"""What a suggestion advised before a vote; the last one if there was none, or none that is clear."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conduct:
     """One game.
 
-    read_sides: the sides of which enough was read; `behaviours` say nothing of the others, and `trust` and
-    `unreasonable` say nothing unless both were read. behaviours: (behaviour, side) → how often. trust: a
-    table a day. turns, unreasonable: replies but for statements that could not be read, and those that were
-    unusable or showed a failure or a hallucination. votes: ballots of the village side by what a suggestion
-    advised ("": no suggestion, or none to act or hold back) → (passed, cast or passed). suggested: decisions
-    of seats that have experience → (with a suggestion, all).
+    read_sides: the sides of which enough statements could be read; `behaviours` are valid only for these, and
+    `trust` and `unreasonable` only if both are. behaviours: (behaviour, side) → count. trust: one table for
+    each day. turns: replies, without statements that could not be read; unreasonable: those of them that were
+    unusable or showed a failure or a hallucination. votes: the suggestion's advice ("": none to act or hold
+    back) → (passed, cast or passed) of the village side's ballots. suggested: (with a suggestion, all) of the
+    decisions of seats with experience.
     """
 
     behaviours: Mapping[tuple[str, SideName], int]
@@ -42,17 +42,17 @@ class Conduct:
 
     @property
     def passed(self) -> tuple[int, int]:
-        """(votes passed, all), whatever was advised."""
+        """(votes passed, all), with any advice."""
         return sum(p for p, _ in self.votes.values()), sum(n for _, n in self.votes.values())
 
     @property
     def reasonable(self) -> tuple[int, int]:
-        """(replies that no rule objects to, all)."""
+        """(reasonable replies, all)."""
         return self.turns - self.unreasonable, self.turns
 
 
 def conduct_of(record: GameRecord) -> Conduct:
-    """Everything about one finished game."""
+    """The conduct in one finished game."""
     view = DetectorView.of(record)
     seen = detected_behaviours(view)
     wrong = unreasonable(seen)

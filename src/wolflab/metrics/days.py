@@ -1,7 +1,7 @@
-"""The days of a game as its record tells them: what leadership is read from.
+"""The days of a game, from its record: the basis of leadership measures.
 
-A `Day` is one round's discussion and vote: votes, straw votes, who believed whom. Nothing is imputed here:
-what a record does not hold is absent.
+A `Day` is one round's discussion and vote: votes, straw votes, beliefs. Nothing is imputed: what a record
+does not have is absent.
 """
 
 from __future__ import annotations
@@ -30,22 +30,23 @@ from ..text.people import ASKED_ALREADY
 
 T = TypeVar("T")
 Rule = Literal["paper", "recorded", "wolf_exception"]
-"""How a judgement becomes m. paper: 002 Eq. 2 for every rater. wolf_exception: the released code of 002,
-where a Werewolf's guess "Werewolf" counts as trust (of Eq. 2). recorded: as the agent used it."""
+"""How a judgement becomes m. paper: 002 Eq. 2 for every rater. wolf_exception: 002's released code, where a
+Werewolf's guess "Werewolf" counts as trust (of Eq. 2). recorded: the value that the agent used.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """One round's discussion and vote, which was counted.
+    """One round's discussion and its counted vote.
 
-    alive: before the vote, ascending. votes: who has a vote, which not all of the living need have → target,
-    None for no vote; each is one ballot, however often it counts. straws: poll ("straw", "straw2" …) →
-    voter → target or None; an unusable answer is no vote; a seat that was not asked is absent.
-    beliefs: rater → target → the latest valid judgement up to the vote, the vote's own included. ratings:
-    the same from the reliability probe, for raters that never deduce. before: as `beliefs`, at the moment of
-    the straw poll (raters whose straw vote came with a deduction). asked: probe of `text.probes` → rater →
-    target → how far it is believed, as answered then, by whoever was asked. statements: (seat, text) of the
-    discussion in order. out: who was voted out. A dead target's judgements are left out.
+    alive: before the vote, ascending. votes: voter → target, None for no vote; not all of the living need
+    have a vote; each is one ballot, whatever its weight. straws: poll ("straw", "straw2" …) → voter → target
+    or None; an unusable answer is no vote; a seat that was not asked is absent. beliefs: rater → target → the
+    latest valid judgement up to the vote, including the vote's own. ratings: the same from the reliability
+    probe, for raters that never deduce. before: as `beliefs`, at the time of the straw poll (only raters
+    whose straw vote came with a deduction). asked: probe of `text.probes` → rater → target → trust, as
+    answered then. statements: (seat, text) of the discussion in order. out: who was voted out. Judgements of
+    dead targets are left out.
     """
 
     round: int
@@ -64,7 +65,7 @@ class Day:
 
     @property
     def followers(self) -> tuple[int, ...]:
-        """Those who have a vote, other than the Sheriff."""
+        """The voters, without the Sheriff."""
         return tuple(seat for seat in sorted(self.votes) if seat != self.sheriff)
 
     def polled(self, poll: str = "straw") -> bool:
@@ -100,9 +101,9 @@ class Day:
 
 
 def belief_reliability(belief: Belief, rater_is_wolf: bool, rule: Rule = "paper") -> int:
-    """m of 002 Eq. 2 from the guessed role and the confidence.
+    """m of 002 Eq. 2, from the guessed role and the confidence.
 
-    What "Uncertain" is worth is the recipe's parameter (002: c, 004: 6), so its recorded value stands.
+    The value of "Uncertain" is the recipe's parameter (002: c, 004: 6), so the recorded value is used.
     """
     if rule == "recorded" or belief.role not in ROLES:
         return belief.reliability
@@ -110,7 +111,7 @@ def belief_reliability(belief: Belief, rater_is_wolf: bool, rule: Rule = "paper"
 
 
 def days_of(record: GameRecord) -> tuple[Day, ...]:
-    """Every round whose vote was counted, in order; only such days enter measures."""
+    """Every round with a counted vote, in order; only these enter measures."""
     beliefs, before = _beliefs_at_votes(record), _beliefs_at_straws(record)
     ratings, straws, asked = _ratings(record), _straws(record), _asked(record)
     return tuple(
@@ -136,7 +137,9 @@ def days_of(record: GameRecord) -> tuple[Day, ...]:
 def _among(
     living: tuple[int, ...], tables: Mapping[tuple[int, int], Mapping[int, T]], round: int
 ) -> dict[int, dict[int, T]]:
-    """One round's share of a table keyed by (round, rater), among the living and without oneself."""
+    """One round's part of a table with keys (round, rater), restricted to living pairs of different
+    players.
+    """
     among = {
         rater: {target: entry for target, entry in judged.items() if target in living and target != rater}
         for (when, rater), judged in tables.items()
@@ -145,12 +148,12 @@ def _among(
     return {rater: judged for rater, judged in among.items() if judged}
 
 
-# -- what happened --------------------------------------------------------------------------
+# -- votes and statements -------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class _Vote:
-    """A round so far: what was said, and who voted for whom."""
+    """A round so far: its statements and votes."""
 
     round: int
     alive: tuple[int, ...] = ()
@@ -161,7 +164,7 @@ class _Vote:
 
 
 def _votes(record: GameRecord) -> Iterator[_Vote]:
-    """The votes that were counted, and in which anybody had one."""
+    """The rounds with a counted vote and at least one voter."""
     vote = _Vote(0)
     for event, facts in with_facts(record.ruleset, record.events):
         match event:
@@ -187,11 +190,11 @@ def _votes(record: GameRecord) -> Iterator[_Vote]:
                 assert_never(event)
 
 
-# -- who believed whom ----------------------------------------------------------------------
+# -- beliefs --------------------------------------------------------------------------------
 
 
 def _judgements(turn: PastTurn) -> dict[int, Belief]:
-    """The judgements that came with one turn; the latest about each player."""
+    """The judgements of one turn; the latest about each player."""
     return {
         belief.target: belief
         for _, content in turn.notes
@@ -201,8 +204,8 @@ def _judgements(turn: PastTurn) -> dict[int, Belief]:
 
 
 def _beliefs_at_votes(record: GameRecord) -> dict[tuple[int, int], dict[int, Belief]]:
-    """(round, rater) → beliefs in force when it voted: a fold over its turns up to that vote. For who has no
-    vote: in force when the vote began.
+    """(round, rater) → its beliefs when it voted, folded over its turns up to that vote. Without a vote: its
+    beliefs when the vote began.
     """
     held: dict[int, dict[int, Belief]] = defaultdict(dict)
     at_votes: dict[tuple[int, int], dict[int, Belief]] = {}
@@ -229,10 +232,10 @@ def _straws(record: GameRecord) -> dict[int, dict[str, dict[int, int | None]]]:
 
 
 def _beliefs_at_straws(record: GameRecord) -> dict[tuple[int, int], dict[int, Belief]]:
-    """(round, rater) → beliefs in force at its first straw vote: what it had, and that vote's own.
+    """(round, rater) → its beliefs at its first straw vote, including that vote's own.
 
-    The poll is taken at the same moment as the last statement is asked for, so every earlier turn was
-    asked when fewer events had happened. Raters whose straw vote brought no deduction are absent.
+    The poll is taken when the last statement is asked for, so every earlier turn was asked after fewer
+    events. Raters whose straw vote came without a deduction are absent.
     """
     at_straws = {}
     for probe in record.probes:
@@ -248,9 +251,9 @@ def _beliefs_at_straws(record: GameRecord) -> dict[tuple[int, int], dict[int, Be
 
 
 def _ratings(record: GameRecord) -> dict[tuple[int, int], dict[int, int]]:
-    """(round, rater) → scores of the reliability probe, for raters that leave no deductions at all.
+    """(round, rater) → scores of the reliability probe, for raters without any deductions.
 
-    Scores outside 1–10 are no scores. A score not given again stands, as a judgement does.
+    Scores outside 1–10 are ignored. A score holds until the next one, like a judgement.
     """
     deduces = {
         turn.seat for turn in record.turns if any(isinstance(content, Deduced) for _, content in turn.notes)
@@ -272,7 +275,7 @@ def _valid(rated: Rated) -> dict[int, int]:
 
 
 def _asked(record: GameRecord) -> dict[str, dict[tuple[int, int], dict[int, int]]]:
-    """Probe → (round, rater) → scores, as they were answered then."""
+    """Probe → (round, rater) → scores as answered then."""
     asked: dict[str, dict[tuple[int, int], dict[int, int]]] = {}
     for probe in record.probes:
         for _, content in probe.notes:

@@ -1,8 +1,8 @@
-"""How well players guess the others' roles: accuracy, Brier score and calibration of what they say.
+"""How well players guess the others' roles: accuracy, Brier score and calibration.
 
-Read from the beliefs in force at each day's vote, and from probes that ask for roles alone. A judgement is a
-guessed role with a confidence of 5 (pure guess) to 10 (sure). To score it as a probability a mapping has to
-be declared; it is `role_probabilities` below. Werewolves know their pack, so raters are the village side.
+Guesses are the beliefs at each day's vote, and answers to probes for roles. A judgement is a guessed role
+with a confidence from 5 (pure guess) to 10 (sure). `role_probabilities` declares how it is scored as
+probabilities. Raters are the village side, because Werewolves know their pack.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ CONFIDENCES = tuple(range(5, 11))
 class RoleGuess:
     """One judgement against the truth.
 
-    day: at whose vote it was in force. guess: a role or "Uncertain". right: the guess is the role held.
-    brier: Σ over roles of (p − truth)², 0 (sure and right) to 2 (sure and wrong). prior_brier: the same for
-    the role counts alone. stated: the probability that the mapping gives the guess.
+    day: of the vote. guess: a role or "Uncertain". right: the guess is the true role. brier: Σ over roles of
+    (p − truth)², 0 (sure and right) to 2 (sure and wrong). prior_brier: the same for the prior. stated: the
+    probability of the guess by the mapping.
     """
 
     day: int
@@ -40,17 +40,17 @@ class RoleGuess:
 
 
 def role_prior(roles: Sequence[str], rater: int) -> dict[str, float]:
-    """Chance of each role for another seat, knowing only the cards in play and one's own."""
+    """The prior probability of each role for another seat, given the cards in play and one's own."""
     others = [role for seat, role in enumerate(roles) if seat != rater]
     return {role: others.count(role) / len(others) for role in sorted(set(roles))}
 
 
 def role_probabilities(belief: Belief, prior: Mapping[str, float]) -> dict[str, float]:
-    """The declared mapping (role, confidence) → probabilities.
+    """The declared mapping (role, confidence) → probabilities by role.
 
-    The guess has w + (1 − w)·π(guess) and every other role (1 − w)·π(role), with w = (confidence − 5)/5
-    and π the prior: a pure guess (5) says no more than the cards, 10 is certainty, and what is not given
-    to the guess is shared as the cards would. "Uncertain", and a role that is not in play, is the prior.
+    The guess has w + (1 − w)·π(guess) and every other role (1 − w)·π(role), with w = (confidence − 5)/5 and π
+    the prior: confidence 5 gives the prior, 10 gives certainty. "Uncertain", and a role that is not in play,
+    give the prior.
     """
     if belief.role not in prior:
         return dict(prior)
@@ -63,7 +63,7 @@ def _brier(probabilities: Mapping[str, float], truth: str) -> float:
 
 
 def role_guesses(days: Iterable[Day]) -> Iterator[RoleGuess]:
-    """Every judgement of the village side about a living player in force at a day's vote."""
+    """Every judgement of the village side about a living player at a day's vote."""
     for day in days:
         for rater, judged in day.beliefs.items():
             if day.wolf(rater):
@@ -87,8 +87,8 @@ def role_guesses(days: Iterable[Day]) -> Iterator[RoleGuess]:
 
 @dataclass(frozen=True, slots=True)
 class AskedGuess:
-    """One guess of a role that a probe asked for. ask: its id. chance: that of naming the role by drawing a
-    card from those in play without one's own, which is all that the cards alone say.
+    """A guess of a role in answer to a probe. ask: its id. chance: the prior probability of the true role,
+    from the cards in play without one's own.
     """
 
     ask: str
@@ -101,7 +101,7 @@ class AskedGuess:
 
 
 def asked_guesses(record: GameRecord) -> Iterator[AskedGuess]:
-    """Every guess of the village side that a probe asked for: Werewolves know their pack."""
+    """Every guess of the village side in answer to a probe."""
     for probe in record.probes:
         if probe.kind not in PROBES or ROLES[record.roles[probe.seat]].wolf:
             continue

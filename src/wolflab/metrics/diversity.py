@@ -1,9 +1,9 @@
-"""How different candidates are: what the last one adds to those before it (004 E.6, Table 9).
+"""Diversity of candidates: the distance of the last one from those before it (004 E.6, Table 9).
 
 div(A, a) = min over a′ in A of ‖e(a) − e(a′)‖. Vectors have length 1, so it lies between 0 and 2. The table
-does not say whether an action is embedded with its reasoning (004 D.1) or alone; both are given. Nor does it
-say what counts where there are fewer legal actions than were asked for; both ways are given too. Texts are
-embedded by the caller: this module knows no embedder.
+does not say whether an action is embedded with its reasoning (004 D.1) or alone, nor how turns with fewer
+legal actions than asked for are counted; all variants are given. The caller embeds the texts: this module
+knows no embedder.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ DIVERSITY_KINDS = ("all", *KINDS)
 
 @dataclass(frozen=True, slots=True)
 class CandidateSet:
-    """The candidates of one turn, in the order in which they were proposed. kind: one of `KINDS`; asked: how
-    many the recipe asks for. texts: reasoning, then action; actions: in words, alone.
+    """The candidates of one turn, in the order of the proposal. kind: one of `KINDS`; asked: the number that
+    the recipe asks for. texts: reasoning and action; actions: only the actions, in words.
     """
 
     kind: str
@@ -40,11 +40,11 @@ class CandidateSet:
 
 @dataclass(frozen=True, slots=True)
 class Diversity:
-    """What the last of `asked` candidates adds, for one kind of action in one condition.
+    """The distance of the last of `asked` candidates, for one kind of action in one condition.
 
-    added: its least distance to the earlier ones, over turns in which it came. alone: the same of actions
-    without their reasonings. came: share of turns in which it came; there may be too few legal actions.
-    counted: as `added`, over all turns, 0 where it did not come.
+    added: its least distance to the earlier ones, over turns that have it. alone: the same for actions
+    without reasonings. came: the share of turns that have it; there may be too few legal actions. counted: as
+    `added`, over all turns, with 0 for turns without it.
     """
 
     condition: str
@@ -57,9 +57,9 @@ class Diversity:
 
 
 def offers_of(record: GameRecord, asked_of: Callable[[Mapping[str, Any]], int]) -> tuple[CandidateSet, ...]:
-    """Every turn of a game in which a model was asked for two candidates or more.
+    """Every turn of a game in which a model was asked for at least two candidates.
 
-    asked_of: a player as the header describes it → for how many candidates its model is asked.
+    asked_of: a player's description in the header → the number of candidates that its model is asked for.
     """
     offers = []
     for turn in record.turns:
@@ -76,7 +76,7 @@ def offers_of(record: GameRecord, asked_of: Callable[[Mapping[str, Any]], int]) 
 
 
 def least_distance(vectors: OfferVectors) -> float:
-    """The least Euclidean distance of the last row to the others. vectors: (n, d), n ≥ 2."""
+    """The least Euclidean distance of the last row from the others. vectors: (n, d), n ≥ 2."""
     gaps = np.asarray(vectors[:-1], np.float64) - np.asarray(vectors[-1], np.float64)
     return float(np.sqrt(np.einsum("nd,nd->n", gaps, gaps)).min())
 
@@ -84,7 +84,9 @@ def least_distance(vectors: OfferVectors) -> float:
 def diversity_rows(
     condition: str, offers: Sequence[tuple[int, CandidateSet]], vectors: Mapping[str, OfferVectors]
 ) -> tuple[Diversity, ...]:
-    """Rows by N and kind of action, over deals. offers: (deal, offer); vectors: of every text and action."""
+    """Diversity by number of candidates and kind of action, over deals. offers: (deal, offer); vectors: of
+    every text and action.
+    """
 
     def added(texts: Sequence[str]) -> float:
         return least_distance(np.stack([vectors[text] for text in texts]))

@@ -1,9 +1,9 @@
-"""Learning curves: how often the village wins while a pool of experience grows with the games played.
+"""Learning curves: the village's win rate while a pool of experience grows with the games played.
 
-A growing pool is taken anew every so many deals, a barrier each; the games between two barriers have learned
-from the same deals. Games are put together, barrier by barrier, until a point has enough deals for an
-interval. Later points meet other cards, so another condition's games of the same deals stand beside them.
-It knows deals and who won, nothing of pools.
+A growing pool gets a new state at each barrier, every few deals; games between two barriers have learned from
+the same deals. Neighbouring barriers are grouped until a point has enough deals for an interval. Later points
+have other cards, so another condition's games of the same deals are given for comparison. This module knows
+deals and winners, and no pools.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from ..stats.intervals import MIN_DEALS, Estimate, share
 
 POINTS = 8
-"""Points of a curve at most."""
+"""The most points of a curve."""
 
 DealWon = tuple[int, bool]
 """A finished game: its deal, and whether the village won."""
@@ -23,9 +23,9 @@ DealWon = tuple[int, bool]
 
 @dataclass(frozen=True, slots=True)
 class GrowthPoint:
-    """Games that had learned from `low` to `high` deals (mean: `learned`): how often the village won.
+    """The village's win rate in games that had learned from `low` to `high` deals (mean: `learned`).
 
-    beside: the same of the other condition's games of the same deals; None without one.
+    beside: the same for the other condition's games of the same deals; None without one.
     """
 
     learned: float
@@ -37,7 +37,9 @@ class GrowthPoint:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """A condition's curve. every: deals between barriers; who: the places whose players learn."""
+    """A condition's curve. every: deals between two states of the pool; who: the places whose
+    players learn.
+    """
 
     condition: str
     every: int
@@ -57,7 +59,7 @@ def growth_curve(
 ) -> Growth:
     """The curve of a condition whose first deal is `first` and whose pool grows every `every` deals.
 
-    beside, others: a condition to be set beside it, and its games.
+    beside, others: a condition to compare with, and its games.
     """
 
     def barrier(deal: int) -> int:
@@ -84,7 +86,7 @@ def _wins(games: Sequence[DealWon]) -> Estimate:
 
 
 def _groups(barriers: Sequence[int]) -> list[list[int]]:
-    """Neighbouring barriers put together. barriers: one for each deal, ascending."""
+    """Groups of neighbouring barriers. barriers: one for each deal, ascending."""
     least = max(MIN_DEALS, -(-len(barriers) // POINTS))
     groups: list[list[int]] = []
     deals = least

@@ -1,8 +1,8 @@
-"""Interviews of players who had spoken against their role (003 A.4): how many, who, and what they say.
+"""Interviews of players who had claimed another role than their own (003 A.4).
 
-An interview is a probe, so it stands in the record's second chain. Each is told by side and by the role that
-was claimed, and a few answers of each kind are quoted: an answer is what a player says of itself, never what
-it meant. It knows records and numbers of games, and nothing of the store that they came from.
+An interview is a probe, so it is in the record's second chain. Interviews are counted by side and by the
+claimed role, and a few answers of each kind are quoted. An answer is what a player says of itself, not what
+it meant. This module knows records and numbers of games, and no store.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from ..text.reading import claimed_against
 from .behaviours import SIDES, SideName
 
 INTERVIEW = "interview"
-"""What the record calls such a probe."""
+"""The probe's kind in the record."""
 MOST_QUOTES = 4
-"""Answers quoted of each condition, of different kinds as far as there are."""
+"""The number of quoted answers for each condition, of different kinds if possible."""
 
 
 @dataclass(frozen=True, slots=True)
 class InterviewGiven:
-    """One interview. name, role: of whom; claimed: the role that it had spoken as; said: those words.
+    """One interview. name, role: of the player; claimed: the role that it had claimed; said: its statement.
 
-    answer: its reason; None where no usable one came. ask: the id of the question put to it.
+    answer: its reason; None without a usable reply. ask: the id of the question.
     """
 
     round: int
@@ -43,13 +43,13 @@ class InterviewGiven:
 
     @property
     def side(self) -> SideName:
-        """The side of whoever was asked."""
+        """The side of the player."""
         return "werewolves" if ROLES[self.role].wolf else "village"
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """An answer to be read, and the game (its number in the run) in which it was given."""
+    """A quoted answer and the number of its game."""
 
     game: int
     interview: InterviewGiven
@@ -57,7 +57,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """How often a holder of `role` was asked about having spoken as `claimed`, and answered usably."""
+    """A role and the role claimed: the number of interviews, and of usable answers."""
 
     role: str
     claimed: str
@@ -67,7 +67,8 @@ class Pairing:
 
 @dataclass(frozen=True, slots=True)
 class InterviewRows:
-    """Over a condition's games. asked: interviews a game, by side; answered: share with a usable answer.
+    """The interviews of a condition. asked: interviews per game, by side; answered: the share with a usable
+    answer.
 
     pairings: the most frequent first.
     """
@@ -82,7 +83,7 @@ class InterviewRows:
 
 
 def interviews_of(record: GameRecord) -> tuple[InterviewGiven, ...]:
-    """All interviews of a game, in order."""
+    """The interviews of a game, in order."""
     interviews = []
     for probe in record.probes:
         if probe.kind != INTERVIEW:
@@ -102,7 +103,7 @@ def interviews_of(record: GameRecord) -> tuple[InterviewGiven, ...]:
 def interview_rows(
     condition: str, games: Sequence[tuple[int, int, Sequence[InterviewGiven]]]
 ) -> InterviewRows:
-    """(deal, number of the game, its interviews) of each finished game of a condition."""
+    """The interviews of a condition. games: (deal, number of the game, interviews) of each finished game."""
     given = [(number, interview) for _, number, interviews in games for interview in interviews]
     asked = Counter((interview.role, interview.claimed) for _, interview in given)
     answered = Counter(
@@ -139,7 +140,7 @@ def interview_rows(
 
 
 def _quoted(given: Sequence[tuple[int, InterviewGiven]]) -> tuple[Quote, ...]:
-    """A few answers, one of each pairing in turn; a hash decides which, so that no game is preferred."""
+    """A few answers, from each pairing in turn, chosen by a hash, so that no game is preferred."""
     by_pairing: dict[tuple[str, str], list[Quote]] = {}
     for number, interview in given:
         if interview.answer:

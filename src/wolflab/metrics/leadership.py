@@ -1,9 +1,9 @@
-"""Opinion leadership of a Sheriff: how far the others believe it (Ratio) and follow it (DC).
+"""Opinion leadership of a Sheriff: how much the others believe it (Ratio) and follow it (DC).
 
-002 §3.2, exactly, with the released code's variants beside it and the nulls that say what either number
-would be if the Sheriff were nobody special. Everything here is about one day or one game; a
-day that lacks what a metric needs gives None and is counted as missing. Days are averaged within a game
-first, then games (unweighted, as the paper does); what each is called and says stands in `registry`.
+The formulas are those of 002 §3.2, with the variants of its released code, and nulls for a Sheriff without
+influence. Each function takes one day or one game; a day without the needed data gives None and counts as
+missing. Days are averaged within a game, then games (unweighted, as in the paper). Names and descriptions are
+in `registry`.
 
 Seats are raters i, targets j; L is the day's Sheriff; N_d counts the living, L included.
 """
@@ -25,16 +25,18 @@ DayMetric = Callable[[Day], float | None]
 # -- Ratio ------------------------------------------------------------------------------------
 
 
-def standing(day: Day, seat: int, rule: Rule = "paper", raters: Iterable[int] | None = None) -> float | None:
-    """How far the others believe `seat`, relative to how far they believe each other.
+def ratio_of_seat(
+    day: Day, seat: int, rule: Rule = "paper", raters: Iterable[int] | None = None
+) -> float | None:
+    """The Ratio of any seat: how much the others believe it, relative to how much they believe each other.
 
-    mean of m[i, seat] over i ≠ seat, divided by mean of m[i, j] over i, j ≠ seat, i ≠ j (002 Eq. 9–11
-    with `seat` for L). Pairs never judged are left out of both means. `raters` restricts i.
+    The mean of m[i, seat] over i ≠ seat, divided by the mean of m[i, j] over i, j ≠ seat, i ≠ j (002 Eq. 9–11
+    with `seat` for L). Pairs without a judgement are left out of both means. `raters` restricts i.
     """
-    return _standing_in(day.matrix(rule), day, seat, raters)
+    return _ratio_in(day.matrix(rule), day, seat, raters)
 
 
-def _standing_in(
+def _ratio_in(
     m: Mapping[tuple[int, int], int], day: Day, seat: int, raters: Iterable[int] | None
 ) -> float | None:
     judging = [i for i in (day.alive if raters is None else raters) if i != seat]
@@ -46,33 +48,35 @@ def _standing_in(
 
 
 def ratio(day: Day, rule: Rule = "paper") -> float | None:
-    """The day's Ratio (002 Eq. 11): the Sheriff's standing. Above 1: believed more than the others."""
-    return None if day.sheriff is None else standing(day, day.sheriff, rule)
+    """The day's Ratio (002 Eq. 11): that of the Sheriff. Above 1: the Sheriff is believed more than the
+    others.
+    """
+    return None if day.sheriff is None else ratio_of_seat(day, day.sheriff, rule)
 
 
 def ratio_village(day: Day) -> float | None:
-    """Ratio with village raters only: what those believe who do not already know the Werewolves."""
+    """Ratio with village raters only, who do not know the Werewolves."""
     if day.sheriff is None:
         return None
-    return standing(day, day.sheriff, raters=[i for i in day.alive if not day.wolf(i)])
+    return ratio_of_seat(day, day.sheriff, raters=[i for i in day.alive if not day.wolf(i)])
 
 
 def ratio_over_peers(day: Day) -> float | None:
-    """The Sheriff's standing minus the mean standing of the living non-Sheriffs of the same role.
+    """The Sheriff's Ratio minus the mean Ratio of the living non-Sheriffs of the same role.
 
-    None where the Sheriff is the last of its role.
+    None if the Sheriff is the last of its role.
     """
     own = ratio(day)
     if own is None or day.sheriff is None:
         return None
-    peers = _standings_of_role(day, day.roles[day.sheriff])
+    peers = _peer_ratios_of_role(day, day.roles[day.sheriff])
     return own - sum(peers) / len(peers) if peers else None
 
 
 def improvement(day: Day) -> float | None:
-    """(post − pre) / pre of the mean reliability towards the Sheriff, before and after it speaks.
+    """(post − pre) / pre of the mean reliability of the Sheriff, before and after it speaks.
 
-    Released code of 002 ("rel_improvement"). Raters that judged the Sheriff at both moments.
+    From 002's released code ("rel_improvement"). Raters are those that judged the Sheriff both times.
     """
     pre, post = day.matrix_before(), day.matrix()
     pairs = [(i, day.sheriff) for i in day.followers if day.sheriff is not None]
@@ -82,22 +86,22 @@ def improvement(day: Day) -> float | None:
 
 
 BEFORE, AFTER = "rate-before-sheriff", "rate"
-"""The probes that ask for trust before the Sheriff's statement, and after it: before the vote."""
+"""The probes for trust before the Sheriff's statement, and after it (before the vote)."""
 
 
 def asked_ratio(day: Day, probe: str = BEFORE, raters: Iterable[int] | None = None) -> float | None:
-    """Ratio of the trust that a probe asked for, instead of what was in force at the vote."""
-    seat = _heard_last(day)
-    return None if seat is None else _standing_in(_asked_matrix(day, probe), day, seat, raters)
+    """Ratio of the trust in answers to a probe, instead of the beliefs at the vote."""
+    seat = _sheriff_speaking_last(day)
+    return None if seat is None else _ratio_in(_asked_matrix(day, probe), day, seat, raters)
 
 
 def trust_moved(day: Day, others: bool = False, raters: Iterable[int] | None = None) -> float | None:
-    """By how much trust in the Sheriff is higher after its statement than before it, in points of 1–10.
+    """The increase of trust in the Sheriff by its statement, in points of 1–10.
 
-    others: trust in the other living players instead. raters: of whom, but for the Sheriff; None: of all.
-    Pairs that were asked at both moments; None where the Sheriff did not speak last.
+    others: of trust in the other living players instead. raters: None: all but the Sheriff. Only pairs that
+    were asked both times count; None if the Sheriff did not speak last.
     """
-    sheriff = _heard_last(day)
+    sheriff = _sheriff_speaking_last(day)
     if sheriff is None:
         return None
     before, after = _asked_matrix(day, BEFORE), _asked_matrix(day, AFTER)
@@ -110,8 +114,8 @@ def trust_moved(day: Day, others: bool = False, raters: Iterable[int] | None = N
     return sum(moves) / len(moves) if moves else None
 
 
-def _heard_last(day: Day) -> int | None:
-    """The Sheriff of a day on which it spoke last: what was asked before was asked before its statement."""
+def _sheriff_speaking_last(day: Day) -> int | None:
+    """The Sheriff, if it spoke last that day, so that the first probe came before its statement."""
     last = day.statements[-1][0] if day.statements else None
     return day.sheriff if last == day.sheriff else None
 
@@ -130,27 +134,28 @@ def turned(
     after: Mapping[int, int | None],
     towards: int | None,
 ) -> float:
-    """The share that came to vote as `towards` who had not meant to. None is a vote like any other."""
+    """The share of followers whose vote changed to `towards`. None is a vote like any other."""
     return sum(before[i] != towards and after[i] == towards for i in followers) / len(followers)
 
 
 def _polled_sheriff(day: Day) -> int | None:
-    """The Sheriff of a day on which the others were polled."""
+    """The Sheriff, if the others were polled that day."""
     return day.sheriff if day.polled() else None
 
 
 def _followed_sheriff(day: Day) -> int | None:
-    """The same, where the Sheriff has a vote that the others could follow."""
+    """The same, if the Sheriff has a vote that the others can follow."""
     sheriff = _polled_sheriff(day)
     return sheriff if sheriff in day.votes else None
 
 
 def dc(day: Day) -> float | None:
-    """The day's Decision Change (002 Eq. 12): share of the N_d − 1 others that turned to the Sheriff's vote.
+    """The day's Decision Change (002 Eq. 12): the share of the N_d − 1 others that changed to the Sheriff's
+    vote.
 
-    Read literally: not voting is a value, so that followers who drop their vote when the Sheriff drops
-    its own count as converted; a missing or unusable vote is no vote. Who is not asked for a vote is none of
-    the others, and a Sheriff who is not is not followed.
+    Not voting is a value, so a follower who stops voting when the Sheriff does not vote counts as converted;
+    a missing or unusable vote is no vote. Players without a vote do not count, and a Sheriff without one
+    gives None.
     """
     sheriff = _followed_sheriff(day)
     if sheriff is None:
@@ -159,13 +164,13 @@ def dc(day: Day) -> float | None:
 
 
 def dc_by_n(day: Day) -> float | None:
-    """DC divided by all who vote, the Sheriff included, as in 002's released code (N_d)."""
+    """DC divided by all voters, including the Sheriff, as in 002's released code (N_d)."""
     value = dc(day)
     return None if value is None else value * len(day.followers) / len(day.votes)
 
 
 def dc_sheriff_voted(day: Day) -> float | None:
-    """DC counting conversions only on days when the Sheriff voted for somebody (otherwise 0)."""
+    """DC on days when the Sheriff voted for somebody, otherwise 0."""
     value = dc(day)
     if value is None or day.sheriff is None:
         return None
@@ -173,7 +178,7 @@ def dc_sheriff_voted(day: Day) -> float | None:
 
 
 def votes_changed(day: Day) -> float | None:
-    """DC*: share of the others that changed their vote at all (released code of 002)."""
+    """DC*: the share of the others that changed their vote (002's released code)."""
     if _polled_sheriff(day) is None:
         return None
     before = day.straws["straw"]
@@ -181,9 +186,9 @@ def votes_changed(day: Day) -> float | None:
 
 
 def dc_retest(day: Day) -> float | None:
-    """Null of DC: a second straw poll in place of the vote, with no statement between the two.
+    """Null of DC: a second straw poll instead of the vote, without a statement in between.
 
-    What DC would be if followers merely answered twice. Needs `StrawPoll(times=2)`.
+    The DC of followers who only answer twice. Needs `StrawPoll(times=2)`.
     """
     sheriff = _followed_sheriff(day)
     if sheriff is None or not day.polled("straw2"):
@@ -192,9 +197,9 @@ def dc_retest(day: Day) -> float | None:
 
 
 def dc_others(day: Day) -> float | None:
-    """Null of DC: conversion towards the vote of each other player k in turn, averaged over k.
+    """Null of DC: conversion to the vote of each other player k, averaged over k.
 
-    Followers other than k are watched. What DC is towards somebody who did not speak last.
+    The followers are all but k. It is the DC of a player who did not speak last.
     """
     if _polled_sheriff(day) is None or len(day.followers) < 2:
         return None
@@ -215,15 +220,15 @@ def minus(metric: DayMetric, null: DayMetric) -> DayMetric:
     return over_null
 
 
-# -- what the Sheriff recommends in words -----------------------------------------------------
+# -- recommendations in words -----------------------------------------------------------------
 
 
 def recommended(day: Day) -> int | None:
-    """Whom the Sheriff's last statement of the day proposes to vote out, read from its words.
+    """The player whom the Sheriff's last statement of the day proposes to vote out.
 
-    The one player whom it suggests to vote against; without any suggestion, the one player whom it
-    accuses most strongly (a reported check of a Werewolf is the strongest). None when it names nobody
-    living, or several alike.
+    It is the only player whom it suggests to vote against; without a suggestion, the player whom it accuses
+    most strongly (a reported check of a Werewolf is strongest). None if it names no living player, or several
+    equally.
     """
     spoken = [text for seat, text in day.statements if seat == day.sheriff]
     if not spoken or day.sheriff is None or not can_be_read(spoken[-1], day.names):
@@ -248,7 +253,7 @@ def recommended(day: Day) -> int | None:
 
 
 def _recommendation(day: Day, wolf: bool | None) -> tuple[int, list[int]] | None:
-    """(recommended player, followers other than it), if the day has one of that side."""
+    """(recommended player, other followers), if the day has a recommended player of that side."""
     target = None if _polled_sheriff(day) is None else recommended(day)
     if target is None or (wolf is not None and day.wolf(target) != wolf):
         return None
@@ -257,9 +262,9 @@ def _recommendation(day: Day, wolf: bool | None) -> tuple[int, list[int]] | None
 
 
 def dc_words(day: Day, wolf: bool | None = None) -> float | None:
-    """DC towards the player whom the Sheriff recommends in words, rather than towards its own vote.
+    """DC towards the player whom the Sheriff recommends in words, instead of towards its own vote.
 
-    That player is not among the followers. wolf: only days on which it is (not) a Werewolf.
+    That player is no follower. wolf: only days on which it is (not) a Werewolf.
     """
     recommendation = _recommendation(day, wolf)
     if recommendation is None:
@@ -271,9 +276,9 @@ def dc_words(day: Day, wolf: bool | None = None) -> float | None:
 def persuasion_counts(
     day: Day, wolf: bool | None = None, retest: bool = False
 ) -> tuple[int, int, int] | None:
-    """(followers, for the recommended player before, and after the statement); None as `dc_words`.
+    """(followers, votes for the recommended player before, and after the statement); None as `dc_words`.
 
-    retest: the second straw poll in place of the vote: what the count is with no statement between.
+    retest: a second straw poll instead of the vote, without a statement in between.
     """
     recommendation = _recommendation(day, wolf)
     if recommendation is None or (retest and not day.polled("straw2")):
@@ -287,29 +292,31 @@ def persuasion_counts(
 
 
 def led_by(day: Day, role: str) -> bool:
-    """Whether that day's Sheriff holds the role (an earlier Sheriff's days are its own)."""
+    """Whether that day's Sheriff holds the role."""
     return day.sheriff is not None and day.roles[day.sheriff] == role
 
 
 def game_mean(days: Iterable[Day], metric: DayMetric, role: str | None = None) -> float | None:
-    """Mean over a game's days that have the metric (002: 1/T Σ_t); None when none has.
+    """The mean over a game's days that have the metric (002: 1/T Σ_t); None if none has.
 
-    role: only days on which the Sheriff of that day holds it.
+    role: only days whose Sheriff holds it.
     """
     of_role = [day for day in days if role is None or led_by(day, role)]
     values = [value for day in of_role if (value := metric(day)) is not None]
     return sum(values) / len(values) if values else None
 
 
-def _standings_of_role(day: Day, role: str) -> list[float]:
-    """The standing of each living non-Sheriff of that role, where it has one."""
+def _peer_ratios_of_role(day: Day, role: str) -> list[float]:
+    """The Ratio of each living non-Sheriff of that role that has one."""
     peers = [seat for seat in day.alive if day.roles[seat] == role and seat != day.sheriff]
-    return [value for seat in peers if (value := standing(day, seat)) is not None]
+    return [value for seat in peers if (value := ratio_of_seat(day, seat)) is not None]
 
 
-def standing_of_role(days: Iterable[Day], role: str) -> float | None:
-    """Mean standing of a game's living non-Sheriffs of that role, days first; None where there is none."""
-    by_day = [_standings_of_role(day, role) for day in days if day.sheriff is not None]
+def peer_ratio_of_role(days: Iterable[Day], role: str) -> float | None:
+    """The mean Ratio of a game's living non-Sheriffs of that role, averaged by day first; None
+    without any.
+    """
+    by_day = [_peer_ratios_of_role(day, role) for day in days if day.sheriff is not None]
     values = [sum(peers) / len(peers) for peers in by_day if peers]
     return sum(values) / len(values) if values else None
 
@@ -317,15 +324,15 @@ def standing_of_role(days: Iterable[Day], role: str) -> float | None:
 # -- null of Ratio --------------------------------------------------------------------------------
 
 LEAST_GAMES_FOR_P = 10
-"""Fewer games have no p of `RatioNull`: their mean is not normal."""
+"""The fewest games for a p in `RatioNull`: the mean of fewer is not normal."""
 
 
 @dataclass(frozen=True, slots=True)
 class RatioNull:
-    """What chance gives where labels are permuted: mean and the middle 95 % (low, high); p: two-sided, None
-    below `LEAST_GAMES_FOR_P` games.
+    """The distribution under permuted labels: mean and the central 95 % (low, high); p: two-sided, None below
+    `LEAST_GAMES_FOR_P` games.
 
-    n: games in it.
+    n: the number of games.
     """
 
     mean: float | None
@@ -338,10 +345,10 @@ class RatioNull:
 def ratio_null_of_game(days: Iterable[Day], eligible: int = -1) -> tuple[float, float, float] | None:
     """(mean, variance) of a game's Ratio if "Sheriff" were only a label, and the game's own Ratio.
 
-    The seats are put into a random order, and each day's label goes to the first of them that lives: one
-    bearer for as long as it lives, then the next, as with a Sheriff. eligible: mask of the seats that may
-    be Sheriff under the rules (−1: all); others bear no label. Days without a Ratio are left out, as in the
-    Ratio itself; None without any. Exact: over all orders, by way of who bears the label.
+    The seats are put into a random order, and each day's label goes to the first living one, as with a
+    Sheriff and its successors. eligible: mask of the seats that may be Sheriff under the rules (−1: all).
+    Days without a Ratio are left out, as in the Ratio itself; None without any. The result is exact over all
+    orders.
     """
     ratios = [(day, value) for day in days if (value := ratio(day)) is not None]
     if not ratios:
@@ -350,12 +357,12 @@ def ratio_null_of_game(days: Iterable[Day], eligible: int = -1) -> tuple[float, 
     # (bearer, days with a value) → its chance, and the sums of value and value² weighted by it.
     states: dict[tuple[int, int], tuple[float, float, float]] = {(-1, 0): (1.0, 0.0, 0.0)}
     for day, _ in ratios:
-        standings = {seat: standing(day, seat) for seat in day.alive if eligible >> seat & 1}
+        by_seat = {seat: ratio_of_seat(day, seat) for seat in day.alive if eligible >> seat & 1}
         after: dict[tuple[int, int], tuple[float, float, float]] = {}
         for (bearer, counted), (p, s1, s2) in states.items():
-            heirs = [bearer] if bearer in standings else list(standings)
+            heirs = [bearer] if bearer in by_seat else list(by_seat)
             for seat in heirs:
-                value = standings[seat]
+                value = by_seat[seat]
                 x, k = (0.0, counted) if value is None else (value, counted + 1)
                 chance, first, second = after.get((seat, k), (0.0, 0.0, 0.0))
                 chance += p / len(heirs)
@@ -373,7 +380,7 @@ def ratio_null_of_game(days: Iterable[Day], eligible: int = -1) -> tuple[float, 
 def ratio_null_of_games(n: int, mean: float, variance: float, own: float) -> RatioNull:
     """The null of the mean Ratio over n games, from sums of `ratio_null_of_game` over them.
 
-    Games are permuted independently, so that the mean over many is normal.
+    Games are permuted independently, so the mean over many games is normal.
     """
     if n == 0:
         return RatioNull(None, None, None, None, 0)

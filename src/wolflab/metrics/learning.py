@@ -1,8 +1,8 @@
-"""Whether people change over their games: a measure by the place of a game in its person's sequence.
+"""Changes over people's games: a measure by the place of a game in its person's sequence.
 
-The slope is within people: by how much a game's value lies above its person's own mean, for each place that
-it lies later than their mean place. So people who differ, or who stopped early, do not make a slope. Its
-interval is clustered by person and by deal, as every other of a study (`stats.intervals`).
+The slope is within people: a game's value minus its person's mean is regressed on its place minus the
+person's mean place. So differences between people, and people who stopped early, do not cause a slope. Its
+interval is clustered by person and deal, like all others of a study (`stats.intervals`).
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ LEARNED = (
     "watched_village_win",
     "watched_wolf_win",
 )
-"""The measures that are told by place."""
+"""The measures that are reported by place."""
 
 
 class PlayedGame(NamedTuple):
-    """A person's finished game. person: a number. place: 1 for their first."""
+    """A person's finished game. person: a number. place: from 1."""
 
     person: int
     deal: int
@@ -35,7 +35,7 @@ class PlayedGame(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Learning:
-    """One measure over people's games. places: place → its mean. slope: its change from game to game, within
+    """One measure over people's games. places: (place, mean). slope: the change from game to game, within
     people.
     """
 
@@ -45,7 +45,7 @@ class Learning:
 
 
 def learning_of(measure: str, games: Sequence[PlayedGame]) -> Learning | None:
-    """What people's games say of learning; None where nobody has played two."""
+    """A measure over people's games; None if nobody has played two."""
     of_person: defaultdict[int, list[PlayedGame]] = defaultdict(list)
     for game in games:
         of_person[game.person].append(game)
@@ -69,7 +69,7 @@ def learning_of(measure: str, games: Sequence[PlayedGame]) -> Learning | None:
 
 
 def _estimate(measure: str | None, games: Sequence[tuple[PlayedGame, tuple[float, float]]]) -> Estimate:
-    """A quotient of sums over games. measure: whose bounds it keeps."""
+    """A quotient of sums over games. measure: whose bounds apply."""
     sums = by_deal_and_draw([(game.deal, sums) for game, sums in games], [game.person for game, _ in games])
     bounds = None if measure is None else MEASURES[measure].limits
     return estimate_over_people(sums, quotient, n=len(games), missing=0, units="games", limits=bounds)

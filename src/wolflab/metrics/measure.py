@@ -1,6 +1,6 @@
-"""What a measure is: a name, words, what a game contributes to it, and how a number is made of that.
+"""Defines a measure: a name, texts, what a game contributes, and the formula of the number.
 
-A game contributes sums that add up over games (numerators and denominators), so that a number of many games
+A game contributes sums that add up over games (numerators and denominators), so the number of many games
 needs none of their records. All measures are entries of one registry (`registry.MEASURES`); tables, page,
 contrasts, curves, planted effects and the documentation follow from the entries.
 """
@@ -20,8 +20,9 @@ from ..text.probes import PROBES
 from .observed import ObservedGame
 
 Unit = Literal["share", "out_of", "points", "plain", "one", "count", "large", "usd"]
-"""How a value is shown, in this order: percent; how many of how many, the interval in percent; percentage
-points; three decimals; two; whole; with k, M and G; in USD."""
+"""The format of a value, in this order: percent; a fraction with the interval in percent; percentage points;
+three decimals; two; none; with k, M and G; in USD.
+"""
 Section = Literal[
     "leadership",
     "roles",
@@ -39,29 +40,30 @@ Section = Literal[
     "replies",
     "cost",
 ]
-"""Where on the page a measure stands."""
+"""The section of the page that has the measure."""
 Group = Literal["every", "sheriff", "deduces", "chooses", "watched", "person", "conduct", "asked"]
-"""Which conditions have it: all; those with a Sheriff on a finished day; where the village side judges
-others; where somebody chooses among candidates; where a seat is watched; where one person sits at a table of
-agents; where conduct is asked for; where a probe asks for roles, or for trust before the Sheriff speaks."""
+"""The conditions that have a measure: all; those with a Sheriff on a finished day; those whose village side
+judges others; those with a choice among candidates; those with a watched seat; those with one person among
+agents; those that ask for behaviours; those with a probe for roles, or for trust before the Sheriff speaks.
+"""
 
 Sums = tuple[float, ...]
-"""What a game contributes, numbers that add up over games."""
+"""What a game contributes: numbers that add up over games."""
 PartKey = tuple[str | int, ...]
-"""What a part of a measure is of, such as a role, or a day and two roles."""
+"""The key of a part of a measure, such as a role, or a day and two roles."""
 Counting = Callable[[ObservedGame], Sums | None]
 SplitCounting = Callable[[ObservedGame], Mapping[PartKey, Sums | None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """How sums over games become a number.
+    """Computes a number from sums over games.
 
-    width: how many sums a game contributes. statistic: of the sums. n: the sum whose total is n; a deal
-    without any of it is no case. share: a pooled share, with Wilson's interval where that is its own.
-    missing: games without the measure are counted as missing; or the sum whose total is what is missing.
-    other: a second sum without which there is no number; counted: it adds to n. either: the first two sums,
-    or, where there were no trials at all, the next two, with units of their own.
+    width: the number of sums of a game. statistic: the function of the sums. n: index of the sum whose total
+    is n; deals where it is 0 do not count. share: a pooled share, with Wilson's interval where it applies.
+    missing: "games": games without the measure count as missing; or the index of the sum whose total is the
+    number missing. other: index of another sum that must not be 0; counted: it adds to n. either: the
+    statistic uses the first two sums, or, if there are no trials, the next two, which have other units.
     """
 
     width: int
@@ -87,7 +89,7 @@ def _gained(sums: Floats) -> Floats:
 
 
 def _won_over(sums: Floats) -> Floats:
-    """(a1 − a0)/(1 − a0) from (followers, for the player before, after, …)."""
+    """(a1 − a0)/(1 − a0) from (followers, votes for the player before, after, …)."""
     not_yet = sums[:, 0] - sums[:, 1]
     rate = np.full(not_yet.shape, np.nan)
     np.divide(sums[:, 2] - sums[:, 1], not_yet, out=rate, where=not_yet > 0)
@@ -99,32 +101,32 @@ def _heeded(sums: Floats) -> Floats:
 
 
 MEAN = Formula(2, missing="games")
-"""Mean over games of one value a game: (value, 1)."""
+"""The mean over games of one value per game: (value, 1)."""
 SHARE = Formula(2, share=True)
 """(hits, trials), pooled over games."""
 POOLED = Formula(2)
-"""(sum of values, how many), pooled over games."""
+"""(sum of values, count), pooled over games."""
 GAINED = Formula(3, _gained, n=2)
-"""1 − sum / sum of what it is measured against; the third is how many."""
+"""1 − sum / sum of the reference; the third is the count."""
 EITHER = Formula(4, share=True, either=True)
-"""(hits, trials) of one kind, or of another where there are none of the first."""
+"""(hits, trials) of one kind, or of another if there are none of the first."""
 HALVES = Formula(4, _halves, other=3, counted=True)
-"""The mean of two shares: (hits, trials) of each."""
+"""The mean of two shares: (hits, trials) each."""
 APART = Formula(4, _apart, other=3)
-"""Mean − mean: (sum, how many) of each."""
+"""Mean − mean: (sum, count) each."""
 WON_OVER = Formula(4, _won_over, n=0, missing=3)
-"""Persuasion rate (DellaVigna & Gentzkow 2010, Eq. 1): followers, for the player before and after, and days
+"""Persuasion rate (DellaVigna & Gentzkow 2010, Eq. 1): followers, votes for the player before and after, days
 without a recommendation.
 """
 HEEDED = Formula(4, _heeded)
-"""1 − share / share: (hits, trials) of each."""
+"""1 − share / share: (hits, trials) each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What an experiment has to ask for, or a measure has no value: where such a measure is named without,
-    the experiment is refused. words: how it is written there. among: what a list there has to hold, all of
-    these or, of several lists, all of one.
+    """A field that an experiment needs for a measure to have a value: an experiment that names the measure
+    without it is refused. words: how the field is written. least: its smallest number. among: sets of names;
+    a list must contain all names of one of them.
     """
 
     field: str
@@ -133,7 +135,7 @@ class Needs:
     among: tuple[frozenset[str], ...] = ()
 
     def met_by(self, experiment: object) -> bool:
-        """Whether it asks."""
+        """Whether an experiment has what is needed."""
         value = getattr(experiment, self.field)
         if self.among:
             return any(wanted <= set(value) for wanted in self.among)
@@ -162,12 +164,12 @@ NEEDS_BEHAVIOURS = Needs("behaviours", "behaviours: true")
 class Measure:
     """One entry.
 
-    label: what it is called in tables. how: see `Formula`. section: where it stands. says: one sentence.
-    counts: what a game contributes, None for nothing; with `split`, by key, None for a case that is missing.
-    unit: how a value is shown. units: what n counts. group: which conditions have it. bounds: between which
-    a deal's value must lie. split: what the parts are of, such as ("role",). needs: what an experiment has
-    to ask for. void: void games count too, for their players were asked as well. headline: it stands in the
-    main table. signed: values are shown with their sign. reference: a value to look for, drawn as a line.
+    label: the name in tables. how: the formula. section: of the page. says: the description, one sentence.
+    counts: what a game contributes, None for nothing; with `split`, by key, None for a missing case. unit:
+    the format of values. units: what n counts. group: the conditions that have it. bounds: of a deal's value.
+    split: the dimensions of the parts, such as ("role",). needs: the field that an experiment needs. void:
+    void games count too, because their players were asked as well. headline: it is in the main table. signed:
+    values are shown with their sign. reference: a value that is drawn as a line.
     """
 
     name: str
@@ -187,21 +189,21 @@ class Measure:
     signed: bool = False
     reference: float | None = None
     also: str = ""
-    """Units of n where `Formula.either` takes the second."""
+    """The units of n if `Formula.either` uses the second sums."""
 
     @property
     def by_deal(self) -> bool:
-        """Whether every game has a value, so that conditions are compared deal by deal."""
+        """Whether every game has a value, so that conditions can be compared deal by deal."""
         return self.how.statistic is quotient and self.units == "games"
 
     @property
     def limits(self) -> tuple[float, float] | None:
-        """Beyond which no value lies: what has no sign is 0 or more."""
+        """The bounds of a value; without a sign the lower one is 0."""
         return self._within or (None if self.signed else (0.0, math.inf))
 
     @property
     def apart(self) -> tuple[float, float] | None:
-        """Beyond which no two values differ."""
+        """The bounds of a difference of two values."""
         if self._within is None:
             return None
         low, high = self._within

@@ -1,4 +1,4 @@
-"""One game as the measures see it: its record, and what several of them need, each worked out once."""
+"""One game for the measures: its record, and derived data that several of them need, computed once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..usage import CallTotals
 from .conduct import Conduct, conduct_of
 from .days import Day, days_of
 from .deduction import AskedGuess, RoleGuess, asked_guesses, role_guesses
-from .leadership import standing_of_role
+from .leadership import peer_ratio_of_role
 from .play import (
     PlayerLabel,
     Replies,
@@ -30,9 +30,10 @@ from .play import (
 
 @dataclass(frozen=True, slots=True)
 class MeasuringOptions:
-    """What is worked out beside the rest where an experiment asks for it.
+    """What is computed only if an experiment asks for it.
 
-    behaviours: `conduct`. watched: the seat whose own wins are told. choices: studies of `metrics.choices`.
+    behaviours: `conduct`. watched: the seat whose own wins are counted. choices: studies of
+    `metrics.choices`.
     """
 
     behaviours: bool = False
@@ -44,7 +45,7 @@ NOTHING_MORE = MeasuringOptions()
 
 
 class ObservedGame:
-    """See the module. spent: what the game's calls came to, by model."""
+    """See the module. spent: totals of the game's calls, by model."""
 
     def __init__(
         self, record: GameRecord, options: MeasuringOptions, spent: Mapping[str, CallTotals]
@@ -53,37 +54,39 @@ class ObservedGame:
 
     @cached_property
     def days(self) -> tuple[Day, ...]:
-        """The days whose vote was counted."""
+        """The days with a counted vote."""
         return days_of(self.record)
 
     @cached_property
-    def standings(self) -> Mapping[str, float]:
-        """Role → mean standing of its holders who are not Sheriff, where there is one."""
-        standings = {role: standing_of_role(self.days, role) for role in sorted(set(self.record.roles))}
-        return {role: value for role, value in standings.items() if value is not None}
+    def peer_ratios(self) -> Mapping[str, float]:
+        """Role → mean Ratio of its holders who are not Sheriff, if there is one."""
+        ratios = {role: peer_ratio_of_role(self.days, role) for role in sorted(set(self.record.roles))}
+        return {role: value for role, value in ratios.items() if value is not None}
 
     @cached_property
     def guesses(self) -> tuple[RoleGuess, ...]:
-        """What the village side guessed of the others, at each day's vote."""
+        """The village side's guesses of roles at each day's vote."""
         return tuple(role_guesses(self.days))
 
     @cached_property
     def asked_guesses(self) -> tuple[AskedGuess, ...]:
-        """What the village side guessed where a probe asked for roles."""
+        """The village side's guesses in answer to probes for roles."""
         return tuple(asked_guesses(self.record))
 
     @cached_property
     def askers(self) -> Mapping[str, str]:
-        """Id of a probe's ask → the player who answered it."""
+        """Id of a probe's ask → the player that answered it."""
         return {turn.ask: str(label_of(self.record, turn)) for turn in self.record.probes}
 
     @cached_property
     def judges(self) -> Mapping[tuple[int, int], str]:
-        """(day, seat) → the player who held the seat at that day's vote, and whose judgements count there."""
+        """(day, seat) → the player at that day's vote, whose judgements count."""
         votes = [turn for turn in self.record.turns if turn.kind == "vote"]
         seats = range(len(self.record.roles))
         began = {(turn.round, seat): turn.at for turn in reversed(votes) for seat in seats}
-        own = {(turn.round, turn.seat): turn.at for turn in votes}  # in an open vote each has its own time
+        own = {
+            (turn.round, turn.seat): turn.at for turn in votes
+        }  # in an open vote each one comes at its own time
         return {
             (day, seat): str(player_label(self.record.player(seat, at)))
             for (day, seat), at in (began | own).items()
@@ -91,14 +94,14 @@ class ObservedGame:
 
     @cached_property
     def person(self) -> int | None:
-        """The seat of the person at the table; None where nobody is one, or several are."""
+        """The seat of the person; None if there is none, or several."""
         players = enumerate(self.record.header.get("players", ()))
         seats = [seat for seat, player in players if player_label(player).person]
         return seats[0] if len(seats) == 1 else None
 
     @cached_property
     def days_of_person(self) -> tuple[Day, ...]:
-        """The days on which that person voted, and nobody who took the seat over."""
+        """The days on which that person voted, and not a successor in the seat."""
         voted = {
             turn.round
             for turn in self.record.turns
@@ -108,12 +111,12 @@ class ObservedGame:
 
     @cached_property
     def turns(self) -> list[PastTurn]:
-        """Every decision asked of a seat, probes included."""
+        """Every ask to a seat, including probes."""
         return seat_turns(self.record)
 
     @cached_property
     def offers(self) -> tuple[Proposed, ...]:
-        """The candidates of every decision that was taken among some (004 §4.2)."""
+        """The candidates of every decision that had some (004 §4.2)."""
         return tuple(
             content
             for turn in self.record.turns
@@ -123,33 +126,33 @@ class ObservedGame:
 
     @cached_property
     def instrument(self) -> bool:
-        """Whether no language model plays. Where one does, replies and calls are those of language models."""
+        """Whether no language model plays. If one does, only replies and calls of language models count."""
         return is_instrument(self.record)
 
     @cached_property
     def replies(self) -> Replies:
-        """How well replies could be used: those of language models, or of everybody where none plays."""
+        """Counts of usable and unusable replies: of language models, or of all players if none plays."""
         asked = [turn for turn in self.turns if self.instrument or label_of(self.record, turn).speaks]
         return replies_in(self.record, asked)
 
     @cached_property
     def calls(self) -> CallTotals:
-        """What calls came to: those of language models, or all where none plays."""
+        """The totals of calls: of language models, or all if none plays."""
         counted = [came for name, came in self.spent.items() if self.instrument or is_language_model(name)]
         return sum(counted, CallTotals())
 
     @cached_property
     def replies_by_player(self) -> Mapping[PlayerLabel, Replies]:
-        """How well each player's replies could be used."""
+        """Counts of usable and unusable replies, by player."""
         return replies_by_player(self.record)
 
     @cached_property
     def statements(self) -> tuple[int, int]:
-        """(those that could not be read, all that were no silence)."""
+        """(unreadable statements, all statements except silence)."""
         said = [event.text for event in self.record.events if isinstance(event, Said) and event.text]
         return sum(not can_be_read(text, self.record.ruleset.names) for text in said), len(said)
 
     @cached_property
     def conduct(self) -> Conduct:
-        """What the players do beside the rules. It takes longer than all else."""
+        """The conduct of the players; it takes longest."""
         return conduct_of(self.record)

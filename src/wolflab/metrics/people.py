@@ -1,35 +1,35 @@
-"""What the person at the table thinks of the Sheriff and of the others (002 §4.3, Table 3), day by day.
+"""Measures of the person at a table: trust in the Sheriff and in the others (002 §4.3, Table 3), by day.
 
-As everywhere, a day that lacks what a metric needs gives None. seat: the person's; m: see `days.Day.matrix`.
+A day without the needed data gives None. seat: the person's; m: see `days.Day.matrix`.
 """
 
 from __future__ import annotations
 
 from ..stats.agreement import rank_correlation
 from .days import Day
-from .leadership import asked_ratio, standing, trust_moved, turned
+from .leadership import asked_ratio, ratio_of_seat, trust_moved, turned
 
 MIN_TARGETS = 3
-"""Fewer players that two have both judged have no correlation."""
+"""The fewest players, judged by both, for a correlation."""
 
 
 def person_ratio(day: Day, seat: int) -> float | None:
-    """How far the person believes the Sheriff, over how far it believes the other living players."""
-    return None if day.sheriff is None else standing(day, day.sheriff, raters=[seat])
+    """How much the person believes the Sheriff, divided by how much it believes the other living players."""
+    return None if day.sheriff is None else ratio_of_seat(day, day.sheriff, raters=[seat])
 
 
 def person_ratio_before(day: Day, seat: int) -> float | None:
-    """The same before the Sheriff's statement, of a probe that asks for trust then."""
+    """The same before the Sheriff's statement, from a probe for trust."""
     return asked_ratio(day, raters=[seat])
 
 
 def person_moved(day: Day, seat: int) -> float | None:
-    """By how much the person believes the Sheriff more after its statement than before it."""
+    """The increase of the person's trust in the Sheriff by its statement."""
     return trust_moved(day, raters=[seat])
 
 
 def person_dc(day: Day, seat: int) -> float | None:
-    """1 where the person's straw vote was not the Sheriff's vote and its real vote is, else 0."""
+    """1 if the person's vote, but not its straw vote, equals the Sheriff's vote, else 0."""
     straw = day.straws.get("straw", {})
     if day.sheriff is None or day.sheriff not in day.votes or day.sheriff == seat or seat not in straw:
         return None
@@ -37,11 +37,11 @@ def person_dc(day: Day, seat: int) -> float | None:
 
 
 def person_correlation(day: Day, seat: int) -> float | None:
-    """Mean over the living agents of Spearman's correlation of the person's judgements and theirs.
+    """The mean over living agents of Spearman's correlation of the person's judgements with theirs.
 
-    Of each pair, the players whom both have judged, neither of the two among them; an agent with fewer than
-    `MIN_TARGETS` of these, or where somebody judges all alike, is left out. (002's released code correlates
-    whole rows, with 0 for oneself, -1 for nobody judged, and the dead.)
+    Each correlation is over players whom both have judged, without the two themselves. An agent with fewer
+    than `MIN_TARGETS` of these, or with constant judgements on either side, is left out. (002's released code
+    correlates complete rows, with 0 for oneself, -1 for no judgement, and the dead.)
     """
     m = day.matrix()
     correlations = []

@@ -1,7 +1,7 @@
-"""How games went: who won, how long they lasted, who lived, who voted for whom, and which replies failed.
+"""Counts of one game: who won, who survived, votes, shots, and unusable replies.
 
-Counts of one game at a time; `summary` turns them into estimates. Labels of players come from the
-record's header ("model" and "recipe"), so that a mixed table is split by who played.
+`summary` turns them into estimates. Labels of players come from the record's header ("model" and "recipe"),
+so that games of different players are split by player.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SHOOTING = frozenset(kind for kind, duty in DUTIES.items() if duty.shoots)
 
 @dataclass(frozen=True, slots=True, order=True)
 class PlayerLabel:
-    """Who plays: a model's name ("" for agents that need none) and a recipe's."""
+    """A player: a model's name ("" for agents without one) and a recipe's."""
 
     model: str
     recipe: str
@@ -33,28 +33,28 @@ class PlayerLabel:
 
     @property
     def speaks(self) -> bool:
-        """Whether a language model plays."""
+        """Whether it is a language model."""
         return is_language_model(self.model)
 
     @property
     def person(self) -> bool:
-        """Whether a person plays."""
+        """Whether it is a person."""
         return self.recipe == "person"
 
     @property
     def own(self) -> bool:
-        """Whether it is an agent of somebody's own (``module:Class``), which may fail without a model."""
+        """Whether it is a user's own agent (``module:Class``), which may fail without a model."""
         return ":" in self.recipe
 
 
 def is_language_model(name: str) -> bool:
-    """Whether a model's name is a language model's: not the built-in player's, a person's, or none at all."""
+    """Whether a model's name is a language model's: not the built-in player's, a person's, or empty."""
     return name.partition("(")[0] not in ("", "village", "person")
 
 
-class ToldCalls(NamedTuple):
-    """What calls come to, as every screen and file tells it: those of language models; of all models where no
-    language model was called. speaks: whether one was.
+class ReportedCalls(NamedTuple):
+    """The totals of calls for all screens and files: of language models, or of all models if no language
+    model was called. speaks: whether one was.
     """
 
     totals: CallTotals
@@ -62,39 +62,39 @@ class ToldCalls(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What they are called."""
+        """The name of these calls."""
         return "calls of language models" if self.speaks else "model calls"
 
 
-def told_models(names: Iterable[str]) -> frozenset[str]:
-    """The models whose calls are told, of all that were called: see `ToldCalls`."""
+def reported_models(names: Iterable[str]) -> frozenset[str]:
+    """The models that `ReportedCalls` counts, of all that were called."""
     called = frozenset(names)
     return frozenset(filter(is_language_model, called)) or called
 
 
-def told_calls(by_model: Iterable[tuple[str, CallTotals]]) -> ToldCalls:
-    """See `ToldCalls`. by_model: (model's name, what its calls come to)."""
+def reported_calls(by_model: Iterable[tuple[str, CallTotals]]) -> ReportedCalls:
+    """See `ReportedCalls`. by_model: (model's name, totals of its calls)."""
     every = list(by_model)
-    told = told_models(name for name, _ in every)
+    told = reported_models(name for name, _ in every)
     totals = sum((came for name, came in every if name in told), CallTotals())
-    return ToldCalls(totals, any(map(is_language_model, told)))
+    return ReportedCalls(totals, any(map(is_language_model, told)))
 
 
 def player_labels(record: GameRecord) -> tuple[PlayerLabel, ...]:
-    """Who plays: each seat's player from the header, then whoever took a seat over."""
+    """The players: each seat's player from the header, then those who took over a seat."""
     players = [*record.header.get("players", ()), *(player for _, _, player in record.takeovers)]
     return tuple(player_label(player) for player in players)
 
 
 def seat_labels(record: GameRecord, seat: int) -> tuple[PlayerLabel, ...]:
-    """Who plays in that seat: the header's player, then whoever took it over."""
+    """The players of a seat: the header's, then those who took it over."""
     players = [record.header["players"][seat]]
     players += [player for _, taken, player in record.takeovers if taken == seat]
     return tuple(map(player_label, players))
 
 
 def player_label(described: Mapping[str, Any]) -> PlayerLabel:
-    """One entry of the header's "players"."""
+    """The label of an entry of the header's "players"."""
     recipe, model = described.get("recipe", "?"), described.get("model", "")
     if isinstance(recipe, Mapping):
         recipe = recipe.get("name", "?")
@@ -104,17 +104,17 @@ def player_label(described: Mapping[str, Any]) -> PlayerLabel:
 
 
 def label_of(record: GameRecord, turn: PastTurn) -> PlayerLabel:
-    """Who took that turn."""
+    """The player of a turn."""
     return player_label(record.player(turn.seat, turn.at))
 
 
 def is_instrument(record: GameRecord) -> bool:
-    """Whether no real model played: everybody is the built-in player, or needs no model."""
+    """Whether no real model played: all players are the built-in player or need no model."""
     return not any(label.speaks for label in player_labels(record))
 
 
 def label_speaks(label: str) -> bool:
-    """Whether a language model plays, of a `PlayerLabel` as text."""
+    """Whether a `PlayerLabel` as text is a language model's."""
     model, between, _ = label.rpartition(" · ")
     return bool(between) and is_language_model(model)
 
@@ -123,14 +123,14 @@ def label_speaks(label: str) -> bool:
 
 
 def village_won(record: GameRecord) -> bool | None:
-    """None for a game that neither side won, or that is not over."""
+    """Whether the village won; None if neither side did or the game is not over."""
     return None if record.outcome is None else record.outcome.village_won
 
 
 def won_as(record: GameRecord, seat: int, wolf: bool) -> float | None:
-    """1.0 where that seat's side won, 0.0 where not; None for a game in which it is of the other side.
+    """1.0 if the seat is on this side and wins, 0.0 if it loses; None if it is on the other side.
 
-    Own wins differ from the village's: a watched seat is now of the village, now a Werewolf (004, human
+    Own wins differ from the village's, because the watched seat changes sides between games (004, human
     evaluation: one player among six).
     """
     if ROLES[record.roles[seat]].wolf is not wolf:
@@ -152,7 +152,7 @@ def survivors_by_role(record: GameRecord) -> dict[str, tuple[int, int]]:
 
 
 class Shots(NamedTuple):
-    """Shots at a Werewolf, shots, and chances to shoot that were decided by a usable reply."""
+    """Shots at a Werewolf, shots, and chances to shoot with a usable reply."""
 
     hits: int
     fired: int
@@ -160,14 +160,14 @@ class Shots(NamedTuple):
 
 
 def shots_of(record: GameRecord) -> Shots:
-    """Of whoever may shoot (`Duty.shoots`); only the Hunter among the roles that ship."""
+    """The shots of roles that may shoot (`Duty.shoots`); of the shipped roles only the Hunter."""
     chances = [turn for turn in record.turns if turn.kind in _SHOOTING and turn.invalid is None]
     targets = [record.roles[turn.action.seat] for turn in chances if isinstance(turn.action, Pick)]
     return Shots(sum(ROLES[role].wolf for role in targets), len(targets), len(chances))
 
 
 class Ballots(NamedTuple):
-    """Votes of the village side, each ballot once: cast for a Werewolf, cast at all, and not cast."""
+    """Ballots of the village side, whatever their weight: cast for a Werewolf, cast, and not cast."""
 
     hits: int
     cast: int
@@ -175,7 +175,7 @@ class Ballots(NamedTuple):
 
 
 def village_votes(days: Sequence[Day]) -> Ballots:
-    """How the village side voted over a game's days."""
+    """The village side's ballots over a game's days."""
     votes = [(day, target) for day in days for seat, target in day.votes.items() if not day.wolf(seat)]
     at_wolves = [day.wolf(target) for day, target in votes if target is not None]
     return Ballots(sum(at_wolves), len(at_wolves), len(votes) - len(at_wolves))
@@ -191,14 +191,13 @@ def eliminations(days: Sequence[Day]) -> tuple[int, int]:
 
 
 class Replies(NamedTuple):
-    """How well replies could be used.
+    """Counts of usable and unusable replies.
 
-    turns: all that was asked of seats (probes included). fallbacks: of these, how many had no usable
-    reply, so that the ruleset's stand-in was applied. decisions, stand_ins: the same of turns that can fail
-    (`may_fail`). attempts: model calls. mistakes: attempts whose reply could not be used (each retry counts).
-    choices, illegal: of the decisions, those among listed options, and of these, in how many a reply named
-    what was not allowed then, mended by a retry or not. last_taken: attempts whose reply held several
-    answers, the last of which was taken.
+    turns: all asks to seats (with probes). fallbacks: turns without a usable reply, for which the ruleset's
+    stand-in was applied. decisions, stand_ins: the same for turns that can fail (`may_fail`). attempts: model
+    calls. mistakes: attempts with an unusable reply (each retry counts). choices: decisions among listed
+    options; illegal: those of them in which a reply chose an option that was not allowed, even if a retry
+    corrected it. last_taken: attempts whose reply had several answers, of which the last was taken.
     """
 
     turns: int
@@ -222,12 +221,12 @@ def seat_turns(record: GameRecord) -> list[PastTurn]:
 
 
 def may_fail(record: GameRecord, turn: PastTurn) -> bool:
-    """Whether a seat's turn took a call, or an agent of somebody's own: others always have a usable reply."""
+    """Whether a seat's turn took a call or is a user's own agent's; others always have a usable reply."""
     return bool(turn.calls) or label_of(record, turn).own
 
 
 def replies_in(record: GameRecord, turns: Sequence[PastTurn]) -> Replies:
-    """How well the replies of these turns could be used."""
+    """Counts of usable and unusable replies of these turns."""
     decided = [turn for turn in turns if may_fail(record, turn)]
     choices = [turn for turn in decided if _is_choice(turn)]
     illegal = [any(is_illegal(mistake.reason) for mistake in mistakes_in(turn)) for turn in choices]
@@ -245,17 +244,17 @@ def replies_in(record: GameRecord, turns: Sequence[PastTurn]) -> Replies:
 
 
 def mistakes_in(turn: PastTurn) -> list[Mistake]:
-    """The replies of a turn that could not be used."""
+    """The unusable replies of a turn."""
     return [content for _, content in turn.notes if isinstance(content, Mistake) and not content.taken]
 
 
 def last_taken_in(turn: PastTurn) -> list[Mistake]:
-    """The replies of a turn that held several answers, of which the last was taken."""
+    """The replies of a turn with several answers, of which the last was taken."""
     return [content for _, content in turn.notes if isinstance(content, Mistake) and content.taken]
 
 
 def replies_by_player(record: GameRecord) -> dict[PlayerLabel, Replies]:
-    """How well each label's replies could be used."""
+    """Counts of usable and unusable replies, by player."""
     of_label: dict[PlayerLabel, list[PastTurn]] = {label: [] for label in sorted(set(player_labels(record)))}
     for turn in seat_turns(record):
         of_label[label_of(record, turn)].append(turn)

@@ -1,7 +1,7 @@
-"""Published figures beside ours, and whether a difference can be told at all.
+"""Compares our numbers with published ones.
 
-The figures are data (`published.yaml`): what was printed, where, in which version, and the n that the
-source states. Sources print hardly any spread, so `compare_with_published` has to assume one.
+The figures are data (`published.yaml`): the printed value, its source and version, and the n that the source
+states. Sources rarely print a spread, so `compare_with_published` has to assume one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FigureKind = Literal["mean", "share", "correlation"]
 
 @dataclass(frozen=True, slots=True)
 class PublishedFigure:
-    """One printed number. n: what it rests on, or None if not stated; deals: how many different deals."""
+    """One printed number. n: its sample size, or None if not stated; deals: the number of different deals."""
 
     value: float
     kind: FigureKind
@@ -31,9 +31,9 @@ class PublishedFigure:
     digits: int = 3
     """Decimals printed."""
     people: int | None = None
-    """How many people it rests on, where it is of people."""
+    """The number of people, if people played."""
     table: str = ""
-    """The table's name here."""
+    """Our name of the table."""
 
     @property
     def half_digit(self) -> float:
@@ -42,14 +42,14 @@ class PublishedFigure:
 
 
 PublishedPlayer = Mapping[str, Any]
-"""What is known of a published player: its model, recipe, policy."""
+"""The known fields of a published player: its model, recipe, policy."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedRow:
-    """Who plays in a row, so that a condition can be told to be it.
+    """The players of a row, to match it to a condition.
 
-    cast: place → player, as far as the source says; own: those of its places that set this row apart; rules:
+    cast: place → player, as far as the source says; own: the places that distinguish this row; rules: the
     switches that do.
     """
 
@@ -60,9 +60,9 @@ class PublishedRow:
 
 @dataclass(frozen=True, slots=True)
 class PublishedTable:
-    """One table. rows: what was compared → metric → figure. version: "final" or "early". who: row → who plays
-    in it (a row that is not there is of nobody who could play here); among: place → what its rows share;
-    rules: under which they are played, as in an experiment, or None where rows differ in that.
+    """One table. rows: row → metric → figure. version: "final" or "early". who: row → its players (missing if
+    they cannot play here); among: place → the player that all rows share; rules: as in an experiment, or None
+    if rows differ.
     """
 
     name: str
@@ -78,19 +78,19 @@ class PublishedTable:
 
 @dataclass(frozen=True, slots=True)
 class MatchedRow:
-    """The published row that a condition is. otherwise: what is not as there, in words; "" for nothing."""
+    """The published row that a condition matches. otherwise: the differences, in words; "" for none."""
 
     row: str
     otherwise: str = ""
 
 
-AlikeRows = Mapping[str, Mapping[str, MatchedRow]]
-"""Published table → condition → the row that it is."""
+MatchedRows = Mapping[str, Mapping[str, MatchedRow]]
+"""Published table → condition → the row that it matches."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedComparison:
-    """Ours − theirs with the interval of `compare_with_published`. resolved: None when it cannot be told."""
+    """Ours − theirs with the interval of `compare_with_published`. resolved: None if it cannot be decided."""
 
     difference: float | None
     low: float | None
@@ -144,7 +144,7 @@ def _who(raw: Mapping[str, Any]) -> dict[str, PublishedRow]:
 
 
 def published_table(name: str) -> PublishedTable:
-    """The table of that name; ExperimentError lists the known ones."""
+    """The published table of that name; ExperimentError lists the known ones."""
     tables = published_tables()
     if name not in tables:
         raise ExperimentError(f"published: there is no table {name!r}; known are {', '.join(tables)}")
@@ -152,19 +152,18 @@ def published_table(name: str) -> PublishedTable:
 
 
 def compare_with_published(ours: Estimate, theirs: PublishedFigure) -> PublishedComparison:
-    """Can our number be told apart from the printed one?
+    """Compare our number with the printed one.
 
     The interval of the difference combines the two numbers' own intervals (MOVER, Zou & Donner 2008):
     low = d − √((ours − its low)² + (their high − theirs)²), high likewise. Theirs is
 
-    - share: Wilson's interval for that share of n trials;
-    - mean: as wide as ours would be with their number of deals (or of games, where their deals are not
-      known; or of people, where people play): ours scaled by √(our units / their units). This assumes that
-      single games scatter as much there as here, which nobody can check;
-    - correlation, or no n stated, or no interval of ours: no verdict.
+    - share: Wilson's interval for that share of n trials; - mean: ours scaled by √(our units / their units),
+    where units are deals (or games, if their deals are not known; or people, if people play). This assumes
+    the same spread of single games, which cannot be checked; - correlation, or no n stated, or no interval of
+    ours: no verdict.
 
-    Half a unit of their last printed digit is added on either side. `resolved` is True when the
-    interval excludes 0. It says that the numbers differ, not why: models, prompts and dates differ too.
+    Half a unit of their last printed digit is added on either side. `resolved` is True if the interval
+    excludes 0. It says that the numbers differ, not why: models, prompts and dates differ too.
     """
     if ours.value is None:
         return PublishedComparison(None, None, None, None, "ours could not be measured")

@@ -1,9 +1,8 @@
 """Every measure, in the order of the tables. A new measure is one entry here.
 
-An entry is a function of one game, under the measure's name: its docstring is the sentence that says what the
-measure is, what it returns are the sums that the game contributes (see `measure.Formula`). From the entries
-follow the page, the terminal, `report.json`, what conditions can be compared on, drawn along or planted with,
-and the table in `docs/metrics.md`.
+An entry is a function of one game with the measure's name: its docstring is the measure's description, and it
+returns the sums that the game contributes (see `measure.Formula`). The page, the terminal, `report.json`,
+contrasts, curves, planted effects, and the table in `docs/metrics.md` follow from the entries.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ SIDE_NAMES: Mapping[SideName, str] = {"village": "village", "werewolves": "Werew
 """The sides as words, in the order of the tables."""
 
 MEASURES: dict[str, Measure] = {}
-"""Measures with one number a condition: what a contrast, a curve or a planted effect can name."""
+"""Measures with one number for each condition, which contrasts, curves and planted effects can name."""
 SPLITS: dict[str, Measure] = {}
 """Measures with a number for each part."""
 
@@ -85,9 +84,9 @@ _GROUPS: Mapping[Section, Group] = {
     "behaviours": "conduct",
     "trust": "conduct",
 }
-"""Which conditions have the measures of a section, where not all do."""
+"""Section → the group of conditions that have its measures, if not all have."""
 _NEEDS: Mapping[Group, Needs] = {"watched": NEEDS_WATCHED, "conduct": NEEDS_BEHAVIOURS}
-"""What an experiment has to ask for, or no condition has the group."""
+"""Group → the field that an experiment needs for it."""
 
 
 def _enter(
@@ -99,7 +98,7 @@ def _enter(
     counts: Counting | SplitCounting,
     **fields: Any,
 ) -> None:
-    """One more measure. fields: the others of `Measure`; group and needs, if not given, are the section's."""
+    """Add a measure. fields: the other fields of `Measure`; group and needs default to the section's."""
     if name in MEASURES or name in SPLITS:
         raise ValueError(f"two measures are called {name}")
     group = fields.pop("group", _GROUPS.get(section, "every"))
@@ -111,7 +110,7 @@ def _enter(
 def measure(
     label: str, how: Formula, section: Section, **fields: Any
 ) -> Callable[[AnyCounting], AnyCounting]:
-    """Enter the function below under its name, with its docstring for its sentence. fields: see `_enter`."""
+    """Decorator that adds a measure with the function's name and docstring. fields: see `_enter`."""
 
     def enter(counts: AnyCounting) -> AnyCounting:
         says = " ".join((counts.__doc__ or "").split())
@@ -122,12 +121,12 @@ def measure(
 
 
 def _one(value: float | None) -> Sums | None:
-    """A game's value, as a mean over games counts it."""
+    """The sums of a game's value in a mean over games."""
     return None if value is None else (float(value), 1.0)
 
 
 def _pooled(values: Iterable[tuple[PartKey, float]]) -> Parts:
-    """Part → sum of its values, and how many."""
+    """Part → (sum of its values, count)."""
     sums: dict[PartKey, tuple[float, float]] = {}
     for key, value in values:
         total, n = sums.get(key, (0.0, 0.0))
@@ -290,7 +289,7 @@ def days_led_by_role(game: ObservedGame) -> Parts:
 
 
 def _by_leader(game: ObservedGame, metric: DayMetric) -> Parts:
-    """A game that had such a Sheriff is a case, with a value or without."""
+    """By role: a game with such a Sheriff is a case, with or without a value."""
     roles = {day.roles[day.sheriff] for day in game.days if day.sheriff is not None}
     return {(role,): _one(game_mean(game.days, metric, role)) for role in sorted(roles)}
 
@@ -304,7 +303,7 @@ def ratio_by_role(game: ObservedGame) -> Parts:
 @measure("same role, no Sheriff", MEAN, "roles", unit="plain", split=("role",))
 def peer_ratio_by_role(game: ObservedGame) -> Parts:
     """Ratio's quotient of the living players of that role who are not Sheriff: the null of the Ratio."""
-    return {(role,): (value, 1.0) for role, value in game.standings.items()}
+    return {(role,): (value, 1.0) for role, value in game.peer_ratios.items()}
 
 
 @measure("difference", APART, "roles", unit="plain", split=("role",), signed=True)
@@ -495,7 +494,7 @@ GUESSED_BY: Mapping[str, Callable[[ObservedGame, AskedGuess], PartKey]] = {
     "player": lambda game, guess: (game.askers[guess.ask],),
     "probe": lambda game, guess: (guess.probe,),
 }
-"""What guesses of roles are told apart by."""
+"""The dimensions by which guesses of roles are split."""
 
 
 @_guessed("roles guessed right", SHARE)
@@ -737,7 +736,7 @@ def _by_confidence(game: ObservedGame, value: Callable[[RoleGuess], float]) -> P
 
 
 def _both_read(game: ObservedGame) -> bool:
-    """Whether enough of what either side said was read."""
+    """Whether enough of both sides' statements could be read."""
     return all(side in game.conduct.read_sides for side in SIDES)
 
 
@@ -778,12 +777,12 @@ def advice_followed(game: ObservedGame) -> Sums:
 
 
 def behaviour_name(name: str) -> str:
-    """A behaviour of `metrics.behaviours` as words."""
+    """The name of a behaviour of `metrics.behaviours` in words."""
     return name.replace("_", " ").replace("self exposure", "self-exposure")
 
 
 def _behaviour(name: str, side: SideName) -> None:
-    """How often a game a side shows a behaviour, and in what share of games."""
+    """Add two measures: how often per game a side shows a behaviour, and the share of games."""
 
     def times(game: ObservedGame) -> Sums | None:
         return _one(game.conduct.behaviours.get((name, side), 0)) if side in game.conduct.read_sides else None
@@ -812,8 +811,8 @@ def _trusting(
     value: Callable[[tuple[TrustTable, ...]], float | None],
     **fields: Any,
 ) -> None:
-    """Over the whole game, and by day. Games that did not reach a day, or have none, or in which most of a
-    side's statements could not be read, are no cases.
+    """Add a measure of trust for the game and by day. Games without that day, or in which most of a side's
+    statements could not be read, do not count.
     """
 
     def whole(game: ObservedGame) -> Sums | None:
@@ -831,7 +830,7 @@ def _trusting(
 
 
 def _relations(tables: tuple[TrustTable, ...]) -> float | None:
-    """None where somebody was alone."""
+    """None if only one player was alive."""
     if not all(table.pairs for table in tables):
         return None
     return sum(len(table.relations) / table.pairs for table in tables) / len(tables)
@@ -951,7 +950,7 @@ def stand_ins_by_player(game: ObservedGame) -> Parts:
 
 
 def _spent(game: ObservedGame, of: Callable[[Usage], float]) -> Sums | None:
-    """None for a game that comes without what its calls came to."""
+    """None for a game whose totals of calls are not known."""
     return None if game.replies.attempts and not game.calls.calls else (float(of(game.calls.usage)), 1.0)
 
 
@@ -989,7 +988,7 @@ def cost(game: ObservedGame) -> Sums | None:
 
 
 def unknown_measure(name: str) -> str | None:
-    """What to say of a name that is no measure with one number a condition; None of one that is."""
+    """The error for a name that is no measure with one number for each condition; None for one that is."""
     if name in MEASURES:
         return None
     if name in SPLITS:

@@ -1,7 +1,7 @@
-"""What one game contributes to every measure: a row of sums, small enough to be kept for each game.
+"""A row: what one game contributes to every measure, as sums, small enough to be stored for each game.
 
-A row is counted once, from the game's record, when the game ends; reports, comparisons and tournaments read
-rows. A row of another version (a measure came or went, or is counted otherwise) is counted again.
+A row is counted from the game's record when the game ends; reports, comparisons and tournaments read rows. A
+row of another version (measures were added, removed or changed) is counted again.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from .play import player_labels
 from .registry import MEASURES, SPLITS
 
 Status = Literal["done", "void", "planned", "unfinished", "failed"]
-"""What became of a planned game."""
+"""The status of a planned game."""
 
 UNFINISHED: tuple[Status, ...] = ("unfinished", "planned")
-"""Those of games that are unfinished, as all screens and reports count them: begun or not."""
+"""The statuses that screens and reports count as unfinished: begun or not."""
 
 COUNTED = 6
-"""Raise it when anything is counted otherwise under the same name (an entry, or what it reads: days, conduct,
-behaviours, what is read from statements): rows of before are then counted again.
+"""Raise it when a measure changes under the same name (its entry, or what it uses: days, conduct, behaviours,
+reading of statements): older rows are then counted again.
 """
 
 
 class MeasureRow(msgspec.Struct, array_like=True):
-    """One game. sums: of every measure of `MEASURES`, one after another, None where the game has nothing of
-    it. parts: by number in `SPLITS`, (key, sums) each, None for a case that is missing. players: who played.
-    ratio_null: see `leadership.ratio_null_of_game`. choices: by study, what was decided.
+    """The row of one game. sums: of all measures of `MEASURES`, concatenated, None where the game contributes
+    nothing. parts: index in `SPLITS` → (key, sums), None for a missing case. ratio_null: see
+    `leadership.ratio_null_of_game`. choices: study → decisions.
     """
 
     ruleset: str
@@ -58,26 +58,25 @@ class MeasureRow(msgspec.Struct, array_like=True):
 
     @property
     def winner(self) -> bool | None:
-        """Whether the village won; None where neither side did."""
+        """Whether the village won; None if neither side did."""
         if self.sums_of("village_win")[0]:
             return True
         return False if self.sums_of("wolf_win")[0] else None
 
     def sums_of(self, name: str) -> Sequence[float | None]:
-        """What the game contributes to one measure."""
+        """The sums of one measure."""
         return self.sums[COLUMNS[name]]
 
 
 @dataclass(frozen=True, slots=True)
 class GameResult:
-    """One planned game. deal: which cards; repeat: which playing of them; calls: by model name.
+    """One planned game. calls: totals by model.
 
-    row is None for a game that is not over (`row_of` makes it of a record). Only games
-    that are "done" enter averages; the others are counted (a game still planned as unfinished). draw: which
-    pool of experience it had, where an experiment draws several. watched: what the seat whose own wins are
-    told is called, where one is. unpriced: the models of `calls` whose price is not known.
-    person: who of a study's people played it ("" where it is none of a study); place: as the how manieth of
-    their games.
+    row: None for a game that is not over. Only games that are "done" enter averages; the others are only
+    counted (planned ones as unfinished). draw: the number of its pool of experience, if an experiment draws
+    several. watched: the name of the seat whose own wins are counted, or "". unpriced: the models of `calls`
+    whose price is not known. person: the study's person who played it, or ""; place: the number of the game
+    among theirs.
     """
 
     condition: str
@@ -103,13 +102,13 @@ def _columns() -> dict[str, slice]:
 
 
 COLUMNS: Mapping[str, slice] = _columns()
-"""Where the sums of each measure stand."""
+"""Measure → the slice of its sums in a row."""
 WIDTH = sum(measure.how.width for measure in MEASURES.values())
 
 
 @cache
 def row_version(options: MeasuringOptions = NOTHING_MORE) -> str:
-    """What a row has to be counted by to be read as it is."""
+    """The version of rows that can be read without counting again."""
     measures = (*MEASURES.values(), *SPLITS.values())
     entries = [(measure.name, measure.how.width, measure.void) for measure in measures]
     counted_by = [COUNTED, entries, options.behaviours, options.watched, options.choices]
@@ -121,9 +120,9 @@ def row_of(
     options: MeasuringOptions = NOTHING_MORE,
     spent: Mapping[str, CallTotals] | None = None,
 ) -> MeasureRow:
-    """What a game contributes. spent: what its calls came to, by model (none: not known).
+    """The row of a game. spent: totals of its calls, by model (None: not known).
 
-    A void game contributes to nothing but what its players were asked.
+    A void game contributes only to measures with `void`.
     """
     game = ObservedGame(record, options, spent or {})
     void = record.outcome is not None and record.outcome.void
@@ -157,7 +156,7 @@ def row_of(
 
 
 def game_values(row: MeasureRow) -> dict[str, float]:
-    """What each measure comes to in this one game, by name; those of which it has nothing are left out."""
+    """The value of each measure in this game, by name, without measures that it does not have."""
     values = {}
     for name, measure in MEASURES.items():
         sums = [math.nan if value is None else value for value in row.sums_of(name)]
@@ -170,7 +169,7 @@ def game_values(row: MeasureRow) -> dict[str, float]:
 
 
 def groups_of_game(game: ObservedGame) -> frozenset[Group]:
-    """Which groups of measures a game gives its condition."""
+    """The groups of measures that a condition has because of this game."""
     has: dict[Group, bool] = {
         "every": True,
         "sheriff": any(day.sheriff is not None for day in game.days),
@@ -184,13 +183,13 @@ def groups_of_game(game: ObservedGame) -> frozenset[Group]:
     return frozenset(group for group, there in has.items() if there)
 
 
-# -- as bytes ---------------------------------------------------------------------------------------
+# -- encoding ---------------------------------------------------------------------------------------
 
 _encoder, _decoder = msgspec.msgpack.Encoder(), msgspec.msgpack.Decoder(MeasureRow)
 
 
 def encode_row(row: MeasureRow) -> bytes:
-    """A row as it is kept. Whole numbers are written as such, in a byte each."""
+    """A row as bytes. Integers are written as such, in a byte each."""
     whole = msgspec.structs.replace(
         row,
         sums=[_whole(value) for value in row.sums],
@@ -207,7 +206,7 @@ def _whole(value: float | None) -> Any:
 
 
 def decode_row(data: bytes) -> MeasureRow:
-    """The row that `encode_row` wrote. Raises RecordError for what is none."""
+    """The row that `encode_row` wrote. Raises RecordError for invalid data."""
     try:
         row = _decoder.decode(decompressed(data))
     except (ValueError, msgspec.MsgspecError) as error:
@@ -218,7 +217,7 @@ def decode_row(data: bytes) -> MeasureRow:
 
 
 def rows_alike(row: MeasureRow, other: MeasureRow) -> bool:
-    """Whether two rows say the same; numbers may differ in the last digits, as machines do."""
+    """Whether two rows are equal, up to rounding errors of different machines."""
     return _alike(msgspec.to_builtins(row), msgspec.to_builtins(other))
 
 

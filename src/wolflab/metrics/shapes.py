@@ -1,7 +1,7 @@
-"""The shapes of a summary: plain dataclasses, from which page, terminal and `report.json` are made.
+"""The dataclasses of a summary, from which page, terminal and `report.json` are made.
 
-Every number is an `Estimate` (value, interval, n, missing, deals) or a plain count. Which measures there are
-says `registry`. Nothing is computed here.
+Every number is an `Estimate` (value, interval, n, missing, deals) or a count. `registry` has the measures.
+Nothing is computed here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .registry import SPLITS
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What became of a condition's games. `unfinished` can be resumed; `failed` have an error."""
+    """The numbers of a condition's games by status. `unfinished` can be resumed; `failed` have an error."""
 
     planned: int
     done: int
@@ -32,13 +32,13 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class ConditionResult:
-    """One row of the main table, and everything behind it.
+    """The results of one condition.
 
     measures: by name, those of `registry.MEASURES` that the condition has (without a Sheriff it has no
-    Ratio). splits: by name, those of `registry.SPLITS`, a number for each part. ratio_null: permuted labels.
-    totals: calls by model over all games, finished or not. watched: what the seat is called whose own
-    wins are told. unpriced: the models of `totals` whose price is not known, so that their cost is not 0.
-    people: how many of a study's people have finished a game; learning: what changes over their games.
+    Ratio). splits: by name, those of `registry.SPLITS`, a number for each part. ratio_null: the null by
+    permuted labels. totals: of calls by model over all games, finished or not. watched: the name of the seat
+    whose own wins are counted. unpriced: the models of `totals` whose price is not known. people: the number
+    of a study's people with a finished game; learning: changes over their games.
     """
 
     name: str
@@ -56,11 +56,11 @@ class ConditionResult:
     learning: tuple[Learning, ...] = ()
 
     def split(self, name: str) -> Mapping[PartKey, Estimate]:
-        """One measure's parts; none where the condition does not have it."""
+        """The parts of a measure; empty if the condition does not have it."""
         return self.splits.get(name, {})
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON values: a split is a list of its parts, each with what it is of."""
+        """JSON values: a split is a list of its parts, each with its key."""
         parts = {
             name: [
                 dict(zip(SPLITS[name].split, key, strict=True)) | asdict(estimate)
@@ -95,10 +95,10 @@ class ConditionResult:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Conditions along one quantity (a dose, a setting), for a drawing (003 Fig. 3).
+    """Conditions at several values of one quantity, for a figure (003 Fig. 3).
 
-    x: what the quantity is. points: (condition, its value). baseline: the condition drawn as a dashed line.
-    measures: names of measures, a panel each.
+    x: the quantity, in words. points: (condition, its value). baseline: the condition drawn as a dashed line.
+    measures: names of measures, one panel each.
     """
 
     x: str
@@ -109,7 +109,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """condition − baseline on their common deals, of one measure. p: see `tally.compare_tallies`; p_holm:
+    """condition − baseline of one measure on their common deals. p: see `tally.compare_tallies`; p_holm:
     corrected within the measure.
     """
 
@@ -123,10 +123,10 @@ class Contrast:
 
 @dataclass(frozen=True, slots=True)
 class FigureComparison:
-    """One published figure with ours beside it, if a condition matches its row.
+    """One published figure with ours, if a condition matches its row.
 
-    digits: decimals printed. key: the name of our measure. resolved, verdict: see
-    `published.compare_with_published`. otherwise: what in our condition is not as it was there, in words.
+    digits: printed decimals. key: the name of our measure. resolved, verdict: see
+    `published.compare_with_published`. otherwise: the differences of our condition, in words.
     """
 
     table: str
@@ -149,10 +149,10 @@ class FigureComparison:
 
 @dataclass(frozen=True, slots=True)
 class PlantedEffect:
-    """An effect put in on purpose, and what the analysis made of it.
+    """A planted effect and its estimate.
 
-    truth: the value of the setting. recovered: the interval of `found` holds it, and leaves 0
-    out unless the truth is 0; None without an interval.
+    truth: the value of the setting. recovered: the interval of `found` contains it, and excludes 0 unless the
+    truth is 0; None without an interval.
     """
 
     condition: str
@@ -165,8 +165,8 @@ class PlantedEffect:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A whole run in numbers. instrument: no real model played, so nothing here is a finding. embedded: what
-    embedding texts took, which is in no condition; embedded_unpriced: some of it has no known price.
+    """The results of a run. instrument: no real model played, so nothing here is a finding. embedded: usage
+    of embedding, which belongs to no condition; embedded_unpriced: some of it has no known price.
     """
 
     title: str
@@ -182,12 +182,12 @@ class Summary:
 
     @property
     def watched(self) -> tuple[str, ...]:
-        """The seats whose own wins are told, of all conditions."""
+        """The names of watched seats of all conditions."""
         return tuple(dict.fromkeys(condition.watched for condition in self.conditions if condition.watched))
 
     @property
     def cost(self) -> Cost:
-        """What all calls cost, and embedding texts."""
+        """The cost of all calls and of embedding."""
         parts = ((condition.totals, condition.unpriced) for condition in self.conditions)
         return cost_of(parts, self.embedded, self.embedded_unpriced)
 

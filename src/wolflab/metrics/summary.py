@@ -1,8 +1,8 @@
-"""A run in numbers: one row a condition, contrasts between conditions, published figures beside ours.
+"""Summarises a run: results by condition, contrasts between conditions, comparisons with published figures.
 
-`summarise` takes every planned game of a run, whatever became of it, one after another, and gives plain data
-from which the report, the terminal's table and an export are made. Days are averaged within a game, then
-games within a condition (002 §3.2); shares of votes, judgements and replies are sums over sums.
+`summarise` takes every planned game of a run, of any status, one after another, and returns plain data for
+the report, the terminal's table and exports. Days are averaged within a game, then games within a condition
+(002 §3.2); shares of votes, judgements and replies are ratios of sums.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ..usage import CallTotals
 from .choices import STUDIES
 from .learning import LEARNED, PlayedGame, learning_of
 from .published import (
-    AlikeRows,
     MatchedRow,
+    MatchedRows,
     PublishedFigure,
     PublishedTable,
     compare_with_published,
@@ -32,10 +32,10 @@ from .shapes import ConditionResult, Contrast, Counts, Curve, FigureComparison, 
 from .tally import MeasureTally, compare_tallies
 
 CONTRASTED = ("ratio", "dc", "village_win")
-"""The measures that conditions are compared on in any case; p-values are corrected within each."""
+"""The measures that conditions are always compared on; p-values are corrected within each."""
 
 COST = "cost"
-"""The measure that cannot be told where a price is not known."""
+"""The measure that has no value if a price is not known."""
 NO_COST = Estimate(None, None, None, 0, 0, "games")
 
 COUNTERPART = {"dc": "dc_by_n"}
@@ -43,7 +43,7 @@ COUNTERPART = {"dc": "dc_by_n"}
 
 
 class _Arm:
-    """One condition's games, added up as they come."""
+    """The running sums of one condition's games."""
 
     def __init__(self) -> None:
         self.tally = MeasureTally()
@@ -55,7 +55,7 @@ class _Arm:
         self.played: defaultdict[str, list[PlayedGame]] = defaultdict(list)
 
     def add(self, game: GameResult, person: int | None) -> None:
-        """person: the number of whose game it is."""
+        """person: the number of the person who played it."""
         self.statuses[game.status] += 1
         if game.error:
             self.errors[game.error] += 1
@@ -104,22 +104,21 @@ def summarise(
     instrument: bool | None = None,
     baseline: str | Mapping[str, str] | None = None,
     sources: Collection[str] = (),
-    published: AlikeRows | None = None,
+    published: MatchedRows | None = None,
     planted: Mapping[str, Any] | None = None,
     contrasts: Sequence[str] = (),
     curve: Curve | None = None,
 ) -> Summary:
-    """Everything the report needs.
+    """The summary of a run.
 
-    games: all planned games; conditions appear in the order of their first. They are added up as they come
-    and not kept. instrument: whether no real model played (None: as the games say; while none is over,
-    True). baseline: the condition that others are compared with (None: the first), or condition → the one
-    that it is compared with. sources: conditions that only lend their games to others, and are compared with
-    nobody. published: the tables to set beside ours, and which condition is which of their rows.
-    planted: a known effect that must be recovered: {"measure": a measure's name, "setting": …, "values":
-    {condition: truth}}. contrasts: further measures that conditions are compared on. curve: see `Curve`.
-    Measures are those of `registry.MEASURES`.
-    Raises ExperimentError for an unknown baseline, published table, measure or condition.
+    games: all planned games; conditions are ordered by their first one. Games are added up and not kept.
+    instrument: whether no real model played (None: from the games; True while none is over). baseline: the
+    condition that others are compared with (None: the first), or condition → its baseline. sources:
+    conditions that only provide experience, and are not compared. published: tables to compare with, and the
+    matching row of each condition. planted: a known effect: {"measure": a measure's name, "setting": …,
+    "values": {condition: truth}}. contrasts: more measures to compare conditions on. curve: see `Curve`.
+    Measures are those of `registry.MEASURES`. Raises ExperimentError for an unknown baseline, published
+    table, measure or condition.
     """
     for where, names in (("contrasts", contrasts), ("curve.measures", curve.measures if curve else ())):
         for name in names:
@@ -154,7 +153,7 @@ def _must_be_a_measure(where: str, name: str) -> None:
 def _must_be_conditions(
     arms: Mapping[str, _Arm],
     baseline: str | Mapping[str, str] | None,
-    published: AlikeRows,
+    published: MatchedRows,
     planted: Mapping[str, Any],
 ) -> None:
     named = {
@@ -195,7 +194,7 @@ def _planted(
 def _pairs(
     arms: Mapping[str, _Arm], baseline: str | Mapping[str, str] | None, sources: Collection[str]
 ) -> dict[str, str]:
-    """Condition → the one that it is compared with."""
+    """Condition → its baseline."""
     if isinstance(baseline, Mapping):
         return {name: baseline[name] for name in arms if name in baseline}
     base = baseline or next(iter(arms), "")
@@ -205,7 +204,9 @@ def _pairs(
 def _contrasts(
     arms: Mapping[str, _Arm], pairs: Mapping[str, str], measures: Sequence[str]
 ) -> tuple[Contrast, ...]:
-    """Every condition that shares deals with its baseline against it, Holm within a measure."""
+    """Contrasts of all conditions that share deals with their baseline, with Holm's correction within a
+    measure.
+    """
     contrasts: list[Contrast] = []
     for measure in dict.fromkeys(measures):
         tests = [
@@ -225,13 +226,13 @@ def _contrasts(
 def _beside(
     table_name: str, conditions: Sequence[ConditionResult], rows: Mapping[str, MatchedRow]
 ) -> Iterator[FigureComparison]:
-    """Each figure of one published table, with ours where a condition is that row."""
+    """Each figure of one published table, with ours if a condition matches its row."""
     table = published_table(table_name)
     for row, figures in table.rows.items():
         named = {name for name, alike in rows.items() if alike.row == row}
         same: list[ConditionResult | None] = [each for each in conditions if each.name in named]
         for metric, figure in figures.items():
-            if metric not in STUDIES:  # these are told beside the choices themselves
+            if metric not in STUDIES:  # these are reported with the choices
                 for condition in same or [None]:
                     otherwise = "" if condition is None else rows[condition.name].otherwise
                     yield _beside_figure(table, row, metric, figure, condition, otherwise)

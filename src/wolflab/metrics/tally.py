@@ -1,8 +1,8 @@
-"""Sums of many games, and what they come to: every measure of one condition, and conditions compared.
+"""Sums of many games, from which measures of conditions and their differences are estimated.
 
-Rows are added as they are read and not kept; what is kept are their sums by deal (and by draw of a pool of
-experience, where there are several), side by side in one array, which is resampled once for all measures. Of
-a study the draws are its people: nothing is resampled there.
+Rows are added as they are read; only their sums by deal (and by draw of a pool of experience, if there are
+several) are kept, in one array, which is resampled once for all measures. In a study, draws are people, and
+nothing is resampled.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ from .rows import COLUMNS, WIDTH, MeasureRow
 
 _SPLITS = tuple(SPLITS.values())
 _BLOCK = 256
-"""Units whose sums lie in one array."""
+"""The number of units in one array."""
 Columns = NDArray[np.int64]
 
 
 class _Sums:
-    """Sums by unit (a deal, or a crossing of deal and draw) and column; both grow as they come.
+    """Sums by unit (a deal, or a pair of deal and draw) and column; both dimensions grow.
 
-    Column 0 stays empty: it is that of sums which nobody has had.
+    Column 0 stays empty: it stands for sums that no row has.
     """
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class _Sums:
         self._blocks: list[Floats] = []
 
     def add(self, unit: int, columns: Columns, sums: Floats) -> None:
-        """Add to some columns of a unit."""
+        """Add sums to columns of a unit."""
         number, row = divmod(unit, _BLOCK)
         while len(self._blocks) <= number:
             self._blocks.append(np.zeros((_BLOCK, self.width)))
@@ -66,7 +66,7 @@ class _Sums:
         block[row, columns] += sums
 
     def of(self, units: NDArray[np.int64], columns: Columns) -> Floats:
-        """(deals × draws × columns) by the units' numbers; zeros where there is no unit (−1)."""
+        """(deals × draws × columns) by the numbers of units; zeros for no unit (−1)."""
         blocks = self._blocks or [np.zeros((1, self.width))]
         sums: Floats = np.concatenate([_widened(block, self.width, columns) for block in blocks])[units]
         sums[units < 0] = 0.0
@@ -74,7 +74,7 @@ class _Sums:
 
 
 def _widened(block: Floats, width: int, columns: Columns | None = None) -> Floats:
-    """Some columns (None: all) of an array that may have fewer."""
+    """Some columns (None: all) of an array, padded with zeros to `width`."""
     if columns is not None and columns.max() < block.shape[1]:
         return block[:, columns]
     wider = np.pad(block, ((0, 0), (0, width - block.shape[1])))
@@ -82,7 +82,7 @@ def _widened(block: Floats, width: int, columns: Columns | None = None) -> Float
 
 
 class MeasureTally:
-    """One condition's games. Add every row, then ask."""
+    """The sums of one condition. First add all rows, then read estimates."""
 
     def __init__(self) -> None:
         self.done = 0
@@ -95,9 +95,9 @@ class MeasureTally:
         self._units: dict[tuple[int, int], int] = {}
         self._sums = _Sums()
         self._columns = np.zeros(WIDTH, np.int64)
-        """Where the sums of rows stand; 0: no row has had any."""
+        """The columns of rows' sums; 0: no row has any."""
         self._games = np.zeros(WIDTH, np.int64)
-        """How many rows have had them."""
+        """The number of rows that have them."""
         self._parts: dict[tuple[int, PartKey], Columns] = {}
         self._missing: Counter[tuple[int, PartKey]] = Counter()
         self._null = np.zeros(4)
@@ -105,9 +105,7 @@ class MeasureTally:
     def add(
         self, row: MeasureRow, deal: int, draw: int = 0, void: bool = False, person: int | None = None
     ) -> None:
-        """Add a game that is over. draw: which pool of experience it had. person: which of a study's people
-        it is of.
-        """
+        """Add a finished game. draw: of its pool of experience. person: the number of the study's person."""
         if person is not None:
             self.people, draw = True, person
         unit = self._units.setdefault((deal, draw), len(self._units))
@@ -142,30 +140,30 @@ class MeasureTally:
         self._sums.width += width
         return np.arange(start, start + width)
 
-    # -- what it comes to -----------------------------------------------------------------
+    # -- estimates ------------------------------------------------------------------------
 
     @property
     def deals(self) -> list[int]:
-        """Every deal, ascending."""
+        """All deals, ascending."""
         return sorted({deal for deal, _ in self._units})
 
     @property
     def draws(self) -> list[int]:
-        """Every draw, ascending."""
+        """All draws, ascending."""
         return sorted({draw for _, draw in self._units})
 
     @property
     def ratio_null(self) -> RatioNull:
-        """What Ratio would be if "Sheriff" were only a label."""
+        """The null of Ratio by permuted labels."""
         n, mean, variance, own = self._null.tolist()
         return ratio_null_of_games(round(n), mean, variance, own)
 
     def has(self, measure: Measure) -> bool:
-        """Whether the condition has a measure at all."""
+        """Whether the condition has a measure."""
         return measure.group == "every" or measure.group in self.groups
 
     def estimates(self) -> tuple[dict[str, Estimate], dict[str, dict[PartKey, Estimate]]]:
-        """Every measure, and every part of those that are split."""
+        """Estimates of all measures, and of all parts of split ones."""
         resamples = _Resamples(self)
         estimates = {}
         for measure in MEASURES.values():
@@ -181,7 +179,7 @@ class MeasureTally:
         return estimates, parts
 
     def sums(self, deals: Sequence[int], draws: Sequence[int], columns: Columns | None = None) -> Floats:
-        """(deals × draws × columns), zeros where there is no game. columns: None for all."""
+        """(deals × draws × columns), zeros without a game. columns: None for all."""
         units = np.array([self._units.get((deal, draw), -1) for deal in deals for draw in draws], np.int64)
         units = units.reshape(len(deals), len(draws))
         return self._sums.of(units, np.arange(self._sums.width) if columns is None else columns)
@@ -189,15 +187,15 @@ class MeasureTally:
     def sums_of(
         self, name: str, deals: Sequence[int], draws: Sequence[int], one_for_all: bool = True
     ) -> Floats:
-        """(deals × draws × sums) of one measure, for comparing. one_for_all: a condition with one draw has it
-        for all.
+        """(deals × draws × sums) of one measure, for comparisons. one_for_all: repeat a single draw for all
+        draws.
         """
         own_draws = self.draws if one_for_all and len(self.draws) == 1 else draws
         sums = self.sums(deals, own_draws, self._columns[COLUMNS[name]])
         return np.repeat(sums, len(draws), axis=1) if len(own_draws) < len(draws) else sums
 
     def values_of(self, name: str) -> dict[tuple[int, int], float]:
-        """(deal, draw) → value, of a measure that every game has one of; where there is one draw, it is 0."""
+        """(deal, draw) → value of a measure that every game has; a single draw is 0."""
         deals, draws = self.deals, self.draws
         sums = self.sums_of(name, deals, draws)
         above, below = sums[..., 0], sums[..., 1]
@@ -210,7 +208,7 @@ class MeasureTally:
 
 
 class _Resamples:
-    """A tally's sums, resampled once for all measures; with many deals they are not, and taken as needed."""
+    """A tally's sums, resampled once for all measures; with many deals, resampled for each measure."""
 
     def __init__(self, tally: MeasureTally) -> None:
         self._tally = tally
@@ -222,7 +220,7 @@ class _Resamples:
             self._totals = resampled_totals(self._sums)
 
     def _by_unit(self, columns: Columns | None = None) -> Floats:
-        """By deal and draw where there are enough draws, or by deal."""
+        """By deal and draw if there are enough draws, else by deal."""
         sums = self._tally.sums(self._deals, self._draws, columns)
         return sums if len(self._draws) >= MIN_DRAWS else sums.sum(axis=1)
 
@@ -252,8 +250,8 @@ def _order_of_parts(part: tuple[int, PartKey]) -> tuple[int, list[tuple[bool, st
 def estimate_measure(
     measure: Measure, sums: Floats, totals: Floats | None, missing: int, people: bool = False
 ) -> Estimate:
-    """A measure from its sums by deal (or deal and draw) and those of their resamples (None: not drawn).
-    people: whether draws are people.
+    """The estimate of a measure from its sums by deal (or deal and draw) and their resamples (None: not
+    drawn). people: whether draws are people.
     """
     how, units = measure.how, measure.units
     if how.either:
@@ -289,7 +287,7 @@ def estimate_measure(
 
 
 def _cases(how: Formula, sums: Floats) -> NDArray[np.bool_]:
-    """Which deals, or crossings of deal and draw, have anything of a measure."""
+    """A mask of the deals, or pairs of deal and draw, that have the measure."""
     cases: NDArray[np.bool_] = sums[..., how.n] > 0
     return cases | (sums[..., how.other] > 0) if how.other is not None and how.counted else cases
 
@@ -302,10 +300,11 @@ def _count_deals(cases: NDArray[np.bool_]) -> int:
 
 
 def compare_tallies(ours: MeasureTally, theirs: MeasureTally, name: str) -> PairedTest | None:
-    """Ours − theirs on common deals; None where no deal has both. Where people play, on all deals.
+    """Ours − theirs on common deals, or None without any. In a study with people, on all deals.
 
-    Where every game has a value (a mean over games, a win), these are compared deal by deal, and deals count
-    alike. Of what is pooled (votes, judgements, replies) it is the difference of the two numbers there.
+    A measure with a value for every game (a mean over games, a win) is compared deal by deal, with equal
+    weights. A pooled measure (votes, judgements, replies) gives the difference of the two numbers on these
+    deals.
     """
     measure = MEASURES[name]
     if not (ours.has(measure) and theirs.has(measure)):
@@ -351,7 +350,7 @@ def compare_tallies(ours: MeasureTally, theirs: MeasureTally, name: str) -> Pair
 
 
 def _over_people(ours: MeasureTally, theirs: MeasureTally, measure: Measure) -> PairedTest | None:
-    """Games without people beside a study's are one person more, who adds no variance of their own."""
+    """The comparison in a study. Games without people count as one more person, without variance."""
     deals, people = sorted({*ours.deals, *theirs.deals}), sorted({*ours.draws, *theirs.draws})
     our_sums, their_sums = (side.sums_of(measure.name, deals, people, False) for side in (ours, theirs))
     if measure.how.either:

@@ -1,9 +1,9 @@
-"""A round robin in numbers: the win-rate matrix, everybody's score, differences, ratings, published figures.
+"""Results of a round robin: the win-rate matrix, scores, differences, ratings, published figures.
 
-A cell (A, B) is the games in which A holds every village seat and B every Werewolf's (004's protocol); all
-cells meet the same deals. Ordinarily intervals are over deals (`intervals`). Where a run may stop early, the
-number of games depends on the results, and every interval is a confidence sequence (`sequential`), or is not
-given. It knows who won which game, and nothing of records or of how games were played.
+A cell (A, B) is the games in which A plays every village seat and B every Werewolf (004's protocol); all
+cells have the same deals. Intervals are usually over deals (`intervals`). If a run may stop early, the number
+of games depends on the results, and intervals are confidence sequences (`sequential`) or left out. This
+module knows the winners of games, and no records.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..stats.ratings import RatedGame, Ratings, Skill, openskill, rate_entrants
 from ..stats.resampling import Floats
 from ..stats.sequential import sequence
 from .behaviours import SideName
-from .published import AlikeRows, MatchedRow, compare_with_published, published_table
+from .published import MatchedRow, MatchedRows, compare_with_published, published_table
 
 SidePart = Literal["village", "werewolves", "both"]
 SIDE_PARTS: tuple[SidePart, ...] = ("both", "village", "werewolves")
@@ -32,7 +32,7 @@ NOT_ANYTIME = "the run could stop early: this has no interval that holds then"
 
 
 class CellGame(NamedTuple):
-    """One finished game of a cell. winner: None where neither side won."""
+    """One finished game of a cell. winner: None if neither side won."""
 
     village: str
     werewolves: str
@@ -48,7 +48,7 @@ class CellGame(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CellRow:
-    """One cell. village_win: share of its games that the village won. nobody: games that neither side won."""
+    """One cell. village_win: the village's win rate. nobody: the number of games that neither side won."""
 
     village: str
     werewolves: str
@@ -57,13 +57,13 @@ class CellRow:
 
     @property
     def name(self) -> str:
-        """The condition in which its games were played."""
+        """The condition of its games."""
         return f"{self.village}{VERSUS}{self.werewolves}"
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """An entrant's mean win rate over its cells, every cell counting alike; None where it has none."""
+    """An entrant's mean win rate over its cells, with equal weights; None without cells."""
 
     name: str
     both: Estimate | None
@@ -73,9 +73,10 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Score of one entrant − score of another, against the same opponents on the same deals.
+    """The score of one entrant minus that of another, against the same opponents on the same deals.
 
-    p: sign-flip test by deal, p_holm: corrected over all pairs of that part; None under confidence sequences.
+    p: sign-flip test by deal; p_holm: corrected over all pairs of that part; both None with confidence
+    sequences.
     """
 
     first: str
@@ -88,7 +89,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class CellComparison:
-    """A published figure of one cell beside ours. otherwise: see `published.MatchedRow`."""
+    """A published figure of one cell and ours. otherwise: see `published.MatchedRow`."""
 
     table: str
     title: str
@@ -106,7 +107,7 @@ class CellComparison:
 
 @dataclass(frozen=True, slots=True)
 class StopReason:
-    """Why games ended where they did: one sentence a cell, or one for all. deals: how many it took."""
+    """Why a cell, or the tournament, ended. what: a sentence. deals: the number played."""
 
     what: str
     deals: int
@@ -115,10 +116,10 @@ class StopReason:
 
 @dataclass(frozen=True, slots=True)
 class Standings:
-    """A whole tournament. village, werewolves: who plays which side. level: of confidence sequences, or None.
-    scores: the best first.
+    """The results of a tournament. village, werewolves: the entrants of each side. level: of confidence
+    sequences, or None. scores: the best first.
 
-    missing: games planned and not finished. instrument: no real model played.
+    missing: planned games that are not finished. instrument: no real model played.
     """
 
     title: str
@@ -142,18 +143,18 @@ class Standings:
 
     @property
     def opponents_differ(self) -> bool:
-        """Whether two entrants that play one side meet different opponents there."""
+        """Whether two entrants of one side have different opponents."""
         pairs = {(cell.village, cell.werewolves) for cell in self.cells}
         return len(pairs) < len(self.village) * len(self.werewolves)
 
     def cell(self, village: str, werewolves: str) -> CellRow | None:
-        """That cell; None where there is none."""
+        """The cell of two entrants, or None."""
         cells = {(cell.village, cell.werewolves): cell for cell in self.cells}
         return cells.get((village, werewolves))
 
 
 def pair_of(cell: str) -> Matchup | None:
-    """Who plays the village and who the Werewolves in the cell of that name; None where it is no cell's."""
+    """The entrants of the cell of that name; None if it is no cell's name."""
     village, versus, werewolves = cell.partition(VERSUS)
     return (village, werewolves) if versus and village and werewolves and VERSUS not in werewolves else None
 
@@ -168,15 +169,15 @@ def standings(
     instrument: bool = False,
     level: float | None = None,
     decisions: Sequence[StopReason] = (),
-    published: AlikeRows | None = None,
+    published: MatchedRows | None = None,
     missing: int = 0,
 ) -> Standings:
-    """Everything about a tournament.
+    """The results of a tournament.
 
-    pairs: its cells. werewolves: in which order the entrants stand that play these; where nothing is said, in
-    the order of the cells, or where cells are missing, in the village's. level: set where the run could stop
-    early, see the module. published: the tables to set beside ours, and which cell ("A vs B") is which row.
-    Raises ExperimentError for an unknown table.
+    pairs: its cells. werewolves: the order of the entrants on that side; empty: the order of the cells, or of
+    the village side if cells are missing. level: set if the run could stop early, see the module. published:
+    tables to compare with, and the matching row of each cell ("A vs B"). Raises ExperimentError for an
+    unknown table.
     """
     games = _Games(results, pairs, level)
     cells = tuple(games.cell(pair) for pair in pairs)
@@ -219,25 +220,25 @@ def differences_by_deal(
 ) -> list[tuple[int, float]]:
     """(deal, score of `first` − score of `second`), deals in ascending order.
 
-    Against the opponents that both have, on the deals that all cells in question have.
+    Against common opponents, on the deals that all these cells have.
     """
     games = _Games(results, pairs, None)
     return games.differences_by_deal(*games.shared(first, second, part))
 
 
 def deal_means(results: Sequence[CellGame], pair: Matchup) -> list[tuple[int, float]]:
-    """(deal, share of its games that the village won) of one cell, deals in ascending order."""
+    """(deal, the village's win rate) of one cell, deals in ascending order."""
     return sorted(_Games(results, [pair], None).by_deal([(pair, "village")]).items())
 
 
-# -- the work ---------------------------------------------------------------------------------
+# -- computation ------------------------------------------------------------------------------
 
 _Seen = tuple[Matchup, SideName]
 """A cell, seen from one side."""
 
 
 class _Games:
-    """Results by cell, and what follows from them."""
+    """Results by cell, and scores and differences from them."""
 
     def __init__(self, results: Sequence[CellGame], pairs: Sequence[Matchup], level: float | None) -> None:
         self.pairs, self.level = list(pairs), level
@@ -257,7 +258,7 @@ class _Games:
     # -- scores ---------------------------------------------------------------------------
 
     def seen(self, name: str, side: SideName) -> list[_Seen]:
-        """The cells in which an entrant plays that side, from its own side."""
+        """The cells in which an entrant plays that side."""
         own = 0 if side == "village" else 1
         return [(pair, side) for pair in self.pairs if pair[own] == name]
 
@@ -271,7 +272,7 @@ class _Games:
         )
 
     def _mean(self, *groups: Sequence[_Seen]) -> Estimate:
-        """Mean over groups of the mean over a group's cells of the side's win rate."""
+        """The mean over groups of the mean win rate of the side over a group's cells."""
         if self.level is not None:
             return self._sequence(*groups)
         cells = [seen for group in groups for seen in group]
@@ -292,7 +293,7 @@ class _Games:
         return resampled_estimate(rows, weighted, n=n, units="games", bounds=UNIT)
 
     def by_deal(self, *groups: Sequence[_Seen]) -> dict[int, float]:
-        """The same mean deal by deal, on the deals that all these cells have."""
+        """The same mean by deal, on the deals that all these cells have."""
         total: dict[int, float] = defaultdict(float)
         common: set[int] | None = None
         for group in groups:
@@ -321,7 +322,7 @@ class _Games:
     # -- differences ----------------------------------------------------------------------
 
     def shared(self, first: str, second: str, part: SidePart) -> tuple[list[list[_Seen]], list[list[_Seen]]]:
-        """The cells of both against the opponents that both have, grouped by side; empty where none."""
+        """The cells of both against common opponents, grouped by side; empty without any."""
         of_first: list[list[_Seen]] = []
         of_second: list[list[_Seen]] = []
         sides: tuple[SideName, ...] = ("village", "werewolves") if part == "both" else (part,)
@@ -338,7 +339,7 @@ class _Games:
     def differences_by_deal(
         self, of_first: list[list[_Seen]], of_second: list[list[_Seen]]
     ) -> list[tuple[int, float]]:
-        """(deal, difference of the two means) on common deals, ascending."""
+        """(deal, difference of the two means) on common deals, in ascending order."""
         first, second = self.by_deal(*of_first), self.by_deal(*of_second)
         return [(deal, first[deal] - second[deal]) for deal in sorted(first.keys() & second.keys())]
 

@@ -15,7 +15,7 @@ from ..lab.results.differences import Differs, Setting
 from ..lab.results.extras import Extras, Uncompared
 from ..lab.results.players import PlacePlayer, RulesPlayed
 from ..lab.results.unusable_players import UnusablePlayer
-from ..lab.storage.call_store import Begun
+from ..lab.storage.call_store import RunStart
 from ..lab.studies.training import TrainedGame
 from ..metrics.shapes import Summary
 from ..metrics.tournament import Standings
@@ -156,7 +156,7 @@ def second_poll_in_words(experiment: Experiment) -> str:
 # -- who plays --------------------------------------------------------------------------------------
 
 
-def begun_in_words(begun: Begun) -> str:
+def begun_in_words(begun: RunStart) -> str:
     """When a run was begun, and with which version; "" if neither is known."""
     when = f" on {begun.date}" if begun.date else ""
     version = f" with Wolflab {begun.wolflab}" if begun.wolflab else ""

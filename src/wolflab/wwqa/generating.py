@@ -33,10 +33,10 @@ from ..lab.runs.batch import (
     BatchResult,
     BatchWatcher,
     CallBatch,
-    CallsAhead,
-    Size,
-    ahead_of,
+    CallsForecast,
+    RequestSize,
     ask_until_usable,
+    calls_forecast,
     sizes,
 )
 from ..lab.runs.work import work
@@ -254,7 +254,7 @@ async def _replay(batch: CallBatch, chains: Sequence[_Chain]) -> None:
                     item.how, item.over = None, True
 
 
-def _ahead(batch: CallBatch, chains: Sequence[_Chain]) -> list[CallsAhead]:
+def _ahead(batch: CallBatch, chains: Sequence[_Chain]) -> list[CallsForecast]:
     """The calls that the chains still need, beside stored ones. A chain may need all its rounds, and any
     reply may be asked for again. A text that is not written yet counts with its greatest length.
     """
@@ -264,7 +264,7 @@ def _ahead(batch: CallBatch, chains: Sequence[_Chain]) -> list[CallsAhead]:
     return [
         told
         for model in batch.models
-        for told in ahead_of(
+        for told in calls_forecast(
             model,
             [size for one, asked, _ in steps if one is model for size in asked],
             sum(least for one, _, least in steps if one is model),
@@ -513,7 +513,7 @@ class _Step(NamedTuple):
     longest: Any = ""
 
 
-_StepAhead = tuple[Model, list[Size], int]
+_StepAhead = tuple[Model, list[RequestSize], int]
 """The calls of a step: its model, the sizes of the most requests, and the fewest number of them."""
 
 

@@ -1,6 +1,6 @@
-"""What a study's people have answered, read from their files: nothing for a run that is no study.
+"""The answers of a study's people, from their files; empty for a run that is no study.
 
-Of a person's file no id, no code and no time of day is told. Whoever has withdrawn has answered nothing.
+Ids, codes and times of day are left out. People who have withdrawn have no answers.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..storage.store import GameRow
-from ..studies.people import WITHDRAWN, StudyPerson, given_up, kept_people
+from ..studies.people import WITHDRAWN, StudyPerson, is_abandoned, kept_people
 from ..studies.plan import STUDY, StudyPlan, load_study
 from ..studies.quoting import QUOTE
 from .columns import DataRow
 
 _FLAG = "flag/"
-"""Of what stands beside the answers to questions: a statement that is marked, by its place in the record."""
+"""The key of a marked statement, by its index in the record, among a step's answers."""
 _NO_DATA = ("consent", "quiz")
-"""Steps whose answers are no answers: what of them is data stands in `people`."""
+"""Steps without rows of their own: their data are in the table `people`."""
 
 
 class GivenAnswer(NamedTuple):
-    """One answer. person: who gave it, by name. row: the columns that are its own. marks: of a flag, which of
-    the game's events it marks; −1 for any other answer.
+    """One answer. person: by name. row: its own columns. marks: of a flag, the index of the marked event; −1
+    for other answers.
     """
 
     person: str
@@ -33,30 +33,30 @@ class GivenAnswer(NamedTuple):
 
 
 class StudyAnswers:
-    """See the module. folder: the run's. texts: with what people typed."""
+    """See the module. folder: the run's. texts: include what people typed."""
 
     def __init__(self, folder: Path, texts: bool) -> None:
         self.folder, self.texts = folder, texts
 
     @cached_property
     def study(self) -> StudyPlan | None:
-        """The run's study; None where it is none."""
+        """The run's study, or None."""
         file = self.folder / STUDY
         return load_study(file) if file.is_file() else None
 
     @cached_property
     def people(self) -> Mapping[str, StudyPerson]:
-        """By name."""
+        """The people by name."""
         return {} if self.study is None else kept_people(self.folder)
 
     def condition(self, person: str) -> str | None:
-        """What somebody plays."""
+        """The condition of a person."""
         cells = {} if self.study is None else self.study.all_cells
         cell = cells.get(self.people[person].cell)
         return None if cell is None else cell.condition
 
     def of_people(self, games: Sequence[GameRow]) -> Iterator[DataRow]:
-        """A row for each person. games: all of the run."""
+        """One row for each person. games: all of the run."""
         by_number = {row.id: row for row in games}
         for person in self.people.values():
             numbers = (number for given in person.games.values() for number in given)
@@ -73,11 +73,11 @@ class StudyAnswers:
                 "left": person.left or None,
                 "may_quote": None if quote is None else quote == "yes",
                 "games": sum(row.over for row in mine),
-                "abandoned": sum(given_up(row) for row in mine),
+                "abandoned": sum(is_abandoned(row) for row in mine),
             }
 
     def about(self, game: int | None) -> Sequence[GivenAnswer]:
-        """The answers about that game of the run; None: about no game."""
+        """The answers about a game of the run; None: about no game."""
         return self._by_game.get(game, [])
 
     @cached_property
@@ -106,7 +106,7 @@ class StudyAnswers:
         return GivenAnswer(person, row)
 
     def _choices(self, kind: str, question: str) -> Sequence[str]:
-        """What may be chosen as an answer; empty where words are asked for."""
+        """The possible answers; empty for a text."""
         assert self.study is not None
         study = self.study
         forms = {"about": study.about, "after": study.after_game, "interview": study.interview}
@@ -114,7 +114,7 @@ class StudyAnswers:
 
 
 def _tries(person: StudyPerson) -> int | None:
-    """How often somebody has answered the quiz; those before the last were wrong."""
+    """How often a person has answered the quiz; only the last try was right."""
     if person.left == WITHDRAWN:
         return None
     right = _counted(person.done.get("quiz", {}).get("tries", ""))
@@ -122,5 +122,5 @@ def _tries(person: StudyPerson) -> int | None:
 
 
 def _counted(text: str) -> int | None:
-    """The number that a file has as a text; None for anything else."""
+    """A number from a text; None for anything else."""
     return int(text) if text.isdecimal() and len(text) < 10 else None

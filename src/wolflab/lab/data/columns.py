@@ -1,4 +1,4 @@
-"""Which data tables there are, and what stands in each column. docs/data.md is checked against it."""
+"""The data tables and their columns. docs/data.md is checked against it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DataRow = dict[str, DataValue]
 
 
 class Column(NamedTuple):
-    """One column. unit: "" where it has none. Any but those of `PLACE` may be empty in a row."""
+    """One column. unit: "" without one. All columns except those of `PLACE` may be empty."""
 
     name: str
     kind: ColumnKind
@@ -29,11 +29,11 @@ PLACE = (
     Column("repeat", "integer", "the repeat of that deal"),
     Column("counts", "yes or no", "whether the game counts: it is done, and not void"),
 )
-"""What every row begins with, but those of `people`."""
+"""The first columns of every table except `people`."""
 
 
 def _seat(name: str, words: str) -> tuple[Column, Column, Column]:
-    """A player by seat, name and role. words: who it is."""
+    """The columns of a player: seat, name and role. words: describe the player."""
     first = f"{name}_" if name else ""
     return (
         Column(f"{first}seat", "integer", f"{words}: the seat, from 0"),
@@ -68,7 +68,7 @@ _SITTING = (
     Column("session", "integer", "in which of their visits they began the game, from 1"),
     Column("game_index", "integer", "the index of the game among theirs, from 1; 0 for a training game"),
 )
-"""The person of a study; empty where nobody of one sat."""
+"""The person of a study; empty without one."""
 
 TABLES: Mapping[str, tuple[Column, ...]] = {
     "games": (
@@ -256,9 +256,9 @@ TEXTS: Mapping[str, tuple[Column, ...]] = {
         Column("reply", "text", "the reply; empty for a person's, which stands in `statements`"),
     )
 }
-"""Columns that a table has with `texts` alone."""
+"""Columns that a table has only with `texts`."""
 
 
 def columns_of(table: str, texts: bool = False) -> tuple[Column, ...]:
-    """The columns of a table. texts: those with prompts and replies as well."""
+    """The columns of a table. texts: include prompts and replies."""
     return TABLES[table] + (TEXTS.get(table, ()) if texts else ())

@@ -1,7 +1,8 @@
-"""Data tables as Arrow, pandas and polars, and as Parquet and JSON lines.
+"""Data tables as Arrow, pandas, polars, Parquet and JSON lines.
 
-pyarrow, pandas and polars are the extra `data`, imported where they are used and nowhere before. Rows go by
-in batches, so that a run of any size is written in little memory; a table of pandas or polars is whole.
+pyarrow, pandas and polars are the extra `data`, imported only where they are used. Rows are processed in
+batches, so a run of any size is written with little memory; a table of pandas or polars is in memory
+completely.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 BATCH = 8192
-"""Rows of a batch."""
+"""The number of rows in a batch."""
 _ARROW: Mapping[ColumnKind, str] = {
     "integer": "int64",
     "number": "float64",
@@ -38,36 +39,34 @@ _PANDAS: Mapping[ColumnKind, str] = {"integer": "Int64", "number": "Float64", "y
 
 @dataclass(frozen=True, slots=True)
 class DataTable:
-    """One data table of a run. Nothing is read before it is asked for."""
+    """One data table of a run. It is read lazily."""
 
     name: str
     source: DataSource
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Its columns, with what they mean."""
+        """Its columns and their meanings."""
         return columns_of(self.name, self.source.texts)
 
     def with_texts(self) -> DataTable:
-        """The same with prompts and replies (`calls`), and with what people said (`statements`) and typed
-        (`answers`).
-        """
+        """The table with prompts and replies (`calls`), and people's words (`statements`, `answers`)."""
         return replace(self, source=self.source._replace(texts=True))
 
     def rows(self) -> Iterator[DataRow]:
-        """Row by row, as dicts."""
+        """The rows as dicts."""
         return (row for _, row in data_rows(self.source, [self.name]))
 
     def batches(self) -> Iterator[pyarrow.RecordBatch]:
-        """In Arrow's batches of up to `BATCH` rows, for a run that does not fit into memory."""
+        """Arrow batches of up to `BATCH` rows, for a run that does not fit into memory."""
         yield from _batches(self.columns, self.rows())
 
     def arrow(self) -> pyarrow.Table:
-        """The whole table in Arrow."""
+        """The table in Arrow."""
         return needed("pyarrow").Table.from_batches(self.batches(), arrow_schema(self.columns))
 
     def pandas(self) -> pandas.DataFrame:
-        """The whole table in pandas. What is empty is `pandas.NA`, so that whole numbers stay whole."""
+        """The table in pandas. Empty values are `pandas.NA`, so that integers stay integers."""
         pandas_ = needed("pandas")
         frame = self.arrow().to_pandas()
         kinds = {column.name: _PANDAS[column.kind] for column in self.columns if column.kind in _PANDAS}
@@ -75,18 +74,18 @@ class DataTable:
         return made
 
     def polars(self) -> polars.DataFrame:
-        """The whole table in polars."""
+        """The table in polars."""
         made: polars.DataFrame = needed("polars").from_arrow(self.arrow())
         return made
 
 
 def check_packages() -> None:
-    """Raise StoreError where `write_data` lacks a package."""
+    """Raise StoreError if `write_data` lacks a package."""
     needed("pyarrow")
 
 
 def write_data(source: DataSource, tables: Sequence[str], folder: Path) -> list[Path]:
-    """Write these tables to `folder`: each as Parquet and as JSON lines. Every record is read once."""
+    """Write these tables to `folder`, as Parquet and as JSON lines. Every record is read once."""
     parquet = needed("pyarrow.parquet")
     written = [folder / f"{name}.{ending}" for name in tables for ending in ("parquet", "jsonl")]
     waiting: dict[str, list[DataRow]] = {name: [] for name in tables}
@@ -142,7 +141,7 @@ def _batches(columns: Sequence[Column], rows: Iterable[DataRow]) -> Iterator[pya
 
 
 def needed(package: str) -> Any:
-    """A package of the extra; StoreError where it is not installed."""
+    """A package of the extra; StoreError if it is not installed."""
     try:
         return import_module(package)
     except ModuleNotFoundError as error:

@@ -1,10 +1,9 @@
-"""The rows of the data tables, game by game. One game is held at a time, and its record is read once.
+"""The rows of the data tables, game by game. One game is in memory at a time, and its record is read once.
 
-What a study's people have
-answered about no game comes last.
+Answers of a study's people about no game come last.
 
-Names of columns and what they mean: `columns`. Without `texts` a row holds no prompt, no reply, and no word
-of a person.
+`columns` has the names and meanings of columns. Without `texts` a row has no prompt, no reply, and no word of
+a person.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...errors import StoreError
-from ...metrics.play import label_of, last_taken_in, mistakes_in, player_label, told_models
+from ...metrics.play import label_of, last_taken_in, mistakes_in, player_label, reported_models
 from ...record import GameRecord, PastTurn
 from ...record.chain import hash_of
 from ...rules import (
@@ -52,8 +51,8 @@ from .columns import DataRow, DataValue
 
 
 class DataSource(NamedTuple):
-    """Where rows come from. run: a run's directory. judges: directories of judges of its replies, whose calls
-    stand among the calls. texts: with prompts, replies and the words of people.
+    """The source of rows. run: a run's directory. judges: directories of judges of its replies, whose calls
+    are added. texts: include prompts, replies and people's words.
     """
 
     run: Path
@@ -63,20 +62,20 @@ class DataSource(NamedTuple):
 
 @dataclass
 class _Run:
-    """What is the same for all games of a run."""
+    """The data that all games of a run share."""
 
     store: Store
     texts: bool
 
     @cached_property
     def prices(self) -> Mapping[str, Prices]:
-        """What each condition says that its models cost."""
+        """Condition → prices of its models."""
         return {name: prices_of(self.store.experiment, name) for name in self.store.experiment.conditions}
 
     @cached_property
     def told(self) -> Collection[str]:
-        """The models whose calls a game's row tells."""
-        return told_models(self.store.models())
+        """The models whose calls a game's row counts."""
+        return reported_models(self.store.models())
 
     @cached_property
     def uncounted(self) -> Collection[str]:
@@ -85,18 +84,18 @@ class _Run:
 
     @cached_property
     def sittings(self) -> Mapping[tuple[int, int], StudySitting]:
-        """By game and seat, who of a study sat there."""
+        """(game, seat) → person of a study."""
         return {(sitting.game, sitting.seat): sitting for sitting in self.store.sittings()}
 
     @cached_property
     def trained(self) -> Mapping[int, bool | None]:
-        """Of a study's games, whether somebody there had trained with their cards; None: it is not known."""
+        """Game of a study → whether a player had trained with its cards; None: not known."""
         found = {one.game: one.sure or None for one in trained_games(self.store)}
         return {game: found.get(game, False) for game, _ in self.sittings}
 
     @cached_property
     def study(self) -> StudyAnswers:
-        """What a study's people have answered; nothing for a run that is no study."""
+        """The answers of a study's people."""
         return StudyAnswers(self.store.path, self.texts)
 
 
@@ -108,16 +107,18 @@ class _Game(StoredGame):
 
     @property
     def prices(self) -> Prices:
-        """What its models cost."""
+        """The prices of its models."""
         return self.run.prices[self.row.condition]
 
     @property
     def place(self) -> DataRow:
-        """What every row of it begins with."""
+        """The first columns of its rows."""
         return _place(self.row)
 
     def sitting(self, seat: int | None = None) -> DataRow:
-        """The person of a study: at that seat, or (None) in the game, which has one; empty for nobody."""
+        """The columns of a study's person at a seat, or (None) of the game's only person; empty
+        without one.
+        """
         seats = range(len(self.names)) if seat is None else (seat,)
         found = (self.run.sittings.get((self.row.id, each)) for each in seats)
         sitting = next((each for each in found if each is not None), None)
@@ -125,7 +126,7 @@ class _Game(StoredGame):
         return {column: getattr(sitting, field, None) for column, field in names.items()}
 
     def seat(self, seat: int | None, name: str = "") -> DataRow:
-        """A player by seat, name and role; empty for nobody."""
+        """The columns of a player: seat, name and role; empty for None."""
         first = f"{name}_" if name else ""
         known = seat is not None and 0 <= seat < len(self.names)
         roles = () if self.record is None else self.record.roles
@@ -147,9 +148,7 @@ def _place(row: GameRow) -> DataRow:
 
 
 def data_rows(source: DataSource, tables: Sequence[str]) -> Iterator[tuple[str, DataRow]]:
-    """The rows of these tables with the names of theirs, in the order of games, then of the tables. Those of
-    no game come last.
-    """
+    """(table, row) of these tables, in the order of games, then of tables. Rows of no game come last."""
     with Store.open_for_reading(source.run) as store:
         run = _Run(store, source.texts)
         for row in store.games():
@@ -169,7 +168,7 @@ def data_rows(source: DataSource, tables: Sequence[str]) -> Iterator[tuple[str, 
 
 def _games(game: _Game) -> Iterator[DataRow]:
     row, record = game.row, game.record
-    totals = {name: came for name, came in game.store.came_to(row.id).items() if name in game.run.told}
+    totals = {name: came for name, came in game.store.game_totals(row.id).items() if name in game.run.told}
     spent = sum(totals.values(), CallTotals())
     outcome = None if record is None else record.outcome
     yield game.place | {
@@ -192,7 +191,7 @@ def _games(game: _Game) -> Iterator[DataRow]:
 
 
 def _used(used: Usage, priced: bool) -> DataRow:
-    """priced: whether the whole cost is known."""
+    """The columns of usage. priced: the complete cost is known."""
     names = ("prompt_tokens", "completion_tokens", "cached_tokens", "cost")
     return dict(zip(names, used.figures, strict=True)) | ({} if priced else {"cost": None})
 
@@ -277,10 +276,10 @@ def _statements(game: _Game) -> Iterator[DataRow]:
 
 
 def _typed(game: _Game, record: GameRecord) -> Mapping[int, PersonAnswer]:
-    """What a study's person typed, by where among the events it was said."""
+    """Index of an event → what a study's person typed for it."""
     if game.sitting()["person"] is None:
         return {}
-    calls = filter(answered_by_person, game.store.whole_calls(game.row.id))
+    calls = filter(answered_by_person, game.store.calls_with_prompts(game.row.id))
     answers = {call["key"].split("|")[1]: decode_answer(call["text"]) for call in calls}
     found: dict[int, PersonAnswer] = {}
     for turn in record.turns:
@@ -301,7 +300,7 @@ def _says(record: GameRecord, at: int, seat: int) -> bool:
 
 
 def _turns(game: _Game, probes: bool = True) -> Iterator[tuple[PastTurn, DataRow]]:
-    """Every ask of a seat with what its rows begin with; the game's, then the probes."""
+    """Every turn with the first columns of its rows; those of the game, then the probes."""
     record = game.record
     if record is None:
         return
@@ -343,7 +342,7 @@ def _judgements(game: _Game) -> Iterator[DataRow]:
             if isinstance(note, Deduced):
                 for belief in note.beliefs:
                     judged = start | _judged_player(game, belief)
-                    if turn.kind in PROBES:  # a role alone was asked for
+                    if turn.kind in PROBES:  # only a role was asked for
                         judged["reliability"] = None
                     yield judged | {"at_vote": note.final and turn.kind == "vote"}
             elif isinstance(note, Rated):
@@ -418,18 +417,18 @@ def _candidates(game: _Game) -> Iterator[DataRow]:
 
 
 def _calls(game: _Game) -> Iterator[DataRow]:
-    for call in game.store.whole_calls(game.row.id):
+    for call in game.store.calls_with_prompts(game.row.id):
         row = game.place | {"asker": asker(game.row.id)}
         row |= _call(call, game.seat, game.prices, game.run.uncounted)
         yield row | _texts(call) if game.run.texts else row
 
 
 def _judged(run: _Run, judge: Path) -> Iterator[tuple[str, DataRow]]:
-    """The calls and the attempts of a judge of this run's replies, each with its table; the sample's key,
-    beside its directory, names the games.
+    """(table, row) of the calls and attempts of a judge of this run's replies. The sample's key has the
+    games.
 
-    Its prompts were made before words were erased, so those of a game without its words are left out. Its
-    price is in no file, so that what cost nothing has no known cost.
+    Its prompts may be older than an erasure, so those of a game with erased words are left out. Its price is
+    in no file, so calls with cost 0 have no known cost.
     """
     places: Mapping[str, KeyRow] = {f"item/{row.id}": row for row in read_key(judge.parent).rows}
     with CallStore.open_for_reading(judge) as calls:
@@ -439,7 +438,7 @@ def _judged(run: _Run, judge: Path) -> Iterator[tuple[str, DataRow]]:
             known = game is not None and game.record is not None and not game.record.erased
             place = (dict.fromkeys(_PLACE) if game is None else game.place) | {"asker": who}
             seat = _nobody if game is None else game.seat
-            for call in calls.whole_calls_of(who):
+            for call in calls.calls_with_prompts_of(who):
                 row = place | _call(call, seat, {}, uncounted)
                 texts = _texts(call) if known else dict.fromkeys(_TEXTS)
                 yield "calls", row | texts if run.texts else row
@@ -447,7 +446,7 @@ def _judged(run: _Run, judge: Path) -> Iterator[tuple[str, DataRow]]:
 
 
 def _game_of(run: _Run, item: KeyRow, judge: Path) -> _Game:
-    """The game that a judged reply is from. StoreError where the reply was drawn from another run."""
+    """The game of a judged reply. StoreError if the reply is from another run."""
     game = _Game(run.store, run.store.game(item.game), run)
     if game.record is None or (
         item.head not in ("", hash_of(game.record.lines[-1])) and not game.record.erased
@@ -486,7 +485,7 @@ def _attempt(attempt: StoredAttempt, seat: Callable[[int | None], DataRow], pric
 
 
 def _asked(key: str, seat: Callable[[int | None], DataRow]) -> DataRow:
-    """What a call is for, by its key."""
+    """The columns of a call's key."""
     _, ask, step = key.split("|", 2)
     round, kind, who = [*ask.split("/"), "", ""][:3]
     name, _, attempt = step.rpartition("|")
@@ -526,13 +525,13 @@ def _whole(text: str) -> int | None:
 
 
 def _answers(game: _Game) -> Iterator[DataRow]:
-    """Those about this game."""
+    """The answers about this game."""
     for given in game.run.study.about(game.row.id):
         yield game.place | given.row | _flagged(game, given)
 
 
 def _flagged(game: _Game, given: GivenAnswer) -> DataRow:
-    """Which statement a flag marks."""
+    """The columns of the statement that a flag marks."""
     events = [] if game.record is None else game.record.events
     said = [at for at, event in enumerate(events) if isinstance(event, Said)]
     if given.marks not in said:
@@ -565,4 +564,4 @@ _MAKERS: Mapping[str, Callable[[_Game], Iterable[DataRow]]] = {
     "attempts": _attempts,
     "answers": _answers,
 }
-"""Table → its rows of one game. `people` has none: its rows are no game's."""
+"""Table → its rows of one game; none for `people`."""

@@ -1,1 +1,1 @@
-"""Pools of past games that players learn from: built, merged, looked into, loaded for play (003 §3.4)."""
+"""Pools of past games that players learn from: built, merged, inspected, loaded for play (003 §3.4)."""

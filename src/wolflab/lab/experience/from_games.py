@@ -1,7 +1,7 @@
-"""From finished games to experiences: what was reflected, what was done, and how the game ended (003 §3.4).
+"""Makes experiences from finished games: reflection, response and score (003 §3.4).
 
-Pure functions of records, and the choice of the games and sides that a pool is made from. Vectors and files
-are not known here.
+Pure functions of records, and the selection of games and sides for a pool. This module knows no vectors and
+no files.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from ...text.notes import Reflected
 from ..storage.store import Store
 
 WON = 1000
-"""What a winner's score counts down from (003 Eq. 4)."""
+"""The number from which a winner's score counts down (003 Eq. 4)."""
 
 GamesFrom = Store | GameRecord
 
 
 def score(won: bool, last_day: int) -> int:
-    """s of 003 Eq. 4: winning counts, and winning soon; else losing late."""
+    """s of 003 Eq. 4: higher for winning, for an early win and for a late loss."""
     return WON - last_day if won else last_day
 
 
 def last_day(record: GameRecord) -> int:
-    """T of 003 Eq. 4: the last day that broke (0 if none did)."""
+    """T of 003 Eq. 4: the last day (0 if there was none)."""
     return record.facts.round - (record.facts.phase == "night")
 
 
 def left_out(record: GameRecord) -> str | None:
-    """Why nothing is learned from a game: "unfinished", "void" or "nobody won"; None if something is."""
+    """Why a game gives no experience: "unfinished", "void" or "nobody won"; None if it does."""
     outcome = record.outcome
     if outcome is None:
         return "unfinished"
@@ -49,7 +49,7 @@ def left_out(record: GameRecord) -> str | None:
 
 
 def decision_in_words(kind: str, action: Action, seat: int, ruleset: Ruleset) -> str:
-    """What the player in `seat` said or did in a decision of that kind, as one would tell it."""
+    """What the player in `seat` said or did in a decision of that kind, in words."""
     match action:
         case Say(text):
             return text or "I say nothing."
@@ -67,16 +67,16 @@ def decision_in_words(kind: str, action: Action, seat: int, ruleset: Ruleset) ->
 
 
 def experiences_of(record: GameRecord) -> list[Experience]:
-    """Every decision that was reflected on and validly answered, in the order of the game (003 Eq. 3).
+    """Every valid decision with a reflection, in the order of the game (003 Eq. 3).
 
-    The dead score with their side. Names are masked in reflection and response together. Empty for a game
-    that `left_out` names a reason for.
+    Dead players have their side's score. Names are masked in reflection and response together. Empty for a
+    game with a reason in `left_out`.
     """
     if left_out(record) is not None:
         return []
     outcome, roles, day = record.outcome, record.roles, last_day(record)
     wolves_won = outcome is not None and outcome.winner is Winner.WEREWOLVES
-    # Conditions share deals and draws, so that without the condition two games would be one.
+    # Conditions share deals and draws, so without the condition two games would have one name.
     condition, game = str(record.header.get("condition", "")), str(record.header["play"])
     game = f"{condition}|{game}" if condition else game
     experiences = []
@@ -102,18 +102,17 @@ def experiences_of(record: GameRecord) -> list[Experience]:
     return experiences
 
 
-# -- which games, and what of them -----------------------------------------------------------------
+# -- selection -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a pool is made from.
+    """The games and sides that a pool is made from.
 
-    conditions: of the runs' games, those of these conditions; empty: of all. skip, games: of the games that
-    can be used, in their order, leave out so many and take so many (None: all). Pools of 10, 20, 30 and 40
-    games with the same `skip` are nested; other skips give other draws. side: whose experience, by how the
-    game ended. shuffle: a key by which (response, score) are dealt anew to the reflections, so that what a
-    reflection finds has nothing to do with it.
+    conditions: only games of these; empty: all. skip, games: of the usable games in order, the number to skip
+    and the number to take (None: all). Pools of 10, 20, 30 and 40 games with the same `skip` are nested;
+    other skips give other draws. side: whose experience, by the outcome. shuffle: a key by which (response,
+    score) are permuted among the reflections, so that a retrieved response is unrelated to the reflection.
     """
 
     conditions: tuple[str, ...] = ()
@@ -133,7 +132,7 @@ class Selection:
             raise ExperimentError(f"experience, games: got {self.games}; use 1 or more")
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values; what is as by default is left out."""
+        """Plain values without defaults."""
         plain = asdict(Selection())
         return {name: value for name, value in asdict(self).items() if value != plain[name]}
 
@@ -143,10 +142,10 @@ EVERYTHING = Selection()
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """Experiences in game order, and where they come from.
+    """Experiences in order of games, and their origin.
 
-    games: how many games were used. left_out: why others were not, with their number; "not asked for" are
-    those beyond the selection. runs: the experiments and conditions that the used games belong to.
+    games: the number of used games. left_out: reason → number of other games; "not asked for" are those
+    beyond the selection. runs: the experiments and conditions of the used games.
     """
 
     experiences: tuple[Experience, ...]
@@ -156,10 +155,9 @@ class Gathered:
 
 
 def gather(sources: Iterable[GamesFrom], selection: Selection = EVERYTHING) -> Gathered:
-    """The experiences of a selection from runs, single records, or both, in the order given.
+    """The selected experiences from runs, single records, or both, in the given order.
 
-    A game given twice counts once. Raises StoreError for a condition that no source has,
-    and if there are fewer games than were asked for.
+    A duplicate game counts once. Raises StoreError for an unknown condition, and for too few games.
     """
     missing: Counter[str] = Counter()
     seen: set[str] = set()
@@ -206,7 +204,7 @@ def gather(sources: Iterable[GamesFrom], selection: Selection = EVERYTHING) -> G
 
 
 def _games(sources: Iterable[GamesFrom]) -> Iterator[tuple[str, GameRecord | None, str | None]]:
-    """(condition, record, why it has none) of every game."""
+    """(condition, record, why there is none) of every game."""
     for source in sources:
         if isinstance(source, GameRecord):
             yield str(source.header.get("condition", "")), source, None
@@ -219,11 +217,10 @@ def _games(sources: Iterable[GamesFrom]) -> Iterator[tuple[str, GameRecord | Non
 
 
 def shuffled(experiences: Sequence[Experience], key: str) -> list[Experience]:
-    """The same reflections and the same responses with their scores, put together by lot.
+    """The experiences with responses and scores randomly permuted among the reflections.
 
-    Where an experience comes from (game, deal, seat, ask) goes with the response: that is what a player is
-    shown, and what must not come from its own deal. Role and kind go with the reflection, by which it is
-    found.
+    The origin (game, deal, seat, ask) stays with the response, which a player is shown and which must not
+    come from its own deal. Role and kind stay with the reflection, by which an experience is retrieved.
     """
     drawn = list(experiences)
     random.Random(key).shuffle(drawn)

@@ -1,8 +1,8 @@
 """Pools of experience: built from runs, merged, loaded for play (003 §3.4).
 
-`build_pool` makes a file from runs, `load_pool` gives the pool in it to any number of games, `merge` joins
-files. `extend_pool` adds a state to the file of a pool that grows; each state is a pool of its own, frozen
-while games are played with it.
+`build_pool` makes a file from runs, `load_pool` loads the pool of a file for any number of games, `merge`
+joins files. `extend_pool` adds a state to the file of a growing pool; each state is a pool of its own and
+never changes.
 """
 
 from __future__ import annotations
@@ -35,29 +35,30 @@ from .from_games import EVERYTHING, GamesFrom, Gathered, Selection, gather
 from .pool_file import add_state, embedded_in, must_be_free, open_pool, write_pool
 
 SHARE = 0.2
-"""The share of pairs that ε lets through, unless told otherwise. In ten games of 003's rules among built-in
-players, a role takes one kind of decision 14 to 40 times, in forty games 56 to 165 times. A fifth of that is
-about the six experiences that a suggestion is drawn from (one bad, five good) in the paper's smallest pool,
-and less than the 50 that are kept at most in its largest."""
+"""The default share of pairs above ε. In ten games of 003's rules among built-in players, a role takes one
+kind of decision 14 to 40 times, in forty games 56 to 165 times. A fifth of that is about the six experiences
+that a suggestion uses (one bad, five good) in the paper's smallest pool, and less than the limit of 50 in its
+largest.
+"""
 SAME = 0.9999
-"""ε is never above this: what is word for word the same is always found."""
+"""The largest ε: an identical text is always found."""
 AT_ONCE = 1024
-"""Texts handed to an embedder in one go."""
+"""The number of texts in one call of an embedder."""
 SAMPLE = 3000
-"""Experiences among which pairs are looked at, to set ε by."""
+"""The number of experiences whose pairs are used to set ε."""
 
 _LOT = (
     "({!r}, StoredExperience(reflection={!r}, response={!r}, score={!r}, game={!r}, deal={!r}, seat={!r}, "
     "ask={!r}))"
 )
-"""What an experience draws its lot by: with other words, ε of a large pool would be another."""
+"""The text whose hash orders experiences for sampling: another text would change ε of large pools."""
 
 BuildProgress = Callable[[int, int], None]
 """Called with (texts embedded, texts in all)."""
 
 
 class NothingToLearn(StoreError):
-    """No decision in the given games was reflected on, or nobody won any of them."""
+    """The given games have no decision with a reflection, or no winner."""
 
 
 async def build_pool(
@@ -73,9 +74,9 @@ async def build_pool(
 ) -> Pool:
     """A pool from the games of runs and records, in the order given, written to a file.
 
-    ε is what is given; else as `share` asks (see `calibrate`); else 0.85 for the paper's embedder, and for
-    every other what `SHARE` leads to. Raises StoreError if there is a file already (unless `overwrite`),
-    NothingToLearn if no decision was reflected on, and whatever `gather` and the embedder raise.
+    ε is `epsilon`; else by `share` (see `calibrate`); else 0.85 for the paper's embedder, and by `SHARE` for
+    any other. Raises StoreError if the file exists (unless `overwrite`), NothingToLearn without experience,
+    and the errors of `gather` and the embedder.
     """
     must_be_free(to, overwrite)
     gathered = gather(sources, selection)
@@ -112,11 +113,11 @@ async def extend_pool(
     *,
     share: float | None = None,
 ) -> Pool | None:
-    """Add to a growing pool's file what the games since its last state teach; the pool as it is then.
+    """Add the experiences of new games to a growing pool's file, as a new state; returns its pool.
 
-    deals: how many deals it holds then. sources: the games that are new, in their order. selection: whose
-    experience; its `shuffle` deals responses anew among all that the pool holds. None where nothing has
-    been learned so far. Raises ModelError if another embedder made the file.
+    deals: the number of deals in the new state. sources: the new games, in order. selection: whose
+    experience; its `shuffle` permutes responses among all experiences of the pool. None if the pool is still
+    empty. Raises ModelError if another embedder made the file.
     """
     made_with, known = embedded_in(path)
     require_same(made_with, embedder, f"the pool {path}")
@@ -135,7 +136,7 @@ async def extend_pool(
 
 
 async def build_named(sources: Iterable[GamesFrom], embedder: EmbedderSpec, to: Path, **options: Any) -> Pool:
-    """`build_pool`, with an embedder by its name or settings, opened and closed for it."""
+    """`build_pool` with an embedder by its name or settings, opened and closed here."""
     made = resolve_embedder(embedder)
     try:
         return await build_pool(sources, made, to, **options)
@@ -146,7 +147,7 @@ async def build_named(sources: Iterable[GamesFrom], embedder: EmbedderSpec, to: 
 async def embed_distinct(
     texts: Sequence[str], embedder: Embedder, progress: BuildProgress | None = None
 ) -> Vectors:
-    """float32 (n, d): the vectors of `texts` in their order; equal texts are embedded once."""
+    """float32 (n, d): the vectors of `texts`, in order; equal texts are embedded once."""
     places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
     distinct = list(places)
     parts = []
@@ -159,7 +160,7 @@ async def embed_distinct(
 
 
 def load_pool(path: Path, embedder: Embedder) -> Pool:
-    """The pool in a file, for games whose reflections `embedder` embeds.
+    """The pool of a file, for games that use `embedder`.
 
     Raises ModelError if another embedder made it, StoreError if the file cannot be used.
     """
@@ -172,11 +173,10 @@ def load_pool(path: Path, embedder: Embedder) -> Pool:
 
 
 def merge(paths: Sequence[Path], to: Path, *, overwrite: bool = False) -> Pool:
-    """Join the pools of several files into one file: each one's experiences after those of the one before,
-    equal ones once.
+    """Join the pools of several files into one, in the given order, without duplicates.
 
-    ε is set anew by the first pool's share; an ε that was given to the first pool stays. Raises StoreError
-    for fewer than two pools, if they were made with different embedders, and as `write_pool`.
+    ε is computed again by the first pool's share; an ε that was given for the first pool stays. Raises
+    StoreError for fewer than two pools, for different embedders, and as `write_pool`.
     """
     must_be_free(to, overwrite)
     stored = [open_pool(path) for path in paths]
@@ -208,16 +208,16 @@ def _named(pool: Pool) -> str:
     )
 
 
-# -- how near is near enough -----------------------------------------------------------------------
+# -- threshold of similarity -----------------------------------------------------------------------
 
 
 def calibrate(pool: Pool, share: float = SHARE) -> Threshold:
-    """ε by the share of the pool that it lets through.
+    """Compute ε from the share of pairs above it.
 
-    share: of the pairs of experiences of the same role and kind, but of different deals, at most so many are
-    above ε. Pairs of one deal are left out, because a game may not learn from its own. What is word for word
-    the same is found all the same, so that `reached` can be more. Without any such pair, ε is the paper's and
-    share None. Of large pools a sample is looked at, the same one every time.
+    share: the largest share of pairs above ε, among pairs of experiences of the same role and kind, but of
+    different deals, because a game must not learn from its own deal. Identical texts are always found, so
+    `reached` can be larger. Without any such pair, ε is the paper's and share is None. Large pools are
+    sampled, always in the same way.
     """
     alike = _pairs(pool)
     if not len(alike):
@@ -235,9 +235,9 @@ def _threshold(pool: Pool, share: float | None, epsilon: float | None) -> Thresh
 
 
 def _pairs(pool: Pool) -> NDArray[np.float32]:
-    """Similarities of pairs within role and kind, and of different deals, in a sample of the pool."""
+    """Similarities of pairs of the same role and kind and of different deals, in a sample of the pool."""
     sample = [(key, place) for key, block in pool.blocks.items() for place in range(len(block.entries))]
-    if len(sample) > SAMPLE:  # by lot, but by the same lot every time
+    if len(sample) > SAMPLE:  # a pseudo-random sample that is always the same
 
         def lot(one: tuple[DecisionKey, int]) -> bytes:
             words = _LOT.format(one[0], *pool.blocks[one[0]].entries[one[1]].content)

@@ -1,12 +1,12 @@
-"""A pool of experience as one file that can be copied: SQLite, and the states that the pool has had.
+"""A pool of experience as one SQLite file that can be copied, with all states of the pool.
 
-`experiences` holds texts and scores in the order of the games, `vectors` the vectors of distinct reflections,
-`states` how many of both a state takes, from the first on. A pool made at once has one state, of 0 deals. A
-pool that grows has one for each barrier, known by the number of deals whose games it was made of. A state is
-added in one transaction and changes nothing that is there, so that the file holds whole states whenever its
-writer stops. Every state has the digest of its pool, so that damage is found when it is read.
+`experiences` has texts and scores in the order of the games, `vectors` the vectors of distinct reflections,
+`states` the numbers of both that belong to a state, from the first on. A pool made at once has one state,
+with 0 deals. A growing pool has one for each barrier, with its number of deals. A state is added in one
+transaction and changes no other one, so the file has only complete states. Every state has the digest of its
+pool, so damage is found when it is read.
 
-Which games a state is made of is the business of `run_pools`.
+`run_pools` selects the games of a state.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from ..storage.run_files import check_tables, connect, error_kind, transaction
 from .from_games import shuffled
 
 FORMAT = 2
-"""Raised whenever a reader of the old one would misread the new."""
+"""The version of the format; raise it if an old reader would misread the new format."""
 APPLICATION = 0x574F4C46
-"""Tells a pool from any other SQLite file."""
+"""The application id that marks a pool among SQLite files."""
 
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -58,14 +58,14 @@ CREATE TEMP VIEW experiences AS SELECT e.id, e.row + b.before AS vector, e.refle
 CREATE TEMP VIEW vectors AS
   SELECT row_number() OVER (ORDER BY block, part) AS id, data FROM main.vectors;
 """
-"""Shows the tables of format 1 as these. It had one state, and up to 4,096 vectors in a row."""
+"""Views that show a file of format 1 as these tables. It had one state, and up to 4,096 vectors in a row."""
 _FIELDS = "reflection, response, score, role, kind, game, deal, seat, ask"
 _LITTLE = np.dtype("<f4")
 
 
 class StoredPool(NamedTuple):
-    """A pool, and where what is in it comes from (plain values, one for each time of building). was: the
-    digests that it had before words were erased from it.
+    """A pool and its origins (plain values, one for each build). was: its digests before words were
+    erased.
     """
 
     pool: Pool
@@ -74,9 +74,9 @@ class StoredPool(NamedTuple):
 
 
 class _State(NamedTuple):
-    """A row of `states`. n, vectors: how many experiences and vectors it takes, from the first one on. lot:
-    the key by which responses are dealt anew among the reflections (see `from_games.shuffled`); None for not
-    at all. digest: the pool's; "" where it holds nothing.
+    """A row of `states`. n, vectors: the numbers of experiences and vectors, from the first one on. lot: the
+    key by which responses are permuted among the reflections (see `from_games.shuffled`), or None. digest:
+    the pool's; "" for an empty one.
     """
 
     deals: int
@@ -92,9 +92,9 @@ class _State(NamedTuple):
 
 
 def open_pool(path: Path) -> StoredPool:
-    """The pool in a file; of a growing one, its last state.
+    """The pool of a file; of a growing one, its last state.
 
-    Raises StoreError for what is missing, no pool, of another format, damaged or empty.
+    Raises StoreError if the file is missing, no pool, of another format, damaged or empty.
     """
     found = stored_pool(path)
     if found is None:
@@ -103,9 +103,9 @@ def open_pool(path: Path) -> StoredPool:
 
 
 def stored_pool(path: Path, deals: int | None = None) -> StoredPool | None:
-    """The state after so many deals (None: the last one); None where nothing had been learned by then.
+    """The state after this number of deals (None: the last one); None if it is empty.
 
-    Raises StoreError as `open_pool`, and for a state that is not there.
+    Raises StoreError as `open_pool`, and for an unknown state.
     """
     with _reading(path) as db:
         meta, states = _meta(db), _states(db)
@@ -126,21 +126,21 @@ def stored_pool(path: Path, deals: int | None = None) -> StoredPool | None:
 
 
 def states_of(path: Path) -> tuple[int, ...]:
-    """The numbers of deals after which a file has a state, ascending. StoreError as `open_pool`."""
+    """The numbers of deals of a file's states, ascending. StoreError as `open_pool`."""
     with _reading(path) as db:
         return tuple(_states(db))
 
 
 def embedded_in(path: Path) -> tuple[dict[str, Any], set[str]]:
-    """What made the vectors of a file (its `describe()`), and the reflections that have one."""
+    """The `describe()` of a file's embedder, and the reflections with a vector."""
     with _reading(path) as db:
         texts = {text for (text,) in db.execute("SELECT reflection FROM experiences")}
         return dict(_meta(db)["embedder"]), texts
 
 
 def check_pool(path: Path) -> int:
-    """Read all of a pool, every state of it; how many experiences it holds. StoreError for what does not
-    hold: its digests, or what they are of.
+    """Read every state of a pool and check its digest; returns the number of experiences. StoreError for
+    damage.
     """
     with _reading(path) as db:
         meta, states = _meta(db), _states(db)
@@ -163,7 +163,7 @@ def is_pool(path: Path) -> bool:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """A pool's file opened; what goes wrong with it becomes a StoreError."""
+    """Open a pool's file; errors become StoreErrors."""
     if path.is_dir():
         raise StoreError(
             f"{path} is a directory, and a pool is a file; make one with: wolflab experience build"
@@ -171,9 +171,9 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
     if not path.is_file():
         raise StoreError(
             f"{path}: there is no such pool; make one with: wolflab experience build, or copy it back from "
-            "where its run is whole"
+            "an intact copy of its run"
         )
-    # Opened for writing where that can be: what a killed writer left half done is undone first.
+    # Opened for writing if possible: an incomplete transaction of a killed writer is rolled back first.
     with _usable(path), _undamaged(path), closing(connect(path, "rw")) as db:
         check_tables(db, path)
         if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
@@ -182,7 +182,7 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
         if version not in (1, FORMAT):
             raise StoreError(
                 f"{path} is a pool of format {version}, and this wolflab reads 1 and {FORMAT}; use the "
-                "version that made it, or build it anew"
+                "version that made it, or build it again"
             )
         if version == 1:
             db.executescript(_FORMAT_1)
@@ -199,23 +199,23 @@ def _usable(path: Path) -> Iterator[None]:
         if kind is Unavailable:
             then = "if the disk is full or read-only, mend that and go on"
             raise kind(f"{path}: the pool cannot be used now ({error}); {then}") from None
-        then = "copy it back from where it is whole, or build it anew"
+        then = "copy it back from an intact copy, or build it again"
         raise kind(f"{path} is no pool of experience, or damaged ({error}); {then}") from None
 
 
 @contextmanager
 def _undamaged(path: Path) -> Iterator[None]:
-    """Turns what goes wrong when a damaged file is read into a StoreError."""
+    """Turns errors of reading a damaged file into a StoreError."""
     try:
         yield
     except (TypeError, ValueError, LookupError, OverflowError, RecursionError, ModelError) as error:
         raise StoreError(
-            f"{path} is damaged ({error}); copy it back from where it is whole, or build it anew"
+            f"{path} is damaged ({error}); copy it back from an intact copy, or build it again"
         ) from None
 
 
 def _meta(db: sqlite3.Connection) -> dict[str, Any]:
-    """What the file says of all states. was: by number of deals."""
+    """The file's `meta`. was: by number of deals."""
     meta = {key: json.loads(value) for key, value in db.execute("SELECT key, value FROM meta")}
     embedder_digest(dict(meta["embedder"]))
     if isinstance(meta.get("was"), list):  # the former format
@@ -235,13 +235,11 @@ def _states(db: sqlite3.Connection) -> dict[int, _State]:
 
 
 def _pool(db: sqlite3.Connection, meta: Mapping[str, Any], state: _State, check: bool = True) -> Pool:
-    """The pool of a state that holds something. ValueError where it is not what was written; check: its
-    digest too.
-    """
+    """The pool of a state that is not empty. ValueError for damage; check: compare the digest too."""
     experiences, places = [], []
     rows = db.execute(f"SELECT vector, {_FIELDS} FROM experiences WHERE id <= ? ORDER BY id", (state.n,))
     for place, reflection, response, score, role, kind, game, deal, seat, ask in rows:
-        # Keys and short answers come again and again: each is kept once.
+        # Keys and short answers repeat: each is kept once.
         response, role, kind = intern(response), intern(role), intern(kind)
         game, deal, ask = intern(game), intern(deal), intern(ask)
         experiences.append(Experience(reflection, response, score, role, kind, game, deal, seat, ask))
@@ -252,7 +250,7 @@ def _pool(db: sqlite3.Connection, meta: Mapping[str, Any], state: _State, check:
         experiences = shuffled(experiences, state.lot)
 
     def vectors_at(wanted: NDArray[np.int64]) -> Vectors:
-        """Each vector is put at once where it is wanted: there is never a second copy of all."""
+        """Each vector is written directly to its place, so that there is no second copy of all."""
         if wanted.min() < 0 or wanted.max() >= state.vectors:
             raise ValueError(f"a vector is not among the {state.vectors} that it has")
         dimensions = int(meta["dimensions"])
@@ -282,7 +280,7 @@ def _pool(db: sqlite3.Connection, meta: Mapping[str, Any], state: _State, check:
 
 
 def must_be_free(path: Path, overwrite: bool) -> None:
-    """StoreError if a pool cannot take this name: to be told before the work, not after it."""
+    """StoreError if a pool cannot have this name, before any work is done."""
     if path.is_dir():
         raise StoreError(f"{path} is a directory; name a file for the pool")
     if path.exists() and not overwrite:
@@ -299,15 +297,15 @@ def write_pool(
     *,
     overwrite: bool = False,
 ) -> None:
-    """Write a pool; the file appears whole or not at all. origins, was: see `StoredPool`.
+    """Write a pool atomically. origins, was: see `StoredPool`.
 
-    Raises StoreError if there is a file already (unless `overwrite`), and where none can be written.
+    Raises StoreError if the file exists (unless `overwrite`) or cannot be written.
     """
     must_be_free(path, overwrite)
     with _new_file(path, pool.embedder) as db:
         n = u = 0
         for block in pool.blocks.values():
-            # By text too: if one is erased, others that have the same vector keep it.
+            # Also by text: if one text is erased, others with the same vector keep it.
             places: dict[tuple[int, str], int] = {}
             wanted = [
                 u + places.setdefault((row, entry.reflection), len(places))
@@ -322,7 +320,7 @@ def write_pool(
 
 
 def create_pool(path: Path, embedder: Mapping[str, Any]) -> None:
-    """A new file without a state. embedder: the `describe()` of what will make its vectors."""
+    """Make a file without a state. embedder: the `describe()` of its embedder."""
     with _new_file(path, embedder):
         pass
 
@@ -336,12 +334,10 @@ def add_state(
     threshold: Callable[[Pool], Threshold],
     origin: Mapping[str, Any],
 ) -> Pool | None:
-    """Add the state after `deals` deals, which has to be more than the last one's. Returns its pool, if it
-    holds anything.
+    """Add the state after `deals` deals, more than the last one's. Returns its pool, or None if it is empty.
 
-    experiences: what is new, in the order of the games. vectors: float32 (d,), of each reflection that has
-    none in the file. threshold: how similar is similar enough in the pool that comes of it. It is safe when
-    this returns.
+    experiences: the new ones, in the order of the games. vectors: float32 (d,), of each reflection without
+    one in the file. threshold: computes ε of the new pool. The state is durable when this returns.
     """
     with _changing(path) as db:
         states = _states(db)
@@ -349,7 +345,7 @@ def add_state(
         if states and deals <= last:
             raise StoreError(
                 f"{path} was made up to {last} deals, and the state after {deals} is missing; delete the "
-                "file, and its run makes it anew when it is resumed"
+                "file, and its run makes it again when it is resumed"
             )
         n, u = (states[last].n, states[last].vectors) if states else (0, 0)
         places = dict(db.execute("SELECT reflection, vector FROM experiences"))
@@ -369,14 +365,14 @@ def add_state(
 
 
 def erase_in_pool(path: Path, quotes: Quotes) -> int:
-    """Take a person's words out of a pool, in which a reflection or a response repeats them. Returns how many
-    experiences held them.
+    """Remove a person's words from reflections and responses of a pool. Returns the number of experiences
+    that contained them.
 
-    An experience stays in its place, without the words, so that a pool keeps its size. If its reflection
-    held them, its vector becomes zero: words can be guessed from a vector, and nothing is near to a zero, so
-    nobody is shown that experience again. The former digests are kept, for the games that name them.
+    An experience stays in its place, without the words, so the pool keeps its size. If its reflection
+    contained them, its vector becomes zero: words could be guessed from the vector, and nothing is similar to
+    zero, so the experience is not retrieved again. The former digests are kept, for games that name them.
     """
-    check_pool(path)  # no damage may get a new digest
+    check_pool(path)  # a damaged pool must not get a new digest
     with _reading(path) as db:
         former = db.execute("PRAGMA user_version").fetchone()[0] != FORMAT
         rows = db.execute("SELECT id, reflection, response FROM experiences ORDER BY id").fetchall()
@@ -404,7 +400,7 @@ def erase_in_pool(path: Path, quotes: Quotes) -> int:
                     db.execute("UPDATE states SET digest = ? WHERE deals = ?", (digest, deals))
             _set(db, was=was)
     with _usable(path), closing(connect(path, "rw")) as db:
-        db.execute("VACUUM")  # leaves nothing of it in the file; also after an erasure that was broken off
+        db.execute("VACUUM")  # removes the words from the file; also after an interrupted erasure
     return len(changed)
 
 
@@ -415,7 +411,7 @@ def _new_file(path: Path, embedder: Mapping[str, Any]) -> Iterator[sqlite3.Conne
         with closing(connect(fresh, "rw")) as db:
             db.executescript(
                 f"PRAGMA page_size=16384; PRAGMA application_id={APPLICATION}; PRAGMA user_version={FORMAT};"
-                f"PRAGMA journal_mode=OFF; {_SCHEMA} BEGIN;"  # a file that breaks off is thrown away
+                f"PRAGMA journal_mode=OFF; {_SCHEMA} BEGIN;"  # an incomplete file is deleted
             )
             _set(db, embedder=dict(embedder))
             yield db
@@ -425,7 +421,7 @@ def _new_file(path: Path, embedder: Mapping[str, Any]) -> Iterator[sqlite3.Conne
 
 @contextmanager
 def _changing(path: Path) -> Iterator[sqlite3.Connection]:
-    """One transaction: all of it or nothing, on the disk when it is over."""
+    """One durable transaction."""
     with _usable(path), closing(connect(path, "rw")) as db, transaction(db):
         yield db
 
@@ -438,7 +434,9 @@ def _insert(
     u: int,
     vectors: Iterable[Vectors],
 ) -> None:
-    """Add rows after the first `n` experiences and `u` vectors. places: each one's vector, from 0 on."""
+    """Add rows after the first `n` experiences and `u` vectors. places: the index of each experience's
+    vector.
+    """
     names = _FIELDS.split(", ")
     db.executemany(
         f"INSERT INTO experiences (id, vector, {_FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

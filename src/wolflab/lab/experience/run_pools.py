@@ -1,8 +1,8 @@
-"""The pools of experience that a run's players look into: made of its own games, or taken in from a file.
+"""The pools of experience of a run: made of its own games, or copied from a file.
 
-They lie in the run's directory, so that a copied run is whole. A pool is made once, before the first game
-that needs it, from games in the order of the experiment; it never changes after that. A pool that grows is
-one file, to which each barrier adds a state (`pool_file`).
+They are in the run's directory, so that a run can be copied. A pool is made once, before the first game that
+needs it, from games in the order of the experiment; it never changes after that. A growing pool is one file,
+to which each barrier adds a state (`pool_file`).
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from .pool_file import create_pool, states_of, stored_pool
 
 FOLDER = "pools"
 _MOST_OPEN = 32
-"""Pools kept in memory; of a growing one, one state."""
+"""The most pools in memory, one state of each growing one."""
 EmbedderOf = Callable[[str | Mapping[str, Any]], Embedder]
 
 
 class PoolState(NamedTuple):
-    """Where a game finds its pool. deals: which state of a growing one; None for a file that is one pool."""
+    """The file and state of a game's pool. deals: the state of a growing pool, else None."""
 
     path: Path
     deals: int | None = None
 
 
 class Pools:
-    """The pools of one run. `home`: the run's directory; None for a game that is not kept, which can use
-    pools from files alone.
+    """The pools of one run. `home`: the run's directory; None for a game that is not kept, which can only use
+    pools from files.
     """
 
     def __init__(self, experiment: Experiment, home: Path | None) -> None:
@@ -50,7 +50,7 @@ class Pools:
         self._open: OrderedDict[PoolState, Pool | None] = OrderedDict()
 
     def at(self, spec: ExperienceSpec, place: Place) -> PoolState | None:
-        """Where the pool for a game's player lies or will lie; None where it has none yet."""
+        """The file and state of the pool of a game's player; None if it has none yet."""
         if spec.pool is not None:
             given = Path(spec.pool)
             own = f"{given.stem}-{_short(spec.pool)}.pool"
@@ -70,14 +70,14 @@ class Pools:
         return PoolState(self.home / FOLDER / f"{name}-{mark}.pool")
 
     def _barrier(self, every: int, place: Place) -> int:
-        """How many deals of its condition a growing pool holds at a place."""
+        """The number of deals in a growing pool's state at a place."""
         first = self.experiment.conditions[place.condition].first_deal
         return (place.deal - first) // every * every
 
     def retriever(
         self, spec: ExperienceSpec, place: Place, deal: str, embedder: Embedder
     ) -> Retriever | None:
-        """The pool as a game may search it; ModelError where another embedder made it."""
+        """The retriever of a game's pool; ModelError if another embedder made it."""
         at = self.at(spec, place)
         if at is None or _empty(at.path).exists():
             return None
@@ -94,7 +94,7 @@ class Pools:
         return Retriever(pool, spec.epsilon, spec.limit, spec.good, window, None if spec.same_deal else deal)
 
     def keep(self, at: PoolState, pool: Pool | None) -> None:
-        """Have a pool in memory for the games to come, in place of an earlier state of the same file."""
+        """Keep a pool in memory, instead of an earlier state of the same file."""
         for other in [opened for opened in self._open if opened.path == at.path]:
             del self._open[other]
         self._open[at] = pool
@@ -102,7 +102,7 @@ class Pools:
             self._open.popitem(last=False)
 
     def check(self, embedder: EmbedderOf) -> None:
-        """Read every pool that is taken in from a file, so that what is wrong with it is said now."""
+        """Read every pool that comes from a file, so that errors are reported now."""
         for condition in self.experiment.conditions:
             for spec in self.experiment.experience(condition):
                 if spec.pool is not None:
@@ -111,9 +111,9 @@ class Pools:
                     load_pool(own.path if own and taken_in else Path(spec.pool), embedder(spec.embedder))
 
     def verify(self, place: Place, players: Sequence[Mapping[str, Any]], where: str) -> None:
-        """RecordError unless the pools that a game's header names are those that lie here, unchanged.
+        """RecordError unless the pools in a game's header are those of the run, unchanged.
 
-        players: as in the header. All of a pool is read, so that no digest is taken at its word.
+        players: as in the header. Each pool is read completely, and its digest is checked.
         """
         found: list[tuple[ExperienceSpec, Path, PoolContent | None]] = []
         missing = []
@@ -142,14 +142,14 @@ class Pools:
                 "file was changed or swapped after the game; copy the right one back"
             )
 
-    # -- which games it takes -------------------------------------------------------------
+    # -- games of a pool ------------------------------------------------------------------
 
     def ready(self, rows: Sequence[GameRow]) -> list[GameRow]:
-        """The planned games that can begin, in their order: deal by deal over all conditions, so that a run
-        that is cut off has about as many games of each. rows: all of the run.
+        """The planned games that can begin, in order: deal by deal over all conditions, so that an
+        interrupted run has about as many games of each. rows: all of the run.
 
-        A game whose players learn from games that are not over waits for them. The games after it
-        wait too, except for those that others learn from. If only other games can begin, these are played.
+        A game whose players learn from unfinished games waits for them. Later games wait too, except those
+        that others learn from. If only other games can begin, these are played.
         """
         first_open: dict[str, int] = {}
         for row in rows:
@@ -176,7 +176,9 @@ class Pools:
         return [row for row in ready if at(row) < at(waiting[0]) or row.condition in learned_from] or ready
 
     def _over(self, spec: ExperienceSpec, place: Place, first_open: Mapping[str, int]) -> bool:
-        """Whether what a player learns from is over. first_open: each condition's first deal that is not."""
+        """Whether the games that a player learns from are over. first_open: each condition's first unfinished
+        deal.
+        """
         if spec.pool is not None:
             return True
         if spec.grow is None:
@@ -184,13 +186,13 @@ class Pools:
         return first_open.get(place.condition, place.deal) >= self._end(spec.grow, place)
 
     def _end(self, every: int, place: Place) -> int:
-        """The first deal that a growing pool no longer holds."""
+        """The first deal that is not in a growing pool."""
         return self.experiment.conditions[place.condition].first_deal + self._barrier(every, place)
 
     def sources(self, rows: Sequence[GameRow], spec: ExperienceSpec, place: Place) -> list[GameRow]:
-        """The games that a pool is made of, in game order.
+        """The games of a pool, in order.
 
-        Draws part the source's games among them, game by game; a smaller pool is the beginning of a larger.
+        Draws divide the source's games among them, game by game; a smaller pool is the start of a larger one.
         """
         condition = spec.games_of or place.condition
         done = [row for row in rows if row.condition == condition and row.status == "done"]
@@ -200,8 +202,8 @@ class Pools:
         return done[draw_of(spec, place.repeat) :: spec.draws][: spec.games]
 
 
-async def provide(store: Store, pools: Pools, rows: Sequence[GameRow], embedder: EmbedderOf) -> None:
-    """Make or take in every pool that the planned games `rows` need and that is not there yet."""
+async def make_pools(store: Store, pools: Pools, rows: Sequence[GameRow], embedder: EmbedderOf) -> None:
+    """Make or copy every missing pool that the planned games `rows` need."""
     everything = store.games()
     provided: set[PoolState] = set()
     for row in rows:
@@ -242,7 +244,7 @@ async def provide(store: Store, pools: Pools, rows: Sequence[GameRow], embedder:
 
 
 class PoolContent(NamedTuple):
-    """What a pool holds in fact. epsilon: its own, for players who are given none. was: see `StoredPool`."""
+    """The checked content of a pool. epsilon: its own, for players without one. was: see `StoredPool`."""
 
     digest: str
     n: int
@@ -254,18 +256,18 @@ class PoolContent(NamedTuple):
 
 
 def _same(stated: Mapping[str, Any], spec: ExperienceSpec, content: PoolContent | None) -> bool:
-    """Whether a header's words are true of what lies there."""
+    """Whether a header's description fits the pool."""
     if content is None or stated.get("experiences") != content.n:
         return False
-    if stated.get("digest") not in (content.digest, *content.was):  # of before words were erased from it
+    if stated.get("digest") not in (content.digest, *content.was):  # from before words were erased
         return False
     return spec.epsilon is not None or stated.get("epsilon") == content.epsilon
 
 
 @lru_cache(256)
 def _content(at: PoolState, stamp: tuple[int, int]) -> PoolContent | None:
-    """What lies there, all of it read; None for a state that holds nothing. StoreError if it is damaged.
-    stamp: of the file, so that one that has changed is read anew.
+    """The content of a pool, read completely; None for an empty state. StoreError for damage. stamp: of the
+    file, so that a changed file is read again.
     """
     stored = stored_pool(at.path, at.deals)
     if stored is None:
@@ -274,12 +276,12 @@ def _content(at: PoolState, stamp: tuple[int, int]) -> PoolContent | None:
 
 
 def draw_of(spec: ExperienceSpec, repeat: int) -> int:
-    """Which of its pools a game has, by its repeat."""
+    """The number of a game's pool, by its repeat."""
     return repeat % spec.draws
 
 
 def _empty(path: Path) -> Path:
-    """Stands for a pool that came to nothing: no game of its source was won, so its players learn nothing."""
+    """The file that marks an empty pool: no game of its source was won."""
     return path.with_suffix(".empty")
 
 

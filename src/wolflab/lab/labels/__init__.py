@@ -1,1 +1,1 @@
-"""Replies labelled by people, rules and a judge, and how far they agree."""
+"""Labels of replies by people, rules and a judge, and their agreement."""

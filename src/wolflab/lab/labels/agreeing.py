@@ -1,7 +1,7 @@
-"""Labels meet the key: how far raters agree, and the share of reasonable replies of each variant.
+"""Computes agreement of raters and the share of reasonable replies of each variant, from labels and the key.
 
-Raters are people (label files), judges (models) and the rule (detectors). Here for the first time it
-is looked up which variant a reply came from.
+Raters are people (label files), judges (models) and the rule (detectors). The variant of a reply is looked up
+only here.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from .judging import JudgeFile, read_judge, rule_labels, seen_by_rule
 from .label_files import Label, by_rater, check_named_once, joined_labels, labelled_by_both, read_labels
 
 RULE, PEOPLE = "rule", "people"
-"""Names of raters that are no file: the detectors, and what most people say (see `_majority`)."""
+"""Names of raters without a file: the detectors, and the majority of people (see `_majority`)."""
 MAJORITY = 3
-"""People who labelled an item before most of them is more than one of them, or both of two who agree."""
+"""The fewest people for a majority: two would only be two who agree."""
 
 RaterKind = Literal["person", "people", "judge", "rule"]
 REASONABLE = "reasonable"
@@ -32,9 +32,9 @@ REASONABLE = "reasonable"
 
 @dataclass(frozen=True, slots=True)
 class Rater:
-    """Who labelled how many of the items.
+    """A rater, and the number of items that it labelled.
 
-    invalid: a judge's verdicts that could not be used. instrument: the built-in player judged.
+    invalid: the number of a judge's unusable verdicts. instrument: the judge is the built-in player.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Rater:
 
 @dataclass(frozen=True, slots=True)
 class PairRow:
-    """Two raters on the items that both labelled."""
+    """Agreement of two raters on the items that both labelled."""
 
     one: str
     other: str
@@ -55,9 +55,9 @@ class PairRow:
 
 @dataclass(frozen=True, slots=True)
 class ShareRow:
-    """One rater on one variant. over: its share − the first variant's (None for the first itself).
+    """One rater's share of one variant. over: the share − the first variant's (None for the first itself).
 
-    reasons: how often each reason was given for "not reasonable" (people alone give reasons).
+    reasons: reason for "not reasonable" → count (only people give reasons).
     """
 
     variant: str
@@ -69,7 +69,7 @@ class ShareRow:
 
 @dataclass(frozen=True, slots=True)
 class BehaviourRow:
-    """One behaviour as a judge and the rule see it, on the items that the judge judged."""
+    """Agreement of a judge and the rule on one behaviour, on the items that the judge judged."""
 
     behaviour: str
     judge: str
@@ -80,10 +80,10 @@ class BehaviourRow:
 
 @dataclass(frozen=True, slots=True)
 class SampleAgreement:
-    """Everything that the labels of one sample say.
+    """The results of one sample's labels.
 
-    alpha: Krippendorff's over all people, None with fewer than two. unfilled: names of people's files in
-    which nothing is labelled.
+    alpha: Krippendorff's over all people, None for fewer than two. unfilled: names of people's files without
+    labels.
     """
 
     items: int
@@ -101,11 +101,10 @@ class SampleAgreement:
 
 
 def agree(directory: Path, files: Sequence[Path], store: Store) -> SampleAgreement:
-    """Join people's label files, the judges' directories beside the key, and the rule.
+    """Read people's label files and the judges' directories, apply the rule, and compute the agreement.
 
-    directory: the sample's. store: the run that it was drawn from, for the rule. Deals are resampled for
-    the intervals: replies of one deal share cards, and variants share deals. WolflabError for a file that is
-    named twice.
+    directory: the sample's. store: the run of the sample, for the rule. Intervals resample deals, because
+    replies of one deal share cards, and variants share deals. WolflabError for a duplicate file.
     """
     key = read_key(directory)
     check_named_once(files)
@@ -127,7 +126,7 @@ def agreement(
     rule: Mapping[str, bool] | None = None,
     seen: Mapping[str, frozenset[str]] | None = None,
 ) -> SampleAgreement:
-    """See `agree`. rule: item → reasonable; seen: item → behaviours sighted by the detectors."""
+    """See `agree`. rule: item → reasonable; seen: item → detected behaviours."""
     deals = {row.id: row.deal for row in key.rows}
     raters: list[Rater] = []
     said: dict[str, dict[str, bool]] = {}
@@ -152,7 +151,7 @@ def agreement(
         add(name, "judge", _judged(judge, REASONABLE), judge.invalid, judge.instrument)
     if rule is not None:
         add(RULE, "rule", dict(rule))
-    pairs = [  # none of a person with all people, of whom it is one
+    pairs = [  # no pair of a person and the majority that includes this person
         (a.name, b.name) for a, b in combinations(raters, 2) if {a.kind, b.kind} != {"person", "people"}
     ]
     return SampleAgreement(
@@ -175,9 +174,9 @@ def agreement(
 
 
 def _majority(people: Sequence[Mapping[str, bool]]) -> dict[str, bool]:
-    """What most people say of the items that `MAJORITY` of them or more labelled; ties are left out.
+    """The majority label of items that at least `MAJORITY` people labelled, without ties.
 
-    Of two people's labels only those would be left on which they agree, and these are no sample of the items.
+    With two people only items on which they agree would count, and these are no random sample.
     """
     said: dict[str, list[bool]] = {}
     for given in people:
@@ -191,13 +190,13 @@ def _majority(people: Sequence[Mapping[str, bool]]) -> dict[str, bool]:
 
 
 def _judge_name(judge: JudgeFile, judges: Sequence[JudgeFile]) -> str:
-    """ "judge MODEL", with the directory's name where one model judged twice (other criteria)."""
+    """ "judge MODEL", with the directory's name if one model judged twice (by other criteria)."""
     twice = sum(other.rater == judge.rater for other in judges) > 1
     return f"{judge.rater} ({judge.path.name})" if twice else judge.rater
 
 
 def _judged(judge: JudgeFile, criterion: str) -> dict[str, bool]:
-    """What a judge says of each item, where its verdict could be used."""
+    """Item → a judge's label by a criterion, for usable verdicts."""
     return {one.item: one.labels[criterion] for one in judge.verdicts if one.labels is not None}
 
 

@@ -1,10 +1,10 @@
-"""Replies drawn for labelling, and the key to where each comes from. What raters see is `ui`'s affair.
+"""Samples replies for labelling, with a key of their origins. `ui` makes the pages for raters.
 
-The protocol is that of 003 §4.4.2: so many replies of each variant, each called reasonable or not, by raters
-who are not told the variant.
+The protocol is that of 003 §4.4.2: a number of replies of each variant, labelled as reasonable or not by
+raters who do not know the variant.
 
-Draws are keyed by deal, repeat and ask and not by condition, so that variants are judged on the same
-cards and at the same decisions wherever their games still run alike.
+Draws are keyed by deal, repeat and ask and not by condition, so variants are judged on the same cards and at
+the same decisions as long as their games are equal.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from ...files import read_file, write
 from ...metrics.play import label_of, player_label
 from ...record import GameRecord, PastTurn
 from ...record.chain import hash_of
-from ..runs.decisions import RecordedDecision, in_turn, recorded_decisions
+from ..runs.decisions import RecordedDecision, recorded_decisions, round_robin
 from ..storage.store import GameRow, Store
 
 PER_CONDITION = 50
 """Replies of each variant in 003 Fig. 4."""
 KEY_FILE, KEY_FORMAT = "key.json", 2
 _LOOKED_AT = 200
-"""Games that are read to say what there is, where nothing of what was asked for was found."""
+"""The number of games that are read for an error's list of what exists."""
 
 _LETTERS = "bcdfghjkmnpqrstvwxz"
-"""No vowels and no digits: an id spells no word, and no spreadsheet takes it for a number."""
+"""Letters of ids. Without vowels and digits, an id is no word, and no spreadsheet reads it as a number."""
 _ID_LETTERS = 9
 
 
 @dataclass(frozen=True, slots=True)
 class KeyRow:
-    """Where an item comes from. variant: the condition; who: model and recipe; ask: as in the record.
+    """The origin of an item. variant: the condition; who: model and recipe; ask: its id.
 
-    head: the last hash of its game's chain, which no other game has, also not the same one played anew;
-    another one since words were erased from it, which a label set elsewhere does not know.
+    head: the last hash of the game's chain, which identifies the game; it changes when words are erased,
+    which copies of the key elsewhere do not follow.
     """
 
     id: str
@@ -57,7 +57,7 @@ class KeyRow:
 
 @dataclass(frozen=True, slots=True)
 class AnswerKey:
-    """What stays hidden until the labels are in. run: the run's directory; rows in the items' order."""
+    """The origins of all items, hidden from raters. run: the run's directory; rows: in the order of items."""
 
     run: str
     experiment: str
@@ -66,7 +66,7 @@ class AnswerKey:
 
     @property
     def code(self) -> str:
-        """A name for this very set of items, for files that belong to it."""
+        """An id of this set of items, for its files."""
         return _letters("\n".join(sorted(row.id for row in self.rows)), 6)
 
     @property
@@ -78,9 +78,9 @@ class AnswerKey:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The key, its rows in the shuffled order in which raters meet them, and the decision of each.
+    """A sample: the key, with rows in the raters' shuffled order, and the decision of each.
 
-    short: variants with fewer replies than asked for → how many they gave.
+    short: (variant, number of replies) of variants with fewer replies than asked for.
     """
 
     key: AnswerKey
@@ -100,11 +100,10 @@ def sample(
 ) -> Sample:
     """Draw `per_condition` replies from the finished games of each condition.
 
-    Games take turns, one reply each, in an order drawn by deal: as many deals as possible are met, and
-    long games weigh no more than short ones. kinds: only replies to such asks ("vote", "statement" …).
-    recipes: only players of these (where a variant plays on one side alone). Replies that could not be
-    used count too; probes and players without a model do not. WolflabError when a run or a choice has
-    no such reply.
+    One reply is taken from each game in turn, in an order drawn by deal, so that as many deals as possible
+    are used and long games weigh no more than short ones. kinds: only replies to these asks ("vote",
+    "statement" …). recipes: only players with these (if a variant plays on one side only). Unusable replies
+    count too; probes and players without a model do not. WolflabError if there is no such reply.
     """
     if per_condition < 1:
         raise WolflabError(f"annotate: got {per_condition} replies a condition; ask for 1 or more")
@@ -112,7 +111,7 @@ def sample(
     short = []
     for condition in store.experiment.conditions:
         rows = [row for row in store.games() if row.condition == condition and row.over]
-        drawn = list(islice(in_turn(_replies(store, rows, seed, kinds, recipes)), per_condition))
+        drawn = list(islice(round_robin(_replies(store, rows, seed, kinds, recipes)), per_condition))
         if len(drawn) < per_condition:
             short.append((condition, len(drawn)))
         for row, record, turn in drawn:
@@ -140,8 +139,8 @@ def _replies(
     kinds: Collection[str] | None,
     recipes: Collection[str] | None,
 ) -> Iterator[list[tuple[GameRow, GameRecord, PastTurn]]]:
-    """Each game's replies in an order drawn by the seed, and so the games. A record is read when its game is
-    looked at.
+    """The replies of each game; games and replies are in an order drawn by the seed. Records are
+    read lazily.
     """
     for row in sorted(rows, key=lambda row: _rank(seed, row.deal, row.repeat)):
         record = store.record(row.id)
@@ -153,7 +152,7 @@ def _replies(
 def _candidates(
     record: GameRecord, kinds: Collection[str] | None, recipes: Collection[str] | None
 ) -> Iterator[PastTurn]:
-    """The replies that a model gave: whoever moves without asking one is no language agent."""
+    """The replies that came from a model."""
     for turn in record.turns:
         if turn.seat < 0 or not turn.calls or (kinds is not None and turn.kind not in kinds):
             continue
@@ -202,7 +201,7 @@ def _letters(text: str, length: int = _ID_LETTERS) -> str:
 def _key_row(store: Store, row: GameRow, decision: RecordedDecision, record: GameRecord, seed: int) -> KeyRow:
     turn, head = decision.turn, hash_of(record.lines[-1])
     place = (store.experiment.name, store.experiment.seed, row.condition, row.deal, row.repeat, turn.ask)
-    # With the game's own hash: labels of another run of the same experiment must not fit.
+    # The id depends on the game's hash, so labels of another run of the experiment do not fit.
     code = _letters(f"{seed}|{'|'.join(map(str, place))}|{head}")
     who = str(label_of(record, turn))
     return KeyRow(code, row.condition, row.id, row.deal, row.repeat, turn.ask, who, head)
@@ -212,7 +211,7 @@ def _key_row(store: Store, row: GameRow, decision: RecordedDecision, record: Gam
 
 
 def sampled_decisions(key: AnswerKey, store: Store) -> dict[str, RecordedDecision]:
-    """Item id → its decision, rebuilt from the run. StoreError when this is not the run it was drawn from."""
+    """Item id → its decision, rebuilt from the run. StoreError if the sample is from another run."""
     games = {row.id: row for row in store.games()}
     sampled: dict[str, RecordedDecision] = {}
     for game, group in groupby(sorted(key.rows, key=lambda row: row.game), key=lambda row: row.game):
@@ -229,7 +228,7 @@ def sampled_decisions(key: AnswerKey, store: Store) -> dict[str, RecordedDecisio
         if first.head != hash_of(record.lines[-1]) and not record.erased:
             raise StoreError(
                 f"{store.path} is not the run that this sample was drawn from: its game {game} was played "
-                "otherwise (the same experiment, run anew?); name the right one with --run"
+                "otherwise (the same experiment, run again?); name the right one with --run"
             )
         for decision in recorded_decisions(record, f"{store.path.name}, game {game}"):
             if decision.ask.id in wanted:
@@ -247,7 +246,7 @@ def sampled_decisions(key: AnswerKey, store: Store) -> dict[str, RecordedDecisio
 
 
 def write_key(key: AnswerKey, directory: Path) -> Path:
-    """Write key.json; it must not be there yet (labels already given would be lost with it)."""
+    """Write key.json; WolflabError if it exists, because labels already given would be lost."""
     path = directory / KEY_FILE
     data = {"wolflab annotation key": KEY_FORMAT, **asdict(key)}
     if path.exists():
@@ -257,7 +256,7 @@ def write_key(key: AnswerKey, directory: Path) -> Path:
 
 
 def read_key(directory: Path) -> AnswerKey:
-    """The key of the sample in `directory`; WolflabError when there is none or it cannot be read."""
+    """The key of the sample in `directory`; WolflabError if it is missing or damaged."""
     path = directory / KEY_FILE
     if not path.exists():
         raise WolflabError(

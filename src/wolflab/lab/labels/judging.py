@@ -1,8 +1,8 @@
-"""A model as a judge of sampled replies, and the detectors' rule as another.
+"""A model as a judge of sampled replies, and the detectors as another rater.
 
-The judge is told what the judged player knew, what was asked and what was answered, through the same
-typed question and parser as any player; it is not told who played. Its calls are on file like any game's, in
-a directory beside the sample: what was answered is not asked again, and a verdict follows from its calls.
+The judge's prompt has what the player knew, the ask and the reply, by a typed question and parser as for any
+player, but not who played. Its calls are stored like a game's, in the sample's directory: stored answers are
+not asked for again, and a verdict follows from the calls.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from ..storage.store import Store
 from .annotate import AnswerKey, sampled_decisions
 
 Criterion = tuple[str, str]
-"""(name, definition), answered with yes or no."""
+"""(name, definition) of a criterion, answered with yes or no."""
 
 REASONABLE: Criterion = (
     "reasonable",
@@ -50,14 +50,14 @@ REASONABLE: Criterion = (
 
 
 FILE = "verdicts.jsonl"
-"""What a judge has said, a line a verdict, for people to read; made from its calls by every judging."""
+"""A judge's verdicts, one a line, for people to read; written again from its calls by every judging."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedItem:
-    """One item's verdict. labels: by criterion; None, with the reason in `invalid`, when no reply was usable.
+    """One item's verdict. labels: by criterion; None, with the reason in `invalid`, if no reply was usable.
 
-    attempts: calls made.
+    attempts: the number of calls.
     """
 
     item: str
@@ -69,7 +69,7 @@ class JudgedItem:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeFile(BatchResult):
-    """What one judge has said so far. model: its name as written in experiments."""
+    """The verdicts of one judge so far. model: its name as in experiments."""
 
     model: str
     criteria: tuple[Criterion, ...]
@@ -77,17 +77,17 @@ class JudgeFile(BatchResult):
 
     @property
     def rater(self) -> str:
-        """What the judge is called among the raters."""
+        """The judge's name as a rater."""
         return f"judge {self.model}"
 
     @property
     def instrument(self) -> bool:
-        """Whether the judge is the built-in player: it shows that the instruments work, and no more."""
+        """Whether the judge is the built-in player, so that the results only check the instruments."""
         return self.model.partition("(")[0] == BUILT_IN
 
     @property
     def invalid(self) -> int:
-        """Items for which no usable reply came."""
+        """The number of items without a usable reply."""
         return sum(verdict.labels is None for verdict in self.verdicts)
 
 
@@ -102,11 +102,11 @@ def criteria(behaviours: bool | Collection[str] = False) -> tuple[Criterion, ...
     return (REASONABLE, *((name, BEHAVIOURS[name].definition) for name in names))
 
 
-def judge_home(directory: Path, model: str, asked: Collection[Criterion] = (REASONABLE,)) -> Path:
-    """Where a model's judging of the sample in `directory` is kept; StoreError for a link."""
+def judge_directory(directory: Path, model: str, asked: Collection[Criterion] = (REASONABLE,)) -> Path:
+    """The directory of a model's judging of the sample in `directory`; StoreError for a link."""
     slug = re.sub(r"[^A-Za-z0-9._-]++", "-", model).strip("-.") or "model"
     home = directory / f"judge-{slug}{'-behaviours' if len(asked) > 1 else ''}"
-    if home.is_symlink():  # whoever sends a sample could make it lead anywhere
+    if home.is_symlink():  # in a sample from others it could lead anywhere
         raise StoreError(f"{home}: it is a link, and none is followed there; remove it")
     return home
 
@@ -121,9 +121,9 @@ def judge_batch(
     limits: tuple[int | None, float | None] = (None, None),
     watcher: BatchWatcher | None = None,
 ) -> CallBatch:
-    """Of the model that is to judge the sample in `directory`; see `CallBatch.of`."""
+    """The batch of a judge of the sample in `directory`; see `CallBatch.of`."""
     batch = CallBatch.of(None, [spec], limits, watcher)
-    return replace(batch, path=judge_home(directory, batch.models[0].name, asked))
+    return replace(batch, path=judge_directory(directory, batch.models[0].name, asked))
 
 
 async def judge(
@@ -133,11 +133,11 @@ async def judge(
     asked: tuple[Criterion, ...] = (REASONABLE,),
     retries: int = 2,
 ) -> JudgeFile:
-    """Put every sampled reply to the model of a batch. Returns all verdicts.
+    """Have the model of a batch judge every sampled reply. Returns all verdicts.
 
-    store: the run that the sample was drawn from. A reply that cannot be used is asked for again with the
-    reason, `retries` times, then kept as invalid. A ModelError that is no failing server, and a request that
-    no longer fits the one on file, is raised at the end.
+    store: the run of the sample. After an unusable reply the judge is asked again with the reason, `retries`
+    times; then the verdict is invalid. A ModelError that is no failing server, and a request that differs
+    from the stored one, are raised at the end.
     """
     (model,) = batch.models
     decisions = sampled_decisions(key, store)
@@ -167,7 +167,7 @@ def _plain(value: object) -> str:
 def _item(
     item: str, decision: RecordedDecision, model: Model, asked: tuple[Criterion, ...], retries: int
 ) -> BatchItem[JudgedItem]:
-    """A sampled reply, asked about until there is a verdict."""
+    """The item of a sampled reply, whose answer is its verdict."""
     question = question_of(decision, asked)
     request = Request(question, f"judge/{item}|{decision.ask.id}|judge", Sampling())
 
@@ -185,13 +185,13 @@ def _item(
 
 
 def question_of(decision: RecordedDecision, asked: tuple[Criterion, ...] = (REASONABLE,)) -> Question:
-    """The question that puts a reply before a judge: what its player knew, and nothing of how it played."""
+    """The judge's question about a reply: what its player knew, without model and recipe."""
     task = Judge(decision.ask, clean(reply_in_words(decision)), asked)
     return Question(decision.situation, task, layout="append")
 
 
 def reply_in_words(decision: RecordedDecision) -> str:
-    """The action in words, what was said aloud, or how a reply that could not be used began."""
+    """The action in words, the statement, or the start of an unusable reply."""
     turn, ask = decision.turn, decision.ask
     if turn.invalid is not None:
         written = [note.reply for _, note in turn.notes if isinstance(note, Mistake)]
@@ -209,9 +209,9 @@ def _line(verdict: JudgedItem) -> dict[str, Any]:
 
 
 def read_judge(path: Path, key: AnswerKey, decisions: Mapping[str, RecordedDecision]) -> JudgeFile:
-    """What a judge has said, from the calls in its directory; no model is asked. decisions: the sample's.
+    """A judge's verdicts, from the calls in its directory, without a model. decisions: the sample's.
 
-    StoreError for a judging of another sample, CassetteMismatch for calls of other prompts.
+    StoreError for verdicts on another sample, CassetteMismatch for calls with other prompts.
     """
     with CallStore.open_for_reading(path) as home:
         meta = {name: home.meta(name) or "" for name in ("sample", "model", "criteria", "retries", "typed")}
@@ -246,9 +246,9 @@ def read_judge(path: Path, key: AnswerKey, decisions: Mapping[str, RecordedDecis
 
 
 def seen_by_rule(key: AnswerKey, store: Store) -> dict[str, frozenset[str]]:
-    """Item → the behaviours that the detectors sighted in it.
+    """Item → the behaviours that the detectors found in it.
 
-    Those that only show in what the player noted for itself are left out: raters are not shown that.
+    Behaviours in private notes are left out, because raters do not see these.
     """
     behaviours: dict[str, frozenset[str]] = {}
     for game, group in groupby(sorted(key.rows, key=lambda row: row.game), key=lambda row: row.game):
@@ -266,9 +266,9 @@ def rule_labels(
 ) -> dict[str, bool]:
     """The rule as a rater: item → reasonable.
 
-    Not reasonable is a reply that could not be used, and one in which the detectors sighted a
-    hallucination or a failure (`metrics.behaviours.UNREASONABLE`). It sees nothing else: its "reasonable"
-    only says that nothing of that kind was found. seen, decisions: of the sample's items.
+    An unusable reply is not reasonable, nor is one with a detected hallucination or failure
+    (`metrics.behaviours.UNREASONABLE`). "Reasonable" only means that none of these was found. seen,
+    decisions: of the sample's items.
     """
     return {
         item: decisions[item].turn.invalid is None and not behaviours & UNREASONABLE

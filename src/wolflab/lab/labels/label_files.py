@@ -1,9 +1,8 @@
-"""Label files: the labels that come back from raters, from a spreadsheet or the page.
+"""Reads label files of raters, from a spreadsheet or the page.
 
-A spreadsheet changes more than what was typed: it takes text for formulas, saves with semicolons or in
-another encoding, writes TRUE for yes and leaves empty rows. A cell that is `guarded` cannot become a formula;
-what is read here may have been through any of that, and what still cannot be understood is refused with
-its row. It knows ids and labels, not what an item is about.
+Spreadsheets change files: they read text as formulas, save with semicolons or in another encoding, write TRUE
+for yes and leave empty rows. A cell that is `guarded` cannot become a formula. All these changes are accepted
+here; anything else is refused with its row. This module knows ids and labels, not the content of items.
 """
 
 from __future__ import annotations
@@ -29,17 +28,17 @@ REASONS = {
     "unusable": "it does not answer what was asked",
     "other": "something else; say what in the comment",
 }
-"""Why a reply is not reasonable, and what raters are told of it: 003 §4.4.2's three examples, and what they
-leave over.
+"""Reasons for "not reasonable", with explanations for raters: 003 §4.4.2's three examples, and two for the
+rest.
 """
 
 FILLED = ("reasonable", "reason", "comment")
-"""The columns that a rater fills in: yes or no; for no, one of `REASONS`; whatever there is to add."""
+"""The columns that a rater fills in: yes or no; for no, one of `REASONS`; a comment."""
 
 NAME = 80
-"""Characters of a rater's name: it heads a column of every table."""
+"""The most characters of a rater's name, which heads columns of tables."""
 _SHOWN = 40
-"""Characters of a cell that a message quotes."""
+"""The most characters of a cell that a message quotes."""
 
 _YES = frozenset(("yes", "y", "true", "1", "reasonable", "ja", "oui", "si", "wahr", "vrai"))
 _NO = frozenset(("no", "n", "false", "0", "unreasonable", "not reasonable", "nein", "non", "falsch", "faux"))
@@ -48,7 +47,7 @@ _FORMULA = re.compile(r"[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """One rater's word on one item, both by name."""
+    """One rater's label of one item, both by name."""
 
     item: str
     rater: str
@@ -61,7 +60,7 @@ B = TypeVar("B")
 
 @dataclass(frozen=True, slots=True)
 class Label(Labelled):
-    """Whether a reply is reasonable. reason: one of `REASONS` or empty, only for what is not."""
+    """Whether a reply is reasonable. reason: one of `REASONS` or empty; only for unreasonable ones."""
 
     reasonable: bool
     reason: str = ""
@@ -69,22 +68,24 @@ class Label(Labelled):
 
 
 def guarded(text: str) -> str:
-    """`text` as a cell that no spreadsheet takes for a formula: an apostrophe is put before its start.
+    """`text` as a cell that no spreadsheet reads as a formula: with an apostrophe at the start.
 
     Cells that begin with = + - @ (or their wide forms), a tab or a line end are dangerous (OWASP, "CSV
-    injection"). An apostrophe of the text's own is doubled.
+    injection"). An apostrophe that starts the text is doubled.
     """
     return f"'{text}" if _FORMULA.match(text) or text.startswith("'") else text
 
 
 def unguarded(text: str) -> str:
-    """What `guarded` was given. A spreadsheet may have eaten the apostrophe: then the text is as it is."""
+    """The inverse of `guarded`. A text without the apostrophe, which a spreadsheet may have removed, is
+    returned as it is.
+    """
     return text[1:] if text.startswith("'") else text
 
 
 @contextmanager
 def cells_of_any_length() -> Iterator[None]:
-    """For who reads a table: Python's csv refuses cells of more than 128 KiB else."""
+    """Lifts the limit of Python's csv module of 128 KiB for a cell."""
     before = csv.field_size_limit(LARGEST)
     try:
         yield
@@ -93,7 +94,7 @@ def cells_of_any_length() -> Iterator[None]:
 
 
 def write_cells(path: Path, rows: Iterable[Sequence[str]]) -> None:
-    """Write a table that a spreadsheet opens as it is: UTF-8 with a mark (for Excel), no cell a formula."""
+    """Write a table for spreadsheets: UTF-8 with a byte order mark (for Excel), without formulas."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
     writer.writerows([guarded(cell) for cell in row] for row in rows)
@@ -101,11 +102,11 @@ def write_cells(path: Path, rows: Iterable[Sequence[str]]) -> None:
 
 
 def read_labels(path: Path, key: AnswerKey) -> tuple[Label, ...]:
-    """The labels in `path`, in the file's order. Rows without a label are items not judged yet.
+    """The labels in `path`, in the file's order. Rows without a label are skipped.
 
-    The rater is the column `rater` where it is filled, else the file's name. WolflabError, with the row:
-    an id that the sample does not have, a label that is neither yes nor no, a reason that is none of
-    `REASONS` or stands beside yes, an item labelled twice by one rater, a file that is no such table.
+    The rater is the column `rater` if it is filled, else the file's name. WolflabError, with the row, for an
+    unknown id, a label other than yes or no, an unknown reason or a reason for yes, a duplicate label of a
+    rater, and a file that is no such table.
     """
     ids = {row.id for row in key.rows}
     return labels_in(path, ("id", "reasonable"), lambda cells: _label(cells, ids, path.stem))
@@ -114,9 +115,9 @@ def read_labels(path: Path, key: AnswerKey) -> tuple[Label, ...]:
 def labels_in(
     path: Path, needed: Sequence[str], read: Callable[[Mapping[str, str]], L | str | None]
 ) -> tuple[L, ...]:
-    """What the rows of a table say. needed: columns that it must have. read: a row's cells by column → its
-    label, None where nothing is filled in, or a sentence for what is wrong. WolflabError, with the row: what
-    `read` calls wrong, an item labelled twice by one rater, a file that is no such table.
+    """The labels in a table. needed: required columns. read: a row's cells by column → its label, None for an
+    empty one, or a sentence for an error. WolflabError, with the row, for an error of `read`, a duplicate
+    label of a rater, and a file that is no such table.
     """
     labels: list[L] = []
     seen: dict[tuple[str, str], int] = {}
@@ -139,7 +140,7 @@ def labels_in(
 
 
 def joined_labels(paths: Sequence[Path], read: Callable[[Path], Sequence[L]]) -> tuple[L, ...]:
-    """The labels of several files. WolflabError where two files hold the same rater's word on an item."""
+    """The labels of several files. WolflabError if two files have the same rater's label of an item."""
     labelled_in: dict[tuple[str, str], Path] = {}
     labels: list[L] = []
     for path in paths:
@@ -155,7 +156,7 @@ def joined_labels(paths: Sequence[Path], read: Callable[[Path], Sequence[L]]) ->
 
 
 def by_rater(labels: Iterable[L]) -> dict[str, dict[str, L]]:
-    """Each rater's labels by item."""
+    """Rater → item → label."""
     raters: dict[str, dict[str, L]] = {}
     for label in labels:
         raters.setdefault(label.rater, {})[label.item] = label
@@ -165,23 +166,24 @@ def by_rater(labels: Iterable[L]) -> dict[str, dict[str, L]]:
 def labelled_by_both(
     clusters: Mapping[str, int], one: Mapping[str, A], other: Mapping[str, B]
 ) -> tuple[list[tuple[int, A, B]], int]:
-    """(cluster, one's label, the other's) of the items that both labelled, and how many items only one did.
+    """(cluster, one's label, the other's) of the items that both labelled, and the number of items that only
+    one did.
 
-    clusters: of the items that count.
+    clusters: item → cluster, of the items that count.
     """
     both = [(k, one[item], other[item]) for item, k in clusters.items() if item in one and item in other]
     return both, sum((item in one) != (item in other) for item in clusters)
 
 
 def check_named_once(paths: Sequence[Path]) -> None:
-    """WolflabError for a file that is named twice."""
+    """WolflabError for a duplicate file."""
     for path, times in Counter(path.resolve() for path in paths).items():
         if times > 1:
             raise WolflabError(f"{path} is named {times} times; name the file of each rater once")
 
 
 def _rows(path: Path, needed: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
-    """(row as a spreadsheet numbers it, cells by column) of each row that is not empty."""
+    """(number in a spreadsheet, cells by column) of each row that is not empty."""
     text = _text(path)
     head = text.split("\n", 1)[0]
     if re.match(r"sep=.", head):  # a line of Excel's own
@@ -219,7 +221,7 @@ def _text(path: Path) -> str:
 
 
 def _label(cells: Mapping[str, str], ids: set[str], stem: str) -> Label | str | None:
-    """One row's label; None where nothing was filled in; a sentence for what is wrong with it."""
+    """One row's label; None for an empty one; a sentence for an error."""
     item = unguarded(cells.get("id", "").strip()).casefold()
     word, reason, comment = (unguarded(cells.get(name, "").strip()) for name in FILLED)
     if item not in ids:
@@ -239,18 +241,18 @@ def _label(cells: Mapping[str, str], ids: set[str], stem: str) -> Label | str | 
 
 
 def yes_or_no(word: str) -> bool | None:
-    """What a cell says that is to be yes or no, TRUE of a spreadsheet too; None for neither."""
+    """Parse yes or no, also a spreadsheet's TRUE or FALSE; None for anything else."""
     said = word.casefold()
     return said in _YES if said in _YES | _NO else None
 
 
 def rater_of(cells: Mapping[str, str], stem: str) -> str:
-    """A row's rater: the column `rater` where it is filled, else the file's name."""
+    """A row's rater: the column `rater` if it is filled, else the file's name."""
     return unguarded(cells.get("rater", "").strip()) or stem
 
 
 def wrong_name(rater: str) -> str:
-    """What is wrong with a rater's name; "" where nothing is."""
+    """The error of a rater's name, or ""."""
     if len(rater) <= NAME and rater.isprintable():
         return ""
     return (
@@ -260,5 +262,5 @@ def wrong_name(rater: str) -> str:
 
 
 def quoted_cell(cell: str) -> str:
-    """What a cell holds, as far as a sentence can show it."""
+    """A cell in quotes, shortened for a message."""
     return repr(cell) if len(cell) <= _SHOWN else f"{cell[:_SHOWN]!r} … ({len(cell):,} characters)"

@@ -1,1 +1,1 @@
-"""What is to be played: experiments and tournaments as files say them, checked before anything begins."""
+"""What is to be played: experiments and tournaments, read from files and checked before anything starts."""

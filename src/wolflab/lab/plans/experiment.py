@@ -1,7 +1,7 @@
-"""Experiments: one YAML file says who plays what, how often, under which conditions.
+"""Experiments: one YAML file names the players, the rules, the conditions and the number of games.
 
-Validated before anything runs; every problem is an `ExperimentError` that names the field and what to
-write instead. See ``docs/experiments.md`` for the format with examples.
+A file is validated before anything runs; every problem is an `ExperimentError` that names the field and what
+to write instead. See ``docs/experiments.md`` for the format with examples.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ REACHED_BY = frozenset(
 )
 """Settings of a model that do not decide what it answers."""
 _DECIDES = {"seed", "scene", "straw_polls", "reliability_probe", "probes", "interview"}
-"""Fields that decide what is played and asked, beside rules and players."""
+"""Fields that decide what is played and asked, in addition to rules and players."""
 
 
 class Experiment(Part):
-    """A whole experiment; see the module."""
+    """An experiment; see the module."""
 
     name: FolderName
     title: str = ""
@@ -64,7 +64,7 @@ class Experiment(Part):
     """What it reproduces: paper, table or figure."""
     rules: Rules = "sheriff"
     named: dict[str, PlayerSpec] = Field(default_factory=dict)
-    """Players of the file that are seated by name; empty once they sit (see `lab.plans.named`)."""
+    """Players that the file defines once and seats by name; empty after that (see `lab.plans.named`)."""
     players: dict[str, PlayerSpec]
     conditions: dict[str, Condition] = Field(default_factory=lambda: {"all": Condition()})
     seed: int = 1
@@ -73,21 +73,21 @@ class Experiment(Part):
     scene: Literal["first-night", "two-seers"] | None = None
     """A situation that every game starts with (`lab.plans.scenes`)."""
     redraw_void: bool = True
-    """Play a further deal for every void game, until the planned number of games counts."""
+    """Play one more deal for every void game, until the planned number of games counts."""
     straw_polls: Literal[0, 1, 2] = 0
     """Polls before the Sheriff speaks: 1 measures DC, 2 also measures the poll against itself."""
     reliability_probe: bool = False
-    """Short for the probe `rate` among `probes`."""
+    """Short for the probe `rate` in `probes`."""
     probes: Annotated[list[str], among(PROBES)] = Field(default_factory=list)
-    """What players are asked about the others, outside the game (names in `text.probes.PROBES`)."""
+    """Questions to players about the others, outside the game (names in `text.probes.PROBES`)."""
     interview: bool = False
-    """Ask whoever has just claimed a role that it does not hold for its reason (003 A.4)."""
+    """Ask each player that has just claimed a role that it does not hold for its reason (003 A.4)."""
     behaviours: bool = False
-    """Count behaviours and trust in the report, by rules on text and record."""
+    """Count behaviours and trust in the report, by rule-based detectors."""
     choices: Annotated[list[str], among(STUDIES)] = Field(default_factory=list)
-    """What the report tells of what was chosen (names in `metrics.choices.STUDIES`)."""
+    """The studies of choices in the report (names in `metrics.choices.STUDIES`)."""
     watched: str | None = None
-    """The seat whose own wins the report gives, by its name (004: one player among six others)."""
+    """The name of the seat whose own wins the report gives (004: one player among six others)."""
     diversity: bool = False
     """Measure in the report how different candidates are (004 Table 9)."""
     concurrency: int = Field(default=16, ge=1)
@@ -96,21 +96,21 @@ class Experiment(Part):
     """Processes, for games that never wait for a server."""
     budget: BudgetSpec = BudgetSpec()
     published: Published = Field(default_factory=list)
-    """Published tables to set beside ours (names in `metrics/published.yaml`)."""
+    """Published tables to compare with (names in `metrics/published.yaml`)."""
     village: dict[str, Any] | None = None
-    """What `--village` changes, so that the experiment runs on the built-in player."""
+    """The changes that `--village` makes, so that the experiment runs on the built-in player."""
     planted: Planted | None = None
-    """A known effect that the analysis must recover."""
+    """A known effect that the analysis has to find."""
     baseline: str | dict[str, str] | None = None
-    """The condition that the others are compared with; the first, unless said. Or condition → the one that it
-    is compared with, where they are compared in pairs.
+    """The condition that the others are compared with; by default the first. Or, for comparison in pairs,
+    condition → its baseline.
     """
     contrasts: list[MeasureName] = Field(default_factory=list)
-    """Further measures that conditions are compared on."""
+    """More measures that conditions are compared on."""
     curve: CurveSpec | None = None
-    """Conditions along one quantity, as curves."""
+    """Conditions at several values of one quantity, drawn as curves."""
     renamed: list[RenamedCondition] = Field(default_factory=list)
-    """What `-o` made of conditions; written by Wolflab."""
+    """Conditions that `-o` renamed or merged; written by Wolflab."""
     _rulesets: dict[str, Ruleset] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="before")
@@ -164,7 +164,7 @@ class Experiment(Part):
                 raise ValueError(f"baseline: {name} cannot be compared with itself; name another condition")
 
     def _check_planted(self) -> None:
-        """Who has the planted setting must play, and it must be a number."""
+        """The player with the planted setting must play, and the setting must be a number."""
         if self.planted is None:
             return
         for name in self.planted.conditions:
@@ -181,7 +181,7 @@ class Experiment(Part):
             ) from None
 
     def _check_measures(self) -> None:
-        """What is counted only where it is asked for must be asked for."""
+        """Measures that need a field of the experiment must have it."""
         named = {
             "contrasts": self.contrasts,
             "planted.measure": [self.planted.measure] if self.planted else [],
@@ -199,7 +199,7 @@ class Experiment(Part):
                 )
 
     def _check_experience(self, name: str) -> None:
-        """What a condition learns from must be there, and enough of it."""
+        """The games that a condition learns from must be planned, and enough of them."""
         for spec in self.experience(name):
             source = spec.games_of
             if source is None:
@@ -239,7 +239,7 @@ class Experiment(Part):
                 )
 
     def experience(self, condition: str) -> list[ExperienceSpec]:
-        """What the players of a condition may learn from."""
+        """The experience settings of a condition's players."""
         return [spec.experience for spec in self.cast(condition).values() if spec.experience is not None]
 
     def proposers(self, condition: str) -> list[PlayerSpec]:
@@ -263,20 +263,20 @@ class Experiment(Part):
 
     @property
     def built_in(self) -> bool:
-        """Whether no model but the built-in player is asked anything."""
+        """Whether the built-in player is the only model."""
         return all(spec.built_in for name in self.conditions for spec in self.cast(name).values())
 
     @property
     def second_poll_calls(self) -> int | None:
-        """Calls to servers that a second straw poll takes at most on a day with everybody alive, retries
-        aside; None where that cannot be told. Everybody but the Sheriff votes once more (002: n (n − 1)
+        """The most calls to servers that a second straw poll takes on a day with everybody alive, without
+        retries; None where that cannot be computed. Everybody but the Sheriff votes once more (002: n (n − 1)
         calls).
         """
         each = [self._polled_calls(name) for name in self.conditions]
         return None if None in each else max(calls or 0 for calls in each)
 
     def _polled_calls(self, condition: str) -> int | None:
-        """`second_poll_calls` of a condition: what is possible by names, and by roles; the lower holds."""
+        """`second_poll_calls` of one condition: the lower of the bounds by seat names and by roles."""
         rules, cast = self.ruleset(condition), self.cast(condition)
         others = rules.players - 1
         cost: dict[tuple[str, str], int] = {}
@@ -309,10 +309,10 @@ class Experiment(Part):
         return self._rulesets[condition]
 
     def identity(self, condition: str) -> str:
-        """A hash of all that decides a condition's games and is not at its default.
+        """A hash of all settings that decide a condition's games and are not at their defaults.
 
-        How its servers are reached, how much is played and at what price is no part of it: that may be
-        edited before a run is resumed.
+        It leaves out addresses of servers, numbers of games and prices: these may be edited before a run is
+        resumed.
         """
         settings = {
             "rules": self.ruleset(condition).stated(),
@@ -327,7 +327,7 @@ class Experiment(Part):
         return blake2b(msgspec.json.encode(settings, order="sorted"), digest_size=16).hexdigest()
 
     def deciding(self, condition: str) -> dict[str, dict[str, Any]]:
-        """Place → what decides what whoever sits there does and is not at its default."""
+        """Place → the settings of its player that decide what it does and are not at their defaults."""
         players = {place: spec.told() for place, spec in self.cast(condition).items()}
         for spec in players.values():
             if isinstance(spec.get("model"), dict):
@@ -335,7 +335,7 @@ class Experiment(Part):
         return players
 
     def _check_names(self, condition: str) -> None:
-        """What the players are called must not be what roles are called, or what the prompts say."""
+        """Names of players must not be names of roles or words of the prompts."""
         rules = self.ruleset(condition)
         written = {**(self.rules if isinstance(self.rules, dict) else {}), **self.conditions[condition].rules}
         if self.scene is not None and SCENES[self.scene].renames and "player_name" in written:
@@ -347,18 +347,18 @@ class Experiment(Part):
             check_disguise(ruleset)
 
     def _own(self, condition: str, place: str) -> Mapping[str, Any]:
-        """What is written for a place itself, here or in a condition."""
+        """The fields written for this place itself, in the experiment or in a condition."""
         mine = self.players.get(place)
         written = {} if mine is None else mine.model_dump(exclude_unset=True)
         return {**written, **self.conditions[condition].players.get(place, {})}
 
     def cast(self, condition: str) -> dict[str, PlayerSpec]:
-        """Who plays in one condition: place (seat, "sheriff", role, side, "others") → player."""
+        """The cast of one condition: place (seat, "sheriff", role, side, "others") → player."""
         merged: dict[str, Any] = {k: v.model_dump(exclude_unset=True) for k, v in self.players.items()}
         for place, change in self.conditions[condition].players.items():
             merged[place] = {**merged.get(place, merged.get("others", {})), **change}
         for place, spec in merged.items():
-            # A policy among what others have is not inherited by a place whose recipe chooses without one, or
+            # A policy of `others` is not inherited by a place whose recipe chooses without one, or
             # among other candidates.
             own = self._own(condition, place)
             if "policy" in spec and "policy" not in own and _chooses(spec) != _chooses(merged["others"]):
@@ -383,8 +383,8 @@ class Experiment(Part):
 
 
 def _chooses(spec: Mapping[str, Any]) -> str | None:
-    """Who proposes the candidates that a player's policy chooses among; None without a policy, "" where that
-    cannot be told yet.
+    """The source of the candidates that a player's policy chooses among; None without a policy, "" where it
+    is not known yet.
     """
     try:
         bare = PlayerSpec(**{name: value for name, value in spec.items() if name != "policy"})
@@ -396,6 +396,6 @@ def _chooses(spec: Mapping[str, Any]) -> str | None:
 
 
 def checked(given: Mapping[str, Any], where: str = "experiment") -> Experiment:
-    """An experiment from the plain values of its file. where: begins the ExperimentError of what is wrong."""
+    """An experiment from the plain values of its file. where: the start of an ExperimentError's sentence."""
     with checking(where, Experiment):
         return Experiment(**given)

@@ -1,4 +1,4 @@
-"""From a file, or a shipped name, to what is to be played; a tournament becomes its cells."""
+"""Loads an experiment from a file or a shipped name; a tournament becomes an experiment of its cells."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def load_experiment(
 ) -> Experiment:
     """Read an experiment: a path, or the name of a shipped one.
 
-    overrides: ``place.to.change=value`` with YAML values; a first part that is no field of the file is
-    taken as a player ("sheriff.model=…"). village: apply the file's `village` part. meanings: of the recipes'
-    names, where the file says none (`specs.as_meant`).
+    overrides: ``place.to.change=value`` with YAML values; a first part that is no field of the file names a
+    player ("sheriff.model=…"). village: apply the file's `village` part. meanings: the version of the
+    recipes' names, where the file has none (`specs.as_meant`).
     """
     data, where = read_fields(source, "experiment")
     return build(as_meant(data, meanings), overrides, village, where)

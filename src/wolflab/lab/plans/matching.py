@@ -1,8 +1,8 @@
-"""Which published row a condition is: the one in which the same players play, whatever either is called.
+"""Matches conditions to rows of published tables by who plays, whatever the names are.
 
-A row says who plays in it, place by place, as an experiment does (`metrics/published.yaml`). A condition is
-that row if everybody who can sit at one of its places is whom the row says. What else a source's rows share
-(who sits at the other places) need not be the same; where it is not, that is told.
+A row names its players place by place, as an experiment does (`metrics/published.yaml`). A condition matches
+the row if every player that can sit at one of the row's places is the row's player. The players at other
+places may differ; the report says where they do.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import msgspec
 from ...errors import ExperimentError
 from ...metrics.choices import STUDIES
 from ...metrics.published import (
-    AlikeRows,
     MatchedRow,
+    MatchedRows,
     PublishedPlayer,
     PublishedRow,
     PublishedTable,
@@ -34,8 +34,8 @@ Sitting = tuple[int, str, bool]
 """The number of a seat, its role, and whether it is the Sheriff's."""
 
 
-def alike_rows(experiment: Experiment, tables: Sequence[str]) -> AlikeRows:
-    """Of each of these published tables: condition → the row that it is."""
+def matched_rows(experiment: Experiment, tables: Sequence[str]) -> MatchedRows:
+    """Published table → condition → the row that it matches."""
     return {
         name: {
             condition: alike
@@ -47,7 +47,7 @@ def alike_rows(experiment: Experiment, tables: Sequence[str]) -> AlikeRows:
 
 
 def row_of_condition(table: PublishedTable, experiment: Experiment, condition: str) -> MatchedRow | None:
-    """The row of a table that a condition is; None for none."""
+    """The row of a table that a condition matches, or None."""
     for row, who in table.who.items():
         if _is_row(who, experiment, condition):
             said = (*_others(table.among, who, experiment, condition), *_rules(table, experiment, condition))
@@ -56,11 +56,11 @@ def row_of_condition(table: PublishedTable, experiment: Experiment, condition: s
 
 
 def _is_row(who: PublishedRow, experiment: Experiment, condition: str) -> bool:
-    """Whether everybody in a condition is whom a row says, under the row's rules."""
+    """Whether a condition has the players and the rules of a row."""
     rules = experiment.ruleset(condition)
     if any(getattr(rules, name) != value for name, value in who.rules.items()):
         return False
-    seats = [(_first(who.cast, places), spec) for places, spec in who_sits(experiment, condition)]
+    seats = [(_first(who.cast, places), spec) for places, spec in players_at_seats(experiment, condition)]
     named = {place for place, _ in seats}
     return named.issuperset(who.cast.keys() & set(who.own)) and all(
         place is None or not _lacks(spec, who.cast[place]) for place, spec in seats
@@ -68,13 +68,13 @@ def _is_row(who: PublishedRow, experiment: Experiment, condition: str) -> bool:
 
 
 def model_name(spec: PlayerSpec) -> str:
-    """The name of a player's model as its file has it; "" without one."""
+    """The name of a player's model as in the file; "" without one."""
     return str(spec.model["model"]) if isinstance(spec.model, dict) else spec.model or ""
 
 
 def short_model(name: str) -> str:
-    """A model's own name, without who serves it: "glm-4" of "zhipu/glm-4", and "both-400-seed1" of the
-    adapter in "hf/runs/tuned/both-400-seed1/adapter", which is called after its training.
+    """A model's name without its provider: "glm-4" of "zhipu/glm-4". An adapter has the name of its training:
+    "both-400-seed1" of "hf/runs/tuned/both-400-seed1/adapter".
     """
     if not is_local_model(name):
         return name.rpartition("/")[2] or name
@@ -83,7 +83,9 @@ def short_model(name: str) -> str:
 
 
 def sittings(experiment: Experiment, condition: str) -> dict[Sitting, str]:
-    """Every way to sit in a condition → the place of its cast that says who sits there."""
+    """Every combination of seat, role and Sheriff in a condition → the place of the cast whose player sits
+    there.
+    """
     rules, cast = experiment.ruleset(condition), experiment.cast(condition)
     led = (False, True) if rules.sheriff != "none" else (False,)
     ways = product(range(len(rules.names)), (role.name for role in rules.cast), led)
@@ -91,8 +93,8 @@ def sittings(experiment: Experiment, condition: str) -> dict[Sitting, str]:
     return {way: place for way, place in taken.items() if place is not None}
 
 
-def who_sits(experiment: Experiment, condition: str) -> Iterator[tuple[tuple[str, ...], PlayerSpec]]:
-    """Whoever can sit somewhere in a condition: (the places that the seat falls under, who sits there)."""
+def players_at_seats(experiment: Experiment, condition: str) -> Iterator[tuple[tuple[str, ...], PlayerSpec]]:
+    """Every different kind of seat in a condition: (the places that it falls under, its player)."""
     names, cast = experiment.ruleset(condition).names, experiment.cast(condition)
     seen: set[tuple[str, ...]] = set()
     choosers = {role for study in experiment.choices for role in STUDIES[study].choosers}
@@ -101,7 +103,7 @@ def who_sits(experiment: Experiment, condition: str) -> Iterator[tuple[tuple[str
         special = [("watched", name == experiment.watched), ("chooser", role in choosers)]
         known = (*(part for part, is_there in special if is_there), *places_of(name, role, sheriff))
         alike = tuple(part for part in known if part != name or part in cast)
-        if alike not in seen:  # seats that nothing sets apart are one
+        if alike not in seen:  # seats that do not differ count once
             seen.add(alike)
             yield known, cast[place]
 
@@ -111,7 +113,7 @@ def _first(cast: Mapping[str, Any], places: tuple[str, ...]) -> str | None:
 
 
 def _rules(table: PublishedTable, experiment: Experiment, condition: str) -> Iterator[str]:
-    """The switches that are not as the source's rows have them: "max_rounds is 1, and 5 in the source"."""
+    """The switches that differ from the source's: "max_rounds is 1, and 5 in the source"."""
     if table.rules is None:
         return
     theirs = ruleset_of({"preset": table.rules} if isinstance(table.rules, str) else table.rules).as_dict()
@@ -123,9 +125,11 @@ def _rules(table: PublishedTable, experiment: Experiment, condition: str) -> Ite
 def _others(
     among: Mapping[str, PublishedPlayer], who: PublishedRow, experiment: Experiment, condition: str
 ) -> Iterator[str]:
-    """Who sits elsewhere than in the source's rows: "gpt-4o plays where the source has glm-3-turbo"."""
+    """The players at other places that differ from the source's: "gpt-4o plays where the source has
+    glm-3-turbo".
+    """
     said: dict[str, None] = {}
-    for places, spec in who_sits(experiment, condition):
+    for places, spec in players_at_seats(experiment, condition):
         place = _first(among, places)
         wanted = {} if place is None else dict(among[place])
         own = _first(who.cast, places)
@@ -145,7 +149,7 @@ def _recipe(spec: PlayerSpec) -> str:
 
 
 def _lacks(spec: PlayerSpec, wanted: PublishedPlayer) -> list[str]:
-    """What of a published player this one is not."""
+    """The fields in which a player differs from a published one."""
     same = {
         "model": lambda value: short_model(model_name(spec)).casefold() == value.casefold(),
         "recipe": lambda value: _stated(spec) == _published_recipe(msgspec.json.encode(value)),
@@ -161,7 +165,7 @@ def _published_recipe(recipe: bytes) -> Any:
 
 
 def _stated(spec: PlayerSpec) -> Any:
-    """A language agent's recipe as it is; of others, which no source has, what they are called."""
+    """A language agent's recipe; for other players, which no source has, the name."""
     try:
         made = spec.language
     except (ValueError, ExperimentError):
@@ -169,4 +173,12 @@ def _stated(spec: PlayerSpec) -> Any:
     return spec.recipe_name if made is None else made.stated()
 
 
-__all__ = ["Sitting", "alike_rows", "model_name", "row_of_condition", "short_model", "sittings", "who_sits"]
+__all__ = [
+    "Sitting",
+    "matched_rows",
+    "model_name",
+    "players_at_seats",
+    "row_of_condition",
+    "short_model",
+    "sittings",
+]

@@ -1,8 +1,7 @@
-"""Players that a file names once (`named`) and seats in several conditions by that name.
+"""Players that a file defines once (`named`) and seats by name in several conditions.
 
-It works on plain values, before they are validated: where a player is expected, a name stands for all of
-that player's fields. So an experiment in which two players meet the same games in several seats says each
-once, and one change (``-o NAME.model=…``) goes wherever the player sits.
+It works on plain values, before they are validated: where a player is expected, a name stands for all of that
+player's fields. One change (``-o NAME.model=…``) then applies at every seat of that player.
 """
 
 from __future__ import annotations
@@ -16,19 +15,19 @@ from ...errors import ExperimentError
 from ...rules import ROLES
 
 _TAKEN = frozenset(("others", "sheriff", "werewolves", "village", *ROLES))
-"""Places, which ``-o`` would confuse with a player's name."""
+"""Names of places: a named player must not have one, because ``-o`` could not tell the two apart."""
 
 
 def is_named(data: Mapping[str, Any], path: str) -> bool:
-    """Whether a place of a file's plain values, with dots, is that of a named player or of its fields."""
+    """Whether a dotted path into a file's plain values leads to a named player or one of its fields."""
     first, named = path.partition(".")[0], data.get("named")
     return first == "named" or (isinstance(named, dict) and first in named)
 
 
 def with_seated(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The same without `named`, with its players where their names stand.
+    """The values with each name replaced by its player, and without `named`.
 
-    Raises ExperimentError for a name that cannot be one, that nobody is, or that has no seat.
+    Raises ExperimentError for a name that is invalid, unknown or not seated.
     """
     made = dict(data)
     if not (named := made.pop("named", None)):

@@ -1,8 +1,7 @@
-"""The numbers of a run's games: from the plan alone, so that stops, failures and kills change none.
+"""The numbers of a run's games follow from the plan alone, so stops, failures and kills do not change them.
 
-Planned games have 1 to N in the order of the plan. Behind them stand the further deals that are played in
-place of void games: the first of each condition, then the second of each, and so on. The number of a game
-that is never played stays free.
+Planned games have 1 to N in the order of the plan. Then come the deals that replace void games: the first of
+each condition, then the second of each, and so on. The number of a game that is never played stays free.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Overrides of an experiment's plain values, before they are validated: ``-o place.to.change=value``, whose
-value is YAML, or a place and a value from Python, which is taken as it is.
+"""Overrides of an experiment's plain values, applied before validation: ``-o place.to.change=value`` with a
+value in YAML, or a path and a value from Python.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _NAMES = {
     "baseline": "name",
     "network": "name",
 }
-"""Fields that may be a name alone, and what the name is called once there are settings beside it."""
+"""Fields that may be a plain name → the key of that name in a mapping with settings."""
 
 
 _PLAIN = (str, int, float, bool, type(None))
 
 
 class Change(str):
-    """One change. It is the text by which it is told of, ``place.to.change=value``, and has both parts.
+    """One change, printed as ``place.to.change=value``.
 
-    path: the place, with dots. value: what is set there, a plain value.
+    path: with dots. value: a plain value.
     """
 
     path: str
@@ -41,7 +41,7 @@ class Change(str):
 
     @classmethod
     def of(cls, path: str, value: Any) -> Self:
-        """The change of a place to a value from Python; ExperimentError for one that no file could hold."""
+        """A change from Python values; ExperimentError for a value that no file can hold."""
         try:
             value = _plain(path, value)
         except RecursionError:
@@ -50,7 +50,9 @@ class Change(str):
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """The change that ``place.to.change=value`` tells of, its value in YAML; one that is read stays."""
+        """A change from a text ``place.to.change=value`` with a YAML value; a `Change` is returned
+        as it is.
+        """
         if isinstance(text, cls):
             return text
         path, equals, value = text.partition("=")
@@ -68,7 +70,7 @@ class Change(str):
 
 
 def changes_of(overrides: Mapping[str, Any] | Sequence[str]) -> list[Change]:
-    """Overrides from Python: place → value, or texts as `-o` takes them; ExperimentError for all else."""
+    """Overrides from Python: path → value, or texts as for `-o`; ExperimentError for anything else."""
     if isinstance(overrides, Mapping):
         for path in overrides:
             if not isinstance(path, str) or not path:
@@ -99,11 +101,11 @@ def _plain(path: str, value: Any) -> Any:
 def override(data: dict[str, Any], change: Change, spec: type[BaseModel], elsewhere: str | None) -> None:
     """Apply one change.
 
-    spec: what the file is validated by.
-    elsewhere: the field whose parts may be named without it ("players"); None: every change names a field.
+    spec: the model that validates the file. elsewhere: the field whose name a change may leave out
+    ("players"); None: every change names a field.
 
-    What it sets wins over every condition, but for the number of games: a condition that says its own
-    needs it (another learns from its games).
+    The value holds for every condition, except the number of games: a condition with its own number keeps it,
+    because another one may learn from its games.
     """
     path, value = change.path, change.value
     keys = path.split(".")
@@ -141,8 +143,8 @@ def override_named(data: dict[str, Any], change: Change) -> None:
 
 
 def _give_way(condition: Any, keys: Sequence[str], value: Any) -> None:
-    """Let what is set win over a condition: it leaves the field out. A model or a recipe of its own takes
-    nothing over from the player's: such a model has the setting too, such a recipe where it sets it itself.
+    """Remove the changed field from a condition, so that the change holds there. A condition's own model
+    inherits no settings, so it gets the setting too; its own recipe gets it where it sets the same field.
     """
     node = condition
     for depth, key in enumerate(keys[:-1]):
@@ -159,7 +161,7 @@ def _give_way(condition: Any, keys: Sequence[str], value: Any) -> None:
 
 
 def _meant(spec: type[BaseModel], name: str, change: str) -> str:
-    """What to write in place of a field that is not there."""
+    """What to write instead of an unknown field."""
     homes = list(_homes(spec, name))
     if not homes:
         homes = get_close_matches(name, spec.model_fields, n=1)
@@ -169,7 +171,7 @@ def _meant(spec: type[BaseModel], name: str, change: str) -> str:
 
 
 def _homes(spec: type[BaseModel], name: str, under: str = "") -> Iterator[str]:
-    """Where parts of it have a field of that name."""
+    """The paths of all fields of that name."""
     for field, part in spec.model_fields.items():
         if isinstance(part.annotation, type) and issubclass(part.annotation, BaseModel):
             yield from _homes(part.annotation, name, f"{under}{field}.")
@@ -178,16 +180,16 @@ def _homes(spec: type[BaseModel], name: str, under: str = "") -> Iterator[str]:
 
 
 def model_given(text: str, changes: Sequence[str] = ()) -> str | dict[str, Any]:
-    """The model that a flag names: a name, or a mapping in braces as in a file, ``{model: …, base_url: …}``.
+    """The model of a flag: a name, or a mapping in braces as in a file, ``{model: …, base_url: …}``.
 
-    changes: settings beside it, each ``name=value`` (YAML values). Raises ExperimentError or ModelError for
-    braces that hold no mapping with a model's name.
+    changes: more settings, each ``name=value`` (YAML values). Raises ExperimentError or ModelError for braces
+    without a mapping that names a model.
     """
     return _given("model", "a model", text, changes)
 
 
 def embedder_given(text: str) -> str | dict[str, Any]:
-    """The embedder that a flag names, as `model_given` does a model: ``{embedder: …, base_url: …}``."""
+    """The embedder of a flag, as in `model_given`: a name, or ``{embedder: …, base_url: …}``."""
     return _given("embedder", "an embedder", text)
 
 
@@ -214,7 +216,7 @@ def _given(field: str, kind: str, text: str, changes: Sequence[str] = ()) -> str
 
 
 def _value(text: str) -> Any:
-    """A YAML value; what is none is a text."""
+    """A YAML value; invalid YAML is taken as a text."""
     try:
         return read_yaml(text)
     except ExperimentError:

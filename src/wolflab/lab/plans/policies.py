@@ -1,8 +1,7 @@
-"""The policies of a run's players, by the name of a shipped one or by a file. The run keeps a copy.
+"""The policies of a run's players, by a shipped name or a file. The run keeps a copy of each.
 
-So a copied run is whole, and goes on and plays back as it began although the file elsewhere, or the policy
-that ships under that name, has changed since. By its digest a copy that was lost or exchanged is told, before
-anybody plays by the wrong one.
+So a run can be copied, resumed and replayed even if the original file, or the shipped policy of that name,
+has changed. A digest detects a lost or exchanged copy before it is used.
 """
 
 from __future__ import annotations
@@ -36,13 +35,13 @@ from .specs import MODEL_FREE, PlayerSpec
 
 FOLDER = "policies"
 DIGESTS = "policy_digests.json"
-"""The file beside the policies that a run keeps, with their digests as they were when it began."""
+"""The file with the digests that a run's policies had when the run began."""
 ANEW = "start a new run"
-"""What can be done about a lost file that is nowhere else."""
+"""The advice for a lost file of which there is no other copy."""
 
 
 def policy_name_of(spec: PlayerSpec) -> str | None:
-    """The policy that a player chooses by: the one that it names, or its recipe's; None where it has none."""
+    """The name of a player's policy: its own, or its recipe's; None without one."""
     recipe = spec.language
     if recipe is None or not recipe.weighs or recipe.propose is None:
         return None
@@ -50,11 +49,11 @@ def policy_name_of(spec: PlayerSpec) -> str | None:
 
 
 def by_name(given: str) -> dict[str, Any]:
-    """The fields of the player that a flag names: RECIPE[@MODEL], or POLICY[@MODEL], shipped or a file.
+    """The fields of a player from a flag: RECIPE[@MODEL], or POLICY[@MODEL], a shipped name or a file.
 
-    MODEL is a name or a mapping in braces (`model_given`). A policy says who proposes its candidates, how
-    many, and which embedder it reads with. Raises ModelError for a file that is no policy, ExperimentError
-    for what names neither recipe nor policy, and for an @ without a model.
+    MODEL is a name or a mapping in braces (`model_given`). A policy sets the source and number of its
+    candidates, and its embedder. Raises ModelError for a file that is no policy, ExperimentError for an
+    unknown name and for an @ without a model.
     """
     file, suffix, _ = given.partition("@{")[0].rpartition(SUFFIX)
     path = file + suffix  # an @ in a file's path is its own
@@ -76,7 +75,7 @@ def by_name(given: str) -> dict[str, Any]:
 
 
 def _recipe_for(policy: Checkpoint) -> str | dict[str, Any]:
-    """The recipe with as many candidates as the policy was trained to weigh, as those who learn have it."""
+    """The recipe with the number of candidates that the policy was trained with."""
     name = f"{RECIPE_FOR[policy.source]}-004"
     usual = recipe(name).propose
     assert usual is not None
@@ -88,7 +87,7 @@ def _recipe_for(policy: Checkpoint) -> str | dict[str, Any]:
 
 class Policies:
     """Policies by name or path, each loaded once. home: the run's directory, None for a game that is not
-    kept; reading: nothing is to be kept there.
+    kept; reading: write nothing there.
     """
 
     def __init__(self, home: Path | None, reading: bool) -> None:
@@ -96,13 +95,13 @@ class Policies:
         self._open: dict[str, NumpyPolicy] = {}
 
     def policy(self, name: str) -> NumpyPolicy:
-        """The policy of that name or in that file; ModelError where there is none."""
+        """The policy of that name or file; ModelError if there is none."""
         if name not in self._open:
             self._open[name] = NumpyPolicy(self._checkpoint(name))
         return self._open[name]
 
     def _checkpoint(self, name: str) -> Checkpoint:
-        """The run's copy, which is made if the run has none yet."""
+        """The run's copy, made if it is missing."""
         if self._home is None:
             return load_policy(name)
         short = blake2b(name.encode(), digest_size=4).hexdigest()
@@ -112,7 +111,7 @@ class Policies:
             return require_policy(own, digests[own.name])
         if own.exists() and ((there := policy_digest(own)) is None or there != policy_digest(name)):
             raise lost_file(own.parent / DIGESTS, f"it does not tell of {own.name}")
-        policy = load_policy(name)  # what cannot be read is refused under the name that was given
+        policy = load_policy(name)  # an error names the file as the user gave it
         if not self._reading:
             policy = keep_policy(name, own)
             write_digests(own.parent, {**digests, own.name: policy.digest})
@@ -126,7 +125,7 @@ def keep_policy(name: str, own: Path) -> Checkpoint:
 
 
 def require_policy(own: Path, digest: str | None, or_else: str = ANEW) -> Checkpoint:
-    """A run's copy; StoreError where it is missing, or is another policy than the one that was written."""
+    """A run's copy; StoreError if it is missing or has another digest."""
     if not own.is_file():
         raise lost_file(own, "it is missing", or_else)
     try:
@@ -139,7 +138,7 @@ def require_policy(own: Path, digest: str | None, or_else: str = ANEW) -> Checkp
 
 
 def policy_digest(policy: str | Path) -> str | None:
-    """The digest of the policy of that name, or in that file; None where it cannot be played."""
+    """The digest of the policy of that name or file; None if it cannot be loaded."""
     try:
         return load_policy(policy).digest
     except ModelError:
@@ -147,12 +146,12 @@ def policy_digest(policy: str | Path) -> str | None:
 
 
 def write_digests(folder: Path, digests: Mapping[str, str]) -> None:
-    """Write down the digests of the policies that are kept in a folder."""
+    """Write the digests of the policies in a folder."""
     write(folder / DIGESTS, json.dumps(digests, indent=2).encode())
 
 
 def digests_in(folder: Path) -> dict[str, str]:
-    """What `write_digests` wrote there; empty where it wrote nothing."""
+    """The digests that `write_digests` wrote to a folder; empty without any."""
     file = written_before(folder / DIGESTS, "frozen.json")
     if not file.exists():
         return {}
@@ -163,5 +162,5 @@ def digests_in(folder: Path) -> dict[str, str]:
 
 
 def lost_file(file: Path, problem: str, or_else: str = ANEW) -> StoreError:
-    """A file that a run cannot go on without, with what can be done about it."""
-    return StoreError(f"{file}: {problem}; copy it back from where it is whole, or {or_else}")
+    """The error for a missing or changed file that a run needs, with advice."""
+    return StoreError(f"{file}: {problem}; copy it back from an intact copy, or {or_else}")

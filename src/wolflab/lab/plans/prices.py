@@ -1,7 +1,7 @@
-"""What nobody knows of costs: one rule for a run's report and its data.
+"""Which calls have no known cost: one rule for a run's report and its data tables.
 
-A call costs what its model's price was when it was made, and 0 where there was none. So a call that cost
-nothing is unpriced, unless it would cost nothing by the price that is given now.
+A call's cost is computed from its model's price when it is made, and is 0 without a price. So a call with
+cost 0 is unpriced, unless the price given now makes it free.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from .experiment import Experiment
 from .matching import model_name
 
 Prices = Mapping[str, frozenset[Price | None]]
-"""Model → the prices that it is given; None among them where one of its players has none."""
+"""Model → its prices, one for each player that uses it; None for a player without a price."""
 
 
 def price_in(settings: Mapping[str, Any]) -> Price | None:
-    """The price that a model's or an embedder's settings give, None for none."""
+    """The price in a model's or an embedder's settings, or None."""
     price = settings.get("price")
     return None if price is None else from_plain(Price, price)
 
 
 def prices_of(experiment: Experiment, condition: str) -> Prices:
-    """What a condition says that its models cost."""
+    """The prices of a condition's models."""
     given: dict[str, frozenset[Price | None]] = {}
     for spec in experiment.cast(condition).values():
         made = price_in(spec.model) if isinstance(spec.model, dict) else None
@@ -38,8 +38,8 @@ def prices_of(experiment: Experiment, condition: str) -> Prices:
 def unpriced(costless: Mapping[str, Usage], prices: Prices) -> frozenset[str]:
     """The models that made calls whose cost is not known.
 
-    costless: model → what calls of it took that cost nothing. Calls without tokens, as the built-in player's
-    are, have nothing to be paid for, nor have those of a model on this machine.
+    costless: model → usage of its calls with cost 0. Calls without tokens, as those of the built-in player,
+    and calls of models on this machine are free.
     """
     return frozenset(
         model
@@ -51,5 +51,5 @@ def unpriced(costless: Mapping[str, Usage], prices: Prices) -> frozenset[str]:
 
 
 def _costs(price: Price | None, used: Usage) -> bool:
-    """Whether so many tokens cost anything, as far as is known."""
+    """Whether this usage has a cost above 0, or an unknown one."""
     return price is None or price.cost(used.prompt_tokens, used.completion_tokens, used.cached_tokens) > 0

@@ -1,12 +1,12 @@
-"""What becomes of conditions, and of entrants, when `-o` changes who plays (`specs.RenamedCondition`).
+"""Merges and renames conditions, and entrants, when `-o` changes who plays (`specs.RenamedCondition`).
 
-Conditions that are the same from then on are played once. One keeps its name as long as it keeps what sets it
-apart: what its file changes for it of players and rules; for one that changes nothing in which the conditions
-differ, what the others change too. It keeps that if its rules are as they were, and one of its places at
-least. A setting goes with its model or recipe: of another model it is another setting.
+Conditions that `-o` makes equal are played once. A condition keeps its name as long as it keeps what sets it
+apart: the changes of players and rules in its file, or, for a condition without such changes, the settings
+that the others change. It keeps these if its rules and at least one of its places are unchanged. A setting
+belongs to its model or recipe: the same setting of another model is another one.
 
-One that has lost its name is called after what was changed in it, place by place: model, recipe, settings,
-`-as-PLACE` (but for the others and the Sheriff). Where two would have one name, the old one stands behind it.
+A condition that loses its name is named after the changes, place by place: model, recipe, settings,
+`-as-PLACE` (except for the others and the Sheriff). If two names are equal, the old name is appended.
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ from .overrides import Change, changes_of, override, override_named
 from .specs import PlayerSpec
 
 _LONGEST = 60
-"""Characters of a name."""
+"""The longest name, in characters."""
 CastSettings = Mapping[str, Mapping[str, Any]]
 """Place of a player ("sheriff"), or "rules" → setting ("model", "model.skill") → its value."""
 Points = Collection[tuple[str, str]]
-"""(Place, setting) each."""
+"""Pairs of place and setting."""
 Groups = Mapping[str, Sequence[str]]
-"""The first of some conditions that are the same → all of them."""
+"""The first of several equal conditions → all of them."""
 Names = dict[str, str]
-"""What something was called → what it is called now."""
+"""Old name → new name."""
 _T = TypeVar("_T")
 
 
 def overridden(given: Mapping[str, Any], changes: Sequence[str], where: str) -> Experiment:
-    """An experiment from plain values, changed (`overrides.override`). where: begins an error.
+    """An experiment from plain values, with changes (`overrides.override`). where: the start of an error's
+    sentence.
 
-    Of conditions that are the same now, the name is that of one that plays as it did before, or else of one
-    that has kept its name.
+    Equal conditions get the name of one that plays as before, else of one that keeps its name.
     """
     if not changes:
         return checked(given, where)
     changes = changes_of(changes)
     data = _changed(given, changes)
     by = of_games(changes, Experiment, ("rules", "named", "players", "conditions"))
-    data["title"] = retitled(data.get("title"), changes, by)
+    data["title"] = changed_title(data.get("title"), changes, by)
     made = checked(data, where)
     before = as_written(lambda some: checked(_changed(given, some)), changes)
     groups = _same(made, before)
@@ -64,7 +64,7 @@ def overridden(given: Mapping[str, Any], changes: Sequence[str], where: str) -> 
         for name, condition in before.conditions.items()
     }
     was = {} if given_anew(changes, "conditions") else _settings(before)
-    names = names_now(groups, was, _settings(made), own, as_before)
+    names = new_names(groups, was, _settings(made), own, as_before)
     told = [
         {"name": names[kept], "of": list(group), "changes": by}
         for kept, group in groups.items()
@@ -74,7 +74,9 @@ def overridden(given: Mapping[str, Any], changes: Sequence[str], where: str) -> 
 
 
 def _changed(given: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
-    """Plain values with changes applied: those of named players, then the others, which win over them."""
+    """Plain values with changes applied: first those of named players, then the others, which take
+    precedence.
+    """
     data = copy.deepcopy(dict(given))
     first = [change for change in changes if is_named(data, change.path)]
     for change in first:
@@ -87,9 +89,9 @@ def _changed(given: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, A
 
 
 def as_written(made: Callable[[Sequence[Change]], _T], changes: Sequence[Change]) -> _T:
-    """A file as it was before the changes, but for those without which it cannot be ("others.model=…").
+    """The file without the changes, except those that it needs to be valid ("others.model=…").
 
-    made: of the file and some changes; raises ExperimentError where that is not enough.
+    made: builds the file with some changes; raises ExperimentError if these are not enough.
     """
     needed = [*changes]
     for change in changes:
@@ -101,28 +103,28 @@ def as_written(made: Callable[[Sequence[Change]], _T], changes: Sequence[Change]
 
 
 def given_anew(changes: Sequence[Change], field: str) -> bool:
-    """Whether all of a field's parts are given by a change, under the names that they are to have."""
+    """Whether a change sets all parts of a field, with their names."""
     return any(change.path == field for change in changes)
 
 
 def of_games(changes: Sequence[Change], spec: type[BaseModel], fields: Sequence[str]) -> list[Change]:
-    """The changes that decide who plays what: of these fields of a file, or of a player by its place."""
+    """The changes that decide who plays what: those of these fields, or of a player by its place."""
     firsts = [(change, change.path.partition(".")[0]) for change in changes]
     return [change for change, first in firsts if first not in spec.model_fields or first in fields]
 
 
-def retitled(title: Any, changes: Sequence[Change], by: Sequence[Change]) -> Any:
-    """A title that tells of such changes, for it was written of the file: "…, changed: sheriff.model"."""
+def changed_title(title: Any, changes: Sequence[Change], by: Sequence[Change]) -> Any:
+    """The title with such changes appended: "…, changed: sheriff.model"."""
     if not title or not by or any(change.path == "title" for change in changes):
         return title or ""
     return f"{title}, changed: {', '.join(change.path for change in by)}"
 
 
-# -- which are the same -----------------------------------------------------------------------------
+# -- equal conditions -------------------------------------------------------------------------------
 
 
 def _same(made: Experiment, before: Experiment) -> Groups:
-    """Conditions by what they play; those that the file wrote alike stay apart."""
+    """Groups of conditions that play the same; conditions that were equal in the file are not merged."""
     now, was = (
         {name: (_game(each, name), tuple(each.places(name))) for name in each.conditions}
         for each in (made, before)
@@ -140,7 +142,7 @@ def _same(made: Experiment, before: Experiment) -> Groups:
 
 
 def _game(experiment: Experiment, condition: str) -> bytes:
-    """The rules, and at every seat who sits there, whatever the place is called that says so."""
+    """The rules and the player at every kind of seat, encoded."""
     told, cast = experiment.deciding(condition), experiment.cast(condition)
     taken = sittings(experiment, condition)
     learned = [spec.experience for place in set(taken.values()) if (spec := cast[place]).experience]
@@ -153,11 +155,11 @@ def _game(experiment: Experiment, condition: str) -> bytes:
     return msgspec.json.encode(settings, order="sorted")
 
 
-# -- what they are called ---------------------------------------------------------------------------
+# -- names ------------------------------------------------------------------------------------------
 
 
 def _settings(experiment: Experiment) -> dict[str, CastSettings]:
-    """Of every condition, what its players and rules are."""
+    """Condition → settings of its players and rules."""
     return {
         name: cast_settings(experiment.cast(name))
         | {"rules": dict(_flat(experiment.ruleset(name).as_dict(), "rules"))}
@@ -166,7 +168,7 @@ def _settings(experiment: Experiment) -> dict[str, CastSettings]:
 
 
 def cast_settings(cast: Mapping[str, PlayerSpec]) -> dict[str, Mapping[str, Any]]:
-    """Of players by their places, the settings as a file has them."""
+    """Place → settings of its player, as in a file."""
     usual = {"recipe": PlayerSpec.model_fields["recipe"].default}
     return {
         place: written_settings(usual | spec.model_dump(mode="json", exclude_defaults=True))
@@ -175,7 +177,7 @@ def cast_settings(cast: Mapping[str, PlayerSpec]) -> dict[str, Mapping[str, Any]
 
 
 def written_settings(player: Mapping[str, Any]) -> dict[str, Any]:
-    """A player by setting, as its file has it, without how its model is reached."""
+    """The settings of a player, as in a file, without the connection of its model."""
     found: dict[str, Any] = {}
     for field, value in player.items():
         of_name = {"model": "model", "recipe": "name"}.get(field)
@@ -189,7 +191,7 @@ def written_settings(player: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _flat(value: Any, under: str) -> Iterator[tuple[str, Any]]:
-    """Settings by their paths: "recipe.deduce.prune" → False."""
+    """Settings by path: "recipe.deduce.prune" → False."""
     if isinstance(value, Mapping):
         for name, part in value.items():
             yield from _flat(part, f"{under}.{name}")
@@ -197,17 +199,17 @@ def _flat(value: Any, under: str) -> Iterator[tuple[str, Any]]:
         yield under, value
 
 
-def names_now(
+def new_names(
     groups: Groups,
     was: Mapping[str, CastSettings],
     now: Mapping[str, CastSettings],
     written: Mapping[str, CastSettings],
     as_before: Collection[str] = (),
 ) -> Names:
-    """What the first of each group is called now; each name once.
+    """Old → new name of the first condition of each group; new names are unique.
 
-    was, now: conditions or entrants before and after the changes. written: what the file writes for each
-    itself. as_before: those that play as they did.
+    was, now: conditions or entrants before and after the changes. written: the file's own settings of each.
+    as_before: those that play as before.
     """
     names: Names = {}
     points = {name: {(at, one) for at, each in own.items() for one in each} for name, own in written.items()}
@@ -236,12 +238,12 @@ def names_now(
 
 
 def _at(settings: CastSettings, place: str) -> Mapping[str, Any]:
-    """The settings at a place; whoever has none of its own is one of the others."""
+    """The settings at a place, or those of the others."""
     return settings.get(place, settings.get("others", {}))
 
 
 def _stays(points: Points, was: CastSettings, now: CastSettings) -> bool:
-    """Whether a condition keeps what sets it apart."""
+    """Whether a condition keeps a setting that sets it apart."""
     same: dict[str, bool] = {}
     for place, setting in points:
         alike = _at(was, place).get(setting) == _at(now, place).get(setting)
@@ -250,7 +252,7 @@ def _stays(points: Points, was: CastSettings, now: CastSettings) -> bool:
 
 
 def _described(old: str, points: Points, was: CastSettings, now: CastSettings) -> str:
-    """A name after what was changed at these points: "gpt-4o-as-village", "follow_sheriff-0.5"."""
+    """A name made of the changed settings: "gpt-4o-as-village", "follow_sheriff-0.5"."""
     parts: dict[str, None] = {}
     for place, after in now.items():
         before = _at(was, place)
@@ -273,17 +275,17 @@ def _described(old: str, points: Points, was: CastSettings, now: CastSettings) -
 
 
 def _fitting(name: str) -> str:
-    """A name made one that an entrant may have: one line, without " vs ", the middle left out where long."""
+    """A valid entrant's name: one line, without " vs ", shortened in the middle."""
     line = " ".join(name.split()).replace(VERSUS, "-vs-")
     half = _LONGEST // 2
     return line if len(line) <= _LONGEST else f"{line[: half - 1]}…{line[-half:]}"
 
 
 def _called(data: Mapping[str, Any], made: Experiment, groups: Groups, names: Names) -> dict[str, Any]:
-    """Plain values with one condition for each group, under its name wherever a field names it.
+    """Plain values with one condition for each group, renamed in every field that names it.
 
-    A point of a curve goes with its condition, and is none where several without one name became one. A
-    planted effect stays where its condition's name does, and where its setting is still made.
+    A point of a curve follows its condition; it is dropped where conditions with different points are merged.
+    A planted effect stays if its condition keeps its name and still makes the setting.
     """
     now = {old: names[kept] for kept, group in groups.items() for old in group}
     changed: dict[str, Any] = {name: _games_of(value, now) for name, value in data.items()}
@@ -312,7 +314,7 @@ def _called(data: Mapping[str, Any], made: Experiment, groups: Groups, names: Na
 
 
 def _games_of(value: Any, now: Names) -> Any:
-    """The same with conditions that lend games called as they are now."""
+    """The value with the new names in every `games_of`."""
     if isinstance(value, list):
         return [_games_of(each, now) for each in value]
     if not isinstance(value, dict):

@@ -1,8 +1,7 @@
 """Scenes: situations in which a decision is studied, in many variants of seats and wording (004 Fig. 4).
 
-A scene says what the players are called, and writes the lines of some seats for some asks, by the cards and
-keyed draws; everything else, and what is studied, is played as ever. So a scene is a game like another:
-recorded, resumed, verified.
+A scene sets the names of the players and scripts the replies of some seats to some asks, by the cards and
+keyed draws. Everything else is played as usual. So a scene is recorded, resumed and verified like any game.
 """
 
 from __future__ import annotations
@@ -21,12 +20,13 @@ Lines = Mapping[int, Mapping[str, Action]]
 
 
 def two_seers(ruleset: Ruleset, dealing: Dealing) -> Lines:
-    """Day 1 with two self-proclaimed Seers: the Seer tells of a Werewolf that it found, a Werewolf counters.
+    """Day 1 with two self-proclaimed Seers: the Seer reports a Werewolf that it found, and a Werewolf
+    counters.
 
     The pack kills a Villager, and a Doctor saves itself, so that somebody dies. The Seer found the Werewolf
-    that claims to be the Seer too and accuses it; whoever of the two speaks later counters. All others say
-    nothing of weight. What is studied is the vote of day 1. Which Werewolf, which victim and every wording
-    are drawn by the deal.
+    that also claims to be the Seer, and accuses it; the later speaker of the two counters. All others say
+    nothing important. The vote of day 1 is studied. The Werewolf, the victim and every wording are drawn by
+    the deal.
     """
     draws = Draws(f"{dealing.deal}/two-seers")
     seats = range(len(dealing.roles))
@@ -54,14 +54,14 @@ def two_seers(ruleset: Ruleset, dealing: Dealing) -> Lines:
 
 
 def first_night(ruleset: Ruleset, dealing: Dealing) -> Lines:
-    """The first night, in which nothing was said yet: nobody's lines are written. See `ruleset_of_deal`."""
+    """The first night, before anybody has spoken: no reply is scripted. See `ruleset_of_deal`."""
     return {seat: {} for seat in range(len(dealing.roles))}
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """lines: what is written. needs: roles without which it cannot be. renames: the players are called
-    otherwise in every deal (`ruleset_of_deal`).
+    """lines: the scripted replies. needs: required roles. renames: the players get other names in every deal
+    (`ruleset_of_deal`).
     """
 
     lines: Callable[[Ruleset, Dealing], Lines]
@@ -76,18 +76,18 @@ SCENES: Mapping[str, Scene] = {
 """Scenes by name."""
 
 _STYLES = ("{word}_{{}}", "{Word} {{}}", "{word} {{}}", "{Word}{{}}")
-"""How a word and a number make a name."""
+"""Patterns that make a name of a word and a number."""
 
 
 def names() -> tuple[str, ...]:
-    """What the players of a first night may be called, as a ruleset's `player_name`."""
+    """The names that players of a first night may have, as values of `player_name`."""
     words = [wording.template for wording in _bank()["name"]]
     return tuple(style.format(word=word, Word=word.title()) for word in words for style in _STYLES)
 
 
 def ruleset_of_deal(scene: str | None, ruleset: Ruleset, deal: str) -> Ruleset:
-    """The ruleset of one deal. On the first night a prompt differs by the seats alone, and there are few of
-    them; so the players are called otherwise in every deal, with the same numbers.
+    """The ruleset of one deal. On the first night prompts differ only by the seat, and there are few seats;
+    so the players get other names in every deal, with the same numbers.
     """
     if scene is None or not SCENES[scene].renames:
         return ruleset
@@ -96,7 +96,7 @@ def ruleset_of_deal(scene: str | None, ruleset: Ruleset, deal: str) -> Ruleset:
 
 
 def rulesets_of_deals(scene: str | None, ruleset: Ruleset) -> Iterator[Ruleset]:
-    """All rulesets that `ruleset_of_deal` may give."""
+    """All rulesets that `ruleset_of_deal` may return."""
     if scene is None or not SCENES[scene].renames:
         yield ruleset
         return

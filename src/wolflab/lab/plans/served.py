@@ -1,4 +1,6 @@
-"""Which models and embedders of an experiment are behind a server, and whose: what is said reaches these."""
+"""Which models and embedders of an experiment are behind a server, and on which host: statements are sent
+there.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ def is_served(name: str) -> bool:
 
 
 def servers_of(experiment: Experiment) -> dict[str, str]:
-    """Every model and embedder of its players that is behind a server → the server's host, "" where that is
-    not known.
+    """Every model and embedder of the players that is behind a server → the server's host, "" if it is not
+    known.
     """
     hosts: dict[str, str] = {}
     for condition in experiment.conditions:
@@ -34,7 +36,7 @@ def servers_of(experiment: Experiment) -> dict[str, str]:
 
 
 def elsewhere(experiment: Experiment) -> set[str]:
-    """The models and embedders of its players that are behind a server on another machine."""
+    """The models and embedders of the players that are behind a server on another machine."""
     hosts = servers_of(experiment)
     return {name for name, host in hosts.items() if is_elsewhere(host)}
 

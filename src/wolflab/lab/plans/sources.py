@@ -1,4 +1,4 @@
-"""Files that say what to run: found by path or by a shipped name, read, and refused in a sentence."""
+"""Finds files of experiments and the like by path or shipped name, and reads them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...files import read_file
 
 
 def shipped_files(folder: str = "") -> dict[str, str]:
-    """The files that come with Wolflab, in `folder` of its experiments: name → text."""
+    """The files that ship with Wolflab in `folder` of its experiments: name → text."""
     inside = f"/{folder}" if folder else ""
     place = resources.files("wolflab").joinpath(f"experiments{inside}")
     if not place.is_dir():
@@ -37,19 +37,19 @@ _KINDS = (
     ("training", "training", "train"),
     ("study", "studies", "study"),
 )
-"""What ships, in which folder, and the command that runs it."""
+"""Kind of file → (the folder of the shipped ones, the command that runs it)."""
 COMMANDS = {kind: command for kind, _, command in _KINDS}
-"""By which each kind of file is run."""
+"""Kind of file → the command that runs it."""
 _FIELDS = {"entrants": "tournament", "experiment": "study", "training": "training"}
-"""A field by which a kind of file is known: the first that it has, for a study may say `training` too. A file
-with none of them is an experiment.
+"""Field → the kind of file that it marks. The first match counts, because a study may have `training` too. A
+file with none of them is an experiment.
 """
 
 
 def file_kind(source: str | Path) -> str:
-    """What a file is, or what ships under that name: "experiment", "tournament", "training" or "study".
+    """The kind of a file or of a shipped name: "experiment", "tournament", "training" or "study".
 
-    A file that is none is called an experiment: whoever reads it as one says what is wrong.
+    Any other file counts as an experiment: reading it as one gives the error.
     """
     shipped = [
         texts[str(source)] for _, folder, _ in _KINDS if str(source) in (texts := shipped_files(folder))
@@ -67,9 +67,9 @@ def _kind(data: Any) -> str:
 
 
 def read_fields(source: str | Path, kind: str, folder: str = "") -> tuple[dict[str, Any], str]:
-    """The fields of a file, or of a shipped one, and what to call it in messages.
+    """The fields of a file or of a shipped one, and its name for messages.
 
-    kind: "experiment", "tournament", "training", "study". A key that stands twice is an error.
+    kind: "experiment", "tournament", "training", "study". A duplicate key is an error.
     """
     text, where = _text(source, kind, folder)
     try:
@@ -113,7 +113,7 @@ def _text(source: str | Path, kind: str, folder: str) -> tuple[str, str]:
 
 
 def shipped_kind(text: str) -> str:
-    """What a shipped file is. It is not read for that: its fields begin their lines."""
+    """The kind of a shipped file, found without parsing it: its fields start their lines."""
     return next((kind for field, kind in _FIELDS.items() if f"\n{field}:" in text), "experiment")
 
 
@@ -123,7 +123,7 @@ def _a(kind: str) -> str:
 
 @contextmanager
 def checking(where: str, kind: type, page: str = "docs/experiments.md") -> Iterator[None]:
-    """What is wrong with values that are to be a `kind`, as an ExperimentError that begins with `where`."""
+    """Turns a validation error of a `kind` into an ExperimentError that starts with `where`."""
     try:
         yield
     except ValidationError as error:
@@ -133,9 +133,9 @@ def checking(where: str, kind: type, page: str = "docs/experiments.md") -> Itera
 
 
 def validation_sentence(error: ValidationError, kind: type, page: str = "docs/experiments.md") -> str:
-    """The first thing that is wrong, as a sentence with its field, and how many more there are.
+    """The first validation error as a sentence with its field, and the number of further ones.
 
-    kind: what the file was to be. page: where its fields are explained.
+    kind: the class that was validated. page: the page that explains its fields.
     """
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
     return f"{field_error(error, kind, page)}{more}"

@@ -1,6 +1,6 @@
-"""The parts of an experiment: players, what past games may teach them, conditions, curves, plants.
+"""The parts of an experiment: players, their experience, conditions, curves, planted effects.
 
-Validated where it is written; turning it into players is `casting`'s work.
+They are validated here; `casting` builds the players.
 """
 
 from __future__ import annotations
@@ -77,22 +77,22 @@ def _a_measure(name: str) -> str:
 
 
 MeasureName = Annotated[str, AfterValidator(_a_measure)]
-"""A measure that has one number a condition."""
+"""A measure with one number for each condition."""
 
 
 _MEANT = "recipes"
 
 
 def with_meanings(written: str) -> str:
-    """A run's file that says what recipes' names mean in it, so that a copy plays the same (`as_meant`)."""
+    """A run's file with the version of its recipes' names, so that a copy plays the same (`as_meant`)."""
     return f"{written}{_MEANT}: '{MEANINGS}'\n"
 
 
 def as_meant(data: Mapping[str, Any], meanings: str | None = MEANINGS) -> dict[str, Any]:
-    """The plain values of a file, with recipes' names as they were meant when its run was begun.
+    """The plain values of a file, with the recipes' meanings of the time when its run began.
 
-    meanings: as which they are meant (`agents.recipes.MEANINGS`) where the file does not say; None for a run
-    from before they changed. Raises ExperimentError for meanings that this version does not know.
+    meanings: the version (`agents.recipes.MEANINGS`) where the file has none; None for a run from before the
+    first change. Raises ExperimentError for an unknown version.
     """
     if _MEANT in data or meanings != MEANINGS:
         data = with_current_names(data)
@@ -117,13 +117,13 @@ def as_meant(data: Mapping[str, Any], meanings: str | None = MEANINGS) -> dict[s
 
 
 def _naming_its_recipe(spec: Any) -> Any:
-    """A player of a file: a recipe's name stands for one, and one that names none has the usual one."""
+    """A player of a file: a recipe's name is a player, and a player without a recipe gets the default one."""
     usual = {"recipe": PlayerSpec.model_fields["recipe"].default}
     return usual | spec if isinstance(spec, dict) else {"recipe": spec}
 
 
 def _meant_before(value: Any, otherwise: Mapping[str, Mapping[str, Any]]) -> Any:
-    """Every recipe in a value, however deep, with what was otherwise in it; what is written for it stays."""
+    """The value with the former defaults filled into every recipe in it; fields that the file sets stay."""
     if not isinstance(value, Mapping):
         return value
     meant = {name: _meant_before(part, otherwise) for name, part in value.items()}
@@ -156,7 +156,7 @@ def ruleset_of(value: str | Mapping[str, Any]) -> Ruleset:
 
 
 def _switched(rules: Ruleset, changes: Mapping[str, Any]) -> Ruleset:
-    """The rules with some switches changed, by values as a file has them."""
+    """The rules with some switches changed, by plain values."""
     try:
         return from_plain(Ruleset, {**rules.as_dict(), **changes})
     except FieldError as wrong:
@@ -182,23 +182,23 @@ def _model(model: str | dict[str, Any]) -> str | dict[str, Any]:
 
 
 EmbedderField = Annotated[str | dict[str, Any], AfterValidator(_embedder)]
-"""An embedder that can be made."""
+"""An embedder whose settings are valid."""
 ModelField = Annotated[str | dict[str, Any], AfterValidator(_model)]
-"""A model's name, or settings that say of which."""
+"""A model's name, or a mapping with its name and settings."""
 
 
 class ExperienceSpec(Part):
-    """Where a reflective player's experience comes from, and how it is looked up (003 §3.4).
+    """The source of a reflective player's experience, and the settings of its retrieval (003 §3.4).
 
-    One of: `pool`, a file made by `wolflab experience build`; `games_of`, a condition of the same
-    experiment, whose games are played first; `grow`, the games of its own condition played so far, a new
-    pool being taken every `grow` deals (in the order of deals, so that concurrency changes nothing).
-    games: with `games_of`, how many of its games make a pool. draws: how many separate pools of that size are
-    drawn; a game with repeat r uses pool r mod draws. A larger `games` with the same draws holds the
-    smaller pools' games (nested). of: what is kept: "all", "losers" (of the losing side alone), or
-    "shuffled" (responses with their scores dealt anew among the reflections). embedder: for pools that this
-    run makes. epsilon: ε of 003 Eq. 6; None is the pool's own, which lets through `share` of the pairs.
-    limit, good, window: see `agents.experience.choose`. same_deal: games of the same deal may be found.
+    One of: `pool`, a file made by `wolflab experience build`; `games_of`, a condition of the same experiment,
+    whose games are played first; `grow`, the games of its own condition so far, with a new state of the pool
+    every `grow` deals (in the order of deals, so that concurrency changes nothing). games: with `games_of`,
+    the number of games in a pool. draws: the number of separate pools of that size; a game with repeat r uses
+    pool r mod draws. Pools with more `games` and the same draws contain the smaller ones (nested). of: "all",
+    "losers" (only the losing side's experience), or "shuffled" (responses and their scores permuted among the
+    reflections). embedder: for pools that this run makes. epsilon: ε of 003 Eq. 6; None is the pool's own,
+    which `share` of the pairs exceed. limit, good, window: see `agents.experience.choose`. same_deal: games
+    of the same deal may be retrieved.
     """
 
     pool: str | None = None
@@ -232,15 +232,15 @@ class ExperienceSpec(Part):
 
 
 def places_of(name: str, role: str, sheriff: bool) -> tuple[str, ...]:
-    """The places that a seat falls under, the most particular first. name: the seat's; sheriff: whether it is
-    the one drawn to be Sheriff, or elected.
+    """The places that a seat falls under, the most specific first. name: the seat's; sheriff: whether it is
+    the seat of the Sheriff.
     """
     side = "werewolves" if ROLES[role].wolf else "village"
     return (name, *(("sheriff",) if sheriff else ()), role, side, "others")
 
 
 class Own(NamedTuple):
-    """An agent of somebody's own: ``module:Class``, and the settings that it is given."""
+    """A user's own agent: ``module:Class`` and its settings."""
 
     name: str
     settings: dict[str, Any]
@@ -249,11 +249,10 @@ class Own(NamedTuple):
 class PlayerSpec(Part):
     """One kind of player: a model (name, or mapping with settings) and a recipe (name, or mapping).
 
-    recipe: of a language agent, `random`, `person`, or an agent of one's own (`agents.own`). person: who that
-    person is, as a study names people; it stands in the record beside the seat. embedder: by which a
-    reflective player finds its messages again, or the one that its policy was trained with. experience: what
-    it may learn from. policy: a checkpoint's file, or the name of a shipped one; None is the one that ships
-    for the recipe.
+    recipe: of a language agent, `random`, `person`, or a user's own agent (`agents.own`). person: the study's
+    name of the person, written to the record. embedder: for retrieval of messages by a reflective player, or
+    the one that its policy was trained with. policy: a checkpoint's file, or a shipped name; None is the
+    shipped policy of the recipe.
     """
 
     model: ModelField | None = None
@@ -288,7 +287,7 @@ class PlayerSpec(Part):
 
     @property
     def recipe_name(self) -> str:
-        """What the recipe starts from."""
+        """The name of the recipe that this one is based on."""
         name = self.recipe if isinstance(self.recipe, str) else self.recipe.get("name")
         if not isinstance(name, str):
             raise ValueError("a recipe given as a mapping needs the name it starts from under 'name'")
@@ -296,7 +295,7 @@ class PlayerSpec(Part):
 
     @property
     def built_in(self) -> bool:
-        """Whether it asks no model but the built-in player."""
+        """Whether it calls no model but the built-in player."""
         named = self.model["model"] if isinstance(self.model, dict) else self.model
         return named in (None, BUILT_IN)
 
@@ -306,14 +305,14 @@ class PlayerSpec(Part):
 
     @property
     def own(self) -> Own | None:
-        """The agent of somebody's own that this is; None for one of Wolflab's. Nothing is imported."""
+        """The user's own agent; None for one of Wolflab's. Nothing is imported."""
         name = self.recipe_name
         named = None if name in RECIPES or self.recipe in WITHOUT_MODEL else class_named(name)
         return None if named is None else Own(named, self._changes)
 
     @property
     def language(self) -> Recipe | None:
-        """The language agent's recipe, with its changed fields; None for `random`, a person, an own agent."""
+        """The language agent's recipe with its changes; None for `random`, a person or an own agent."""
         if self.recipe in WITHOUT_MODEL or self.own is not None:
             return None
         try:
@@ -323,8 +322,8 @@ class PlayerSpec(Part):
             raise ValueError(str(error)) from None
 
     def calls_of_a_vote(self, others: int) -> int | None:
-        """Calls to a model that one vote takes without retries, among so many others; None where that cannot
-        be told before, as of a player that proposes, reflects, or is somebody's own.
+        """The calls that one vote among this number of others takes, without retries; None where that is not
+        known, as for a player that proposes or reflects and for an own agent.
         """
         made = self.language
         if made is None:
@@ -335,7 +334,7 @@ class PlayerSpec(Part):
         return judging + (made.think == "before") + 1
 
     def resolved_recipe(self) -> Recipe:
-        """The recipe of a player that has to be a language agent; ExperimentError for another."""
+        """The recipe of a language agent; ExperimentError for another player."""
         made = self.language
         if made is None:
             raise ExperimentError(
@@ -344,8 +343,8 @@ class PlayerSpec(Part):
         return made
 
     def told(self) -> dict[str, Any]:
-        """What is not at its default, as plain values; the recipe with its fields, for what a name stands for
-        may change.
+        """The fields that are not at their defaults, as plain values; the recipe with all fields, because the
+        meaning of a name may change.
         """
         stated: Any = self.recipe
         if self.own is not None:
@@ -356,13 +355,13 @@ class PlayerSpec(Part):
 
 
 MOST = 10_000_000
-"""Deals, repeats, or the number of a deal."""
+"""The largest number of deals or repeats, and the largest number of a deal."""
 MOST_WORKERS = 1024
-"""Processes that play."""
+"""The largest number of worker processes."""
 
 
 class BudgetSpec(Part):
-    """Where a run stops cleanly: tokens (prompt + completion) and USD, over all its models."""
+    """The limits at which a run stops: tokens (prompt + completion) and USD, over all its models."""
 
     tokens: int | None = Field(default=None, gt=0, strict=True)
     usd: float | None = Field(default=None, gt=0, strict=True)
@@ -371,10 +370,9 @@ class BudgetSpec(Part):
 class Condition(Part):
     """One arm of an experiment: what it changes of `rules` and of `players`.
 
-    deals, repeats: how much of it is played, where that is not as in the rest. first_deal: the number of
-    its first deal; games whose experience is to be collected are given deals of their own with it.
-    first_repeat: the number of its first repeat; the same players then meet the same cards with other luck,
-    which shows what luck alone does.
+    deals, repeats: its own numbers; None: the experiment's. first_deal: the number of its first deal, so that
+    games that only collect experience can have other deals. first_repeat: the number of its first repeat, so
+    that the same players can play the same cards with other luck.
     """
 
     rules: dict[str, Any] = Field(default_factory=dict)
@@ -386,9 +384,9 @@ class Condition(Part):
 
 
 class RenamedCondition(Part):
-    """A condition that `-o` gave another name, or made of several that were the same from then on.
+    """A condition that `-o` renamed, or merged from several that it made equal.
 
-    name: what it is called; of: the conditions of the file; changes: what `-o` was given.
+    name: the new name; of: the conditions of the file; changes: those of `-o`.
     """
 
     name: str
@@ -397,20 +395,20 @@ class RenamedCondition(Part):
 
 
 class Planted(Part):
-    """A known effect: its measure, the setting that makes it, and the conditions that it is set in."""
+    """A known effect: its measure, the setting that causes it, and its conditions."""
 
     measure: MeasureName = "persuasion"
     setting: str = ""
     player: str = "others"
     conditions: list[str]
-    """In which it is set: the truth of each is the setting's value in `players.<player>.model` there."""
+    """The conditions with the setting: the true value is the setting in `players.<player>.model` there."""
 
 
 class CurveSpec(Part):
-    """Conditions along one quantity, drawn as curves in the report (003 Fig. 3).
+    """Conditions at several values of one quantity, drawn as curves in the report (003 Fig. 3).
 
-    x: what the quantity is. points: condition → its value. baseline: a condition drawn as a dashed line.
-    measures: a panel each.
+    x: the quantity, in words. points: condition → its value. baseline: a condition drawn as a dashed line.
+    measures: one panel each.
     """
 
     x: str

@@ -1,10 +1,9 @@
-"""Tournaments: everybody against everybody, on both sides, on the same deals (004's protocol).
+"""Tournaments: every entrant against every other, on both sides, on the same deals (004's protocol).
 
-A tournament is a file with entrants instead of players and conditions. It becomes an ordinary experiment
-whose conditions are its cells: in "A vs B", A plays every seat of the village and B every Werewolf. So
-whatever works on a run (resuming, verifying, budgets, showing games, the report) works on a tournament's.
-Beside the run's `experiment.yaml` stands `tournament.yaml`: the tournament as it was resolved. See
-``docs/tournament.md``.
+A tournament's file has entrants instead of players and conditions. It becomes an ordinary experiment whose
+conditions are its cells: in "A vs B", A plays every seat of the village and B every Werewolf. So all commands
+for runs (resume, verify, show, report) work on a tournament's run. The run's directory has `tournament.yaml`,
+the resolved tournament, in addition to `experiment.yaml`. See ``docs/tournament.md``.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ from .renaming import (
     Names,
     as_written,
     cast_settings,
+    changed_title,
     given_anew,
-    names_now,
+    new_names,
     of_games,
-    retitled,
     written_settings,
 )
 from .sources import checking, read_fields
@@ -52,18 +51,18 @@ FILE = "tournament.yaml"
 
 
 class Sides(Part):
-    """Who plays which side; None: everybody."""
+    """The entrants that play each side; None: all."""
 
     village: list[str] | None = None
     werewolves: list[str] | None = None
 
 
 class Stop(Part):
-    """When to stop before all deals are played, by confidence sequences alone (`stats.sequential`).
+    """When to stop before all deals are played, by confidence sequences (`stats.sequential`).
 
-    width: a cell stops when its win rate's interval is at most so wide. decide: everything stops when it is
-    settled which of two entrants scores higher, on `part` of the game. every: deals between looks. level: of
-    the sequences.
+    width: a cell stops when the interval of its win rate is at most this wide. decide: all cells stop when it
+    is decided which of two entrants scores higher, on the sides of `part`. every: deals between interim
+    analyses. level: of the sequences.
     """
 
     width: float | None = Field(default=None, gt=0, lt=1)
@@ -84,7 +83,7 @@ class Stop(Part):
 
 
 class Tournament(Part):
-    """A whole tournament; see the module and ``docs/tournament.md``."""
+    """A tournament; see the module and ``docs/tournament.md``."""
 
     name: str
     title: str = ""
@@ -92,10 +91,10 @@ class Tournament(Part):
     rules: Rules = "doctor"
     entrants: dict[str, PlayerSpec]
     model: str | dict[str, Any] | None = None
-    """Of the entrants that name none."""
+    """The model of entrants that name none."""
     sides: Sides = Sides()
     mirror: bool = True
-    """Whether an entrant meets itself."""
+    """Whether an entrant plays against itself."""
     seed: int = 1
     deals: int = Field(default=100, ge=1, le=MOST)
     repeats: int = Field(default=1, ge=1, le=MOST)
@@ -105,16 +104,16 @@ class Tournament(Part):
     budget: BudgetSpec = BudgetSpec()
     behaviours: bool = False
     published: Published = Field(default_factory=list)
-    """Published round robins to set beside ours."""
+    """Published round robins to compare with."""
     village: dict[str, Any] | None = None
-    """What `--village` changes, so that it runs on the built-in player."""
+    """The changes that `--village` makes, so that it runs on the built-in player."""
     renamed: list[RenamedCondition] = Field(default_factory=list)
-    """Entrants that `-o` gave another name; written by Wolflab."""
+    """Entrants that `-o` renamed; written by Wolflab."""
 
     @model_validator(mode="before")
     @classmethod
     def _spelled_out(cls, data: Any) -> Any:
-        """A recipe alone is an entrant; the tournament's model is that of whoever names none."""
+        """A recipe's name is an entrant; entrants without a model get the tournament's."""
         if not isinstance(data, dict):
             return data
         if isinstance(data.get("rules"), dict):
@@ -190,17 +189,19 @@ class Tournament(Part):
 
     @property
     def pairs(self) -> tuple[Matchup, ...]:
-        """The cells, village by village."""
+        """The cells, ordered by who plays the village."""
         village = self.entrants if self.sides.village is None else self.sides.village
         return tuple((a, b) for a in village for b in self.werewolves if self.mirror or a != b)
 
     @property
     def werewolves(self) -> tuple[str, ...]:
-        """Who plays the Werewolves, in the file's order."""
+        """The entrants that play the Werewolves, in the file's order."""
         return tuple(self.entrants if self.sides.werewolves is None else self.sides.werewolves)
 
     def experiment(self, where: str = "tournament") -> Experiment:
-        """The experiment that plays it: a condition a cell. where: named in an error."""
+        """The experiment that plays it, with a condition for each cell. where: the start of an error's
+        sentence.
+        """
         players = {
             name: entrant.model_dump(mode="json", exclude_unset=True)
             for name, entrant in self.entrants.items()
@@ -218,7 +219,7 @@ class Tournament(Part):
             "renamed": [each.model_dump() for each in self.renamed],
         }
         if self.stop is not None:
-            data["redraw_void"] = False  # looks are taken at deals, and a replacement would have another's
+            data["redraw_void"] = False  # interim analyses go by deals, and a replacement has another deal
         return checked(data, where=where)
 
 
@@ -228,8 +229,8 @@ class Tournament(Part):
 def load_tournament(source: str | Path, overrides: Sequence[str] = (), village: bool = False) -> Tournament:
     """Read a tournament: a path, or the name of a shipped one.
 
-    overrides: as for an experiment ("deals=10"); a first part that is no field of the file is taken as an
-    entrant ("vanilla.model=…"). village: apply the file's `village` part.
+    overrides: as for an experiment ("deals=10"); a first part that is no field of the file names an entrant
+    ("vanilla.model=…"). village: apply the file's `village` part.
     """
     data, where = read_fields(source, "tournament")
     if "entrants" not in data:
@@ -258,7 +259,7 @@ def make_tournament(
     changes = changes_of(overrides)
     by = of_games(changes, Tournament, ("rules", "entrants", "model"))
     changed = _changed(values, changes)
-    changed["title"] = retitled(changed.get("title"), changes, by)
+    changed["title"] = changed_title(changed.get("title"), changes, by)
     made = _checked(changed, where)
     if changes and not given_anew(changes, "entrants"):
         before = as_written(lambda some: _checked(_changed(values, some), where), changes)
@@ -272,7 +273,7 @@ def make_tournament(
             others = [other["others"] for other in was.values()]
             differing = (one for one in mine if any(other.get(one) != mine[one] for other in others))
             own[name] = {"others": {one: mine[one] for one in differing}}
-        names = names_now({name: [name] for name in now}, was, now, own)
+        names = new_names({name: [name] for name in now}, was, now, own)
         if names := {old: name for old, name in names.items() if name != old}:
             made = _checked(_called(changed, names, by), where)
     if not made.experiment(where).built_in and village:
@@ -303,7 +304,7 @@ def _checked(values: Mapping[str, Any], where: str) -> Tournament:
 
 
 def _called(values: Mapping[str, Any], names: Names, changes: Sequence[str]) -> dict[str, Any]:
-    """Plain values of a tournament with entrants under their new names, wherever a field names them."""
+    """Plain values of a tournament with the entrants' new names in every field that names them."""
     sides, stop = dict(values.get("sides") or {}), values.get("stop")
     for side, entrants in sides.items():
         sides[side] = None if entrants is None else [names.get(name, name) for name in entrants]
@@ -321,7 +322,7 @@ def _called(values: Mapping[str, Any], names: Names, changes: Sequence[str]) -> 
 def from_flags(
     entrants: Sequence[str], model: str | None, rules: str | None, deals: int | None
 ) -> dict[str, Any]:
-    """Plain values of a tournament written as flags. entrants: ``[NAME=]PLAYER`` each (see `by_name`)."""
+    """Plain values of a tournament from flags. entrants: each ``[NAME=]PLAYER`` (see `by_name`)."""
     players: dict[str, Any] = {}
     for given in entrants:
         short, braces, _ = given.partition("@{")

@@ -1,1 +1,1 @@
-"""What a run has to tell: its games for the measures, and what stands beside the summary."""
+"""The results of a run: its games for the measures, and what reports add to the summary."""

@@ -1,4 +1,4 @@
-"""What all calls of a run cost, as its report says, added up without reading its games."""
+"""The cost of all calls of a run, as in its report, without reading its games."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..storage.store import Store, asker
 
 
 def run_cost(store: Store) -> Cost:
-    """What all calls of a run of games cost."""
+    """The cost of all calls of a run of games."""
     prices = {name: prices_of(store.experiment, name) for name in store.experiment.conditions}
     spent, costless = store.spent_by(), store.costless()
 
@@ -25,9 +25,7 @@ def run_cost(store: Store) -> Cost:
 
 
 def cost_without_prices(calls: CallStore) -> Cost:
-    """What calls cost where no prices can be read, as of calls without games: what cost nothing has no known
-    price.
-    """
+    """The cost of calls without known prices, as of a judge: calls with cost 0 are unpriced."""
     costless = calls.costless()
     parts = ((by, unpriced(costless[who], {})) for who, by in calls.spent_by().items())
     texts = calls.spent_on_texts()
@@ -35,5 +33,5 @@ def cost_without_prices(calls: CallStore) -> Cost:
 
 
 def unpriced_texts(store: Store) -> bool:
-    """Whether texts were embedded by a server whose price is not known."""
+    """Whether a server without a known price embedded texts."""
     return bool(store.spent_on_texts().tokens) and None in embedder_prices(store.experiment).values()

@@ -1,6 +1,6 @@
-"""In which settings conditions differ: what an arm's name stands for, read from its experiment.
+"""The settings in which conditions differ, from their experiments.
 
-Conditions of several experiments can be compared too. Settings are data; what both have is left out.
+Conditions of several experiments can be compared too. Equal settings are left out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _POOL = ("pool", "games_of", "grow", "games")
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """A condition of an experiment, under the name that it is shown by."""
+    """A condition of an experiment, with the name for reports."""
 
     name: str
     experiment: Experiment
@@ -30,9 +30,9 @@ class Arm:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting that differs: its value here and the baseline's; None where it is not set.
+    """One differing setting: its value here and the baseline's; None if it is not set.
 
-    alone: the value here says it all, as of what the baseline has nothing of.
+    alone: only the value here is shown, because the baseline has no such setting.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class SettingsPlace:
-    """Settings of the rules, of players (where: of which) or, with no such name, of the experiment."""
+    """Settings of the rules, of players (where: their places) or, if `where` is empty, of the experiment."""
 
     where: tuple[str, ...]
     settings: tuple[Setting, ...]
@@ -51,7 +51,7 @@ class SettingsPlace:
 
 @dataclass(frozen=True, slots=True)
 class Differs:
-    """How a condition differs from the baseline, place by place. Empty for the baseline and its like."""
+    """The differences of a condition from the baseline, by place. Empty for an equal one."""
 
     condition: str
     baseline: str
@@ -59,7 +59,7 @@ class Differs:
 
 
 def sources(experiment: Experiment) -> tuple[str, ...]:
-    """The conditions that are there for others to learn from and for nothing else."""
+    """The conditions that only provide experience for others."""
     lent = {spec.games_of for name in experiment.conditions for spec in experiment.experience(name)}
     drawn = [*experiment.curve.points, experiment.curve.baseline] if experiment.curve else []
     wanted = {*_compared(experiment), *drawn, *(experiment.planted.conditions if experiment.planted else ())}
@@ -67,8 +67,8 @@ def sources(experiment: Experiment) -> tuple[str, ...]:
 
 
 def baseline_of(experiment: Experiment) -> str:
-    """The condition that others are compared with: as said, or the first that is no source alone. Where they
-    are compared in pairs, the first that another is compared with.
+    """The condition that others are compared with: the file's, or the first that is not only a source. For
+    comparison in pairs, the first baseline.
     """
     alone = sources(experiment)
     named = [name for name in experiment.conditions if name not in alone]
@@ -78,7 +78,7 @@ def baseline_of(experiment: Experiment) -> str:
 
 
 def _compared(experiment: Experiment) -> list[str]:
-    """The conditions that the file names among those compared."""
+    """The conditions that the file names in comparisons."""
     base = experiment.baseline
     if isinstance(base, dict):
         return [*base, *base.values()]
@@ -86,7 +86,7 @@ def _compared(experiment: Experiment) -> list[str]:
 
 
 def differences(arms: Sequence[Arm], baseline: str) -> tuple[Differs, ...]:
-    """Each arm against the one of that name."""
+    """The differences of each arm from the one of that name."""
     base = next(arm for arm in arms if arm.name == baseline)
     return tuple(Differs(arm.name, baseline, tuple(_between(arm, base))) for arm in arms)
 
@@ -103,7 +103,7 @@ def _between(arm: Arm, base: Arm) -> list[SettingsPlace]:
 
 
 def _amount(arm: Arm) -> PlainSettings:
-    """How much is played, of which deals, and what is asked beside the game."""
+    """The numbers of games and deals, and the probes."""
     condition = arm.experiment.conditions[arm.condition]
     return {
         "deals": condition.deals or arm.experiment.deals,
@@ -114,7 +114,7 @@ def _amount(arm: Arm) -> PlainSettings:
 
 
 def _changes(mine: PlainSettings, theirs: PlainSettings) -> tuple[Setting, ...]:
-    """Each that differs."""
+    """The differing settings."""
     return tuple(
         Setting(name, mine.get(name), theirs.get(name))
         for name in dict.fromkeys((*mine, *theirs))
@@ -126,7 +126,7 @@ def _changes(mine: PlainSettings, theirs: PlainSettings) -> tuple[Setting, ...]:
 
 
 def _players(mine: Mapping[str, PlayerSpec], theirs: Mapping[str, PlayerSpec]) -> list[SettingsPlace]:
-    """What differs, place by place; places that differ alike stand together."""
+    """The differences by place; places with equal ones are joined."""
     places: list[SettingsPlace] = []
     for place in sorted(dict.fromkeys((*mine, *theirs)), key=lambda place: place != "others"):
         settings = tuple(_player(_at(mine, place), _at(theirs, place)))
@@ -139,7 +139,7 @@ def _players(mine: Mapping[str, PlayerSpec], theirs: Mapping[str, PlayerSpec]) -
 
 
 def _at(cast: Mapping[str, PlayerSpec], place: str) -> PlayerSpec | None:
-    """Who plays in a place that the cast may name by something wider."""
+    """The player at a place, which the cast may name by a wider place."""
     wider = [place]
     if place in ROLES:
         wider.append("werewolves" if ROLES[place].wolf else "village")
@@ -151,7 +151,7 @@ def _player(mine: PlayerSpec | None, theirs: PlayerSpec | None) -> list[Setting]
         return [Setting("played by", None if mine is None else _who(mine), alone=True)]
     settings = [*_changes(_model(mine), _model(theirs)), *_recipe(mine, theirs)]
     others = ("model", "recipe", "experience")
-    # A policy that is not named is the one that ships for the recipe.
+    # Without a name, the policy is the shipped one of the recipe.
     ours, base = (
         {**_less(spec.model_dump(), others), "policy": policy_name_of(spec)} for spec in (mine, theirs)
     )
@@ -160,13 +160,13 @@ def _player(mine: PlayerSpec | None, theirs: PlayerSpec | None) -> list[Setting]
 
 
 def _who(spec: PlayerSpec) -> tuple[str, ...]:
-    """Model, where there is one, and recipe, by their names."""
+    """The names of the model, if there is one, and the recipe."""
     model = _model(spec)["model"]
     return (model, spec.recipe_name) if model else (spec.recipe_name,)
 
 
 def _model(spec: PlayerSpec) -> PlainSettings:
-    """Name and settings of a model, its name first; how it is reached and paid decides nothing."""
+    """The name and settings of a model, without connection and price."""
     settings = spec.model if isinstance(spec.model, dict) else {"model": spec.model}
     return {"model": None, **_less(settings, tuple(REACHED_BY))}
 
@@ -178,7 +178,7 @@ def _recipe(mine: PlayerSpec, theirs: PlayerSpec) -> list[Setting]:
     settings: list[Setting] = []
     if ours["name"] != base["name"]:
         settings.append(Setting("recipe", ours["name"], base["name"]))
-        # Beside another recipe, only what was changed in either is a setting of somebody's.
+        # Between different recipes, only changed fields are settings.
         changed = {
             name for spec in (mine, theirs) if isinstance(spec.recipe, dict) for name in _flat(spec.recipe)
         }
@@ -187,7 +187,7 @@ def _recipe(mine: PlayerSpec, theirs: PlayerSpec) -> list[Setting]:
     for change, names in (("without", less - more), ("with", more - less)):
         if names:
             settings.append(Setting(change, tuple(sorted(names)), alone=True))
-    # A field of a stage says nothing where the other has no such stage: that it has none is told.
+    # A missing stage is listed, so the fields of the other's stage are left out.
     one_sided = [name for name in {*ours, *base} if "." in name and (name not in ours or name not in base)]
     left_out = ("name", "without", *one_sided)
     return [*settings, *_changes(_less(ours, left_out), _less(base, left_out))]
@@ -198,16 +198,14 @@ def _less(values: PlainSettings, names: Sequence[str]) -> PlainSettings:
 
 
 def _fields(spec: PlayerSpec) -> dict[str, Any]:
-    """A recipe's fields; of `random` and of a person, which have none, the name; of an own agent what it is
-    given.
-    """
+    """A recipe's fields; for `random` and a person the name; for an own agent its settings."""
     if spec.own is not None:
         return {"name": spec.own.name, **spec.own.settings}
     return {"name": spec.recipe_name} if spec.language is None else _flat(spec.language.as_dict())
 
 
 def _flat(values: PlainSettings) -> dict[str, Any]:
-    """Stages laid out: {deduce: {alpha: 6}} is {deduce: yes, deduce.alpha: 6}."""
+    """Flattened stages: {deduce: {alpha: 6}} becomes {deduce: yes, deduce.alpha: 6}."""
     flat: dict[str, Any] = {}
     for name, value in values.items():
         if isinstance(value, Mapping):

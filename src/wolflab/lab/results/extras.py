@@ -1,6 +1,6 @@
-"""What a report tells beside its summary: what arms differ in, who only lends games, interviews, learning
-curves, what was chosen, how different candidates are, players whose replies are mostly unusable, comparisons
-that were asked for and could not be made. Read from a run; every number is an `Estimate` or a count.
+"""What a report has in addition to its summary: differences of arms, source conditions, interviews, learning
+curves, choices, diversity of candidates, players with mostly unusable replies, comparisons that could not be
+made. It is read from a run; every number is an `Estimate` or a count.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ...metrics.shapes import Summary
 from ...usage import AttemptTotals
 from ..plans.specs import RenamedCondition
 from ..runs.counting import rows_of
-from ..storage.call_store import Begun
+from ..storage.call_store import RunStart
 from ..storage.store import Store
 from ..studies.training import TrainedGame, trained_games
 from .differences import Arm, Differs, baseline_of, differences, sources
@@ -30,7 +30,7 @@ from .unusable_players import UnusablePlayer, unusable_entrants, unusable_player
 class Uncompared:
     """Measures of the experiment's `contrasts` that are not compared.
 
-    alone: there is one condition, and no other to compare it with; else no two have them on the same deals.
+    alone: there is only one condition; else no two conditions have them on the same deals.
     """
 
     measures: tuple[str, ...]
@@ -39,12 +39,11 @@ class Uncompared:
 
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """See the module. sources: conditions that are there for others to learn from and for nothing else.
+    """See the module. sources: conditions that only provide experience for others.
 
-    begun: when and with which version. players, rules: who plays, and by which rules. renamed: conditions
-    that `-o` gave another name, or made of several. estimated: a sentence for each model whose tokens no
-    server counted. attempts: those of calls that brought no reply. trained: of a study, games with whose
-    cards somebody had trained.
+    begun: date and version. renamed: conditions that `-o` renamed or merged. estimated: a sentence for each
+    model whose tokens no server counted. attempts: those without a reply. trained: games of a study whose
+    cards a person had trained with.
     """
 
     sources: tuple[str, ...] = ()
@@ -60,12 +59,12 @@ class Extras:
     renamed: tuple[RenamedCondition, ...] = ()
     estimated: tuple[str, ...] = ()
     attempts: AttemptTotals = field(default_factory=AttemptTotals)
-    begun: tuple[Begun, ...] = ()
+    begun: tuple[RunStart, ...] = ()
     trained: tuple[TrainedGame, ...] = ()
 
 
 def extras(store: Store, summary: Summary) -> Extras:
-    """Of one run. summary: its numbers, which tell what could be compared."""
+    """The extras of one run. summary: its numbers."""
     experiment = store.experiment
     arms = [Arm(name, experiment, name) for name in experiment.conditions]
     return replace(
@@ -82,9 +81,9 @@ def extras(store: Store, summary: Summary) -> Extras:
 
 
 def extras_of_all(stores: Sequence[Store], summary: Summary, contrasts: Sequence[str] = ()) -> Extras:
-    """Of several runs side by side; conditions are named as in `summaries.compared`.
+    """The extras of several runs; conditions are named as in `summaries.compared`.
 
-    contrasts: measures that were asked for beside those that the runs name.
+    contrasts: requested measures in addition to those of the runs.
     """
     each = [_under(store.path.name, _read(store)) for store in stores]
     all_of: dict[str, Any] = {
@@ -114,7 +113,7 @@ def extras_of_all(stores: Sequence[Store], summary: Summary, contrasts: Sequence
 
 
 def extras_of_tournament(store: Store) -> Extras:
-    """Of a tournament's run: who plays, and whose replies are mostly unusable."""
+    """The extras of a tournament's run: its players, and those with mostly unusable replies."""
     return Extras(
         unusable_players=unusable_entrants(store),
         estimated=tuple(dict.fromkeys(store.uncounted().values())),
@@ -136,14 +135,14 @@ _READ = (
     "estimated",
     "trained",
 )
-"""What is read of each run by itself."""
+"""The fields that are read for each run separately."""
 
 
 def _read(store: Store) -> Extras:
     chosen, diverse = studied(store)
     return Extras(
         sources=sources(store.experiment),
-        # Read from records, and none where nothing of it was asked for.
+        # Reads records, so only if the experiment asks for it.
         interviews=_interviews(store) if store.experiment.interview else (),
         growth=_growths(store),
         unusable_players=unusable_players_of(store),
@@ -156,7 +155,7 @@ def _read(store: Store) -> Extras:
 
 
 def _under(run: str, extras: Extras) -> Extras:
-    """The same with the run's name before every condition's."""
+    """The extras with the run's name before every condition's."""
 
     def named(row: Any) -> Any:
         if isinstance(row, str):
@@ -174,7 +173,7 @@ def _under(run: str, extras: Extras) -> Extras:
 
 
 def _interviews(store: Store) -> tuple[InterviewRows, ...]:
-    """Read from records: what players said stands in no row."""
+    """The interviews, from records, because rows have no texts."""
     asked: dict[str, list[tuple[int, int, Sequence[InterviewGiven]]]] = {}
     for game in store.games("done"):
         asked.setdefault(game.condition, []).append(
@@ -219,7 +218,7 @@ def _growths(store: Store) -> tuple[Growth, ...]:
 
 
 def uncompared(asked: Sequence[str], summary: Summary, alone: bool) -> Uncompared | None:
-    """The measures asked for that are not compared, and why. alone: see `Uncompared`."""
+    """The requested measures that are not compared. alone: see `Uncompared`."""
     there = {contrast.metric for contrast in summary.contrasts}
     missing = tuple(name for name in dict.fromkeys(asked) if name not in there)
     return Uncompared(missing, alone) if missing else None

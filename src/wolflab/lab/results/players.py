@@ -1,8 +1,6 @@
-"""Who plays, and by which rules: of every condition, place by place, the model, the recipe and the settings
-that matter.
+"""The players and rules of every condition: by place, the model, the recipe and the important settings.
 
-Read from what a run was to play, so that it is the same while the run goes on. How a model is reached is no
-part of it.
+It is read from the experiment, so it does not change during the run. Connections of models are left out.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from ...metrics.tournament import pair_of
 from ...models.catalog import BUILT_IN
 from ...rules import PRESETS, SHERIFF, Ruleset
 from ..plans.experiment import REACHED_BY, Experiment
-from ..plans.matching import model_name, who_sits
+from ..plans.matching import model_name, players_at_seats
 from ..plans.policies import policy_name_of
 from ..plans.specs import PlayerSpec
 from ..runs.tournament_games import is_tournament
@@ -26,9 +24,9 @@ from ..storage.store import Store
 
 @dataclass(frozen=True, slots=True)
 class PlacePlayer:
-    """One player. conditions: where it plays (none: in all of them); place: at which seats ("": an entrant).
+    """One player. conditions: those in which it plays (empty: all); place: its seats ("": an entrant).
 
-    model: "" for a player without one. settings: by name, what is set and decides what it says.
+    model: "" for a player without one. settings: by name, those that affect its replies.
     """
 
     conditions: tuple[str, ...]
@@ -40,8 +38,8 @@ class PlacePlayer:
 
 @dataclass(frozen=True, slots=True)
 class RulesPlayed:
-    """Rules by which games were played. conditions: which (none: all of them). changed: switches that are not
-    as in the preset, and what they are.
+    """The rules of some conditions. conditions: empty: all. changed: switches that differ from the preset,
+    with values.
     """
 
     conditions: tuple[str, ...]
@@ -50,7 +48,7 @@ class RulesPlayed:
 
 
 def rules_played(store: Store, under: str = "") -> tuple[RulesPlayed, ...]:
-    """The rules of a run, those of its first conditions first. under: stands before conditions' names."""
+    """The rules of a run, in the order of its conditions. under: a prefix of conditions' names."""
     experiment = store.experiment
     found: dict[Ruleset, list[str]] = {}
     for condition in experiment.conditions:
@@ -66,7 +64,7 @@ def rules_played(store: Store, under: str = "") -> tuple[RulesPlayed, ...]:
 
 
 def players_of(store: Store, under: str = "") -> tuple[PlacePlayer, ...]:
-    """Everybody who plays in a run; of a tournament, its entrants. under: stands before conditions' names."""
+    """The players of a run; of a tournament, its entrants. under: a prefix of conditions' names."""
     experiment, version = store.experiment, store.meta("wolflab") or "?"
     if is_tournament(store):
         entrants: dict[str, PlayerSpec] = {}
@@ -80,7 +78,7 @@ def players_of(store: Store, under: str = "") -> tuple[PlacePlayer, ...]:
 
 
 def _grouped(experiment: Experiment, version: str, under: str) -> tuple[PlacePlayer, ...]:
-    """Whoever plays in every condition comes first; the others as their conditions do."""
+    """The players, first those of all conditions, then the others in the order of conditions."""
     found: dict[tuple[str, bytes], tuple[PlayerSpec, list[str]]] = {}
     for condition in experiment.conditions:
         for place, spec in _sitting(experiment, condition).items():
@@ -96,10 +94,11 @@ def _grouped(experiment: Experiment, version: str, under: str) -> tuple[PlacePla
 
 
 def _sitting(experiment: Experiment, condition: str) -> dict[str, PlayerSpec]:
-    """The places of a condition at which anybody sits."""
+    """The places of a condition with a seat."""
     cast = experiment.cast(condition)
     taken = {
-        next(place for place in places if place in cast) for places, _ in who_sits(experiment, condition)
+        next(place for place in places if place in cast)
+        for places, _ in players_at_seats(experiment, condition)
     }
     return {place: spec for place, spec in cast.items() if place in taken}
 

@@ -1,7 +1,7 @@
-"""What became of replies to recorded prompts: shares by kind of task, with intervals over games, and the
-differences between models on the same prompts.
+"""Outcomes of replies to recorded prompts: shares by kind of task, with intervals over games, and differences
+between models on the same prompts.
 
-It knows what was asked and replied, and asks nobody.
+It only evaluates stored replies, without calls.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ from ..runs.asked_again import REPLY_OUTCOMES, AskedAgain, ReplyOutcome
 
 ALL = "all tasks"
 VALID: frozenset[ReplyOutcome] = frozenset(("legal", "illegal"))
-"""Outcomes of replies that have the form that was asked for."""
+"""Outcomes of replies with the required form."""
 LEGAL: frozenset[ReplyOutcome] = frozenset(("legal",))
 
 
 @dataclass(frozen=True, slots=True)
 class TaskOutcomes:
-    """One kind of task (or all) as one model replied to it. counts: replies by outcome. waiting: without one.
+    """The outcomes of one model for one kind of task (or all). counts: replies by outcome. waiting: prompts
+    without a reply.
 
-    valid: the share of replies that have the form asked for. legal: of the replies that were to choose an
-    option, those that choose a legal one; of no unit where no task is to choose.
+    valid: the share of replies with the required form. legal: the share of legal choices among replies that
+    choose an option; without units if there are none.
     """
 
     task: str
@@ -41,8 +42,8 @@ class TaskOutcomes:
 
 @dataclass(frozen=True, slots=True)
 class ModelOutcomes:
-    """One model. tasks: all of them first, then each. valid, legal: its shares less those of the first model,
-    on the prompts that both replied to; None for the first model.
+    """One model. tasks: first all of them, then each. valid, legal: its shares minus the first model's, on
+    prompts that both replied to; None for the first model.
     """
 
     model: str
@@ -52,12 +53,12 @@ class ModelOutcomes:
 
     @property
     def instrument(self) -> bool:
-        """Whether it is the built-in player: it shows that the instruments work, and no more."""
+        """Whether it is the built-in player, so that the results only check the instruments."""
         return self.model.partition("(")[0] == BUILT_IN
 
 
 def reply_outcomes(asked: AskedAgain) -> tuple[ModelOutcomes, ...]:
-    """The numbers of what was replied so far, by model."""
+    """The outcomes of all replies so far, by model."""
     found: list[ModelOutcomes] = []
     names = list(asked.replies)
     tasks = list(dict.fromkeys(prompt.task for prompt in asked.prompts))
@@ -94,7 +95,7 @@ def _share(asked: AskedAgain, model: str, places: Sequence[int], good: frozenset
 def _by_game(
     asked: AskedAgain, models: Sequence[str], places: Sequence[int], good: frozenset[ReplyOutcome]
 ) -> dict[str, dict[int, tuple[float, float]]]:
-    """Model → game → (good replies, replies), of the prompts that all of these models replied to."""
+    """Model → game → (good replies, replies), for prompts that all these models replied to."""
     sums: dict[str, dict[int, tuple[float, float]]] = {model: {} for model in models}
     for place in places:
         replies = {model: asked.replies[model][place] for model in models}
@@ -123,5 +124,5 @@ def _difference(
 
 
 def _in_games(estimate: Estimate) -> Estimate:
-    """In words of games, which are what `stats` calls deals."""
+    """The estimate with games as units, which `stats` calls deals."""
     return replace(estimate, note=estimate.note.replace("deal", "game"))

@@ -1,7 +1,7 @@
-"""What a report studies beside who wins: what was chosen in certain situations, how different candidates are.
+"""The report's studies of choices in certain situations and of the diversity of candidates.
 
-Read from a run's finished games, where its experiment asks for it. Candidates are embedded with the players'
-own embedder; vectors of one that has to be paid for are kept with the run.
+They use a run's finished games, if its experiment asks for them. Candidates are embedded with the players'
+own embedder; paid vectors are cached in the run.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from ...metrics.choices import Choices, StudiedDecision, choice_rows
 from ...metrics.diversity import CandidateSet, Diversity, diversity_rows, offers_of
 from ...models.embedders import Embedder
 from ...models.embedders.base import Vectors
-from ..plans.matching import alike_rows
+from ..plans.matching import matched_rows
 from ..runs.casting import PlayerBuilder
 from ..runs.counting import rows_of
 from ..storage.store import GameRow, Store
 from .differences import baseline_of
 
 _AT_ONCE = 1000
-"""Texts that are embedded together."""
+"""The number of texts in one call of an embedder."""
 
 
 def studied(store: Store) -> tuple[tuple[Choices, ...], tuple[Diversity, ...]]:
-    """Both studies of a run; empty where they are not asked for. No record is read where neither is."""
+    """Both studies of a run; empty if not asked for. Records are read only if necessary."""
     experiment = store.experiment
     if not experiment.choices and not experiment.diversity:
         return (), ()
@@ -40,11 +40,11 @@ def studied(store: Store) -> tuple[tuple[Choices, ...], tuple[Diversity, ...]]:
             for study in experiment.choices:
                 decided[study].setdefault(game.condition, []).append((game.deal, row.choices[study]))
     offered: dict[str, list[tuple[int, CandidateSet]]] = {}
-    if experiment.diversity:  # read from records: what players offered stands in no row
+    if experiment.diversity:  # from records, because rows have no candidates
         for game in games:
             offers = offers_of(store.record(game.id), candidates_of)
             offered.setdefault(game.condition, []).extend((game.deal, offer) for offer in offers)
-    baseline, published = baseline_of(experiment), alike_rows(experiment, experiment.published)
+    baseline, published = baseline_of(experiment), matched_rows(experiment, experiment.published)
     chosen = tuple(
         choices
         for study, by_condition in decided.items()
@@ -54,14 +54,16 @@ def studied(store: Store) -> tuple[tuple[Choices, ...], tuple[Diversity, ...]]:
 
 
 def candidates_of(player: Mapping[str, Any]) -> int:
-    """For how many candidates the model of a player, as a header describes it, is asked. Fixed intents: 0."""
+    """The number of candidates that a player's model is asked for, from its description in the header. 0 for
+    fixed intents.
+    """
     recipe = player.get("recipe")
     stage = Recipe.of(recipe).propose if isinstance(recipe, Mapping) else None
     return 0 if stage is None or stage.source != "model" else stage.candidates
 
 
 def _in_order(store: Store) -> list[GameRow]:
-    """Finished games, condition by condition as the experiment lists them."""
+    """Finished games in the order of the experiment's conditions."""
     place = {name: k for k, name in enumerate(store.experiment.conditions)}
     rows = store.games("done")
     return sorted(rows, key=lambda row: (place[row.condition], row.deal, row.repeat))
@@ -82,7 +84,7 @@ async def _diverse(store: Store, offered: dict[str, list[tuple[int, CandidateSet
 
 
 async def _vectors(embedder: Embedder, texts: Sequence[str]) -> dict[str, Vectors]:
-    """A vector for each different text."""
+    """Text → vector."""
     different = list(dict.fromkeys(texts))
     vectors: dict[str, Vectors] = {}
     for at in range(0, len(different), _AT_ONCE):

@@ -1,4 +1,4 @@
-"""From a store to what the metrics compute from."""
+"""Computes summaries of runs from their stores."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...rules import Ruleset
 from ...usage import Usage
 from ..experience.run_pools import draw_of
 from ..plans.experiment import Experiment
-from ..plans.matching import alike_rows
+from ..plans.matching import matched_rows
 from ..plans.prices import prices_of, unpriced
 from ..runs.counting import rows_of
 from ..storage.store import Store, StudySitting
@@ -22,7 +22,7 @@ from .differences import baseline_of, sources
 
 
 def games(store: Store) -> Iterator[GameResult]:
-    """Every planned game of a run, whatever became of it, with its row. Of a study, those that count."""
+    """Every planned game of a run, of any status, with its row. In a study, only those that count."""
     experiment = store.experiment
     drawn = {
         name: next((spec for spec in experiment.experience(name) if spec.draws > 1), None)
@@ -34,7 +34,7 @@ def games(store: Store) -> Iterator[GameResult]:
         sat.setdefault(sitting.game, []).append(sitting)
     planned = [game for game in store.games() if game.id not in sat or sat[game.id][0].place]
     for game, row in zip(planned, rows_of(store, planned), strict=True):
-        spec, calls = drawn[game.condition], store.came_to(game.id)
+        spec, calls = drawn[game.condition], store.game_totals(game.id)
         yield GameResult(
             game.condition,
             game.deal,
@@ -52,20 +52,20 @@ def games(store: Store) -> Iterator[GameResult]:
 
 
 def _instrument(store: Store) -> bool | None:
-    """As the games say (None), or, while none is over, as the experiment says."""
+    """None: decided by the games; while none is over, by the experiment."""
     over = any(game.over for game in store.games())
     return None if over else store.experiment.built_in
 
 
 def summary(store: Store) -> Summary:
-    """All numbers of a run, with the published tables that its experiment names."""
+    """The summary of a run, with the published tables of its experiment."""
     experiment = store.experiment
     found = summarise(
         games(store),
         title=experiment.title or experiment.name,
         description=_described(experiment),
         instrument=_instrument(store),
-        published=alike_rows(experiment, experiment.published),
+        published=matched_rows(experiment, experiment.published),
         planted=None
         if experiment.planted is None
         else {
@@ -82,7 +82,9 @@ def summary(store: Store) -> Summary:
 
 
 def _described(experiment: Experiment) -> str:
-    """The source; and where the players know of the experimenter's stops, which 002's do not."""
+    """The experiment's source, and the conditions whose players know of the experimenter's stops, unlike in
+    002.
+    """
     rules = {name: experiment.ruleset(name) for name in experiment.conditions}
     stops: dict[str, Callable[[Ruleset], bool]] = {
         "with its Sheriff": lambda r: r.sheriff != "none" and r.sheriff_death == "stop",
@@ -105,10 +107,10 @@ def _curve(experiment: Experiment) -> Curve | None:
 
 
 def compared(stores: Sequence[Store], contrasts: Sequence[str] = ()) -> Summary:
-    """Several runs side by side, each condition under its run's name, compared on the deals they share.
+    """The summary of several runs, with conditions under their run's name, compared on common deals.
 
-    contrasts: measures to compare them on, beside those that the runs name. Raises StoreError for fewer than
-    two runs, and for runs that did not deal the same cards; ExperimentError for an unknown measure.
+    contrasts: measures to compare them on, in addition to the runs' own. Raises StoreError for fewer than two
+    runs, and for runs with different cards; ExperimentError for an unknown measure.
     """
     if len(stores) < 2:
         raise StoreError("compare takes two runs or more; one alone is shown by: wolflab report RUN")
@@ -143,13 +145,13 @@ def compared(stores: Sequence[Store], contrasts: Sequence[str] = ()) -> Summary:
 
 
 def _with_texts(found: Summary, stores: Sequence[Store]) -> Summary:
-    """With what embedding texts took."""
+    """The summary with the usage of embedding."""
     embedded = sum((store.spent_on_texts() for store in stores), Usage())
     return replace(found, embedded=embedded, embedded_unpriced=any(map(unpriced_texts, stores)))
 
 
 def _cards(store: Store) -> tuple[int, list[tuple[str, int]]]:
-    """What decides a run's deals."""
+    """The seed and roles, which decide a run's deals."""
     experiment = store.experiment
     rules = experiment.ruleset(next(iter(experiment.conditions)))
     return experiment.seed, list(rules.roles.items())

@@ -1,8 +1,8 @@
-"""Players most of whose replies could not be used, or most of whose decisions were stand-ins: one rule, which
-page and terminal, their tables, the alarm while a run goes on and the exit code follow.
+"""Players with mostly unusable replies or mostly stand-in decisions: one rule for page, terminal, tables,
+warnings during a run and the exit code.
 
-A player is judged condition by condition, over all its games there: void ones too, and those that are not
-over. Conditions in which it fails in the same way are told together.
+A player is judged by condition, over all its games there, including void and unfinished ones. Conditions with
+the same failure are joined.
 """
 
 from __future__ import annotations
@@ -20,19 +20,18 @@ from ..storage.store import Store
 from .unusable_replies import ErrorSummary, Tally
 
 MANY = 50
-"""Replies from which a rate of unusable ones is taken for more than bad luck."""
+"""The fewest replies for a warning during a run."""
 MANY_DECISIONS = 20
-"""The same for decisions. Each takes several calls, and one whose reply could be mended was asked again."""
+"""The same for decisions. Each takes several calls, with retries."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnusablePlayer:
-    """A player (model and recipe) of whose replies more than half could not be used, in each of `conditions`.
+    """A player (model and recipe) with more than half of its replies unusable in each of `conditions`.
 
-    replies, unusable: over these conditions. often: how many times `reason`. run: the path of its run.
-    everywhere: these are all conditions of the run. decisions: it is the player's decisions that are counted,
-    and more than half of them were stand-ins; `replies` are then its decisions. entrants: of a tournament,
-    those that it plays for.
+    replies, unusable: over these conditions. reason: the most frequent one; often: its count. run: the path
+    of its run. everywhere: these are all conditions of the run. decisions: the numbers are of decisions, more
+    than half of which were stand-ins. entrants: of a tournament, those that it plays for.
     """
 
     player: str
@@ -50,9 +49,9 @@ class UnusablePlayer:
 def unusable_players(
     errors: ErrorSummary, replies: int = 1, decisions: int = 1
 ) -> tuple[UnusablePlayer, ...]:
-    """Whose replies fail so far, then whose decisions do though its replies do not.
+    """The players with mostly unusable replies so far, then those with only mostly stand-in decisions.
 
-    replies, decisions: how many it takes, over the conditions in which the player fails, to be told.
+    replies, decisions: the fewest of them in the failing conditions.
     """
     every = tuple(errors.store.experiment.conditions)
     found: dict[tuple[bool, str], dict[str, Tally]] = {}
@@ -74,12 +73,14 @@ def unusable_players(
 
 
 def unusable_players_of(store: Store) -> tuple[UnusablePlayer, ...]:
-    """Of a run as it is stored, however few the replies. Only records of suspect conditions are read."""
+    """The unusable players of a stored run, for any number of replies. Only records of suspect conditions are
+    read.
+    """
     games = store.games()
     suspects = {
         game.condition
         for game, row in zip(games, rows_of(store, games), strict=True)
-        if (store.came_to(game.id) if row is None else any(2 * bad > all_ for bad, all_ in _counts(row)))
+        if (store.game_totals(game.id) if row is None else any(2 * bad > all_ for bad, all_ in _counts(row)))
     }
     if not suspects:
         return ()
@@ -88,7 +89,9 @@ def unusable_players_of(store: Store) -> tuple[UnusablePlayer, ...]:
 
 
 def unusable_entrants(store: Store) -> tuple[UnusablePlayer, ...]:
-    """Of a tournament's run: each with the entrants that it plays for, as a finished game of a cell tells."""
+    """The unusable players of a tournament, with the entrants that they play for, from a finished game of
+    each cell.
+    """
     games = {game.condition: game.id for game in store.games("done")}
     found = []
     for unusable in unusable_players_of(store):
@@ -107,7 +110,7 @@ def unusable_entrants(store: Store) -> tuple[UnusablePlayer, ...]:
 
 
 def _counts(row: MeasureRow) -> Iterator[tuple[float, float]]:
-    """(those without use, all) of each player's replies, then of its decisions, in one game."""
+    """(unusable, all) of each player's replies, then of its decisions, in one game."""
     for number, measure in enumerate(SPLITS.values()):
         if measure.name in ("invalid_by_player", "stand_ins_by_player"):
             for _, sums in row.parts.get(number, ()):

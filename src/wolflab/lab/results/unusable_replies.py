@@ -1,10 +1,10 @@
-"""Which replies of a run could not be used, by condition and player, of games that are over and that are not.
-Beside them, how many decisions were taken for a player by what stands in for an unusable reply: of a player
-that makes ten calls a decision, one unusable call in ten can mean that it decides nothing.
+"""The unusable replies of a run, by condition and player, in finished and unfinished games, and the number of
+decisions by stand-ins: for a player with ten calls a decision, one unusable call in ten can mean that it
+decides nothing.
 
-A finished game's record notes them. Of an unfinished one only the calls are there, without the questions
-that they answer. So it is played again up to where its calls end, and each reply on file is read once more as
-the players read it. No model is asked, no text is embedded anew, and nothing is written down.
+A finished game's record has them. An unfinished game has only calls, without their questions. So it is
+replayed up to the end of its calls, and each stored reply is parsed again as the players parse it. No model
+is called, no text is embedded, and nothing is written.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from ...text.replies.parsed import Problem
 from ..plans.specs import PERSON
 from ..runs.casting import PlayerBuilder
 from ..runs.game import prepare
-from ..runs.replay import silenced
+from ..runs.replay import without_model
 from ..storage.embedding_cache import CachedEmbedder, WrappedEmbedder
 from ..storage.store import GameRow, Place, Store
 
 SHOWN = 200
-"""How much of an unusable reply is kept, in characters (as much as a `Mistake` keeps)."""
+"""The most characters of an unusable reply (as in a `Mistake`)."""
 
 
 class Unusable(NamedTuple):
-    """One reply that could not be used. model: who gave it; attempt: from 0; reply: how it began. taken: it
-    held several answers, and nothing was asked after it: so far the last of them is taken.
+    """One unusable reply. attempt: from 0; reply: its start. taken: it has several answers, and no retry
+    followed, so the last answer is taken so far.
     """
 
     model: str
@@ -53,10 +53,9 @@ class Unusable(NamedTuple):
 
 @dataclass(slots=True)
 class Tally:
-    """What a player's replies come to. replies: calls answered; reasons: why so many could not be used.
+    """Counts of a player's replies. replies: their number; reasons: reason → unusable replies.
 
-    decisions: turns that took a call, probes among them; stand_ins: why so many of these had no usable reply,
-    so that something stood in for it.
+    decisions: turns that took a call, including probes; stand_ins: reason → decisions by a stand-in.
     """
 
     replies: int = 0
@@ -66,27 +65,27 @@ class Tally:
 
     @property
     def unusable(self) -> int:
-        """Replies that could not be used."""
+        """The number of unusable replies."""
         return self.reasons.total()
 
     @property
     def mostly_unusable(self) -> bool:
-        """Whether more than half of the replies could not be used."""
+        """Whether more than half of the replies are unusable."""
         return 2 * self.unusable > self.replies > 0
 
     @property
     def mostly_stood_in_for(self) -> bool:
-        """Whether more than half of the decisions were stand-ins."""
+        """Whether more than half of the decisions are stand-ins."""
         return 2 * self.stand_ins.total() > self.decisions
 
     def decided(self, invalid: str | None) -> None:
-        """Count a decision. invalid: why there was no usable reply to it, or None."""
+        """Count a decision. invalid: why there was no usable reply, or None."""
         self.decisions += 1
         if invalid is not None:
             self.stand_ins[invalid] += 1
 
     def add(self, other: Tally) -> None:
-        """Take in another's replies and decisions."""
+        """Add another tally."""
         self.replies += other.replies
         self.reasons.update(other.reasons)
         self.decisions += other.decisions
@@ -95,8 +94,8 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class RepliesOnFile:
-    """What an unfinished game's calls hold. tallies: of the replies that were read, and of the decisions that
-    they were enough for, by player; filed: how many calls there are.
+    """The replies of an unfinished game. tallies: by player, of the replies that were read and the decisions
+    that they complete; filed: the number of calls.
     """
 
     tallies: Mapping[PlayerLabel, Tally]
@@ -105,14 +104,14 @@ class RepliesOnFile:
 
     @property
     def read(self) -> int:
-        """How many replies were read."""
+        """The number of replies that were read."""
         return sum(tally.replies for tally in self.tallies.values())
 
 
 class ErrorSummary:
-    """The tally of a run that may be going on: games that are over are read once. Close it when done.
+    """The tally of a run that may be running: finished games are read once. Close it when done.
 
-    conditions: of these alone; None: of all.
+    conditions: only these; None: all.
     """
 
     def __init__(self, store: Store, conditions: Collection[str] | None = None) -> None:
@@ -128,11 +127,11 @@ class ErrorSummary:
         self.close()
 
     def close(self) -> None:
-        """Let go of the run's vectors."""
+        """Close the run's vectors."""
         self._builder.close_cache()
 
     def tally(self) -> dict[tuple[str, PlayerLabel], Tally]:
-        """By condition and player, over all games with calls on file."""
+        """(condition, player) → tally, over all games with calls."""
         tallies: dict[tuple[str, PlayerLabel], Tally] = {}
         for row in self.store.games():
             if row.condition in self._conditions:
@@ -149,10 +148,10 @@ class ErrorSummary:
         return self.unfinished(row).tallies
 
     def unfinished(self, row: GameRow) -> RepliesOnFile:
-        """The replies on file of a game that is not over; of those asked for at once, all but a few are read.
+        """The stored replies of an unfinished game; of simultaneous requests almost all are read.
 
-        What cannot be played again (calls of another version, say) is not read, nor is a game of somebody's
-        own agents: to read a run, no code is run that it names.
+        A game that cannot be replayed (such as one of another version) is not read, nor is a game with users'
+        own agents: reading a run must not run code that it names.
         """
         filed = self.store.calls(row.id)
         calls = _StoredCalls(filed)
@@ -168,8 +167,8 @@ class ErrorSummary:
 
 
 def of_record(record: GameRecord) -> dict[PlayerLabel, Tally]:
-    """A finished game's replies and decisions by player, as its record tells them. Of agents without a model
-    those of somebody's own alone can fail, and have decisions.
+    """A finished game's replies and decisions by player, from its record. Of agents without a model only
+    users' own ones can fail and have decisions.
     """
     tallies: dict[PlayerLabel, Tally] = {}
     for turn in (*record.turns, *record.probes):
@@ -185,11 +184,13 @@ def of_record(record: GameRecord) -> dict[PlayerLabel, Tally]:
 
 
 class _EndOfCalls(Exception):
-    """What is asked for is not on file: here the game stopped."""
+    """The requested call is not stored: the game stopped here."""
 
 
 class _StoredCalls(NoCallCache):
-    """`models.calls.CallCache` over the calls of a game that stopped: reads each as it is asked for."""
+    """A `models.calls.CallCache` of an unfinished game's calls, which parses each reply when it is
+    requested.
+    """
 
     def __init__(self, filed: Mapping[str, StoredCall]) -> None:
         self._filed = filed
@@ -197,10 +198,10 @@ class _StoredCalls(NoCallCache):
         self._read: dict[str, tuple[PlayerLabel, Unusable | None]] = {}
         self._decided: list[tuple[PlayerLabel, str | None]] = []
         self.ended = False
-        """Whether anybody asked for a call that is not on file."""
+        """Whether a call was requested that is not stored."""
 
     def get(self, request: Request) -> StoredCall:
-        """The call on file, judged; `_EndOfCalls` where there is none."""
+        """The stored call, counted; `_EndOfCalls` if there is none."""
         filed = self._filed.get(request.key)
         if filed is None:
             raise _EndOfCalls
@@ -224,30 +225,30 @@ class _StoredCalls(NoCallCache):
         raise AssertionError(f"{request.key} was asked of a model while a game was only read")
 
     def casting(self, casting: Casting) -> Casting:
-        """The same players, who stop where the calls end instead of asking anybody."""
+        """The same players, but they stop where the calls end."""
 
         def seat(dealing: Dealing) -> Sequence[Player]:
             players = casting(dealing)
             self._labels = [player_label(player.describe()) for player in players]
             return [
-                replace(silenced(player, _KeptOrEnd), agent=_Stopping(player.agent, self))
+                replace(without_model(player, _KeptOrEnd), agent=_Stopping(player.agent, self))
                 for player in players
             ]
 
         return seat
 
     def watch(self, events: Sequence[Event], log: Log, turns: Sequence[Turn]) -> None:
-        """`match.Match.watch`: with the batch over in which calls ended, so is the game."""
+        """`match.Match.watch`: ends the game after the batch in which the calls ended."""
         if self.ended:
             raise _EndOfCalls
         self._decided += [(self._labels[turn.ask.seat], turn.invalid) for turn in turns if turn.calls]
 
     def forget(self) -> None:
-        """The call read last answered another request than the one it was read for."""
+        """Drop the last call, which belongs to another request."""
         self._read.popitem()
 
     def replies(self) -> RepliesOnFile:
-        """What was read, in the order of the game."""
+        """The replies that were read, in the order of the game."""
         tallies: dict[PlayerLabel, Tally] = {}
         for player, unusable in self._read.values():
             tally = tallies.setdefault(player, Tally())
@@ -264,7 +265,7 @@ class _StoredCalls(NoCallCache):
 
 
 class _Stopping:
-    """An agent whose turn ends with its calls, so that the others asked at the same time are still read."""
+    """An agent whose turn ends with its calls, so that simultaneous turns are still read."""
 
     instant = True
 
@@ -286,7 +287,7 @@ class _Stopping:
 
 
 class _KeptOrEnd(WrappedEmbedder):
-    """An embedder that gives what the run has kept, and ends the turn where a vector would cost anything."""
+    """An embedder with the run's stored vectors; it ends the turn if a vector would cost money."""
 
     instant = True
 

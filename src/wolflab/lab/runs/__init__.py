@@ -1,1 +1,1 @@
-"""Games played and accounted for: players cast, games run, resumed, counted, played back."""
+"""Runs: casting players, playing and resuming games, counting measures, replaying."""

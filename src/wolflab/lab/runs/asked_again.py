@@ -1,8 +1,8 @@
-"""The prompts of a run's games put to other models: how many replies could be used as they came.
+"""Sends the prompts of a run's games to other models, and counts how many replies are usable.
 
-The games are played back, and the requests that their players made are asked again, in the same words and
-with the same sampling. Every first attempt counts, and nothing is asked a second time. The run is only read:
-the replies are on file in a directory of their own, as a judge's are.
+The games are replayed, and their players' requests are sent again, in the same words and with the same
+sampling. Only first attempts are sent, without retries. The run is only read: the replies are stored in a
+directory of their own, like a judge's.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ from ...text.replies.parsed import Problem
 from ...text.replies.thoughts import without_thoughts
 from ..storage.store import GameRow, Store
 from .batch import BatchResult, CallBatch, single_call
-from .decisions import in_turn
+from .decisions import round_robin
 from .replay import erased_requests, requests
 
 ReplyOutcome = Literal["legal", "illegal", "unreadable", "none"]
-"""What a game would make of a reply. legal: it would be taken as it is. illegal: it can be read, and chooses
-what the rules do not allow, such as a vote for the dead. unreadable: it has not the form that was asked for.
-none: there is no reply, or it was cut.
+"""How a game would read a reply. legal: it can be used as it is. illegal: it can be read, but chooses what
+the rules do not allow, such as a vote for the dead. unreadable: it does not have the required form. none:
+there is no reply, or it was cut.
 """
 REPLY_OUTCOMES: tuple[ReplyOutcome, ...] = get_args(ReplyOutcome)
 GAMES = 100
-"""Games of a run that prompts are drawn from, at most."""
+"""The most games of a run that prompts are drawn from."""
 _TASKS: Mapping[type, str] = {
     Plan: "plan",
     Propose: "candidates",
@@ -63,14 +63,15 @@ _TASKS: Mapping[type, str] = {
     Extract: "advice",
     Interview: "interview",
 }
-"""What tasks other than acting are called."""
+"""The names of tasks other than acting."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedPrompt:
-    """A request of a game, first attempt. game: its number in the run. task: the kind of task, in words.
+    """The first attempt of a request in a game. game: its number in the run. task: the kind of task, in
+    words.
 
-    request: as it is asked again. question: what it asks, by which its reply is read.
+    request: as it is sent again. question: by which the reply is parsed.
     """
 
     game: int
@@ -80,25 +81,25 @@ class RecordedPrompt:
 
     @property
     def acts(self) -> bool:
-        """Whether one of the ask's options is to be chosen, so that a reply may be legal or not."""
+        """Whether the reply chooses one of the ask's options, so that it may be legal or not."""
         task = self.question.task
         return isinstance(task, Decide | Propose) and task.ask.options is not None
 
     @property
     def name(self) -> str:
-        """Of this very prompt: 32 hex digits of what the call is for, and of all that is asked."""
+        """32 hex digits that identify the prompt: a hash of the call's key and the request."""
         said = f"{self.request.key}|{self.request.digest(False)}"
         return blake2b(said.encode(), digest_size=16).hexdigest()
 
     @property
     def free(self) -> RecordedPrompt:
-        """The same words without the JSON schema that is sent along with them."""
+        """The same prompt without its JSON schema."""
         words = replace(self.request, asked=self.request.words._replace(schema=None))
         return replace(self, request=words)
 
 
 class PromptReply(NamedTuple):
-    """What a model replied to a prompt. why: what is wrong with it; "" where nothing is."""
+    """A model's reply to a prompt. why: what is wrong with it, or ""."""
 
     text: str
     finish: Finish
@@ -108,26 +109,27 @@ class PromptReply(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class AskedAgain(BatchResult):
-    """Prompts and what each model replied to them.
+    """Prompts and each model's replies.
 
-    replies: by model, as the prompts; None for one that waits.
+    replies: by model, in the order of the prompts; None where there is no reply yet.
     """
 
     prompts: tuple[RecordedPrompt, ...]
     replies: Mapping[str, tuple[PromptReply | None, ...]]
 
 
-# -- which prompts ----------------------------------------------------------------------------
+# -- sampling prompts -------------------------------------------------------------------------
 
 
 def sample_prompts(
     store: Store, n: int, seed: int = 1, tasks: Collection[str] = ()
 ) -> tuple[RecordedPrompt, ...]:
-    """`n` recorded prompts, or all where there are fewer: kinds of tasks take turns, and so do games.
+    """`n` recorded prompts, or all if there are fewer, taken in turn from the kinds of tasks and from the
+    games.
 
-    The same run and seed give the same prompts, and fewer are the beginning of more. Games without an end,
-    and those in which words were erased, are left out. tasks: these kinds alone. WolflabError for a run or
-    kinds without a prompt.
+    The same run and seed give the same prompts, and a smaller sample is the start of a larger one. Unfinished
+    games, and those in which words were erased, are left out. tasks: only these kinds. WolflabError for a run
+    or kinds without a prompt.
     """
     rows = sorted((row for row in store.games() if row.over), key=lambda row: _rank(seed, row.id))
     kept = islice((row for row in rows if not store.record(row.id).erased), GAMES)
@@ -139,27 +141,27 @@ def sample_prompts(
         for task, found in by_task.items():
             found.sort(key=lambda prompt: _rank(seed, prompt.name))
             pools.setdefault(task, []).append(found)
-    for task, games in pools.items():  # another order for each, so that many games are met
+    for task, games in pools.items():  # another order for each task, so that many games are used
         games.sort(key=lambda found: _rank(seed, task, found[0].game))
-    wanted = {task: list(in_turn(pools[task])) for task in sorted(pools) if not tasks or task in tasks}
+    wanted = {task: list(round_robin(pools[task])) for task in sorted(pools) if not tasks or task in tasks}
     if unknown := [task for task in tasks if task not in pools]:
         known = ", ".join(sorted(pools)) or "none"
         raise WolflabError(f"{store.path}: no prompt has the task {unknown[0]!r}; its tasks are: {known}")
     if not wanted:
         raise WolflabError(f"{store.path}: {_nothing(store, bool(rows))}")
-    return tuple(islice(in_turn(wanted.values()), n))
+    return tuple(islice(round_robin(wanted.values()), n))
 
 
 def without_schema(prompts: Sequence[RecordedPrompt], specs: Sequence[Spec]) -> tuple[RecordedPrompt, ...]:
-    """The prompts in words alone; WolflabError where a model is told nothing in words."""
+    """The prompts without schemas; WolflabError for the built-in player, which reads no words."""
     if any(name_and_settings(spec)[0].partition("(")[0] == BUILT_IN for spec in specs):
         raise WolflabError(f"model {BUILT_IN!r}: it is told nothing in words; leave out --free, or it")
     return tuple(prompt.free for prompt in prompts)
 
 
 def _prompts(store: Store, row: GameRow) -> list[RecordedPrompt]:
-    """The first attempts of a game's requests, in the order in which they were made, without those that held
-    words which were erased.
+    """The first attempts of a game's requests, in the order in which they were made, without those with
+    erased words.
     """
     gone = erased_requests(store, row)
     return [
@@ -191,9 +193,9 @@ def _rank(*purpose: object) -> bytes:
 
 
 def outcome_of(question: Question, response: Response) -> tuple[ReplyOutcome, str]:
-    """What becomes of a first reply in the game, and what is wrong with it ("" for nothing).
+    """How the game would read a first reply, and what is wrong with it (or "").
 
-    Candidates that are fewer than asked for are legal, as the game takes them in the end. Several different
+    Fewer candidates than asked for are legal, because the game accepts them in the end. Several different
     answers are unreadable.
     """
     answer = parse(question, response.text, response.finish)
@@ -206,7 +208,7 @@ def outcome_of(question: Question, response: Response) -> tuple[ReplyOutcome, st
 
 
 async def ask_again(batch: CallBatch, prompts: Sequence[RecordedPrompt]) -> AskedAgain:
-    """Put the prompts to each model of a batch, one model after another."""
+    """Send the prompts to each model of a batch, one model after another."""
     asked = {
         model.name: [single_call(one.name, model, one.request) for one in prompts] for model in batch.models
     }

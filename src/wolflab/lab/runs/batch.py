@@ -1,8 +1,8 @@
-"""A batch: items put to models outside games, and their answers on file.
+"""A batch: items that models answer outside games, with the answers stored in a directory.
 
-An evaluation, a judge, recorded prompts, a generator of questions are sources of items and readers of
-replies. A batch has the rest: the directory, the budget, what it will take, how far it is, how it goes on,
-and why an item has no answer. It knows calls, models and budgets, and nothing of what is asked.
+An evaluation, a judge, recorded prompts and a generator of questions make items and read replies. The batch
+does the rest: directory, budget, forecast, progress, resuming, and the reason why an item has no answer. It
+knows calls, models and budgets, and nothing of the content.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ..storage.run_files import new_directory
 from .work import How, check_models, work
 
 AT_ONCE = 64
-"""Requests in work at once; calls in flight are limited for each endpoint as well."""
+"""Concurrent requests; each endpoint limits its calls in flight too."""
 T = TypeVar("T")
 Total = TypeVar("Total", CallTotals, Usage)
 
@@ -45,9 +45,9 @@ Total = TypeVar("Total", CallTotals, Usage)
 class BatchItem(Generic[T]):
     """One item as an asker (`work.Asker`).
 
-    name: of the asker, by which its calls are on file. model: who is asked, first of all. ask: makes the
-    calls and reads them. retries: so often a reply that cannot be used is asked for again. answer: what `ask`
-    returned, once it is over. how, why: it could not be asked.
+    name: of the asker of its calls. model: the one that is called first. ask: makes the calls and reads the
+    replies. retries: the number of retries for an unusable reply. answer: the result of `ask`. how, why: set
+    if the item could not be finished.
     """
 
     def __init__(
@@ -60,30 +60,30 @@ class BatchItem(Generic[T]):
         self.why = ""
 
     def attach(self, home: CallStore) -> None:
-        """Take up the calls on file."""
+        """Load the stored calls."""
         filed, self.how = home.filed(self.name), None
         self.file, self.begun = StoredCallCache(home, self.name, filed), bool(filed)
 
     async def go(self) -> None:
-        """Ask what is not on file, and put the calls away."""
+        """Make the calls that are not stored, and store them."""
         self.answer = await self.ask(self.file)
         self.file.keep()
         self.over = True
 
     def stop(self, how: How, why: str) -> None:
-        """Keep why it is not over."""
+        """Keep the reason why it is not finished."""
         self.how, self.why = how, why
 
     async def next_request(self, filed: Mapping[str, StoredCall]) -> Request | None:
-        """The first request that is not on file; None where all are, or one was made in other words."""
+        """The first request that is not stored; None if all are, or if a stored one differs."""
         file = _NextRequest(filed)
-        with suppress(NotStored, CassetteMismatch):  # `go` tells of the second
+        with suppress(NotStored, CassetteMismatch):  # `go` raises the second
             await self.ask(file)
         return file.request
 
 
 class _NextRequest(Cassette):
-    """What is on file, and the first request that is not."""
+    """A cassette that notes the first request that is not stored."""
 
     request: Request | None = None
 
@@ -97,7 +97,7 @@ class _NextRequest(Cassette):
 
 
 def single_call(name: str, model: Model, request: Request) -> BatchItem[Response]:
-    """An item of one request, whose answer is the response. name: of the request, within the model's."""
+    """An item with one request, whose answer is the response. name: of the request, unique for the model."""
 
     async def ask(file: CallCache) -> Response:
         return (await answer(file, model, request))[1]
@@ -108,9 +108,9 @@ def single_call(name: str, model: Model, request: Request) -> BatchItem[Response
 async def ask_until_usable(
     file: CallCache, model: Model, request: Request, read: Callable[[Response], T | Problem], retries: int
 ) -> tuple[T | None, list[str]]:
-    """What a model says, and why replies before it could not be used; None where no try helped.
+    """The first usable answer, and why earlier replies could not be used; None if no reply was usable.
 
-    Each try's key ends with its number, and tells what was wrong with those before.
+    Each retry's key ends with its number, and its prompt says what was wrong with the replies before.
     """
     reasons: list[str] = []
     for attempt in range(retries + 1):
@@ -124,14 +124,14 @@ async def ask_until_usable(
     return None, reasons
 
 
-# -- what it will take ------------------------------------------------------------------------
+# -- forecast ---------------------------------------------------------------------------------
 
 
-class CallsAhead(NamedTuple):
-    """What calls to a model behind a server will take. calls: at most. least: where every reply can be used
-    at once. prompt: tokens, as they are estimated. reply: tokens at most; None where nothing limits them.
-    usd: at most, but for what estimates miss; None without a price, and for replies without a limit.
-    dearest: USD of a million of its dearer tokens. elsewhere: the server is on another machine.
+class CallsForecast(NamedTuple):
+    """A forecast for a model behind a server. calls: the most. least: the number if every reply is usable.
+    prompt: estimated tokens. reply: the most tokens; None without a limit. usd: the most, apart from errors
+    of estimates; None without a price or a limit. dearest: USD per million of its more expensive tokens.
+    elsewhere: the server is on another machine.
     """
 
     model: str
@@ -144,22 +144,22 @@ class CallsAhead(NamedTuple):
     elsewhere: bool
 
 
-class Size(NamedTuple):
-    """Tokens of a request. prompt: as estimated. reply: at most, as it asks itself; None without a limit."""
+class RequestSize(NamedTuple):
+    """Tokens of a request. prompt: estimated. reply: the limit that it sets; None without one."""
 
     prompt: int
     reply: int | None
 
 
 _LONGEST = 10_000
-"""Characters of a reply; a prompt that asks for another one shows fewer."""
+"""The characters of an unusable reply in a retry's prompt, at most."""
 _WHY = "x" * 200
-"""In place of what is wrong with one."""
+"""Stands for the message about an unusable reply."""
 
 
-def sizes(model: Model, request: Request, retries: int, made: int = 0) -> list[Size]:
-    """Of what one reply may take: a request, and those that ask for it again. made: so many of them are on
-    file. Nothing of a model that is not behind a server.
+def sizes(model: Model, request: Request, retries: int, made: int = 0) -> list[RequestSize]:
+    """The sizes of a request and its retries. made: the number of them that are stored. Empty for a model
+    that is not behind a server.
     """
     if not isinstance(model, ServerModel):
         return []
@@ -170,12 +170,13 @@ def sizes(model: Model, request: Request, retries: int, made: int = 0) -> list[S
         for attempt in range(made, retries + 1)
     )
     return [
-        Size(estimate_texts(text for _, text in one.words.messages), one.sampling.max_tokens) for one in tries
+        RequestSize(estimate_texts(text for _, text in one.words.messages), one.sampling.max_tokens)
+        for one in tries
     ]
 
 
-def ahead_of(model: Model, asked: Sequence[Size], least: int) -> list[CallsAhead]:
-    """What these calls to a model will take; nothing of no calls. least: see `CallsAhead`."""
+def calls_forecast(model: Model, asked: Sequence[RequestSize], least: int) -> list[CallsForecast]:
+    """The forecast for these calls to a model; empty without calls. least: see `CallsForecast`."""
     if not asked or not isinstance(model, ServerModel):
         return []
     settings = model.settings
@@ -185,33 +186,33 @@ def ahead_of(model: Model, asked: Sequence[Size], least: int) -> list[CallsAhead
     usd = None if price is None or reply is None else price.cost(prompt, reply)
     away = is_elsewhere(host_of(model.name, settings.base_url))
     dearest = 0.0 if price is None else max(price.input, price.output)
-    return [CallsAhead(model.name, len(asked), least, prompt, reply, usd, dearest, away)]
+    return [CallsForecast(model.name, len(asked), least, prompt, reply, usd, dearest, away)]
 
 
 # -- the batch --------------------------------------------------------------------------------
 
 
 class BatchWatcher:
-    """Who is told how a batch fares; this one tells nobody."""
+    """Receives the events of a batch; this base class ignores them."""
 
-    def ahead(self, calls: Sequence[CallsAhead]) -> None:
-        """What it will take, before it begins; an error that is raised leaves all as it was."""
+    def ahead(self, calls: Sequence[CallsForecast]) -> None:
+        """The forecast, before the batch starts; an error raised here cancels it."""
 
     def begun(self, path: Path) -> None:
-        """It begins, or goes on, in this directory."""
+        """The batch starts, or continues, in this directory."""
 
     def progress(self, who: str, over: int, planned: int) -> None:
-        """So many of so many requests to a model, or to a judge, are done with."""
+        """`over` of `planned` requests to a model or a judge are done."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BatchResult:
-    """What every batch says of itself, beside its answers.
+    """What every batch reports in addition to its answers.
 
-    path: its directory. spent: by model, what all calls ever made there come to. waiting: items without an
-    answer, and why the first has none. overspent: limit that is spent ("tokens", "usd") → a sentence.
-    described: each model's settings; addresses: their servers. adaptations: what endpoints forced us to
-    change.
+    path: its directory. spent: totals of all calls in the directory, by model. waiting: the number of items
+    without an answer; why: the first one's reason. overspent: exceeded limit ("tokens", "usd") → a sentence.
+    described: each model's settings; addresses: their servers. adaptations: changes of requests that
+    endpoints made necessary.
     """
 
     path: Path = Path()
@@ -231,10 +232,10 @@ class BatchResult:
 
 @dataclass(frozen=True)
 class CallBatch:
-    """Models that are to answer, and the directory of their answers.
+    """The models that answer, and the directory of their answers.
 
-    path: the directory, new or to be gone on with; None: a new one under runs/, called `name`. judge: reads
-    what the others said. budget: of all of them.
+    path: the directory, new or to continue; None: a new one under runs/, named after `name`. judge: grades
+    the others' answers. budget: shared by all.
     """
 
     path: Path | None
@@ -253,8 +254,8 @@ class CallBatch:
         watcher: BatchWatcher | None = None,
         name: str = "batch",
     ) -> CallBatch:
-        """Of models as experiments name them; WolflabError for one that is named twice. limits: tokens and
-        USD, what was spent in the directory before counted in.
+        """A batch for models as in experiments; WolflabError for a duplicate. limits: tokens and USD,
+        including what was spent in the directory before.
         """
         for model, n in Counter(name_and_settings(spec)[0] for spec in specs).items():
             if n > 1:
@@ -270,16 +271,16 @@ class CallBatch:
 
     @contextmanager
     def on_file(self) -> Iterator[CallStore | None]:
-        """What is on file before it begins; None where nothing is."""
+        """The stored calls before it starts, or None."""
         if self.path is None or not (self.path / "run.sqlite").is_file():
             yield None
         else:
             with CallStore.open_for_reading(self.path) as home:
                 yield home
 
-    async def left(self, items: Sequence[BatchItem[Any]]) -> tuple[list[CallsAhead], list[Model]]:
-        """What the items will take that are not answered on file, and who is to be asked."""
-        left: dict[int, list[list[Size]]] = {}
+    async def left(self, items: Sequence[BatchItem[Any]]) -> tuple[list[CallsForecast], list[Model]]:
+        """The forecast for the items without a stored answer, and the models that they call."""
+        left: dict[int, list[list[RequestSize]]] = {}
         with self.on_file() as home:
             askers = set() if home is None else {*home.askers()}
             for item in items:
@@ -292,23 +293,22 @@ class CallBatch:
         ahead = [
             one
             for model in asked
-            for one in ahead_of(model, [*chain(*left[id(model)])], len(left[id(model)]))
+            for one in calls_forecast(model, [*chain(*left[id(model)])], len(left[id(model)]))
         ]
         return ahead, [model for model in self.everybody if asked and model in (*asked, self.judge)]
 
     @asynccontextmanager
     async def begin(
-        self, facts: Mapping[str, str], ahead: Sequence[CallsAhead], asked: Sequence[Model]
+        self, facts: Mapping[str, str], ahead: Sequence[CallsForecast], asked: Sequence[Model]
     ) -> AsyncIterator[CallStore]:
-        """Tell what it will take, try the models that are to be asked, and open the directory. At the end the
-        models are closed.
+        """Report the forecast, check the models, and open the directory. On exit the models are closed.
 
-        facts: what decides the answers; StoreError for a directory that was begun with others. Where they do
-        not tell the model, further ones may join, each with its own settings.
+        facts: all that decides the answers; StoreError for a directory with other ones. If they do not name
+        the model, more models may be added later, each with its own settings.
         """
         try:
             self.watcher.ahead(ahead)
-            with suppress(BudgetExceeded):  # a spent budget leaves items waiting, as it does later
+            with suppress(BudgetExceeded):  # a spent budget leaves items waiting, here as later
                 await check_models(asked)
             path = self.path or new_directory(Path("runs"), self.name)
             with CallStore.begin(path, facts) as home:
@@ -322,7 +322,7 @@ class CallBatch:
                 await model.close()
 
     def _keep_settings(self, home: CallStore) -> None:
-        """Keep with which settings each model is asked; StoreError where one was asked otherwise."""
+        """Keep the settings of each model; StoreError if they have changed."""
         for model in self.everybody:
             described = msgspec.json.encode(model.describe(), order="sorted").decode()
             home.remember(f"model {model.name}", described)
@@ -333,9 +333,10 @@ class CallBatch:
                 )
 
     async def work(self, home: CallStore, items: Sequence[BatchItem[Any]], who: str) -> None:
-        """Let them go. Those on file come first: they cost nothing, so no spent budget may stop them.
+        """Run the items. Those with stored calls come first: they cost nothing, so a spent budget must not
+        stop them.
 
-        A spent budget, a failing server and a request refused for good leave items waiting.
+        A spent budget, a failing server and a permanently refused request leave items waiting.
         """
         for item in items:
             item.attach(home)
@@ -372,12 +373,12 @@ class CallBatch:
 
 
 def result_on_file(home: CallStore) -> dict[str, Any]:
-    """Those fields of a `BatchResult` that its directory tells."""
+    """The fields of a `BatchResult` that are read from its directory."""
     return {"path": home.path, "spent": by_model(home.spent_by())}
 
 
 def by_model(by_asker: Mapping[str, Mapping[str, Total]]) -> dict[str, Total]:
-    """What the calls of all askers come to, by model."""
+    """The totals of all askers, by model."""
     found: dict[str, Total] = {}
     for by in by_asker.values():
         for model, total in by.items():

@@ -1,4 +1,4 @@
-"""From an experiment's words to players: models are built once a run, agents once a recipe."""
+"""Builds players from specifications: each model once per run, each agent once per recipe."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ from ..storage.store import Place
 
 @dataclass(frozen=True, slots=True)
 class _Role:
-    """A player of the cast, and what it may learn from."""
+    """A player of the cast, and its experience settings."""
 
     player: Player
     experience: ExperienceSpec | None
 
 
 class Players:
-    """Players from their specifications; each model and each embedder is made once."""
+    """Builds players from specifications; each model and each embedder is built once."""
 
     def __init__(self, budget: Budget | None = None) -> None:
         self._budget = budget
@@ -53,9 +53,9 @@ class Players:
         self._embedders: dict[bytes, Embedder] = {}
 
     def made(self, spec: PlayerSpec, policy: Policy | None = None) -> Player:
-        """The player that a specification describes; `policy` in place of the one that it names.
+        """The player of a specification, with `policy` instead of its own.
 
-        Raises ExperimentError for an agent of somebody's own that cannot be made.
+        Raises ExperimentError for a user's own agent that cannot be built.
         """
         if spec.recipe == PERSON:
             return Player(Person(spec.person), self._people())
@@ -109,22 +109,21 @@ class Players:
 
 
 def _key(spec: Any) -> bytes:
-    """By which the same settings are known again."""
+    """A key that is equal for equal settings."""
     return msgspec.json.encode(spec, order="sorted")
 
 
 def budget_of(experiment: Experiment, spent: Spent) -> Budget:
-    """An experiment's budget, of which so much is spent."""
+    """An experiment's budget, with what is already spent."""
     return Budget(experiment.budget.tokens, experiment.budget.usd, *spent)
 
 
 class PlayerBuilder(Players):
-    """All models, embedders, agents and pools of one run of one experiment, shared between its games.
+    """All models, embedders, agents and pools of a run, shared by its games.
 
-    home: the run's directory, where vectors and pools are kept; None for a game that is not kept. spent:
-    tokens and USD so far, which the budget counts (`Store.spent`), or that budget itself, where others of the
-    run share it. reading: the run is only read, and nothing is to be kept there. table: where people sit, if
-    any do. tell: hears of servers that give no answer.
+    home: the run's directory for vectors and pools; None for a game that is not kept. spent: tokens and USD
+    so far (`Store.spent`), or a budget that is shared. reading: write nothing to the directory. table: the
+    table of people, if any play. tell: called with a sentence when a server does not answer.
     """
 
     def __init__(
@@ -136,7 +135,7 @@ class PlayerBuilder(Players):
         table: PeopleTable | None = None,
         tell: Callable[[str], None] | None = None,
     ) -> None:
-        # Even where no call is made, so that a price that the budget needs is missed at once.
+        # Built even if no call is made, so that a missing price that the budget needs is reported at once.
         budget = spent if isinstance(spent, Budget) else budget_of(experiment, spent)
         super().__init__(None if reading else budget)
         self.experiment = experiment
@@ -152,28 +151,28 @@ class PlayerBuilder(Players):
 
     @property
     def budget(self) -> Budget:
-        """What all of its models share."""
+        """The budget that all models share."""
         return self._budget or Budget()
 
     def check_refused(self, condition: str) -> None:
-        """Raise ModelRefused where a model of that condition's players answers nobody."""
+        """Raise ModelRefused if a model of the condition refuses all requests."""
         for role in self.cast(condition).values():
             if isinstance(role.player.model, ServerModel):
                 role.player.model.check_refused()
 
     @property
     def models(self) -> list[Model]:
-        """Every model built so far."""
+        """All models built so far."""
         return list(self._models.values())
 
     def all_models(self) -> list[Model]:
-        """Every model of every condition, built now where it was not yet."""
+        """All models of all conditions, built now if necessary."""
         for condition in self.experiment.conditions:
             self.cast(condition)
         return self.models
 
     def lacking_key(self, players: Iterable[tuple[str, PlayerSpec]]) -> list[str]:
-        """Which of these players, each with its name, have a model that needs a key that is not set."""
+        """The names of those players whose model needs an API key that is not set."""
         return list(dict.fromkeys(name for name, spec in players if spec.model and self._keyless(spec.model)))
 
     def _keyless(self, spec: str | dict[str, Any]) -> bool:
@@ -182,11 +181,11 @@ class PlayerBuilder(Players):
 
     @property
     def instant(self) -> bool:
-        """Whether nobody built so far ever waits."""
+        """Whether no player built so far waits for a server."""
         return all(player.instant for player in self._players.values())
 
     def player(self, spec: PlayerSpec) -> Player:
-        """The player that a specification describes, before it has seen any experience."""
+        """The player of a specification, without experience."""
         try:
             key = _key(spec.model_dump())
         except TypeError:
@@ -214,7 +213,7 @@ class PlayerBuilder(Players):
         return PersonModel(self._table, resolve("village"))
 
     def _new_embedder(self, spec: str | Mapping[str, Any]) -> Embedder:
-        """Vectors that cost more than reading them are kept with the run."""
+        """An embedder; vectors that are slow or paid for are cached in the run."""
         made = super()._new_embedder(spec)
         if made.name == "hashing" or self._home is None:
             return made
@@ -224,8 +223,8 @@ class PlayerBuilder(Players):
         return CachedEmbedder(made, self._cache)
 
     async def check_embedders(self) -> None:
-        """Whether every embedder built so far has what it needs; ModelError for a package, weights or a key
-        that is missing. No server is asked: what it answers is paid for.
+        """Check the embedders built so far; ModelError for a missing package, weights or key. No server is
+        called, because that costs money.
         """
         for embedder in self._embedders.values():
             inner = embedder.inner if isinstance(embedder, CachedEmbedder) else embedder
@@ -237,7 +236,7 @@ class PlayerBuilder(Players):
                 raise ModelError(f"embedder {inner.name!r}: {needed}")
 
     def casting(self, place: Place) -> Casting:
-        """Who sits where in one game. The most particular place wins (`places_of`)."""
+        """Who sits where in one game. The most specific place wins (`places_of`)."""
         cast, rules = self.cast(place.condition), self.experiment.ruleset(place.condition)
 
         def seat(dealing: Dealing) -> list[Player]:
@@ -269,7 +268,7 @@ class PlayerBuilder(Players):
         return self._casts[condition]
 
     def _taught(self, role: _Role, place: Place, deal: str) -> Player:
-        """The player with what it may learn from in this game."""
+        """The player with the experience of this game."""
         if role.experience is None:
             return role.player
         retriever = self.pools.retriever(role.experience, place, deal, role.player.embedders["experience"])
@@ -286,7 +285,7 @@ class PlayerBuilder(Players):
         self.close_cache()
 
     def close_cache(self) -> None:
-        """Let go of the file in which vectors are kept."""
+        """Close the cache of vectors."""
         if self._cache is not None:
             self._cache.close()
             self._cache = None

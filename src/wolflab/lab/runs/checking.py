@@ -1,8 +1,7 @@
-"""Whether a model can play: it is asked what a game asks, and its replies are read as a game reads them.
+"""Checks whether a model can play, with the requests and the parser of a game.
 
-A game is rehearsed on the built-in player, and some of what its players are asked is put to the model: with
-the rules in a system role, with a schema, in a long prompt, and in a second turn, in which its own reply is
-corrected.
+A game is rehearsed on the built-in player, and some of its requests are sent to the model: with the rules in
+a system message, with a schema, in a long prompt, and in a second turn that corrects the model's reply.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ _AGAIN = "this is a test of a second turn: give the same reply once more, in the
 
 
 class CheckedReply(NamedTuple):
-    """One reply. asked: for what. response: None where none came. why: what is wrong; "" for a usable one.
-    began: how it begins.
+    """One reply. asked: the kind of request. response: None without one. why: what is wrong; "" for a usable
+    reply.
     """
 
     asked: str
@@ -40,12 +39,12 @@ class CheckedReply(NamedTuple):
 
     @property
     def began(self) -> str:
-        """The first letters of the reply."""
+        """The start of the reply."""
         return "" if self.response is None else " ".join(self.response.text.split())[:120]
 
 
 class CheckedModel(NamedTuple):
-    """What came of the check. adaptations: what the server forced us to change."""
+    """The result of a check. adaptations: changes of requests that the server made necessary."""
 
     name: str
     replies: Sequence[CheckedReply]
@@ -53,14 +52,14 @@ class CheckedModel(NamedTuple):
 
     @property
     def usable(self) -> bool:
-        """Whether all replies can be used."""
+        """Whether all replies are usable."""
         return all(not reply.why for reply in self.replies)
 
 
 async def check_in_a_game(given: str, settings: Sequence[str] = ()) -> CheckedModel:
-    """Check the model that a flag names (`model_given`). settings: as `-o` takes them.
+    """Check the model of a flag (`model_given`). settings: as for `-o`.
 
-    Raises ModelError, which says in one sentence why it cannot be reached.
+    Raises ModelError if it cannot be reached.
     """
     spec = model_given(given, settings)
     model = resolve(spec)
@@ -75,7 +74,7 @@ async def check_in_a_game(given: str, settings: Sequence[str] = ()) -> CheckedMo
 
 
 def requests_of_a_game() -> dict[str, Request]:
-    """What is asked → the longest prompt of a rehearsed game that asks for it."""
+    """Kind of request → the longest one of that kind in a rehearsed game."""
     player = {"model": {"model": "custom/rehearsed", "base_url": "http://localhost"}, "recipe": "deductive"}
     data: dict[str, Any] = {"name": "check", "rules": "sheriff", "players": {"others": player}, "deals": 1}
     [requests] = rehearse(build(data), 1, kept=10_000).requests.values()

@@ -1,8 +1,8 @@
-"""The rows of a run: what each game contributes to the measures (`metrics.rows`).
+"""Counts and stores the rows of a run: what each game contributes to the measures (`metrics.rows`).
 
-A row is counted when its game ends, by the process that played it. One that is missing, or was counted
-otherwise (a measure came, the experiment asks for more), is counted again from the record, in as many
-processes as the experiment has workers, and kept if the run can be written.
+A row is counted when its game ends, by the process that played it. A row that is missing, or of another
+version (a new measure, more options in the experiment), is counted again from the record, by the experiment's
+number of workers, and stored if the run can be written.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from ...record.sealed import WordsBySeal
 from ...usage import CallTotals
 from ..plans.experiment import Experiment
 from ..storage.packing import CallRow, Packed, pack, totals_by_model
-from ..storage.store import GameRow, KeptRow, Store
+from ..storage.store import GameRow, Store, StoredRow
 from .processes import processes
 
 _CHUNK = 100
-"""Games that a process counts at a time."""
+"""The number of games in a task for a counting process."""
 
 
-class Finished(NamedTuple):
-    """A game that is over, ready for the store."""
+class FinishedGame(NamedTuple):
+    """A finished game, ready for the store."""
 
     status: str
     packed: Packed
-    row: KeptRow
+    row: StoredRow
     words: WordsBySeal
 
 
-def asked_of(experiment: Experiment, condition: str) -> MeasuringOptions:
-    """What a condition's games are counted for beside the rest."""
+def measuring_options(experiment: Experiment, condition: str) -> MeasuringOptions:
+    """The measuring options of a condition."""
     watched = None if experiment.watched is None else experiment.ruleset(condition).seat(experiment.watched)
     return MeasuringOptions(experiment.behaviours, watched, tuple(experiment.choices))
 
@@ -48,9 +48,9 @@ def finished(
     played: Played,
     held: Sequence[CallRow],
     spent: Mapping[str, CallTotals],
-) -> Finished:
-    """What becomes of a game that was written down. held: its calls that are not committed; spent: what those
-    that are come to.
+) -> FinishedGame:
+    """Pack a played game and count its row. held: its uncommitted calls; spent: the totals of the committed
+    ones.
     """
     writer = played.writer
     assert writer is not None
@@ -58,21 +58,21 @@ def finished(
         experiment, condition, writer.record(played.log.ruleset), totals_by_model(held, spent)
     )
     status = "void" if played.outcome.void else "done"
-    return Finished(status, pack(writer.game.lines, writer.probes.lines, held), row, writer.words)
+    return FinishedGame(status, pack(writer.game.lines, writer.probes.lines, held), row, writer.words)
 
 
 def row_from_record(
     experiment: Experiment, condition: str, record: GameRecord, spent: Mapping[str, CallTotals]
-) -> KeptRow:
-    """The row of a game, from its record. spent: what its calls came to, by model."""
-    asked = asked_of(experiment, condition)
-    return KeptRow(row_version(asked), encode_row(row_of(record, asked, spent)))
+) -> StoredRow:
+    """The row of a game, from its record. spent: totals of its calls, by model."""
+    asked = measuring_options(experiment, condition)
+    return StoredRow(row_version(asked), encode_row(row_of(record, asked, spent)))
 
 
 def rows_of(store: Store, which: Sequence[GameRow]) -> Iterator[MeasureRow | None]:
-    """The row of each of these games; None for one that is not over."""
+    """The row of each of these games; None for an unfinished one."""
     experiment = store.experiment
-    needed = {name: row_version(asked_of(experiment, name)) for name in experiment.conditions}
+    needed = {name: row_version(measuring_options(experiment, name)) for name in experiment.conditions}
     versions = store.versions()
     stale = [row.id for row in which if row.over and versions.get(row.id) != needed[row.condition]]
     fresh = _counted_again(store, stale)
@@ -84,8 +84,8 @@ def rows_of(store: Store, which: Sequence[GameRow]) -> Iterator[MeasureRow | Non
 
 
 def _kept(store: Store, number: int) -> MeasureRow:
-    """A game's row as it was kept, or, where that cannot be read, counted again."""
-    kept = store.kept_row(number)
+    """A game's stored row, or, if it cannot be read, a new one."""
+    kept = store.stored_row(number)
     try:
         if kept is not None:
             return decode_row(kept.data)
@@ -95,11 +95,11 @@ def _kept(store: Store, number: int) -> MeasureRow:
 
 
 def check_row(store: Store, game: GameRow, record: GameRecord, where: str) -> None:
-    """Raise RecordError where what was kept of a game for reports is not what its record says."""
-    kept, asked = store.kept_row(game.id), asked_of(store.experiment, game.condition)
+    """Raise RecordError if a game's stored row differs from one counted from its record."""
+    kept, asked = store.stored_row(game.id), measuring_options(store.experiment, game.condition)
     if kept is None or kept.version != row_version(asked):
         return
-    if not rows_alike(decode_row(kept.data), row_of(record, asked, store.came_to(game.id))):
+    if not rows_alike(decode_row(kept.data), row_of(record, asked, store.game_totals(game.id))):
         raise RecordError(
             f"{where}: the numbers kept for reports are not those of the record: either one of the two was "
             "changed, or this wolflab counts otherwise than the one that made the run; use that one, or "
@@ -110,8 +110,8 @@ def check_row(store: Store, game: GameRow, record: GameRecord, where: str) -> No
 # -- counting again -----------------------------------------------------------------------------------
 
 
-def _counted_again(store: Store, ids: Sequence[int]) -> Mapping[int, KeptRow]:
-    """The rows of these games, from their records; kept for the next time, where that is possible."""
+def _counted_again(store: Store, ids: Sequence[int]) -> Mapping[int, StoredRow]:
+    """The rows of these games, counted from their records, and stored if possible."""
     if not ids:
         return {}
     workers = store.experiment.workers
@@ -121,12 +121,12 @@ def _counted_again(store: Store, ids: Sequence[int]) -> Mapping[int, KeptRow]:
             counted = {number: row for part in pool.map(_there, chunks) for number, row in part.items()}
     else:
         counted = _count(store, ids)
-    store.keep_rows(counted)
+    store.store_rows(counted)
     return counted
 
 
 _opened: Store | None = None
-"""Of a counting process: the run."""
+"""The run of a counting process."""
 
 
 def _open(path: Path) -> None:
@@ -134,15 +134,15 @@ def _open(path: Path) -> None:
     _opened = Store.open_for_reading(path)
 
 
-def _there(ids: Sequence[int]) -> dict[int, KeptRow]:
+def _there(ids: Sequence[int]) -> dict[int, StoredRow]:
     assert _opened is not None
     return _count(_opened, ids)
 
 
-def _count(store: Store, ids: Sequence[int]) -> dict[int, KeptRow]:
+def _count(store: Store, ids: Sequence[int]) -> dict[int, StoredRow]:
     counted = {}
     for number in ids:
-        spent = store.came_to(number)
+        spent = store.game_totals(number)
         counted[number] = row_from_record(
             store.experiment, store.game(number).condition, store.record(number), spent
         )

@@ -1,8 +1,7 @@
-"""The decisions of a recorded game: each reply with the view and the ask that it answered.
+"""Reconstructs the decisions of a recorded game: each reply with its view and ask.
 
-A record keeps what was answered; what a seat knew and which options it had follow from it. The game is
-played again through the one loop, every seat giving the reply that it gave, so that nothing here repeats
-the order of play. No model is asked, and no cassette is needed.
+A record has the replies; views and options follow from it. The game is replayed through the usual loop with
+the recorded replies, so that nothing here repeats the order of play. It needs no model and no cassette.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class RecordedDecision:
-    """One reply of a seat. view: what it knew, its own notes included; ask: with its options."""
+    """One reply of a seat. view: its view, with its own notes; ask: with its options."""
 
     turn: PastTurn
     view: View
@@ -32,10 +31,10 @@ class RecordedDecision:
 
     @property
     def situation(self) -> Situation:
-        """Everything that the seat had seen, whatever its agent made of it: no note of its own, no deduction.
+        """All that the seat had seen, without its own notes and deductions.
 
-        All lines are among the facts: for a third person nothing is still to be judged by the player. Roles
-        have their own names, also where the players were told others: that would give the variant away.
+        All lines are facts, because a third person has nothing to judge for the player. Roles have their real
+        names, even if the players saw others, which would reveal the variant.
         """
         rules = self.view.ruleset
         bare = self.view._replace(
@@ -46,7 +45,7 @@ class RecordedDecision:
 
 
 class _Playback:
-    """Holds every seat and answers as the record did."""
+    """Plays every seat with the recorded replies."""
 
     name = "playback"
     instant = True
@@ -60,7 +59,7 @@ class _Playback:
         turn = self._turns.get(ask.id)
         if turn is None or turn.action is None:
             raise RecordError(f"{self._where}: no reply to {ask.id}; check the run with wolflab verify")
-        # The cache is the live seat's: whoever reads this decision later must not find the game's end in it.
+        # The cache belongs to the live seat: later readers must not find the game's end in it.
         self.decisions.append(RecordedDecision(turn, view._replace(cache={}), ask))
         action = turn.action if turn.invalid is None else Invalid(turn.invalid)
         return Reply(action, tuple(turn.notes))
@@ -70,10 +69,9 @@ class _Playback:
 
 
 def recorded_decisions(record: GameRecord, where: str = "record") -> tuple[RecordedDecision, ...]:
-    """Every reply of every seat in the order of the game, probes left out.
+    """Every reply of every seat in the order of the game, without probes.
 
-    record: a finished game.
-    Raises RecordError where the playback leaves the record.
+    record: a finished game. Raises RecordError if the replay differs from the record.
     """
     playback = _Playback(record, where)
     header = record.header
@@ -93,8 +91,8 @@ def recorded_decisions(record: GameRecord, where: str = "record") -> tuple[Recor
     return tuple(playback.decisions)
 
 
-def in_turn(groups: Iterable[Sequence[T]]) -> Iterator[T]:
-    """The first of each group, then the second of each, and so on; a group is made when it is looked at."""
+def round_robin(groups: Iterable[Sequence[T]]) -> Iterator[T]:
+    """The first of each group, then the second of each, and so on; groups are evaluated lazily."""
     known = []
     for group in groups:
         known.append(group)

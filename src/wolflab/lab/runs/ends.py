@@ -1,7 +1,7 @@
-"""How the games of a run ended, for lists: read from the rows that are kept for reports, each once.
+"""How the games of a run ended, for lists, read once from each stored row.
 
-A row says it in a thousandth of the time in which a record is read. One that was counted by another version
-of the measures says nothing here: whoever looks on counts nothing anew and writes nothing.
+Reading a row takes a thousandth of the time of a record. A row of another version is ignored: lists count
+nothing again and write nothing.
 """
 
 from __future__ import annotations
@@ -14,30 +14,32 @@ from ...errors import RecordError
 from ...metrics.rows import decode_row, row_version
 from ..plans.experiment import Experiment
 from ..storage.overview import EndedBy, GameEnd, RunOverview
-from .counting import asked_of
+from .counting import measuring_options
 
 _BY: dict[bool | None, EndedBy] = {True: "village", False: "werewolves", None: "nobody"}
 _AGAIN = 10.0
-"""Seconds after which games whose end could not be read are looked at again: a report may count them anew."""
+"""Seconds before games whose end could not be read are tried again: a report may have counted them."""
 _MANY = 500
-"""From so many games on all rows are read at once."""
+"""From this number of games on, all rows are read at once."""
 
 
 class GameEnds:
-    """See the module. A game's end never changes, so it is kept once it is known; threads may share it."""
+    """See the module. A game's end never changes, so it is cached; threads may share it."""
 
     def __init__(self, experiment: Experiment) -> None:
-        self._needed = {name: row_version(asked_of(experiment, name)) for name in experiment.conditions}
+        self._needed = {
+            name: row_version(measuring_options(experiment, name)) for name in experiment.conditions
+        }
         self._ends: dict[int, GameEnd | None] = {}
         self._looked = 0.0
         self._lock = Lock()
 
     def __call__(self, number: int) -> GameEnd | None:
-        """See `overview.EndOf`: of a game that was looked at."""
+        """See `overview.EndOf`, for games that `look` has read."""
         return self._ends.get(number)
 
     def look(self, overview: RunOverview, ids: Sequence[int] | None = None) -> None:
-        """Learn how games ended that are not known yet: of these numbers, or all."""
+        """Read the unknown ends of games: of these numbers, or of all."""
         with self._lock:
             if time.monotonic() - self._looked > _AGAIN:
                 self._ends = {number: end for number, end in self._ends.items() if end is not None}
@@ -53,7 +55,7 @@ class GameEnds:
                 self._ends.setdefault(number, None)
 
     def unknown(self, numbers: Sequence[int]) -> int:
-        """How many of these games were looked at in vain."""
+        """The number of these games whose end could not be read."""
         return sum(self._ends.get(number) is None for number in numbers)
 
 

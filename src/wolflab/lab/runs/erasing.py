@@ -1,8 +1,8 @@
-"""A person's words are erased: from a run, from what was made of it, and from further folders.
+"""Erases a person's words from a run, from files made of it, and from more folders.
 
-The words themselves go last. So whoever is stopped in the middle runs the same command again: it still
-knows what to look for. What was sent to servers cannot be called back; to whom it was sent is kept in the
-run, so that it can be told later too.
+The words themselves are deleted last, so that an interrupted command can be run again and still knows what to
+search for. Words that were sent to servers cannot be recalled; the run keeps the receivers, so that they can
+be named later too.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ _MADE = {
     "replay": "wolflab replay {} GAME",
     "exported": "wolflab export {}",
 }
-"""Files and folders of a run that a command makes again."""
+"""Files and folders of a run that a command can make again."""
 _REMOVED = {
     ".parquet": "wolflab export RUN --as data",
     ".eval": "wolflab export RUN --to inspect",
     ".words.jsonl": "wolflab export RUN --as records",
 }
-"""Files that are removed if they hold the words, by how their names end: nothing in them can be replaced."""
+"""Suffixes of files that are removed if they contain the words, because nothing in them can be replaced."""
 _NO_WORDS = (".png", ".pdf", ".npy", ".npz", ".safetensors", ".pt", ".lock", "experiment.yaml", "study.yaml")
 _SENT = "sent before words were erased"
 _CHAINED = '{"h":"'
-"""How a line of a record begins; its hash comes next."""
+"""The start of a record's line; its hash comes next."""
 _HASH = re.compile(r"\b[0-9a-f]{32}\b")
 
 Found = Sequence[tuple[GameRow, int]]
@@ -55,8 +55,8 @@ Found = Sequence[tuple[GameRow, int]]
 
 
 class SentTo(msgspec.Struct, frozen=True, array_like=True):
-    """Who was sent prompts that held the words. host: "" where it is not known. calls: how many, by the run's
-    game, or by where else they were made; of an embedder, texts.
+    """A receiver of prompts that contained the words. host: "" if not known. calls: their number, by game or
+    other asker; for an embedder, texts.
     """
 
     name: str
@@ -65,16 +65,16 @@ class SentTo(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def left(self) -> bool:
-        """Whether it is on another machine."""
+        """Whether the receiver is on another machine."""
         return is_elsewhere(self.host)
 
 
 @dataclass
 class Erased:
     """What was erased, and what was not. statements: of the person. calls: prompts and replies of models.
-    removed: path → the command that writes it again, "" for a file that was never finished. replaced: files
-    in which the words were replaced. repeated: game → how many things that others said or noted repeat the
-    words. unread: files and links that were not searched: no text, too large, damaged, or elsewhere.
+    removed: path → the command that writes it again, "" for an unfinished file. replaced: files in which the
+    words were replaced. repeated: game → the number of others' statements and notes that repeat the words.
+    unread: files and links that were not searched: no text, too large, damaged, or outside the folder.
     """
 
     statements: int = 0
@@ -87,10 +87,10 @@ class Erased:
 
 
 def erase_said(store: Store, found: Found, also: Sequence[Path] = ()) -> Erased:
-    """Erase what a person said at these seats. also: further folders to search.
+    """Erase a person's statements at these seats. also: more folders to search.
 
-    Raises StoreError, with all words still there, for a file that cannot be searched now; and with them gone
-    from all but the disk, while another program reads the run.
+    Raises StoreError, before anything is erased, for a file that cannot be searched now. Raises it also while
+    another program reads the run: the words are then erased, but may still be on the disk.
     """
     for folder in also:
         if not folder.is_dir():
@@ -107,12 +107,12 @@ def erase_said(store: Store, found: Found, also: Sequence[Path] = ()) -> Erased:
     if quotes.texts:
         rows = [row for row, _ in found]
         _keep_sent(store, store.sent(quotes, {asker(row.id) for row in rows}) | store.embedded())
-        hearers = _hearers(store, rows)
+        hearers = _games_that_saw(store, rows)
         hashes: dict[str, str] = {}
-        for game, requests in store.requests_holding(quotes, hearers).items():
-            hashes |= store.hashes_without(game, requests)
+        for game, requests in store.requests_containing(quotes, hearers).items():
+            hashes |= store.hashes_after_removal(game, requests)
         for row in rows:
-            hashes |= store.hashes_without(row.id)
+            hashes |= store.hashes_after_removal(row.id)
         seals = {seal for _, _, words in said for seal in words}
         search = _Search(store, quotes, seals, hashes, done)
         done.removed |= remove_made(store.path)
@@ -128,14 +128,14 @@ def erase_said(store: Store, found: Found, also: Sequence[Path] = ()) -> Erased:
 
 
 def _sent_before(store: CallStore) -> list[SentTo]:
-    """Who was sent words that were erased from a run since."""
+    """The receivers of words that were erased from a run earlier."""
     kept = store.meta(_SENT)
     return [] if kept is None else msgspec.json.decode(kept, type=list[SentTo])
 
 
 def _keep_sent(store: Store, sent: Mapping[str, Mapping[str, int]]) -> None:
-    """Keep in a run who was sent the words. sent: calls by model and by where they were made; those of models
-    that run here are left out.
+    """Keep the receivers of the words in a run. sent: model → asker → calls; models of this process are left
+    out.
     """
     known = {one.name: one for one in _sent_before(store)}
     hosts = servers_of(store.experiment)
@@ -147,9 +147,9 @@ def _keep_sent(store: Store, sent: Mapping[str, Mapping[str, int]]) -> None:
     store.remember(_SENT, msgspec.json.encode(kept).decode(), anew=True)
 
 
-def _hearers(store: Store, said: Sequence[GameRow]) -> set[str]:
-    """The games whose agents may have heard the words: those in which they were said, and those that take in
-    experience. Whoever says the same elsewhere has it from nobody.
+def _games_that_saw(store: Store, said: Sequence[GameRow]) -> set[str]:
+    """The games whose agents may have seen the words: those in which they were said, and those with
+    experience. Equal words in other games are a coincidence.
     """
     casts = {name: store.experiment.cast(name).values() for name in store.experiment.conditions}
     learns = {name for name, cast in casts.items() if any(spec.experience is not None for spec in cast)}
@@ -157,7 +157,7 @@ def _hearers(store: Store, said: Sequence[GameRow]) -> set[str]:
 
 
 def _repeated(store: Store, found: Found, quotes: Quotes) -> Counter[int]:
-    """How many replies and notes of others repeat them, in each of those games that is over."""
+    """Finished game → the number of others' replies and notes that repeat the words."""
     counts: Counter[int] = Counter()
     for row, seat in found:
         record = store.record(row.id) if row.over else None
@@ -170,8 +170,8 @@ def _repeated(store: Store, found: Found, quotes: Quotes) -> Counter[int]:
 
 
 def remove_made(run: Path) -> dict[Path, str]:
-    """Remove what a command makes of a run again, and a link or a pipe of that name: path → that command.
-    What a link leads to stays.
+    """Remove files that a command can make again, and links or pipes of these names: path → the command. The
+    target of a link stays.
     """
     made = {run / name: command for name, command in _MADE.items() if os.path.lexists(run / name)}
     for path in made:
@@ -180,8 +180,8 @@ def remove_made(run: Path) -> dict[Path, str]:
 
 
 def _remove_unfinished(folder: Path) -> dict[Path, str]:
-    """Remove files and folders that were never finished, since their process was killed: words in them may
-    be cut, or packed. Whoever writes there at this moment has to write again.
+    """Remove unfinished files and folders of killed processes: words in them may be cut or packed. A process
+    that writes there now has to start again.
     """
     removed: dict[Path, str] = {}
     for path in sorted(folder.rglob("*.part")):
@@ -194,8 +194,8 @@ def _remove_unfinished(folder: Path) -> dict[Path, str]:
 
 @dataclass(frozen=True)
 class _Search:
-    """Takes words of a run out of files. seals: of the words. hashes: in records of the run → what they will
-    be; exports hold them, and label sets name games by them.
+    """Removes words of a run from files. seals: of the words. hashes: old → new hashes of the run's records;
+    exports contain them, and label sets name games by them.
     """
 
     store: Store
@@ -205,13 +205,13 @@ class _Search:
     done: Erased
 
     def folder(self, folder: Path) -> None:
-        """Search every file in a folder. Runs within the run's own folder are runs of their own, and passed
-        over there.
+        """Search every file in a folder. Runs inside the run's own folder are separate runs and are
+        skipped.
         """
         run = self.store.path
         found = sorted(folder.rglob("*"))
         files = [path for path in found if path.is_file() and not path.is_symlink()]
-        self.done.unread += [path for path in found if path.is_symlink()]  # they lead to what is another's
+        self.done.unread += [path for path in found if path.is_symlink()]  # links lead to files of others
         if folder == run:
             others = {path.parent for path in files if path.name == "experiment.yaml"} - {run}
         else:
@@ -236,13 +236,13 @@ class _Search:
             self._file(path)
 
     def _calls(self, folder: Path) -> None:
-        """Calls of a judge, or of another run, perhaps a copy."""
+        """Calls of a judge or of another run, perhaps a copy."""
         kind = Store if (folder / "experiment.yaml").is_file() else CallStore
         with kind.resume(folder) as calls:
             hearers, copied = None, []
             if isinstance(calls, Store):
                 copied = calls.games_with_seals(self.seals)
-                hearers = _hearers(calls, [row for row, _ in copied])
+                hearers = _games_that_saw(calls, [row for row, _ in copied])
                 if copied:
                     self.done.removed |= remove_made(folder)
                     calls.forget_vectors()
@@ -250,9 +250,9 @@ class _Search:
             _keep_sent(self.store, {model: {str(folder): sum(by.values())} for model, by in sent.items()})
             self.done.calls += calls.forget_quotes(self.quotes, hearers)
             if isinstance(calls, Store):
-                for row, seat in copied:  # last: by them it is known to be a copy
+                for row, seat in copied:  # last: they identify the copy
                     calls.erase_words(row, seat)
-            calls.scrub()  # also after an erasure that was broken off
+            calls.scrub()  # also after an interrupted erasure
 
     def _file(self, path: Path) -> None:
         data = read_file(path)
@@ -283,7 +283,7 @@ class _Search:
 
 
 def _packed_texts(path: Path, data: bytes) -> Iterable[str] | None:
-    """The texts in one of the files that are removed; None where it cannot be read here."""
+    """The texts in a file that may be removed; None if it cannot be read here."""
     if path.suffix == ".jsonl":
         return [data.decode("utf-8", "replace")]
     try:

@@ -1,4 +1,4 @@
-"""A run as plain files: JSON lines that any tool reads."""
+"""Exports a run as JSON lines."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .prompts import answered_by_person
 def export_run(store: Store, to: Path) -> int:
     """Write `game-N.jsonl` (and `game-N.probes.jsonl`) for each finished game, and `calls.jsonl`.
 
-    What people said is in `game-N.words.jsonl` alone (seal, seat, salt, text), so that it can be left out.
-    Returns how many games were written. Existing files of these names are replaced.
+    People's words are only in `game-N.words.jsonl` (seal, seat, salt, text), so that they can be left out.
+    Returns the number of games. Existing files of these names are replaced.
     """
     written = 0
     with atomic_write(to / "calls.jsonl") as half, half.open("wb") as calls:
         for row in store.games():
-            for call in store.whole_calls(row.id):
+            for call in store.calls_with_prompts(row.id):
                 of_person = {"text": ""} if answered_by_person(call) else {}
                 calls.write(msgspec.json.encode(call | of_person) + b"\n")
             if not row.over:
@@ -30,7 +30,7 @@ def export_run(store: Store, to: Path) -> int:
             if record.probe_lines:
                 write(to / f"game-{row.id}.probes.jsonl", b"\n".join(record.probe_lines) + b"\n")
             said = to / f"game-{row.id}.words.jsonl"
-            said.unlink(missing_ok=True)  # words may have been erased since it was written
+            said.unlink(missing_ok=True)  # its words may have been erased
             if record.words:
                 words = [{"seal": seal, **found._asdict()} for seal, found in record.words.items()]
                 write(said, b"".join(msgspec.json.encode(found) + b"\n" for found in words))

@@ -1,8 +1,7 @@
-"""A player that gives nothing of use is found out by its first decisions, before a whole run is spent on it.
+"""Detects a player without usable replies by its first decisions, before a run is spent on it.
 
-It counts as decisions are taken, in this process alone, and reads no record. So it costs nothing, and a run
-that is taken up counts anew: what was wrong with a model or its server may be mended. A decision whose calls
-were all on file was taken before, and does not count.
+It counts decisions of this process and reads no record. A resumed run counts from zero, because the model or
+its server may have been repaired. A decision whose calls were all stored does not count.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from ...metrics.play import PlayerLabel, player_label
 from ...record import Turn
 
 FIRST = 30
-"""So many decisions without a single usable reply are no bad luck."""
+"""The number of first decisions that must all be unusable."""
 
 
 @dataclass(frozen=True, slots=True)
 class NeverUsablePlayer:
-    """A player (model and recipe) whose first `FIRST` decisions were all stand-ins. often: how many times
-    `reason`, the most frequent one.
+    """A player (model and recipe) whose first `FIRST` decisions were all stand-ins. reason: the most frequent
+    one; often: its number.
     """
 
     player: str
@@ -31,15 +30,15 @@ class NeverUsablePlayer:
 
     @property
     def sentence(self) -> str:
-        """Who it is and what is wrong."""
+        """The player and its problem."""
         times = "once" if self.often == 1 else f"{self.often} times"
         why = f"most often because “{self.reason}” ({times})"
         return f"none of the first {FIRST} decisions of {self.player} had a usable reply, {why}"
 
 
 class FirstDecisions:
-    """The first decisions of each language model in a run, by player, over all conditions. broken: the first
-    player found to be so. keep_going: none ever is.
+    """Counts the first decisions of each language model in a run, by player, over all conditions. broken: the
+    first player without a usable one. keep_going: ignore such players.
     """
 
     def __init__(self, keep_going: bool = False) -> None:
@@ -49,12 +48,12 @@ class FirstDecisions:
         self._proved: set[PlayerLabel] = set()
 
     def further(self) -> bool:
-        """Whether a further game may begin."""
+        """Whether another game may begin."""
         return self.broken is None
 
     def listener(self, filed: Iterable[str], tell: Callable[[NeverUsablePlayer], None]) -> TurnWatch:
-        """What counts a game's decisions (`match.Match.answered`). filed: keys of its calls on file before.
-        tell: told of the first player found to be broken.
+        """A callback that counts a game's decisions (`match.Match.answered`). filed: keys of calls that were
+        stored before. tell: called with the first broken player.
         """
         before = {tuple(key.rsplit("|", 3)[1:]) for key in filed}
 
@@ -66,7 +65,7 @@ class FirstDecisions:
         return answered
 
     def _counted(self, player: Player, turn: Turn) -> NeverUsablePlayer | None:
-        """Count a decision. Returns the player that this one shows to be broken, if it does."""
+        """Count a decision. Returns the player if this decision shows that it is broken."""
         if self._keep_going or self.broken is not None:
             return None
         label = player_label(player.describe())

@@ -1,12 +1,13 @@
-"""What games will take: calls, tokens, money, time, as 90 % intervals.
+"""Forecasts the calls, tokens, money and time of games, as 90 % intervals.
 
-Games are rehearsed on the built-in player (`rehearsal`). What its replies cannot tell of a model is corrected
-by the model's own first replies: how many tokens its server counts of a prompt, how much it writes (thinking
-included), how long what it says is, which the others then read, how often it has to be asked again, how long
-it takes, what it costs. Without any reply these are guesses, and the intervals are wide.
+Games are rehearsed on the built-in player (`rehearsal`). The model's own first replies correct what the
+rehearsal cannot show: the tokens that its server counts for a prompt, the length of its replies (with
+thinking), the length of its statements, which the others read, the rate of retries, the latency and the cost.
+Without any reply these are guesses, and the intervals are wide.
 
-Each of these is a factor with an interval, and so is how long games are. Errors of factors are independent.
-`forecast` needs a rehearsal and numbers of games alone, so it serves whatever plays games.
+Each of these is a factor with an interval, and so is the length of games. Errors of factors are taken as
+independent. `forecast` needs only a rehearsal and numbers of games, so it works for anything that plays
+games.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ from .casting import PlayerBuilder
 from .rehearsal import PlayingModel, Rehearsal, RehearsedCall, RehearsedGame, playing_models, said_in
 
 _MOST_AGAIN = 3.0
-"""Calls for one that is asked for again and again, at most: recipes then give up."""
+"""The most calls for one answer, with retries."""
 _ENOUGH_GAMES = 5
-"""So many games that are over tell how long this run's games are."""
+"""The number of finished games from which the length of a run's games is estimated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval90:
-    """An amount above 0 with its 90 % interval."""
+    """A positive amount with its 90 % interval."""
 
     low: float
     middle: float
@@ -67,26 +68,27 @@ class Interval90:
         )
 
     def at_most(self, most: float) -> Interval90:
-        """The same, nowhere above that."""
+        """The interval, with no bound above `most`."""
         return Interval90(min(self.low, most), min(self.middle, most), min(self.high, most))
 
 
 NOTHING = Interval90(0.0, 0.0, 0.0)
 _GUESSED_LENGTH = Interval90(0.5, 3.2, 20.0)
-"""How many times as much as the built-in player a model writes, where nothing of it was seen; models that
-think write most."""
+"""The length of a model's replies relative to the built-in player's, without any reply; models that think
+write most.
+"""
 _GUESSED_COUNT = Interval90.of(1.0, 0.15)
-"""How many times the estimate of a prompt a server counts."""
+"""A server's count of prompt tokens relative to the estimate."""
 _GUESSED_AGAIN = Interval90(1.0, 1.05, 1.14)
-"""How many calls are made for one, because replies cannot be used."""
+"""Calls for each answer, with retries of unusable replies."""
 _GUESSED_CALLS = Interval90.of(1.0, 0.1)
-"""How many times as many calls as those of the built-in player games have."""
+"""Calls in a game relative to a rehearsed game."""
 
 
 class SeenReply(NamedTuple):
-    """A reply of a model. estimated: tokens of its prompt. said: tokens of what it said aloud, None where it
-    was not to speak. again: it cannot be used, so that another one is asked for; or, of a run's own calls, it
-    is such another one. There are as many of both. tier: in which it was served.
+    """A reply of a model. estimated: estimated tokens of its prompt. said: tokens of its statement, None if
+    it was not asked for one. again: it is unusable and leads to a retry; in a run's own calls, it is a retry.
+    Both have the same number. tier: in which it was served.
     """
 
     estimated: int
@@ -99,8 +101,8 @@ class SeenReply(NamedTuple):
 
 @dataclass(frozen=True)
 class Seen:
-    """What is known of the models by now. replies: by label or name. calls: condition → of each game that is
-    over.
+    """Observations of the models so far. replies: by label or name. calls: condition → calls of each finished
+    game.
     """
 
     replies: Mapping[str, Sequence[SeenReply]] = field(default_factory=dict)
@@ -109,8 +111,8 @@ class Seen:
 
 @dataclass(frozen=True)
 class ModelForecast:
-    """Of one model's calls; or of what one embedder is given, which makes no calls and writes nothing. usd:
-    None where it has no price. seconds: of its server, None until a reply was seen. seen: how many were.
+    """The forecast for one model, or for one embedder, which has no calls and no completions. usd: None
+    without a price. seconds: of its server, None without a reply. seen: the number of observed replies.
     """
 
     name: str
@@ -125,8 +127,8 @@ class ModelForecast:
 
 @dataclass(frozen=True)
 class RunForecast:
-    """Of all games. models: by their labels, embedders too. usd: of what has a price, None where nothing has.
-    hours: None until every model has been seen to answer. games: that are to count.
+    """The forecast for all games. models: by label, with embedders. usd: of all that has a price, None if
+    nothing has. hours: None until every model has replied. games: the number that counts.
     """
 
     games: int
@@ -137,14 +139,14 @@ class RunForecast:
     hours: Interval90 | None
 
     def with_taken(self, taken: CallTotals) -> RunForecast:
-        """The same and what was taken before, in sum. Hours are still those of the games that are left."""
+        """The forecast plus what was used before. Hours are still those of the remaining games."""
         calls, used, usd = (Interval90.of(n) for n in (taken.calls, taken.usage.tokens, taken.usage.cost))
         paid = None if self.usd is None else self.usd + usd
         return replace(self, calls=self.calls + calls, tokens=self.tokens + used, usd=paid)
 
 
 def forecast(rehearsal: Rehearsal, games: Mapping[str, int], seen: Seen) -> RunForecast:
-    """What games take. games: condition → so many are to count. seen: of its models."""
+    """The forecast. games: condition → the number of games that count. seen: observations of the models."""
     shares = {name: wanted / rehearsal.planned[name] for name, wanted in games.items() if wanted}
     weighted = [(share, game) for name, share in shares.items() for game in rehearsal.games[name]]
     replies = {
@@ -185,8 +187,8 @@ def _of_model(
     longer: Interval90,
     retries_known: bool,
 ) -> ModelForecast:
-    """calls: its rehearsed ones, each with how often it is made. speech: see `_speech`. longer,
-    retries_known: see `_longer`.
+    """calls: rehearsed calls with their weights. speech: see `_speech`. longer, retries_known: see
+    `_longer`.
     """
     made = sum(times for times, _ in calls)
     prompt = Interval90.of(sum(times * (call.prompt - sum(call.quoted.values())) for times, call in calls))
@@ -219,7 +221,7 @@ def _of_model(
 def _hours(
     rehearsal: Rehearsal, weighted: Sequence[tuple[float, RehearsedGame]], found: Mapping[str, ModelForecast]
 ) -> Interval90 | None:
-    """By the calls that wait for each other, or by the server that is busy for longest."""
+    """The duration: by the longest chain of calls that wait for each other, or by the busiest server."""
     busy: dict[str, Interval90] = {}
     in_flight: dict[str, int] = {}
     for model in rehearsal.models:
@@ -239,7 +241,7 @@ def _hours(
 
 
 def _speech(calls: Sequence[RehearsedCall], replies: Sequence[SeenReply]) -> Interval90:
-    """How many times as long as the built-in player's is what the model says."""
+    """The length of a model's statements relative to the built-in player's."""
     usual = fmean([call.said for call in calls if call.said] or [0])
     said = [reply.said for reply in replies if reply.said is not None]
     if not usual:
@@ -249,8 +251,8 @@ def _speech(calls: Sequence[RehearsedCall], replies: Sequence[SeenReply]) -> Int
 
 
 def _longer(rehearsal: Rehearsal, left: int, seen: Seen) -> tuple[Interval90, bool]:
-    """How many times as many calls as rehearsed so many games have; whether those are among them that are
-    made again. Games in which nobody is asked tell nothing of how long the others are.
+    """Calls in this number of games relative to rehearsed ones, and whether retries are included. Games
+    without calls do not count.
     """
     lengths = {name: [len(game.calls) for game in games] for name, games in rehearsal.games.items()}
     usual = {name: fmean(calls) for name, calls in lengths.items() if any(calls)}
@@ -263,7 +265,7 @@ def _longer(rehearsal: Rehearsal, left: int, seen: Seen) -> tuple[Interval90, bo
 
 
 def _again(replies: Sequence[SeenReply]) -> Interval90:
-    """Calls for each that would be made if every reply could be used."""
+    """Calls for each answer, with retries."""
     if not replies:
         return _GUESSED_AGAIN
     share = (sum(reply.again for reply in replies) + 0.5) / (len(replies) + 1)
@@ -272,7 +274,7 @@ def _again(replies: Sequence[SeenReply]) -> Interval90:
 
 
 def _mean(values: Sequence[float], per: Sequence[float] = ()) -> Interval90:
-    """The mean that such values have in the long run; or the ratio of their sum to that of others."""
+    """The expected mean of such values; or the expected ratio of their sum to that of `per`."""
     n, others = len(values), per or [1.0] * len(values)
     if not sum(values) * sum(others):
         return NOTHING
@@ -280,15 +282,15 @@ def _mean(values: Sequence[float], per: Sequence[float] = ()) -> Interval90:
     if n < 2:
         return Interval90.of(mean, 0.5)
     error = stdev(value - mean * other for value, other in zip(values, others, strict=True)) / sqrt(n)
-    return Interval90.of(mean, error / fmean(values) * (1 + 1.2 / (n - 1)))  # as Student's t is wider
+    return Interval90.of(mean, error / fmean(values) * (1 + 1.2 / (n - 1)))  # Student's t is wider
 
 
-# -- what was seen -------------------------------------------------------------------------------------------
+# -- observations --------------------------------------------------------------------------------------------
 
 
-def seen_in(store: Store, most: int = 400) -> Seen:
-    """The first replies of each of a run's models, and the calls of its games that are over. In each
-    condition, only games before the first one that is not over: games that end early are short.
+def observed_in(store: Store, most: int = 400) -> Seen:
+    """The first replies of each model of a run, and the calls of its finished games. In each condition, only
+    games before the first unfinished one count, because games that end early are short.
     """
     replies: dict[str, list[SeenReply]] = {}
     over: dict[str, list[int]] = {}
@@ -301,7 +303,7 @@ def seen_in(store: Store, most: int = 400) -> Seen:
         elif asker(row.id) in spent and row.condition not in open_ones:
             over.setdefault(row.condition, []).append(sum(total.calls for total in totals.values()))
         if any(len(replies.get(name, ())) < most for name in totals):
-            for call in store.whole_calls_of(asker(row.id)):
+            for call in store.calls_with_prompts_of(asker(row.id)):
                 if call.get("messages") and len(replies.get(call["model"], ())) < most:
                     names = ("prompt_tokens", "completion_tokens", "cached_tokens", "cost")
                     usage, latency = Usage(*(call[name] for name in names)), call["latency"]
@@ -313,8 +315,8 @@ def seen_in(store: Store, most: int = 400) -> Seen:
 
 
 def taken_in(store: Store) -> tuple[CallTotals, CallTotals]:
-    """What the games of a run that are over have taken of models that count tokens, with all that embedding
-    took and all that attempts without a reply may have taken; and what the calls on file of the others have.
+    """The usage of a run: that of finished games, of embedding and of attempts without a reply; and that of
+    stored calls of unfinished games.
     """
     texts = store.spent_on_texts()
     over = CallTotals(0, texts + store.attempt_totals().usage)
@@ -328,10 +330,10 @@ def taken_in(store: Store) -> tuple[CallTotals, CallTotals]:
     return over, begun
 
 
-async def ask_some(builder: PlayerBuilder, rehearsal: Rehearsal, most: int) -> tuple[Seen, list[str]]:
-    """Put rehearsed requests to a builder's models, so many to each.
+async def sample_replies(builder: PlayerBuilder, rehearsal: Rehearsal, most: int) -> tuple[Seen, list[str]]:
+    """Send at most `most` rehearsed requests to each model of a builder.
 
-    Returns what came, which is paid for, and why nothing more came, a sentence for each model that failed.
+    Returns the replies, which cost money, and a sentence for each model that failed.
     """
     replies: dict[str, list[SeenReply]] = {}
     failed: list[str] = []

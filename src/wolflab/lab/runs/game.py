@@ -1,4 +1,4 @@
-"""One planned game: from its place in the experiment to its record. Used by the runner and by replay."""
+"""Prepares one planned game, for the runner and for replay."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .casting import PlayerBuilder
 
 
 def probes_of(experiment: Experiment) -> tuple[Probe, ...]:
-    """The probes that the experiment asks for."""
+    """The probes of an experiment."""
     chosen: list[Probe] = []
     if experiment.straw_polls:
         chosen.append(StrawPoll(experiment.straw_polls))
@@ -45,32 +45,32 @@ def keys(experiment: Experiment, place: Place) -> tuple[str, str]:
 
 
 def rules_of(experiment: Experiment, place: Place) -> Ruleset:
-    """The rules of one game, with what its players are called."""
+    """The rules of one game, with the names of its players."""
     return ruleset_of_deal(experiment.scene, experiment.ruleset(place.condition), keys(experiment, place)[0])
 
 
 @dataclass
 class StoredGame:
-    """A game of a run for whoever reads many: its record is read once, and when it is wanted."""
+    """A game of a run whose record is read lazily and once."""
 
     store: Store
     row: GameRow
 
     @cached_property
     def record(self) -> GameRecord | None:
-        """None while the game is not over."""
+        """The record; None for an unfinished game."""
         return self.store.record(self.row.id) if self.row.over else None
 
     @cached_property
     def names(self) -> Sequence[str]:
-        """What its players are called."""
+        """The names of its players."""
         if self.record is not None:
             return self.record.ruleset.names
         return rules_of(self.store.experiment, Place.of(self.row)).names
 
 
 def prepare(builder: PlayerBuilder, place: Place, file: CallCache) -> Match:
-    """The match for one place."""
+    """The match of one planned game."""
     experiment = builder.experiment
     deal, play = keys(experiment, place)
     header = {

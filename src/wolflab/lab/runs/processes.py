@@ -1,4 +1,4 @@
-"""Processes that play, count or train beside each other."""
+"""Worker processes that play, count or train in parallel."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from typing import Any, ParamSpec, TypeVar
 from ...errors import WolflabError
 
 THREADS = "OPENBLAS_NUM_THREADS"
-"""Read by numpy when a process starts."""
+"""Environment variables that limit numpy's threads, read when a process starts."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 class _Pool(ProcessPoolExecutor):
-    """Workers are started as work is handed out. They never hear Ctrl-C: the driver does. They do not run the
-    user's script again either, as Python would for its `__main__`: nothing of it is needed.
+    """A pool that starts workers on demand. Workers ignore Ctrl-C, which the driver handles. They do not run
+    the user's `__main__` script again, as Python would.
     """
 
     def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
@@ -41,11 +41,11 @@ class _Pool(ProcessPoolExecutor):
 
 @contextmanager
 def processes(count: int, start: Callable[..., None], *given: Any) -> Iterator[ProcessPoolExecutor]:
-    """`count` fresh interpreters; each calls `start(*given)` first, and ends with this process.
-    What waits at the end is dropped.
+    """`count` new interpreters; each first calls `start(*given)`, and ends with this process. Tasks that
+    still wait on exit are dropped.
 
-    Each has one thread for linear algebra: those of several processes would wait for each other, which takes
-    several times the work. Raises WolflabError where a process was ended from outside.
+    Each has one thread for linear algebra, because threads of several processes slow each other down. Raises
+    WolflabError if a process was killed.
     """
     before = os.environ.get(THREADS)
     os.environ[THREADS] = before or "1"
@@ -70,7 +70,7 @@ def _begin(start: Callable[..., None], *given: Any) -> None:
 
 
 def _end_with_driver() -> None:
-    """A driver that is killed cannot tell its workers to stop."""
+    """End this worker when its driver is killed."""
     driver = parent_process()
     if driver is not None:
         driver.join()
@@ -79,7 +79,7 @@ def _end_with_driver() -> None:
 
 @contextmanager
 def rare_collection() -> Iterator[None]:
-    """Look for cyclic garbage seldom: a game makes many objects and hardly any cycle."""
+    """Collect cyclic garbage rarely: a game makes many objects and hardly any cycles."""
     before = gc.get_threshold()
     gc.set_threshold(200_000, 20, 20)
     try:

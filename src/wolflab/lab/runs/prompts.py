@@ -1,7 +1,7 @@
-"""What a game's players were sent and what they replied, call by call: for whoever reads a game.
+"""The prompts and replies of a game, call by call.
 
-A waiting model's prompts were kept as they were sent. Those of the built-in player are in no file: the game
-is played again from its calls, and gives them.
+Prompts of models that wait are stored. Those of the built-in player are not: they are made again by a replay
+of the game.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from ..storage.store import GameRow, Store
 from .replay import erased_requests, requests
 
 WordsSent = tuple[tuple[str, str], ...]
-"""(role, text) each."""
+"""Messages as (role, text)."""
 
 
 class PromptShown(NamedTuple):
-    """One call. key: "ask|step|attempt", the game's name left out. seat: whose decision it serves; None where
-    the ask names no seat. messages: as they were sent; empty where they are not to be had. reply: what came.
+    """One call. key: "ask|step|attempt", without the game's name. seat: of the decision; None if the ask has
+    no seat. messages: as sent; empty if not available.
     """
 
     key: str
@@ -30,31 +30,30 @@ class PromptShown(NamedTuple):
 
     @classmethod
     def of(cls, key: str, messages: WordsSent, reply: str) -> PromptShown:
-        """The call of that key; its seat is the ask's."""
+        """A call by its key; the seat is the ask's."""
         return cls(key, seat_asked(key.partition("|")[0]), messages, reply)
 
     @property
     def ask(self) -> str:
-        """The id of the ask that it serves: "round/kind/seat"."""
+        """The id of its ask: "round/kind/seat"."""
         return self.key.partition("|")[0]
 
     @property
     def step(self) -> str:
-        """The step within the agent's work, without the attempt: "act", "deduce/3"."""
+        """The step of the agent's pipeline, without the attempt: "act", "deduce/3"."""
         return self.key.partition("|")[2].rpartition("|")[0]
 
 
 def prompts_of(store: Store, game: int) -> Iterator[PromptShown]:
-    """Every call of a game, probes too: those of one ask together, asks in the order in which they began.
+    """Every call of a game and its probes, grouped by ask, in the order of the asks.
 
-    game: its number, whether it is over or not. A person's call is the answer as it was kept, and no
-    messages: people are shown the question in another way.
-    Raises what playing it again raises (RecordError where words were erased), if no prompt at all is left.
+    game: the number of a finished or unfinished game. A person's call has the stored answer and no messages.
+    If no prompt is available, raises what the replay raises (RecordError if words were erased).
     """
-    calls = {call["key"]: call for call in store.whole_calls(game)}
+    calls = {call["key"]: call for call in store.calls_with_prompts(game)}
     kept = {key: call["messages"] for key, call in calls.items() if call.get("messages")}
     sent: dict[str, WordsSent] = {key: tuple(messages) for key, messages in kept.items()}
-    order: Iterable[str] = store.keys_as_made(game)
+    order: Iterable[str] = store.committed_keys(game)
     row = store.game(game)
     if row.over and any(key not in sent and not answered_by_person(call) for key, call in calls.items()):
         try:
@@ -72,12 +71,12 @@ def prompts_of(store: Store, game: int) -> Iterator[PromptShown]:
 
 
 def answered_by_person(call: Mapping[str, Any]) -> bool:
-    """Whether a call, as `Store.whole_calls` gives it, is a person's answer."""
+    """Whether a call of `Store.calls_with_prompts` is a person's answer."""
     return bool(call["model"] == PersonModel.name)
 
 
 def _played_again(store: Store, row: GameRow) -> dict[str, WordsSent]:
-    """Every prompt of a finished game by the call's key, in the order in which they were made."""
+    """Every prompt of a finished game by the call's key, in order, from a replay."""
     try:
         played, gone = requests(store, row), erased_requests(store, row)
         sent = {one.key: () if one.key in gone else one.words.messages for one in played}
@@ -94,7 +93,7 @@ def _played_again(store: Store, row: GameRow) -> dict[str, WordsSent]:
 
 
 def _by_ask(keys: Iterable[str]) -> Iterator[str]:
-    """Each key once, those of one ask together."""
+    """Each key once, grouped by ask."""
     asks: dict[str, dict[str, None]] = {}
     for key in keys:
         asks.setdefault(key.split("|", 2)[1], {})[key] = None
@@ -102,6 +101,6 @@ def _by_ask(keys: Iterable[str]) -> Iterator[str]:
 
 
 def seat_asked(ask: str) -> int | None:
-    """The seat that an ask's id names; None where it names none."""
+    """The seat in an ask's id, or None."""
     seat = [*ask.split("/"), "", ""][2]
     return int(seat) if seat.isdecimal() else None

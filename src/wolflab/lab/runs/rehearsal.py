@@ -1,8 +1,8 @@
-"""A few games of an experiment on the built-in player, to see what its models will be asked.
+"""Rehearses a few games of an experiment on the built-in player, to count the calls of its models.
 
-Everything is as in the run (rules, cards, recipes, pools), but a stand-in answers in the place of each other
-model. It makes the prompts, and writes down how long they are. Nothing is asked of a server. Time passes in
-calls: each takes one, so that it is known how many of a game's calls have to wait for each other.
+Everything is as in the run (rules, cards, recipes, pools), but a substitute answers for each other model. It
+renders the prompts and notes their lengths. No server is called. The simulated clock counts calls: each takes
+1, which shows how many calls of a game have to wait for each other.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ from . import runner
 from .casting import PlayerBuilder
 
 GAMES = 24
-"""Games that are rehearsed of an experiment, unless it has more conditions."""
+"""The number of rehearsed games, unless there are more conditions."""
 _AT_ONCE = 32
-"""Games that are rehearsed at once."""
+"""The number of games that are rehearsed concurrently."""
 
 
 class RehearsedCall(NamedTuple):
-    """One call. model: its label (`PlayingModel`). prompt, reply: estimated tokens, of the built-in player's
-    reply. said: tokens of what it says aloud, None where it was not to speak. quoted: tokens in the prompt of
-    what somebody said, by the model that said it. at: when it was answered; each call takes 1.
+    """One call. model: its label (`PlayingModel`). prompt, reply: estimated tokens; the reply is the built-in
+    player's. said: tokens of its statement, None if it was not asked for one. quoted: tokens of statements in
+    the prompt, by the model that made them. at: when it was answered; each call takes 1.
     """
 
     model: str
@@ -65,20 +65,20 @@ class RehearsedCall(NamedTuple):
 
 @dataclass
 class RehearsedGame:
-    """A game's calls to other models than the built-in player."""
+    """The calls of a game, except those to the built-in player."""
 
     calls: list[RehearsedCall] = field(default_factory=list)
 
     @property
     def chain(self) -> float:
-        """So many calls had to wait for each other."""
+        """The longest chain of calls that wait for each other."""
         return self.calls[-1].at - self.calls[0].at + 1 if self.calls else 0.0
 
 
 class PlayingModel(NamedTuple):
-    """A model of an experiment's players, apart from those with another address or price. label: its name,
-    numbered where several have it. server: who answers, in_flight of its calls at once. longest: tokens that
-    a reply may have, None without a limit.
+    """A model of an experiment's players, with one address and price. label: its name, numbered if it is not
+    unique. server: its address; in_flight: the limit of concurrent calls. longest: the limit of a reply's
+    tokens, None without one.
     """
 
     label: str
@@ -92,10 +92,10 @@ class PlayingModel(NamedTuple):
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """What was rehearsed of an experiment. games: condition → its games, void ones too. planned: condition →
-    so many were to count. models: of its players, but the built-in one. requests: some of each model's, all
-    equally likely, by its label. texts: tokens that each embedder behind a server was given first in games of
-    a condition ("": before any game), and its price, by its name.
+    """A rehearsed experiment. games: condition → its games, with void ones. planned: condition → the number
+    of games that count. models: all but the built-in player. requests: label → a random sample of a model's
+    requests. texts: name of an embedder behind a server → (condition → tokens of texts that are new there, ""
+    before any game; its price).
     """
 
     games: Mapping[str, Sequence[RehearsedGame]]
@@ -106,13 +106,15 @@ class Rehearsal:
     concurrency: int
 
     def calls(self, label: str | None = None) -> list[RehearsedCall]:
-        """The calls of all games, to one model or to all."""
+        """The calls of all games, to one model or all."""
         calls = (call for games in self.games.values() for game in games for call in game.calls)
         return [call for call in calls if label in (None, call.model)]
 
 
 def playing_models(experiment: Experiment) -> dict[bytes, PlayingModel]:
-    """The models of its players but the built-in one, by `_key`. Weights on this machine cost nothing."""
+    """The models of an experiment's players, except the built-in one, by `_key`. Models on this machine cost
+    nothing.
+    """
     players: dict[bytes, list[PlayerSpec]] = {}
     for condition in experiment.conditions:
         for player in experiment.cast(condition).values():
@@ -135,7 +137,7 @@ def playing_models(experiment: Experiment) -> dict[bytes, PlayingModel]:
 
 
 def embedder_prices(experiment: Experiment) -> dict[str, Price | None]:
-    """The embedders of its players that are behind a server, with their prices."""
+    """The embedders of an experiment's players that are behind a server, with their prices."""
     casts = [experiment.cast(condition).values() for condition in experiment.conditions]
     specs = [spec.embedder for cast in casts for spec in cast]
     specs += [spec.experience.embedder for cast in casts for spec in cast if spec.experience is not None]
@@ -144,21 +146,21 @@ def embedder_prices(experiment: Experiment) -> dict[str, Price | None]:
 
 
 def _key(spec: str | Mapping[str, Any]) -> bytes:
-    """What sets a model apart in a forecast: name, address and price."""
+    """The identity of a model in a forecast: name, address and price."""
     name, settings = name_and_settings(spec)
     return msgspec.json.encode([name, settings.get("base_url"), settings.get("price")])
 
 
 def longest_reply(spec: PlayerSpec) -> int | None:
-    """Tokens that a player's replies may have, by its model's settings or its recipe; None without limit."""
+    """The limit of tokens in a player's replies, by its model's settings or its recipe; None without one."""
     given = spec.model.get("max_tokens") if isinstance(spec.model, dict) else None
     asked = None if spec.language is None else spec.language.max_tokens
     return asked if given is None else int(given)
 
 
 def said_in(kind: str, text: str) -> str | None:
-    """What a reply says aloud, as far as it can be told without its question; None for one that is not to
-    speak. kind: `Request.kind`.
+    """The statement in a reply, as far as it can be found without its question; None if it should have none.
+    kind: `Request.kind`.
     """
     if not kind.startswith(("/statement/|act", "/statement/|propose")):
         return None
@@ -169,11 +171,11 @@ def said_in(kind: str, text: str) -> str | None:
 
 
 def rehearse(experiment: Experiment, games: int = GAMES, kept: int = 24) -> Rehearsal:
-    """Play some games of every condition. WolflabError where its players cannot be made or fail, and where
-    there is no room for it.
+    """Play some games of every condition. WolflabError if players cannot be built or fail, and if the disk is
+    full.
 
-    games: in all, but one of each condition at least. Pools are made of the games that there are then, so
-    that prompts with experience may be a little short. kept: requests that are kept of each model.
+    games: in total, at least one for each condition. Pools are made of these few games, so prompts with
+    experience may be a little short. kept: the number of requests kept for each model.
     """
     reduced = _reduced(experiment, max(1, games // len(experiment.conditions)))
     clock = _Clock()
@@ -186,7 +188,7 @@ def rehearse(experiment: Experiment, games: int = GAMES, kept: int = 24) -> Rehe
             Store.create(Path(folder) / "rehearsal", reduced) as store,
             asyncio.Runner(loop_factory=lambda: loop) as asyncio_runner,
         ):
-            builder = _StandIns(reduced, store.path, kept)
+            builder = _RehearsedPlayers(reduced, store.path, kept)
             asyncio_runner.run(runner.playing(store, reached=True, builder=builder))
             rows = store.games()
     except (StoreError, OSError) as error:
@@ -208,7 +210,7 @@ def rehearse(experiment: Experiment, games: int = GAMES, kept: int = 24) -> Rehe
 
 
 def _reduced(experiment: Experiment, each: int) -> Experiment:
-    """The experiment with so many games in each condition, or as many as it has."""
+    """The experiment with at most `each` games in each condition."""
     data = experiment.model_dump(mode="json", exclude_unset=True)
     for name in ("budget", "renamed", "published", "baseline", "contrasts", "curve", "planted", "village"):
         data.pop(name, None)
@@ -220,18 +222,18 @@ def _reduced(experiment: Experiment, each: int) -> Experiment:
         data.setdefault("conditions", {}).setdefault(name, {}).update(now)
     for part in (data, *data["conditions"].values()):
         for player in (part.get("players") or {}).values():
-            if isinstance(pool := player.get("experience"), dict):  # made of all the games that there are
+            if isinstance(pool := player.get("experience"), dict):  # made of all rehearsed games
                 pool.pop("games", None)
                 pool.pop("draws", None)
     return Experiment(**data)
 
 
 _place: ContextVar[Place] = ContextVar("place")
-"""The game that the running task plays."""
+"""The game of the current task."""
 
 
-class _StandIns(PlayerBuilder):
-    """The players of the experiment, with stand-ins for models and embedders, and what these write down."""
+class _RehearsedPlayers(PlayerBuilder):
+    """Builds the experiment's players with substitutes for models and embedders, and collects their notes."""
 
     def __init__(self, experiment: Experiment, home: Path, kept: int) -> None:
         super().__init__(experiment, home)
@@ -249,10 +251,12 @@ class _StandIns(PlayerBuilder):
         if name_and_settings(spec)[0] == BUILT_IN:
             return super()._model(spec)
         label = self._playing[_key(spec)].label
-        return self._models.setdefault(label.encode(), _StandIn(label, self))
+        return self._models.setdefault(label.encode(), _SubstituteModel(label, self))
 
     def _new_embedder(self, spec: str | Mapping[str, Any]) -> Embedder:
-        """A policy reads the vectors that it learned with; whatever else is looked up, is so in any."""
+        """The embedder itself for a policy, which needs the vectors that it was trained with; else a counting
+        substitute.
+        """
         if self._policies_read:
             return super()._new_embedder(spec)
         name, _ = name_and_settings(spec, "an embedder")
@@ -261,12 +265,12 @@ class _StandIns(PlayerBuilder):
         return _CountingEmbedder(self.texts.setdefault(name, {}))
 
     def casting(self, place: Place) -> Any:
-        """See `PlayerBuilder`. Whoever asks for it plays that game, in a task of its own."""
+        """See `PlayerBuilder`. It is called in the task that plays the game."""
         _place.set(place)
         return super().casting(place)
 
     def note_call(self, model: str, request: Request, reply: str) -> None:
-        """A call was made and is answered now."""
+        """Note a call that is answered now."""
         prompt = estimate_texts(text for _, text in request.words.messages)
         quoted = Counter[str]()
         for line in () if isinstance(request.asked, Chat) else request.asked.situation.lines:
@@ -286,12 +290,12 @@ class _StandIns(PlayerBuilder):
             kept[at] = request
 
 
-class _StandIn(Village):
-    """Answers in the place of a model. A prompt in words alone gets a short reply."""
+class _SubstituteModel(Village):
+    """Answers for another model. A request without a question gets a short reply."""
 
     instant = False
 
-    def __init__(self, name: str, builder: _StandIns) -> None:
+    def __init__(self, name: str, builder: _RehearsedPlayers) -> None:
         super().__init__()
         self.name, self._builder = name, builder
 
@@ -308,8 +312,8 @@ class _StandIn(Village):
 
 
 class _CountingEmbedder(HashingEmbedder):
-    """Embeds in the place of a served embedder. given: the texts that it was given, each with the condition
-    in whose games that was first; each is paid for once.
+    """Embeds for an embedder behind a server. given: text → the condition in whose games it was first
+    embedded; each text is paid for once.
     """
 
     def __init__(self, given: dict[str, str]) -> None:
@@ -325,7 +329,9 @@ class _CountingEmbedder(HashingEmbedder):
 
 
 class _Clock(selectors.DefaultSelector):
-    """The clock of an event loop: time passes at once where the loop would wait, and not while it works."""
+    """The simulated clock of an event loop: waiting takes no real time, and working takes no
+    simulated time.
+    """
 
     passed = 0.0
 

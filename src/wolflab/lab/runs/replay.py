@@ -1,4 +1,4 @@
-"""Playing a stored game again: from its calls alone, to check them or to see their prompts."""
+"""Replays a stored game from its calls, to check it or to get its prompts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from .work import agent_errors
 
 
 class _Kept(WrappedEmbedder):
-    """Stands where an embedder stood: its vectors come from the run, so nobody waits."""
+    """Replaces an embedder: its vectors come from the run, so that no player waits."""
 
     instant = True
 
@@ -49,8 +49,8 @@ class _Kept(WrappedEmbedder):
         return await self.inner.embed(texts)
 
 
-class _Listening(NoCallCache):
-    """A cassette that keeps the requests it is asked."""
+class _RecordingCache(NoCallCache):
+    """A cassette that keeps all requests."""
 
     def __init__(self, filed: dict[str, StoredCall]) -> None:
         self._cassette = Cassette(filed)
@@ -64,8 +64,8 @@ class _Listening(NoCallCache):
         await self._cassette.put(request, digest, response, model)
 
 
-def silenced(player: Player, kept: Callable[[Embedder], Embedder]) -> Player:
-    """The player without a model to ask. kept: what stands where each of its embedders stood."""
+def without_model(player: Player, kept: Callable[[Embedder], Embedder]) -> Player:
+    """The player without its model. kept: makes the replacement of an embedder."""
     embedders = {use: kept(embedder) for use, embedder in player.embedders.items()}
     model = None if player.model is None else PlayedBackModel.of(player.model)
     return replace(player, model=model, embedders=embedders)
@@ -76,11 +76,11 @@ def replay(
     row: GameRow,
     file: CallCache | None = None,
     version: str = __version__,
-    seated: Callable[[Player], Player] = lambda player: silenced(player, _Kept),
+    seated: Callable[[Player], Player] = lambda player: without_model(player, _Kept),
 ) -> Played:
-    """The game played again from its committed calls; CassetteMismatch where they do not fit.
+    """Replay a game from its committed calls; CassetteMismatch if a request differs.
 
-    version: what its header is to say. seated: who stands where a player stood.
+    version: of Wolflab, for the header. seated: makes the replacement of a player.
     """
     builder = PlayerBuilder(store.experiment, store.path, reading=True)
     match = prepare(builder, Place.of(row), file or Cassette(store.calls(row.id)))
@@ -101,7 +101,7 @@ def replay(
 
 
 def _as_before(player: Player) -> Player:
-    """A silenced player as a run names it that an older version began."""
+    """A silenced player as an older version described it."""
     if player.model is None:
         return player
     described = _kind_before(player.model.describe())
@@ -111,21 +111,21 @@ def _as_before(player: Player) -> Player:
 
 
 def _kind_before(model: Mapping[str, Any]) -> dict[str, Any]:
-    """A model's description as older versions wrote it: they spoke chat completions with every server."""
+    """A model's description as older versions wrote it: they used chat completions for every server."""
     return dict(model) | ({"kind": CHAT_COMPLETIONS.kind} if model.get("kind") == MESSAGES.kind else {})
 
 
 def requests(store: Store, row: GameRow) -> list[Request]:
-    """Every request of a game in the order in which it was made, for reading its prompts. Where this version
-    reads replies otherwise than the one that began the run, those that it would not make are left out.
+    """Every request of a game in order, for reading its prompts. If this version reads replies differently
+    from the one that began the run, requests that it would not make are left out.
     """
     filed = store.calls(row.id)
-    listening = _Listening(filed)
+    listening = _RecordingCache(filed)
     if store.read_as_now or not row.over:
         replay(store, row, listening)
         return listening.requests
     past = PastTurns(store.record(row.id), filed, f"{store.path.name}, game {row.id}")
-    replay(store, row, listening, seated=lambda player: past.seated(silenced(player, StoredVectors)))
+    replay(store, row, listening, seated=lambda player: past.seated(without_model(player, StoredVectors)))
     made = [(request, filed.get(request.key)) for request in listening.requests]
     return [
         request
@@ -135,14 +135,12 @@ def requests(store: Store, row: GameRow) -> list[Request]:
 
 
 def erased_requests(store: Store, row: GameRow) -> set[str]:
-    """Keys of a game's calls whose requests held words that were erased. A game that is played again makes
-    other requests in their places.
-    """
+    """Keys of a game's calls whose requests contained erased words. A replay makes other requests instead."""
     return {key for key, call in store.calls(row.id).items() if call.request == FORGOTTEN}
 
 
 def _check_place(store: Store, row: GameRow, record: GameRecord, where: str) -> None:
-    """A whole record of another game, or a good beginning of this one, is not this game's record."""
+    """RecordError for the record of another game, and for an incomplete one."""
     if record.outcome is None:
         raise RecordError(f"{where}: the record ends in mid-game, but the game is stored as {row.status}")
     if row.status != ("void" if record.outcome.void else "done"):
@@ -156,8 +154,8 @@ def _check_place(store: Store, row: GameRow, record: GameRecord, where: str) -> 
 def _check_settings(
     builder: PlayerBuilder, place: Place, record: GameRecord, dealing: Dealing, older: bool, where: str
 ) -> None:
-    """RecordError where the run's file says other rules or players than the record's header. Players whose
-    code is somebody's own are left to --agents. older: an older version began the run.
+    """RecordError if the run's file has other rules or players than the record's header. A user's own agents
+    are checked only with --agents. older: an older version began the run.
     """
     experiment, header = builder.experiment, record.header
     rules = rules_of(experiment, place).stated()
@@ -168,7 +166,7 @@ def _check_settings(
         return
     seats = builder.casting(place)(dealing)
     made = [_apart(player.describe(), older) for player in seats]
-    now_made = msgspec.json.decode(msgspec.json.encode(made))  # as a header has them
+    now_made = msgspec.json.decode(msgspec.json.encode(made))  # as in a header
     difference = first_difference([_apart(player, older) for player in header["players"]], now_made)
     if difference is not None:
         where_of, was, now = difference
@@ -176,7 +174,9 @@ def _check_settings(
 
 
 def _apart(player: Mapping[str, Any], older: bool) -> dict[str, Any]:
-    """A player without what has a check of its own: its pool, who a person is. older: see `_kind_before`."""
+    """A player's description without its pool and its person, which are checked elsewhere. older: see
+    `_kind_before`.
+    """
     kept = {name: value for name, value in player.items() if name not in ("experience", "person")}
     if older and isinstance(model := kept.get("model"), Mapping):
         kept["model"] = _kind_before(model)
@@ -189,8 +189,8 @@ def _check_probes(
     due_of: Callable[[Sequence[Probe]], list[tuple[str, str]]],
     where: str,
 ) -> None:
-    """RecordError where the polls that the run's file asks for were not taken, or others were. (Whom an
-    interview is due with depends on how talk is read, so --agents alone sees that.) due_of: see `polls_due`.
+    """RecordError if the record's polls are not those of the run's file. (Interviews depend on how statements
+    are read, so only --agents checks them.) due_of: see `polls_due`.
     """
     asked_for = probes_of(experiment)
     interviews = [probe.name for probe in asked_for if isinstance(probe, InterviewProbe)]
@@ -205,10 +205,10 @@ def _check_probes(
 
 
 def _check_totals(store: Store, row: GameRow, erased: bool, where: str) -> None:
-    """RecordError where what is kept of a game's cost is not what its calls come to. erased: replies of the
-    run were erased, but what they had cost stays counted.
+    """RecordError if a game's stored totals differ from the sums of its calls. erased: some replies of the
+    run were erased, whose cost stays counted.
     """
-    kept, counted = store.came_to(row.id), store.recounted(row.id)
+    kept, counted = store.game_totals(row.id), store.summed_totals(row.id)
     for model in sorted({*kept, *counted}):
         stands, true = kept.get(model, CallTotals()), counted.get(model, CallTotals())
         if not (totals_alike(stands, true) or (erased and true.calls <= stands.calls)):
@@ -222,21 +222,21 @@ def _in_words(total: CallTotals) -> str:
     return f"{total.calls} calls, {total.usage.tokens} tokens and {total.usage.cost:g} USD"
 
 
-class Checked(NamedTuple):
-    """What the check of a game came to. decided: its decisions that took a call. otherwise: how many of these
-    would come out otherwise, since this version reads replies otherwise than the one that began the run.
+class GameCheck(NamedTuple):
+    """The result of checking a game. decided: decisions that took a call. otherwise: the number of these with
+    another result, because this version reads replies differently from the one that began the run.
     """
 
     decided: int = 0
     otherwise: int = 0
 
 
-def verify_game(store: Store, row: GameRow, agents: bool, builder: PlayerBuilder | None = None) -> Checked:
-    """Check one finished game: chains, rules, settings, polls, the numbers kept of it and its pools; with
-    `agents` every prompt's hash and every note. builder: of the run, where many of its games are checked.
+def verify_game(store: Store, row: GameRow, agents: bool, builder: PlayerBuilder | None = None) -> GameCheck:
+    """Check one finished game: chains, rules, settings, polls, stored row and totals, and pools; with
+    `agents` also every prompt's hash and every note. builder: the run's, shared by its games.
 
-    Raises RecordError or CassetteMismatch with the first difference, and ModelError or ExperimentError where
-    a player cannot be made here, so that its settings cannot be compared.
+    Raises RecordError or CassetteMismatch for the first difference, and ModelError or ExperimentError if a
+    player cannot be built here, so that its settings cannot be compared.
     """
     record = store.record(row.id)
     where = f"{store.path.name}, game {row.id}"
@@ -250,7 +250,7 @@ def verify_game(store: Store, row: GameRow, agents: bool, builder: PlayerBuilder
     dealing = dealing_of(steps, record.header["deal"], record.header["play"])
     _check_settings(builder, Place.of(row), record, dealing, not store.read_as_now, where)
     if not agents:
-        return Checked()
+        return GameCheck()
     if record.erased:
         raise RecordError(
             f"{where}: words were erased on request, so agents that heard them cannot be run again; the rest "
@@ -262,18 +262,18 @@ def verify_game(store: Store, row: GameRow, agents: bool, builder: PlayerBuilder
     except (RecordError, CassetteMismatch):
         if store.read_as_now:
             raise
-        return Checked(decided, _read_otherwise(store, row, record, where))
-    return Checked(decided)
+        return GameCheck(decided, _read_otherwise(store, row, record, where))
+    return GameCheck(decided)
 
 
 def _read_otherwise(store: Store, row: GameRow, record: GameRecord, where: str) -> int:
-    """How many decisions would come out otherwise by this version's reading of replies alone; RecordError or
-    CassetteMismatch where anything else differs.
+    """The number of decisions that differ only because this version reads replies differently; RecordError or
+    CassetteMismatch for any other difference.
     """
     past = PastTurns(record, store.calls(row.id), where)
     version = record.header.get("version", __version__)
     writer = replay(
-        store, row, None, version, lambda player: past.seated(silenced(player, StoredVectors))
+        store, row, None, version, lambda player: past.seated(without_model(player, StoredVectors))
     ).writer
     assert writer is not None
     past.compare_rest(writer)
@@ -281,7 +281,7 @@ def _read_otherwise(store: Store, row: GameRow, record: GameRecord, where: str) 
 
 
 def _check_agents(store: Store, row: GameRow, record: GameRecord, where: str) -> None:
-    """RecordError or CassetteMismatch where the game, played again from its calls, is not as recorded."""
+    """RecordError or CassetteMismatch if the replayed game differs from the record."""
     writer = replay(store, row, version=record.header.get("version", __version__)).writer
     assert writer is not None
     for chain, now, then in (

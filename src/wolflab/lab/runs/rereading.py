@@ -1,10 +1,8 @@
-"""A game of a run that an older version began, played back turn by turn, where this version reads its replies
-otherwise.
+"""Replays a game turn by turn, if an older version began its run and this version reads replies differently.
 
-Each seat is put before every ask with what it knew then, and decides again from the stored replies; whatever
-it decides, the game goes on with what is recorded. So a reply that is read otherwise changes its own turn and
-no other, and what was changed in the record is still found: where a turn's replies are all such that no
-version reads them otherwise, and in everything that is no turn.
+At every ask, a seat decides again from its recorded view and the stored replies; then the game continues with
+the recorded decision. So a reply that is read differently changes only its own turn. Changes in the record
+are still found: in turns whose replies all versions read alike, and in everything that is no turn.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from ..storage.embedding_cache import CachedEmbedder, WrappedEmbedder
 
 
 def _without_calls(lines: Sequence[bytes]) -> list[dict[str, Any]]:
-    """Lines without what follows from calls: their hashes, and those of the lines before."""
+    """Lines without the hashes of calls and of lines."""
     decoded = [msgspec.json.decode(line) for line in lines]
     return [
         {name: value for name, value in line.items() if name not in ("h", "after", "calls")}
@@ -39,7 +37,7 @@ def _without_calls(lines: Sequence[bytes]) -> list[dict[str, Any]]:
 
 
 class PastTurns:
-    """The turns of a record and its calls, and how many turns come out otherwise now."""
+    """The turns and calls of a record; counts the turns with another result."""
 
     def __init__(self, record: GameRecord, filed: Mapping[str, StoredCall], where: str) -> None:
         self._turns = {turn.ask: turn for turn in (*record.turns, *record.probes) if turn.seat >= 0}
@@ -47,11 +45,11 @@ class PastTurns:
         self.otherwise = 0
 
     def seated(self, player: Player) -> Player:
-        """A player that decides again, and whose replies are those of the record."""
+        """A player that decides again, but replies as recorded."""
         return replace(player, agent=_AsRecorded(player.agent, self))
 
     def compare_rest(self, writer: Writer) -> None:
-        """RecordError where what is no turn is not as in the record. writer: of the game played back."""
+        """RecordError if anything but turns differs from the record. writer: of the replayed game."""
         for chain, now, then in (
             ("game", writer.game.lines, self._record.lines),
             ("probes", writer.probes.lines, self._record.probe_lines),
@@ -72,13 +70,15 @@ class PastTurns:
                 )
 
     def turn(self, ask: Ask) -> PastTurn:
-        """How an ask was answered."""
+        """The recorded turn of an ask."""
         if ask.id not in self._turns:
             raise RecordError(f"{self._where}: no reply to {ask.id}")
         return self._turns[ask.id]
 
     def compare(self, turn: PastTurn, ask: Ask, io: IO, reply: Reply | CassetteMismatch) -> None:
-        """Count a turn that comes out otherwise; an error of these two kinds where replies are not why."""
+        """Count a turn with another result; RecordError or CassetteMismatch if its replies are not the
+        reason.
+        """
         assert isinstance(io, LiveIO)
         stored = [self._filed_of(turn, call.step, call.attempt) for call in turn.calls]
         for call, filed in zip(turn.calls, stored, strict=True):
@@ -116,7 +116,7 @@ class PastTurns:
 
 
 class _AsRecorded:
-    """Holds a seat: lets its agent decide again, and replies as the record has it."""
+    """Lets an agent decide again, and replies as recorded."""
 
     instant = True
 
@@ -124,7 +124,7 @@ class _AsRecorded:
         self._agent, self._past = agent, past
 
     def __eq__(self, other: object) -> bool:
-        """As the agents: whether a player changes at an election is told by comparing them."""
+        """Equal if the agents are: a change of player at an election is detected by comparison."""
         return isinstance(other, _AsRecorded) and self._agent == other._agent
 
     def __hash__(self) -> int:
@@ -151,7 +151,7 @@ def _recorded(turn: PastTurn) -> Reply:
 
 
 class StoredVectors(WrappedEmbedder):
-    """Stands where an embedder stood. Where the run has not kept a vector, the turn comes out otherwise."""
+    """Replaces an embedder. If a vector is not stored, the turn counts as one with another result."""
 
     instant = True
 

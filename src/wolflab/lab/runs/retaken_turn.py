@@ -1,6 +1,6 @@
-"""One recorded turn taken once more, with a component of the player removed (003 §4.4.1, Table 4).
+"""Takes a recorded turn again, with a component of the player removed (003 §4.4.1, Table 4).
 
-The seat knows what it knew then; its model is asked anew, and nothing is written down.
+The seat has the same view as then; its model is called again, and nothing is stored.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from .decisions import RecordedDecision, recorded_decisions
 
 @dataclass(frozen=True, slots=True)
 class RetakenTurn:
-    """A turn as it was recorded, and as it was taken once more.
+    """A recorded turn, and the same turn taken again.
 
-    action, invalid, notes: of the turn taken anew; all None where nothing was removed.
+    action, invalid, notes: of the new turn; all None if nothing was removed.
     """
 
     decision: RecordedDecision
@@ -38,11 +38,11 @@ class RetakenTurn:
 
 
 NEAR = 8
-"""Turns that are listed for one that there is not."""
+"""The number of similar turns that an error lists."""
 
 
 def decision_of(record: GameRecord, turn: str, where: str) -> RecordedDecision:
-    """The recorded turn of that ask ("2/vote/3"); RecordError lists those that are most like it."""
+    """The recorded turn of an ask ("2/vote/3"); RecordError lists the most similar ones."""
     by_ask = {decision.ask.id: decision for decision in recorded_decisions(record, where)}
     if turn not in by_ask:
         given = turn.split("/")
@@ -63,8 +63,8 @@ def decision_of(record: GameRecord, turn: str, where: str) -> RecordedDecision:
 def retake_turn(store: Store, row: GameRow, turn: str, without: Sequence[str] = ()) -> RetakenTurn:
     """A recorded turn, and the same with components removed from its player.
 
-    Raises RecordError for a turn that there is none of, for a player that does not reflect, and for a
-    component that it has not; ServerError, in words of its own, where the model cannot be reached.
+    Raises RecordError for an unknown turn, for a player that does not reflect, and for a component that it
+    does not have; ServerError if the model cannot be reached.
     """
     record = store.record(row.id)
     decision = decision_of(record, turn, f"{store.path.name}, game {row.id}")
@@ -103,7 +103,7 @@ async def _retaken(
             _must_have(agent, component, record.ruleset.names[decision.ask.seat])
         less = agent.recipe.with_(without=tuple(dict.fromkeys((*agent.recipe.without, *without))))
         if player.model is not None:
-            await check_model(player.model)  # or every call would be tried again and again first
+            await check_model(player.model)  # otherwise every call would first be retried
         io = LiveIO(
             decision.ask,
             player.model,
@@ -120,11 +120,11 @@ async def _retaken(
 
 
 _RESUME = re.compile(r"[;:] (?:the run can be resumed|resume (?:the run )?later)\Z")
-"""What a run is told, and one turn is not."""
+"""The end of errors that makes sense only for a run."""
 
 
 def _must_have(agent: LanguageAgent, component: str, name: str) -> None:
-    """RecordError for a component that the player is without already: both turns would be the same."""
+    """RecordError for a component that the player does not have: both turns would be the same."""
     gone = agent.recipe.without
     if component in gone:
         why = f"plays without {component} already"
@@ -138,7 +138,7 @@ def _must_have(agent: LanguageAgent, component: str, name: str) -> None:
 
 
 def _player(builder: PlayerBuilder, row: GameRow, record: GameRecord, decision: RecordedDecision) -> Player:
-    """Who held the seat at that time: a Sheriff by vote or lot may have handed it to another."""
+    """The player of the seat at that time: an elected or drawn Sheriff may have been replaced."""
     then = facts_of(record.ruleset, record.events[: decision.turn.at])
     sheriff = then.sheriffs[0] if then.sheriffs else then.intended
     dealing = Dealing(record.roles, sheriff, record.header["deal"], record.header["play"])

@@ -1,7 +1,7 @@
-"""Runs an experiment: plans its games, plays what is missing, and leaves every game accounted for.
+"""Runs an experiment: plans its games, plays the missing ones, and stores the status of every game.
 
-Results do not depend on the order in which games finish: draws are keyed, and a void game's
-replacement is chosen only when all planned games of its condition are over.
+Results do not depend on the order in which games finish: draws are keyed, and void games are replaced only
+when all planned games of the condition are over.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from ...errors import CassetteMismatch, StoreError
 from ...fields import first_difference
 from ...match import play, run_now
 from ...models.loop import watch as watch_of_loop
-from ..experience.run_pools import provide
+from ..experience.run_pools import make_pools
 from ..plans.experiment import Experiment
 from ..plans.numbering import numbering
 from ..storage.call_store import LATENESS, StoredCallCache
 from ..storage.store import GameRow, Place, Store, asker
 from .casting import PlayerBuilder
-from .counting import Finished, finished
+from .counting import FinishedGame, finished
 from .first_decisions import FirstDecisions, NeverUsablePlayer
 from .game import prepare
 from .processes import processes, rare_collection
 from .work import How, check_models, error_sentence, stoppable, work
 
 REDRAWS = 20
-"""A condition gives up replacing void games once it has played this many times its planned games."""
+"""Void games of a condition are no longer replaced after this many times its planned games."""
 
 
 @dataclass(slots=True)
 class Progress:
-    """How far a run is, for whoever watches: games over, games planned so far, and the last one's row.
+    """The progress of a run: games over, games planned so far, and the last one's row.
 
-    news: what has just been heard of a server or a player, a sentence; "" where it is a game that is over.
+    news: a sentence about a server or a player; "" for a game that has ended.
     """
 
     over: int
@@ -62,17 +62,17 @@ def play_run(
 ) -> bool:
     """Play all games of the store's experiment that are not over yet.
 
-    Returns whether every game is now done or void. Games that could not go on (a failing server, a
-    spent budget) stay unfinished and are taken up by the next `play_run`; a game that failed on a mistake
-    keeps its error and is tried again too. reached: `preflight` has just reached every model. first: once it
-    finds a player broken, no further game begins: those under way are played to their end, the others stay
-    planned, with the reason. Without it, all are played, whatever is replied.
+    Returns whether every game is now done or void. Games that could not go on (a failing server, a spent
+    budget) stay unfinished and are continued by the next `play_run`; a failed game keeps its error and is
+    tried again too. reached: `preflight` has just reached every model. first: when it finds a broken player,
+    no new game begins; running games are finished, and the others stay planned, with the reason. Without it,
+    all games are played.
     """
     return asyncio.run(playing(store, watch, reached, first=first))
 
 
 def _build_measuring(builder: PlayerBuilder) -> None:
-    """Embedders that only the report asks: what they lack would be told after the last game."""
+    """Build embedders that only the report needs, so that a missing package is reported before the games."""
     experiment = builder.experiment
     if experiment.diversity:
         for condition in experiment.conditions:
@@ -81,7 +81,7 @@ def _build_measuring(builder: PlayerBuilder) -> None:
 
 
 async def preflight(builder: PlayerBuilder) -> None:
-    """Build every player, reach every model once, load embedders; ModelError before any game starts."""
+    """Build every player, call every model once, load embedders; ModelError before any game starts."""
     builder.all_models()
     builder.pools.check(builder.embedder)
     _build_measuring(builder)
@@ -90,8 +90,8 @@ async def preflight(builder: PlayerBuilder) -> None:
 
 
 def _as_before(store: Store, builder: PlayerBuilder) -> None:
-    """Refuse to go on where an agent of somebody's own has other settings than in the games that are over: a
-    default in its class has changed. (What the file sets cannot change; the code itself is in no hash.)
+    """Refuse to continue if a user's own agent has other settings than in finished games, because a default
+    in its class has changed. (The file's settings cannot change; no hash covers the code itself.)
     """
     over = {row.condition: row.id for row in store.games() if row.over}
     for condition, game in over.items():
@@ -103,7 +103,7 @@ def _as_before(store: Store, builder: PlayerBuilder) -> None:
             known = [own.get("settings", {}) for own in now if own["recipe"] == then["recipe"]]
             before = then.get("settings", {})
             changed = [change for settings in known if (change := first_difference(before, settings))]
-            if known and len(changed) == len(known):  # there is none with these settings
+            if known and len(changed) == len(known):  # none has these settings
                 name, was, now_is = changed[0]
                 raise StoreError(
                     f"{store.path}: {then['recipe']} in {condition}: {name} was {was} in the games so far "
@@ -118,7 +118,7 @@ async def playing(
     builder: PlayerBuilder | None = None,
     first: FirstDecisions | None = None,
 ) -> bool:
-    """As `play_run`, in an event loop that runs. builder: who plays, instead of those whom it names."""
+    """The coroutine of `play_run`. builder: builds the players; None: the experiment's."""
     experiment = store.experiment
     number = numbering(experiment)
     progress = Progress(0, 0)
@@ -140,14 +140,14 @@ async def playing(
         for row in rows:
             if not row.over and (row.error or row.status != "planned"):
                 store.stop(row.id, "planned", "")
-        # A run may have been cut between its last game and this.
+        # The run may have been interrupted between its last game and this step.
         store.plan(further_games(experiment, store.games()), number)
         while first.further() and (planned := builder.pools.ready(store.games())):
             rows = store.games()
             progress.planned = len(rows)
             progress.over = sum(row.status != "planned" for row in rows)
             watch(progress)
-            await provide(store, builder.pools, planned, builder.embedder)
+            await make_pools(store, builder.pools, planned, builder.embedder)
             if builder.instant:
                 await _play_instant(store, builder, planned, watch, progress)
             else:
@@ -168,13 +168,13 @@ async def playing(
     finally:
         try:
             store.adapted(builder.models)
-        finally:  # on a full disk too
+        finally:  # also on a full disk
             await builder.close()
     return all(row.over for row in store.games())
 
 
 def _keep_lateness(store: Store) -> None:
-    """Keep that this machine is the limit, where its event loop is late, for whoever asks how the run is."""
+    """Store the event loop's delay, if it is long: then this machine is the bottleneck."""
     worst = watch_of_loop().worst
     if worst > float(store.meta(LATENESS) or 0):
         store.remember(LATENESS, f"{worst:.1f}", anew=True)
@@ -187,8 +187,8 @@ async def _play_waiting(
     over: Callable[[], None],
     further: Callable[[], bool],
 ) -> None:
-    """Play games whose players wait, as long as further ones may begin. Those that a failing server broke off
-    are taken up once more where it has answered since: some game came to its end.
+    """Play games whose players wait, as long as new ones may begin. Games that a failing server stopped are
+    tried once more if another game has finished since.
     """
     at_once, budget = builder.experiment.concurrency, builder.budget
     before = _over_in(store)
@@ -205,13 +205,13 @@ def _over_in(store: Store) -> int:
 
 
 def planned_games(experiment: Experiment) -> list[tuple[str, int, int]]:
-    """(condition, deal, repeat) of all games of the plan, in its order."""
+    """(condition, deal, repeat) of all planned games, in order."""
     return [(name, *place) for name in experiment.conditions for place in experiment.places(name)]
 
 
 def further_games(experiment: Experiment, games: Sequence[GameRow]) -> list[tuple[str, int, int]]:
-    """The deals that are still to be played in place of void games: of each condition whose games are all
-    over. games: those of the run.
+    """The deals that replace void games, for each condition whose games are all over. games: those of the
+    run.
     """
     if not experiment.redraw_void:
         return []
@@ -246,7 +246,7 @@ class _Playing:
         self._first, self._tell = first, tell
 
     async def go(self) -> None:
-        """Play it, and keep its record."""
+        """Play the game and store its record."""
         store, row = self._store, self._row
         self._builder.check_refused(row.condition)
         filed = store.calls(row.id)
@@ -259,7 +259,7 @@ class _Playing:
             played = await play(match)
         except CassetteMismatch as mismatch:
             raise mismatch if store.read_as_now else _begun_otherwise(store) from None
-        spent = store.came_to(row.id)
+        spent = store.game_totals(row.id)
         result = finished(self._builder.experiment, row.condition, played, file.held, spent)
         store.keep(row.id, *result, time.perf_counter() - start)
         self._over()
@@ -269,12 +269,12 @@ class _Playing:
         self._tell(f"{begun}. No further game begins; those under way are played to their end.")
 
     def begin_again(self) -> None:
-        """It is not over after all."""
+        """Count the game as not over, because it is tried again."""
         self._store.stop(self._row.id, "planned", "")
         self._progress.over -= 1
 
     def stop(self, how: How, why: str) -> None:
-        """Keep why it could not go on."""
+        """Store why the game could not go on."""
         self._store.stop(self._row.id, how, why)
         self._over()
 
@@ -294,8 +294,8 @@ def _begun_otherwise(store: Store) -> CassetteMismatch:
 @dataclass(frozen=True, slots=True)
 class _Result:
     game: int
-    over: Finished | None
-    """None where there is an error."""
+    over: FinishedGame | None
+    """None if there is an error."""
     error: str
     seconds: float
 
@@ -307,7 +307,7 @@ async def _play_instant(
     watch: ProgressWatch,
     progress: Progress,
 ) -> None:
-    """Games whose players never wait: one after another, in one process or several."""
+    """Play games whose players never wait, one after another, in one process or several."""
     with stoppable(builder.budget), closing(_results(builder, store.path, rows)) as results:
         for result in results:
             if result.over is None:
@@ -317,7 +317,7 @@ async def _play_instant(
             progress.over += 1
             progress.last = store.game(result.game)
             watch(progress)
-            await asyncio.sleep(0)  # where Ctrl-C is heard
+            await asyncio.sleep(0)  # lets Ctrl-C in
             if builder.budget.closed:
                 return
 
@@ -348,7 +348,7 @@ def _play_one(builder: PlayerBuilder, row: GameRow) -> _Result:
     try:
         played = run_now(play(prepare(builder, Place.of(row), file)))
         result = finished(builder.experiment, row.condition, played, file.held, {})
-    except Exception as error:  # noqa: BLE001 (as `work` does: kept with its game)
+    except Exception as error:  # noqa: BLE001 (stored with its game, as in `work`)
         return _Result(row.id, None, error_sentence(error), time.perf_counter() - start)
     return _Result(row.id, result, "", time.perf_counter() - start)
 

@@ -1,6 +1,6 @@
-"""One game that is watched as it is played, by people at a table too, whatever shows it to them.
+"""Plays one game that is watched live, with or without people, for any user interface.
 
-A game that is kept is the only one of its run, or one of a study's.
+A game that is stored is the only one of its run, or one of a study's.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from .work import agent_errors, error_sentence
 
 @dataclass(frozen=True)
 class RunAtTables:
-    """A run whose games are played at several tables, at once. budget: what all of them may spend."""
+    """A run whose games are played at several tables at the same time. budget: shared by all."""
 
     store: Store
     budget: Budget
 
     @classmethod
     def of(cls, store: Store) -> RunAtTables:
-        """What was spent before counts."""
+        """The tables of a run; earlier spending counts towards the budget."""
         return cls(store, budget_of(store.experiment, store.spent()))
 
 
 def only_place(experiment: Experiment) -> Place:
-    """The place of the one game that is played."""
+    """The place of the experiment's only game."""
     return Place(next(iter(experiment.conditions)), 0, 0)
 
 
-def can_be_seated(experiment: Experiment) -> None:
-    """Raises ExperimentError where an agent of somebody's own cannot be made, before anybody has sat down."""
+def check_own_agents(experiment: Experiment) -> None:
+    """Raise ExperimentError, before people sit down, if a user's own agent cannot be built."""
     for player in experiment.players.values():
         if player.own is not None:
             own_agent(player.own.name, player.own.settings)
@@ -59,12 +59,12 @@ async def play_table(
     game: int = 1,
     budget: Budget | None = None,
 ) -> Played:
-    """Play a game of an experiment, from where it was left, and keep it.
+    """Play or resume a game of an experiment, and store it.
 
-    store: where it is planned, as number `game`; None for the one game of an experiment, not kept. table:
-    where people sit, if any do. watch, asked: see `match.Match`. budget: of the whole run, where several
-    games of it are played at once; without, what was spent before counts towards the experiment's. Errors
-    pass through, in a group; a WolflabError leaves the game unfinished, with its sentence.
+    store: has the game as number `game`; None for an experiment's only game, which is not stored. table: the
+    table of people, if any play. watch, asked: see `match.Match`. budget: the run's, if several games are
+    played at the same time; None: the experiment's, less earlier spending. Errors pass through in a group; a
+    WolflabError leaves the game unfinished, with its sentence.
     """
     if store is None:
         builder = PlayerBuilder(experiment, table=table)
@@ -79,7 +79,7 @@ async def play_table(
         with agent_errors():
             played = await play(match)
         if store is not None:
-            result = finished(experiment, place.condition, played, file.held, store.came_to(game))
+            result = finished(experiment, place.condition, played, file.held, store.game_totals(game))
             store.keep(game, *result, time.perf_counter() - start)
         return played
     except* WolflabError as errors:

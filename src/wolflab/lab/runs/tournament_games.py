@@ -1,8 +1,8 @@
-"""A tournament's games: played up to a barrier, looked at, and played on where nothing is settled yet.
+"""Plays a tournament's games up to a barrier, analyses them, and continues where nothing is decided yet.
 
-Looks are taken at declared numbers of deals alone, when every game up to there is over. What is decided
-follows from the results and not from the order in which games finished, so that it is the same at any
-concurrency and after any interruption: a run that is taken up first works out how far it had come.
+Interim analyses take place only at declared numbers of deals, when every game up to there is over. Decisions
+follow from the results and not from the order in which games finished, so they are the same at any
+concurrency and after any interruption: a resumed run first recomputes them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ...metrics.tournament import (
 )
 from ...stats.sequential import Interval, sequence
 from ..plans.experiment import Experiment
-from ..plans.matching import alike_rows
+from ..plans.matching import matched_rows
 from ..plans.numbering import numbering
 from ..plans.sources import read_fields
 from ..plans.specs import as_meant
@@ -41,47 +41,51 @@ from .counting import rows_of
 from .first_decisions import FirstDecisions
 
 _LOOKS = "looks"
-"""Under this name a run keeps what decides where it looks: its rule for stopping, and its last deal."""
+"""The key in `meta` of the rule for stopping and the last deal, which decide where interim analyses take
+place.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class TournamentPlan:
-    """What a run's directory says about its tournament."""
+    """The tournament in a run's directory."""
 
     pairs: tuple[Matchup, ...]
     stop: Stop | None = None
     tables: tuple[str, ...] = ()
-    """Published ones."""
+    """Names of published tables."""
     werewolves: tuple[str, ...] = ()
-    """In which order the entrants stand that play them; () where no file says."""
+    """The entrants that play them, in order; () without a tournament's file."""
 
 
 def start_tournament(path: Path, tournament: Tournament) -> Store:
-    """A new run of a tournament, in an empty directory."""
+    """Start a tournament's run in an empty directory."""
     beside, facts = {FILE: tournament.written()}, {_LOOKS: _rule_for_looks(tournament)}
     return Store.create(path, tournament.experiment(), beside, facts)
 
 
 def is_tournament(store: Store) -> bool:
-    """Whether a run began as a tournament, and has its file still."""
+    """Whether a run began as a tournament and still has its file."""
     return store.meta(_LOOKS) is not None and (store.path / FILE).is_file()
 
 
 def written_of(store: Store) -> str:
-    """The file of a run's tournament, or of the experiment whose conditions are cells."""
+    """The text of the tournament's file, or of the experiment whose conditions are cells."""
     file = store.path / (FILE if is_tournament(store) else "experiment.yaml")
     return read_text(file)
 
 
 def plan_of(store: Store) -> TournamentPlan:
-    """The tournament behind a run: its file, or, for an experiment whose conditions are cells, their names.
+    """The tournament of a run: from its file, or from the names of an experiment's conditions.
 
-    Raises StoreError for any other run, and for a file that no longer says what the run began with.
+    Raises StoreError for any other run, and for a file that was changed.
     """
     file = store.path / FILE
     if is_tournament(store):
         data, where = read_fields(file, "tournament")
-        data.pop("called", None)  # in files of before: who is which published entrant, which who plays tells
+        data.pop(
+            "called", None
+        )  # in files of older versions; now published entrants are matched by who plays
         made = make_tournament(as_meant(data, store.meanings), where=where)
         _check_begun(store, made, file)
         return TournamentPlan(made.pairs, made.stop, tuple(made.published), made.werewolves)
@@ -99,7 +103,7 @@ def plan_of(store: Store) -> TournamentPlan:
 
 
 def _rule_for_looks(made: Tournament) -> str:
-    """The rule for stopping and the last deal: from these follow the deals at which a run looks."""
+    """The rule for stopping and the last deal, which decide the deals of interim analyses, as JSON."""
     if made.stop is None:
         return "{}"
     stop = made.stop.model_dump(mode="json", exclude_none=True)
@@ -107,7 +111,7 @@ def _rule_for_looks(made: Tournament) -> str:
 
 
 def _check_begun(store: Store, made: Tournament, file: Path) -> None:
-    """StoreError where a run's file is no longer the tournament that its games belong to."""
+    """StoreError if the tournament's file does not fit the run's experiment."""
     undo = "undo the change, or start a new run"
     begun, now = store.experiment, made.experiment(str(file))
     if list(now.conditions) != list(begun.conditions):
@@ -140,9 +144,9 @@ def _check_begun(store: Store, made: Tournament, file: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TournamentProgress:
-    """How far a tournament has come.
+    """The progress of a tournament.
 
-    deals: of each cell, how many are to be played by now. over: nothing is left to be played.
+    deals: cell → the number of deals to play so far. over: nothing is left to play.
     """
 
     deals: Mapping[Matchup, int]
@@ -156,7 +160,9 @@ def play_tournament(
     reached: bool = False,
     first: FirstDecisions | None = None,
 ) -> bool:
-    """Play a tournament's games as `runner.play_run` does, and stop by its rule. Are all of them over?"""
+    """Play a tournament's games as `runner.play_run` does, and stop by its rule. Returns whether all are
+    over.
+    """
     return asyncio.run(playing_tournament(store, watch, reached, first))
 
 
@@ -166,7 +172,7 @@ async def playing_tournament(
     reached: bool = False,
     first: FirstDecisions | None = None,
 ) -> bool:
-    """As `play_tournament`, in an event loop that runs."""
+    """The coroutine of `play_tournament`."""
     plan = plan_of(store)
     if plan.stop is None:
         return await runner.playing(store, watch, reached, first=first)
@@ -179,7 +185,7 @@ async def playing_tournament(
             # Planned here and not by `runner.playing`, which builds players for what it finds planned.
             store.plan(runner.planned_games(part), numbering(whole))
             if now.over:
-                # Nothing is to be played, but what was cut off in the last moment is tidied up.
+                # Nothing is left to play, but an interrupted clean-up is finished.
                 return await runner.playing(store, watch, reached, first=first)
             if not await runner.playing(store, watch, reached, first=first):
                 return False
@@ -188,10 +194,10 @@ async def playing_tournament(
         store.experiment = whole
 
 
-def part_to_play(store: Store) -> Experiment:
-    """What of a tournament is to be played by now: all of it, or as far as its rule for stopping says.
+def experiment_due(store: Store) -> Experiment:
+    """The part of a tournament to play so far: all of it, or up to the next interim analysis.
 
-    Raises StoreError for a file that no longer says what the run began with.
+    Raises StoreError for a file that was changed.
     """
     plan = plan_of(store)
     if plan.stop is None:
@@ -202,7 +208,7 @@ def part_to_play(store: Store) -> Experiment:
 
 
 def tournament_standings(store: Store) -> Standings:
-    """Everything about a tournament's run, finished or not."""
+    """All results of a tournament's run, finished or not."""
     plan = plan_of(store)
     experiment, rows = store.experiment, store.games()
     results = _Reader(store).results()
@@ -218,7 +224,7 @@ def tournament_standings(store: Store) -> Standings:
         instrument=experiment.built_in,
         level=None if plan.stop is None else plan.stop.level,
         decisions=decisions,
-        published=alike_rows(experiment, plan.tables),
+        published=matched_rows(experiment, plan.tables),
         missing=sum(not row.over for row in rows),
     )
 
@@ -233,9 +239,9 @@ def progress_of_tournament(
     rows: Sequence[GameRow],
     results: Sequence[CellGame],
 ) -> TournamentProgress:
-    """Walk along the barriers as far as games are over. rows: all games; results: of the finished ones.
+    """Go through the barriers up to which games are over. rows: all games; results: of the finished ones.
 
-    A cell's end depends on its own games alone, or, with `decide`, everything's on everything.
+    Without `decide`, a cell's end depends only on its own games; with it, all cells end together.
     """
     most = experiment.deals
     barriers = [*range(stop.every, most, stop.every), most]
@@ -282,7 +288,7 @@ def _looks(
 def _settled(
     plan: TournamentPlan, stop: Stop, barriers: Sequence[int], results: Sequence[CellGame], most: int
 ) -> StopReason | None:
-    """Where everything ends because one of two entrants is better, or all is played; None so far nowhere."""
+    """Where all cells end, because one of two entrants is better or all deals are played; None if not yet."""
     assert stop.decide is not None
     first, second = stop.decide
     values = differences_by_deal(results, plan.pairs, first, second, stop.part)
@@ -299,7 +305,7 @@ def _settled(
 def _narrow(
     pair: Matchup, stop: Stop, barriers: Sequence[int], results: Sequence[CellGame], most: int
 ) -> StopReason | None:
-    """Where a cell ends because its interval is narrow enough, or all is played; None so far nowhere."""
+    """Where a cell ends, because its interval is narrow enough or all deals are played; None if not yet."""
     assert stop.width is not None
     for barrier, look in _looks(deal_means(results, pair), barriers, stop, 0.0):
         narrow = look.width <= stop.width
@@ -315,7 +321,7 @@ def _deals(n: int) -> str:
 
 
 def _over(rows: Sequence[GameRow]) -> dict[Matchup, set[tuple[int, int]]]:
-    """(deal, repeat) of each cell's games that are over."""
+    """Cell → (deal, repeat) of its games that are over."""
     over: dict[Matchup, set[tuple[int, int]]] = {}
     for row in rows:
         if row.over:
@@ -324,7 +330,7 @@ def _over(rows: Sequence[GameRow]) -> dict[Matchup, set[tuple[int, int]]]:
 
 
 def _up_to(experiment: Experiment, deals: Mapping[Matchup, int]) -> Experiment:
-    """The experiment with so many deals in each cell."""
+    """The experiment with this number of deals in each cell."""
     conditions = {
         name: condition.model_copy(update={"deals": deals[_pair(name)]})
         for name, condition in experiment.conditions.items()
@@ -342,7 +348,7 @@ def _pair(condition: str) -> Matchup:
 
 
 class _Reader:
-    """Winners of a store's finished games, each read once."""
+    """Reads the winners of a store's finished games, each once."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

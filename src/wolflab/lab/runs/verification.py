@@ -1,7 +1,7 @@
-"""Checks a run: whether the games of its plan are there, and whether everything that is kept of them holds.
+"""Verifies a run: whether all planned games are stored, and whether their data are consistent.
 
-`replay.verify_game` looks at one game. What belongs to the run is looked at here: the plan, the settings that
-it was begun with, calls of nobody, the file itself.
+`replay.verify_game` checks one game. This module checks the run: the plan, the settings that it began with,
+calls without a game, and the file itself.
 """
 
 from __future__ import annotations
@@ -17,18 +17,17 @@ from ..storage.store import GIVEN_UP, GameRow, Store, asker
 from .casting import PlayerBuilder
 from .replay import verify_game
 from .runner import further_games, planned_games
-from .tournament_games import is_tournament, part_to_play
+from .tournament_games import experiment_due, is_tournament
 
 _NAMED = 10
-"""Games that are missing and are named one by one."""
+"""The number of missing games that are listed."""
 
 
 @dataclass
 class RunVerification:
-    """What was found. planned: games that there are to be by now; over: those that are; missing: the others,
-    in words. good: games whose record holds. faults: what does not hold, a sentence each. unseen: what could
-    not be looked at, and why. erased: game → statements that were erased from it. decided, otherwise: see
-    `replay.Checked`.
+    """The result. planned: the number of games due so far; over: finished ones; missing: the others, in
+    words. good, bad: games with a valid, an invalid record. faults: one sentence each. unseen: what could not
+    be checked, and why. erased: game → number of erased statements. decided, otherwise: as in `GameCheck`.
     """
 
     planned: int = 0
@@ -44,14 +43,14 @@ class RunVerification:
 
     @property
     def holds(self) -> bool:
-        """Whether all of it is there and right."""
+        """Whether the run is complete and valid."""
         return not self.faults and not self.missing
 
 
 def verify_run(
     store: Store, agents: bool, tell: Callable[[str], None] = lambda fault: None
 ) -> RunVerification:
-    """Check a run and all its games. tell: hears each fault when it is found."""
+    """Check a run and all its games. tell: called with each fault when it is found."""
     found = RunVerification()
 
     def fault(sentence: str) -> None:
@@ -62,7 +61,7 @@ def verify_run(
         fault(sentence)
     rows, experiment = store.games(), store.experiment
     try:
-        experiment = part_to_play(store) if is_tournament(store) else experiment
+        experiment = experiment_due(store) if is_tournament(store) else experiment
     except WolflabError as error:
         fault(str(error))
     _compare_with_plan(_games_to_be(store, experiment, rows), rows, found)
@@ -91,7 +90,7 @@ def _check_game(
         found.good += 1
         found.decided += checked.decided
         found.otherwise += checked.otherwise
-    except (ModelError, ExperimentError) as error:  # weights or a policy that are not on this machine
+    except (ModelError, ExperimentError) as error:  # weights or a policy missing on this machine
         if agents:
             found.bad += 1
             fault(f"game {row.id}: {error}")
@@ -120,10 +119,8 @@ def _compare_with_plan(
 
 
 def _games_to_be(store: Store, experiment: Experiment, rows: Sequence[GameRow]) -> list[tuple[str, int, int]]:
-    """Which games there are to be by now. With people, games are planned one by one as they come, and those
-    that they gave up have failed.
-    """
-    if store.peopled:
+    """The games due so far. With people, games are planned one by one, and abandoned ones have failed."""
+    if store.has_people:
         return [(row.condition, row.deal, row.repeat) for row in rows if row.status != "failed"]
     planned = dict.fromkeys([*planned_games(experiment), *_replacements(experiment, rows)])
     if planned.keys() <= {(row.condition, row.deal, row.repeat) for row in rows}:
@@ -132,7 +129,7 @@ def _games_to_be(store: Store, experiment: Experiment, rows: Sequence[GameRow]) 
 
 
 def _replacements(experiment: Experiment, rows: Sequence[GameRow]) -> Iterator[tuple[str, int, int]]:
-    """The further deals up to the last that there is, without a gap."""
+    """The deals that replace void games, up to the last one in the run, without gaps."""
     for name in experiment.conditions:
         deals = [deal for deal, _ in experiment.places(name)]
         last = max((row.deal for row in rows if row.condition == name), default=0)
@@ -141,7 +138,7 @@ def _replacements(experiment: Experiment, rows: Sequence[GameRow]) -> Iterator[t
 
 
 def _of_the_run(store: Store) -> Iterator[str]:
-    """Faults of what belongs to no single game."""
+    """Faults that belong to no single game."""
     yield from store.damage()
     for condition in store.experiment.conditions:
         begun = store.meta(f"condition {condition}")
@@ -152,14 +149,14 @@ def _of_the_run(store: Store) -> Iterator[str]:
             )
     for number in store.orphaned_games():
         yield f"game {number} was deleted: there are still numbers or calls of it; copy the run back"
-    # Games that are over are looked at one by one, and calls of those that were given up are gone.
+    # Finished games are checked one by one, and calls of abandoned ones are deleted.
     apart = {asker(row.id) for row in store.games() if row.over or row.error == GIVEN_UP}
     yield from totals_that_differ(store, [who for who in store.askers() if who not in apart])
 
 
 def totals_that_differ(store: CallStore, askers: Sequence[str]) -> Iterator[str]:
-    """Faults of what is kept of these askers' cost."""
+    """Faults of these askers' stored totals."""
     for who in askers:
-        kept, counted = store.spent_by(who).get(who, {}), store.recounted_of(who)
+        kept, counted = store.spent_by(who).get(who, {}), store.summed_totals_of(who)
         if kept.keys() != counted.keys() or not all(totals_alike(kept[name], counted[name]) for name in kept):
             yield f"{who}: what is kept of its cost is not what its calls come to; copy the directory back"

@@ -1,10 +1,9 @@
-"""Work that asks models: many askers at once, and each of them accounted for, whatever happens.
+"""Runs many askers of models concurrently, and records how each of them ended.
 
-An asker (a game, an item that is judged) makes its calls, puts its result away and is over. A spent budget,
-or somebody who stops the run, lets no further call start; calls in flight come to their end, for they are
-paid for. A server that keeps failing, or a model that answers nobody, leaves unfinished those that need it,
-to be taken up again; any other mistake is the asker's own, and is kept with its words. What cannot be written
-down stops everything.
+An asker (a game, an item for a judge) makes its calls and stores its result. After a spent budget or an
+interrupt no new call starts; calls in flight are awaited, because they are paid for. A failing server, or a
+model that refuses all requests, leaves its askers unfinished, to be resumed. Any other error fails the asker
+and is stored with it. An error of the store stops everything.
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ from ...models.budget import Budget, read_shortage
 from ...models.catalog import check_model
 
 How = Literal["unfinished", "failed"]
-"""unfinished: it can be taken up again. failed: on a mistake that trying again does not mend."""
+"""unfinished: it can be resumed. failed: with an error that a retry does not fix."""
 
 DRAIN = 60.0
-"""Seconds for which calls in flight may come to their end after somebody stopped the run."""
+"""Seconds for calls in flight to finish after an interrupt."""
 _log = logging.getLogger("wolflab")
 
 
@@ -43,16 +42,18 @@ class Asker(Protocol):
     """One piece of work."""
 
     async def go(self) -> None:
-        """Ask what is not on file yet, and put the result away (and the calls: `StoredCallCache.keep`)."""
+        """Make the calls that are not stored, and store the result (and the calls:
+        `StoredCallCache.keep`).
+        """
         ...
 
     def stop(self, how: How, why: str) -> None:
-        """It could not go on."""
+        """Store why it could not go on."""
         ...
 
 
 async def check_models(models: Iterable[Model]) -> None:
-    """Whether every model can be used, before any work begins; ModelError with a sentence."""
+    """Check that every model can be used, before any work begins; ModelError otherwise."""
     for model in models:
         await check_model(model)
 
@@ -64,15 +65,16 @@ async def work(
     budget: Budget,
     further: Callable[[], bool] = lambda: True,
 ) -> list[Asker]:
-    """Let all askers go, so many at once. over: called after each, however it ended. budget: of their models.
-    further: whether a further one may begin; where not, those that are left are not touched.
+    """Run all askers, `at_once` at a time. over: called after each, however it ended. budget: of their
+    models. further: whether another one may begin; if not, the remaining ones are not started.
 
-    Returns those that a failing server left unfinished. Ctrl-C and SIGTERM let no further call start, and are
-    raised as Interrupted once those in flight are over, or after `DRAIN` seconds; the second one at once.
+    Returns those that a failing server left unfinished. After Ctrl-C or SIGTERM no new call starts, and
+    Interrupted is raised once calls in flight are done, or after `DRAIN` seconds; after a second signal at
+    once.
     """
     limit = asyncio.Semaphore(at_once)
     failing: list[Asker] = []
-    spent: list[str] = []  # in whose words all of them stop
+    spent: list[str] = []  # the error with which all stop
 
     async def go(asker: Asker) -> None:
         async with limit:
@@ -93,9 +95,9 @@ async def work(
                 failing.append(asker)
                 asker.stop("unfinished", error_sentence(errors))
             except* StoreError:
-                raise  # what cannot be written down stops the run
+                raise  # an error of the store stops the run
             except* Exception as errors:  # noqa: BLE001
-                # Whatever went wrong is kept with its asker; `runner` does so for games that never wait.
+                # Any error is stored with its asker; `runner` does so for games that never wait.
                 asker.stop("failed", error_sentence(errors))
             over()
 
@@ -108,8 +110,8 @@ async def work(
 
 @contextmanager
 def stoppable(budget: Budget) -> Iterator[None]:
-    """Ctrl-C and SIGTERM close the budget, so that calls in flight can end; see `work`. Where signals cannot
-    be heard (in a thread, on Windows), Ctrl-C is what it is elsewhere.
+    """Ctrl-C and SIGTERM close the budget, so that calls in flight can finish; see `work`. Where signals
+    cannot be handled (in a thread, on Windows), Ctrl-C works as usual.
     """
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
@@ -150,15 +152,15 @@ def stoppable(budget: Budget) -> Iterator[None]:
 
 
 def budget_needed(why: str | None) -> tuple[str, float] | None:
-    """Where a spent budget stopped an asker: the limit ("tokens", "usd"), and what the next call may take.
-    why: as it was kept with the asker.
+    """For an asker that a spent budget stopped: the limit ("tokens", "usd"), and what the next call may take.
+    why: the stored error.
     """
     return read_shortage(why or "")
 
 
 def error_sentence(error: BaseException) -> str:
-    """The first error of a group as a sentence. A mistake in code has its place: in that of an own agent, or
-    else in Wolflab's, where somebody may have added a role or a measure.
+    """The first error of a group as a sentence. An error in code has its location: in a user's own agent, or
+    else in Wolflab, where a user may have added a role or a measure.
     """
     first, place = _first(error)
     if isinstance(first, WolflabError):
@@ -168,7 +170,7 @@ def error_sentence(error: BaseException) -> str:
 
 
 def _first(error: BaseException) -> tuple[BaseException, str]:
-    """The first error of a group, and its place in the code of an own agent ("" where it is in none)."""
+    """The first error of a group, and its location in the code of an own agent ("" if there is none)."""
     place = ""
     while isinstance(error, BaseExceptionGroup):
         place, error = error_place(error), error.exceptions[0]
@@ -177,7 +179,9 @@ def _first(error: BaseException) -> tuple[BaseException, str]:
 
 @contextmanager
 def agent_errors() -> Iterator[None]:
-    """Turns a mistake in the code of an own agent into an AgentError with its place, where no asker does."""
+    """Turns an error in the code of an own agent into an AgentError with its location, where no
+    asker does.
+    """
     try:
         yield
     except Exception as error:

@@ -1,1 +1,1 @@
-"""What a run keeps on disk: games packed, calls, vectors, and who may write."""
+"""What a run keeps on disk: packed games, calls, vectors, and the lock of the writer."""

@@ -1,15 +1,14 @@
-"""A run's directory as far as calls go: one SQLite file with a write-ahead log, complete up to the last one.
+"""Stores the calls of a run in one SQLite file with a write-ahead log, complete up to the last call.
 
-Whatever makes calls is an *asker* and has a name: a game ("game/12"), an item that a judge is asked about
-("item/…"). A call of a model that waits is a row, safe the moment it is committed, with its prompt in blocks
-that are stored once (compressed: a block is new words, and pages of them). What an asker's calls come to
-stands beside the rows, so that nothing is added up to know what a run has spent. An attempt that brought no
-reply and may have been paid for is a row of its own.
+Calls belong to an *asker* with a name: a game ("game/12"), an item for a judge ("item/…"). A call of a model
+that waits is a row, committed at once; the blocks of its prompt are compressed and stored once. The totals of
+each asker are stored too, so that reading what a run has spent sums nothing. An attempt without a reply that
+may have been paid for is a row of its own.
 
-What waits in one turn of the event loop is committed in one transaction.
+All calls that wait in one iteration of the event loop are committed in one transaction.
 
-One process writes (it holds a lock for as long as it lives); any number may read. Games, and what belongs to
-them, are `store.Store`'s; a judge's file is a `CallStore` and no more.
+One process writes (it holds a lock while it lives); any number may read. `store.Store` adds games; a judge's
+file is only a `CallStore`.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ import msgspec
 from ... import __version__
 from ...errors import StoreError, Unavailable
 from ...files import decompressed, make_folder
-from ...metrics.play import ToldCalls, told_calls
+from ...metrics.play import ReportedCalls, reported_calls
 from ...models.base import Model, Request, Response
 from ...models.calls import LostAttempt, StoredCall
 from ...models.estimates import UNCOUNTED
@@ -85,7 +84,7 @@ CREATE TABLE IF NOT EXISTS totals (
 CREATE TABLE IF NOT EXISTS adaptations (endpoint TEXT NOT NULL, what TEXT NOT NULL, UNIQUE (endpoint, what));
 """
 _DIGITS = 12
-"""Of a USD: what sums of floats are rounded to, so that ten times 0.1 is 1 after a resume too."""
+"""The precision in USD to which sums are rounded, so that ten times 0.1 is 1 after a resume too."""
 _ADD = """
 INSERT INTO totals VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (asker, model) DO UPDATE SET
   calls = calls + excluded.calls, prompt_tokens = prompt_tokens + excluded.prompt_tokens,
@@ -94,29 +93,29 @@ INSERT INTO totals VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (asker, model) DO
   latency = latency + excluded.latency
 """
 VERSION = "3"
-"""Of the tables, and of the records in a run of games."""
+"""The version of the tables, and of the records in a run of games."""
 _NAMED_BLOCKS = "SELECT json_extract(value, '$[1]') FROM calls, json_each(blocks) WHERE blocks IS NOT NULL"
 _OPEN = "INSERT OR REPLACE INTO open_calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _CLOSE = "DELETE FROM open_calls WHERE asker = ? AND key = ?"
 _LOSE = "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _MANY_BLOCKS = 20_000
-"""Parts of prompts that are known to be stored, without a look into the file."""
+"""The most hashes of stored blocks that are kept in memory."""
 _LEVEL = 2
-"""Of zlib: half the time of its level 4, for a tenth more space."""
+"""zlib's level: half the time of level 4, for a tenth more space."""
 LATENESS = "late"
-"""The small fact of how many seconds late the event loop was that made the calls, where that was much."""
+"""The key in `meta` of the event loop's delay in seconds, kept if it was long."""
 _BY_TYPE = (TypeError, ValueError, AttributeError, LookupError, OverflowError, MemoryError, ExceptionGroup)
-"""What code raises that is given a number for a text, and the like."""
+"""Errors raised for values of a wrong type."""
 _BEGUN = "begun"
 _PROGRESS = "progress "
 _UNNAMED = "0.1.0"
-"""The version that began a run which does not name it."""
+"""The version of a run that does not name the version that began it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
-    """Where a run began. run: its name where several are told of. wolflab: the version. date: of the day in
-    UTC, as 2026-01-31. What an older run does not say is "".
+class RunStart:
+    """When and with which version a run began. run: its name, if several are shown. wolflab: the version.
+    date: in UTC, as 2026-01-31. "" for what an older run does not have.
     """
 
     run: str
@@ -125,7 +124,7 @@ class Begun:
 
 
 class StoredAttempt(NamedTuple):
-    """An attempt that brought no reply: see `models.calls.LostAttempt`."""
+    """An attempt without a reply; see `models.calls.LostAttempt`."""
 
     asker: str
     key: str
@@ -134,8 +133,8 @@ class StoredAttempt(NamedTuple):
 
 
 class _Batch:
-    """What is to be committed with this turn of the loop. calls: by asker. sent: rows of open calls. over:
-    (asker, key) of calls that are open no more. lost: rows of attempts. done: it is committed, or has failed
+    """What is committed in this iteration of the loop. calls: by asker. sent: rows of open calls. over:
+    (asker, key) of calls that are no longer open. lost: rows of attempts. done: it is committed, or failed
     with `error`.
     """
 
@@ -164,8 +163,8 @@ class CallStore:
 
     @classmethod
     def begin(cls, path: Path, facts: Mapping[str, str]) -> Self:
-        """Start in a directory, or go on there. facts: what `meta` says from the first; StoreError where it
-        says otherwise already, naming what differs.
+        """Start in a directory, or continue there. facts: the first content of `meta`; StoreError if `meta`
+        exists and differs.
         """
         make_folder(path)
         lock = locked(path)
@@ -180,13 +179,13 @@ class CallStore:
             store.close()
             raise StoreError(
                 f"{path}: it was begun otherwise ({', '.join(differing)}); go on as it was begun, or move it "
-                "away and begin anew"
+                "away and start again"
             )
         return store
 
     @classmethod
     def resume(cls, path: Path) -> Self:
-        """Take up a run where it stopped. A second writer is refused with StoreError."""
+        """Open a run to continue it. StoreError for a second writer."""
         must_exist(path)
         lock = locked(path)
         try:
@@ -197,7 +196,7 @@ class CallStore:
 
     @classmethod
     def _writer(cls, path: Path, lock: int, facts: Mapping[str, str] | None) -> Self:
-        """facts: of a new run; None for one that is taken up."""
+        """facts: of a new run; None for a resumed one."""
         with readable(path):
             db = writer(path / "run.sqlite")
             with kept_open(db):
@@ -214,7 +213,7 @@ class CallStore:
 
     @classmethod
     def open_for_reading(cls, path: Path) -> Self:
-        """Read a run, finished or not; it may be going on."""
+        """Open a run for reading, finished or not; it may be running."""
         must_exist(path)
         with readable(path):
             db = reader(path / "run.sqlite")
@@ -238,10 +237,10 @@ class CallStore:
             )
 
     def _check_begun(self) -> None:
-        """Refuse to go on with another run than the one begun."""
+        """Refuse to continue with another experiment than the run began with."""
 
     def close(self) -> None:
-        """Close the file and give the lock back."""
+        """Close the file and release the lock."""
         if self._batch is not None:
             self._flush(self._batch)
         self._db.close()
@@ -261,8 +260,8 @@ class CallStore:
             raise StoreError(f"{self.path / 'run.sqlite'} is damaged ({wrong}); copy it back") from None
 
     def _mistyped(self) -> str | None:
-        """The first column in which something of another type stands than it is for: SQLite takes anything
-        anywhere. A sentence; None where there is none.
+        """A sentence on the first column with a value of a wrong type (SQLite accepts any); None if all are
+        right.
         """
         with closing(sqlite3.connect(":memory:")) as ours:
             ours.executescript(self.schema)
@@ -298,19 +297,19 @@ class CallStore:
         }
 
     def _likeliest(self, asker: str) -> dict[str, tuple[tuple[str, float], ...]]:
-        """What an asker's calls say of first tokens, by key."""
+        """The likeliest first tokens of an asker's calls, by key."""
         rows = self._db.execute("SELECT key, tokens FROM likeliest WHERE asker = ?", (asker,))
         return {key: msgspec.json.decode(tokens, type=tuple[tuple[str, float], ...]) for key, tokens in rows}
 
     def commit(self, asker: str, call: CallRow) -> None:
-        """One call, safe when this returns."""
+        """Commit one call, durable when this returns."""
         with self._transaction():
             self._insert(asker, [call])
             self._db.execute(_CLOSE, (asker, call.key))
         self.committed(call)
 
     async def commit_soon(self, asker: str, call: CallRow) -> None:
-        """The same with whatever else is to be committed in this turn of the loop. It is open no more."""
+        """Commit one call together with all others of this iteration of the loop. It is no longer open."""
         batch = self._now()
         batch.calls.setdefault(asker, []).append(call)
         batch.over.append((asker, call.key))
@@ -318,18 +317,18 @@ class CallStore:
         self.committed(call)
 
     def committed(self, call: CallRow) -> None:
-        """Called with each call that was committed."""
+        """Called with each committed call."""
 
     async def note_sending(self, attempt: StoredAttempt) -> None:
-        """Keep a note of a call whose request goes out, until it is committed or the attempt has failed; see
-        `left_open`. attempt: what it is where the process is killed in between.
+        """Keep a row for a call that is being sent, until it is committed or has failed; see `left_open`.
+        attempt: what is counted if the process is killed in between.
         """
         batch = self._now()
         batch.sent.append(_row(attempt))
         await self._committed_with(batch)
 
     async def note_failed(self, asker: str, key: str, model: str, lost: LostAttempt | None) -> None:
-        """The attempt brought no reply."""
+        """Note an attempt without a reply."""
         batch = self._now()
         batch.over.append((asker, key))
         if lost is not None:
@@ -337,7 +336,7 @@ class CallStore:
         await self._committed_with(batch)
 
     def _now(self) -> _Batch:
-        """What is committed with this turn of the loop."""
+        """The batch of this iteration of the loop."""
         if self._batch is None:
             self._batch = _Batch()
             asyncio.get_running_loop().call_soon(self._flush, self._batch)
@@ -360,25 +359,25 @@ class CallStore:
                     self._insert(asker, calls)
                 self._db.executemany(_CLOSE, batch.over)
                 self._db.executemany(_LOSE, batch.lost)
-        except Exception as error:  # noqa: BLE001 (whoever waits for the batch raises it)
+        except Exception as error:  # noqa: BLE001 (raised in every task that waits for the batch)
             batch.error = error
         finally:
             batch.done.set()
 
     def left_open(self) -> list[tuple[str, str, str]]:
-        """(asker, key, model) of each call that is being made now, or was when the process was killed: its
-        answer was not stored and may have been paid for.
+        """(asker, key, model) of each call that is being made, or was when the process was killed: its reply
+        was not stored and may have been paid for.
         """
         return list(self._db.execute("SELECT asker, key, model FROM open_calls ORDER BY asker, key"))
 
     def _close_open_calls(self) -> None:
-        """Count what was under way when an earlier process was killed: it may have been paid for."""
+        """Count the calls that were open when an earlier process was killed: they may have been paid for."""
         with self._transaction():
             self._db.execute("INSERT INTO attempts SELECT * FROM open_calls")
             self._db.execute("DELETE FROM open_calls")
 
     def attempts(self, asker: str | None = None) -> list[StoredAttempt]:
-        """The attempts that brought no reply, of one asker or of all (None)."""
+        """The attempts without a reply, of one asker or of all (None)."""
         where, values = ("", ()) if asker is None else (" WHERE asker = ?", (asker,))
         rows = self._db.execute(f"SELECT * FROM attempts{where} ORDER BY rowid", values)
         return [
@@ -394,12 +393,12 @@ class CallStore:
         ]
 
     def timeouts(self, asker: str) -> dict[str, int]:
-        """By key, how many attempts of an asker's calls were not over in time."""
+        """The number of an asker's attempts that timed out, by key."""
         query = "SELECT key, count(*) FROM attempts WHERE asker = ? AND reason = ? GROUP BY key"
         return dict(self._db.execute(query, (asker, str(FinishReason.TIMED_OUT))))
 
     def attempt_totals(self) -> AttemptTotals:
-        """What all attempts without a reply come to."""
+        """The totals of all attempts without a reply."""
         total = AttemptTotals()
         for reason, possibly, n, prompt, completion, cost, unlimited in self._db.execute(
             "SELECT reason, possibly, count(*), sum(prompt_tokens), sum(completion_tokens), sum(cost), "
@@ -410,10 +409,10 @@ class CallStore:
             total += AttemptTotals(n, used, maybe, possible, bool(unlimited), {reason: n})
         return total
 
-    def whole_calls_of(self, asker: str, packed: Iterable[CallRow] = ()) -> Iterator[dict[str, Any]]:
-        """All calls of an asker in order of key, with their prompts where kept, usage and latency.
+    def calls_with_prompts_of(self, asker: str, packed: Iterable[CallRow] = ()) -> Iterator[dict[str, Any]]:
+        """All calls of an asker in order of key, with prompt (if kept), usage and latency.
 
-        packed: those of its calls that are no rows.
+        packed: its calls that are stored elsewhere.
         """
         cursor = self._db.execute("SELECT * FROM calls WHERE asker = ?", (asker,))
         names = [column[0] for column in cursor.description]
@@ -424,7 +423,7 @@ class CallStore:
             by_key.setdefault(
                 call.key, dict(zip(names, (*values, *response.usage.figures, response.latency), strict=True))
             )
-        # in which tier a call was served, where it was not the usual one
+        # the tier of each call that was not served in the usual one
         tiers = dict(self._db.execute("SELECT key, tier FROM tiers WHERE asker = ?", (asker,)))
         for key, value in sorted(by_key.items()):
             value["tier"], value["finish"] = tiers.get(key, ""), Finish.read(value["finish"])
@@ -438,7 +437,7 @@ class CallStore:
         return self._unpacked_block(name, None if found is None else found[0])
 
     def _unpacked_block(self, name: str, data: object) -> str:
-        """The text of a part of prompts, as it is stored; StoreError where it is none."""
+        """The text of a stored block of prompts; StoreError if it is damaged."""
         try:
             return decompressed(data).decode()
         except ValueError as error:
@@ -448,7 +447,7 @@ class CallStore:
             ) from None
 
     def _insert(self, asker: str, calls: Iterable[CallRow]) -> None:
-        """Rows for calls, and their sums. A call that is there already is left as it is."""
+        """Insert calls and add to the totals. A call that is stored already is left as it is."""
         new = []
         for call in calls:
             response = call.response
@@ -491,12 +490,12 @@ class CallStore:
         return msgspec.json.encode(hashes).decode() if hashes else None
 
     def _add(self, asker: str, totals: Mapping[str, CallTotals]) -> None:
-        """Add to what an asker's calls come to."""
+        """Add to an asker's totals."""
         for model, total in totals.items():
             self._db.execute(_ADD, (asker, model, total.calls, *total.usage.figures, total.latency))
 
     def spent(self) -> Spent:
-        """What a budget counts: all committed calls, and attempts without a reply that were or may have been
+        """What counts towards a budget: all committed calls, and attempts without a reply that may have been
         paid for.
         """
         tokens, usd = self._db.execute(
@@ -514,31 +513,31 @@ class CallStore:
         """The models that were called."""
         return [name for (name,) in self._db.execute("SELECT DISTINCT model FROM totals ORDER BY model")]
 
-    def called(self) -> ToldCalls:
-        """What all committed calls come to; tokens and USD of what was embedded count as well."""
+    def called(self) -> ReportedCalls:
+        """The totals of all committed calls, including tokens and USD of embedding."""
         columns = ("calls", "prompt_tokens", "completion_tokens", "cached_tokens", "cost", "latency")
         sums = ", ".join(f"sum({name})" for name in columns)
         rows = self._db.execute(f"SELECT model, {sums} FROM totals GROUP BY model")
-        told = told_calls(
+        told = reported_calls(
             (model, CallTotals(n, Usage(*usage), latency)) for model, n, *usage, latency in rows
         )
         return told._replace(totals=told.totals + CallTotals(0, self.spent_on_texts()))
 
     def spent_on_texts(self) -> Usage:
-        """What embedding texts took."""
+        """The usage of embedding."""
         tokens, usd = spent_on_vectors(self._db)
         return Usage(tokens, 0, 0, usd)
 
     def spent_by(self, asker: str | None = None) -> dict[str, dict[str, CallTotals]]:
-        """What each asker's calls come to (None), or one's, by model."""
+        """The totals of each asker (None), or of one, by model."""
         where, values = ("", ()) if asker is None else (" WHERE asker = ?", (asker,))
         spent: dict[str, dict[str, CallTotals]] = {}
         for who, model, n, *usage, latency in self._db.execute(f"SELECT * FROM totals{where}", values):
             spent.setdefault(who, {})[model] = CallTotals(n, Usage(*usage), latency)
         return spent
 
-    def recounted_of(self, asker: str) -> dict[str, CallTotals]:
-        """What an asker's stored calls come to by model, added up from the calls themselves."""
+    def summed_totals_of(self, asker: str) -> dict[str, CallTotals]:
+        """The totals of an asker by model, summed from its stored calls."""
         rows = self._db.execute(
             "SELECT model, count(*), sum(prompt_tokens), sum(completion_tokens), sum(cached_tokens), "
             "sum(cost), sum(latency) FROM calls WHERE asker = ? GROUP BY model",
@@ -548,16 +547,16 @@ class CallStore:
 
     @property
     def of_games(self) -> bool:
-        """Whether it is a run of games, and not a directory of calls alone."""
+        """Whether it is a run of games, and not only calls."""
         return has_table(self._db, "games")
 
     def askers(self) -> list[str]:
-        """Everybody who has made calls, or of whom it is kept what their calls come to."""
+        """All askers with calls or totals."""
         query = "SELECT asker FROM calls UNION SELECT asker FROM totals ORDER BY 1"
         return [asker for (asker,) in self._db.execute(query)]
 
     def damage(self) -> list[str]:
-        """What SQLite finds wrong with the file, and the prompts that are not what was stored: sentences."""
+        """What SQLite finds wrong with the file, and damaged prompts, as sentences."""
         found = [text for (text,) in self._db.execute("PRAGMA integrity_check(5)") if text != "ok"]
         if (wrong := self._mistyped()) is not None:
             return [*found, wrong]
@@ -572,7 +571,7 @@ class CallStore:
         return found
 
     def costless(self, asker: str | None = None) -> dict[str, dict[str, Usage]]:
-        """What those calls of each asker (None), or of one, took that cost nothing, by model."""
+        """The usage of the calls with cost 0, of each asker (None) or of one, by model."""
         found: dict[str, dict[str, Usage]] = {}
         mixed = False
         for who, by in self.spent_by(asker).items():
@@ -591,14 +590,14 @@ class CallStore:
         return found
 
     def usage(self) -> Usage:
-        """What all committed calls come to."""
+        """The usage of all committed calls."""
         return sum((total.usage for by in self.spent_by().values() for total in by.values()), Usage())
 
     # -- erasing --------------------------------------------------------------------------
 
     def sent(self, quotes: Quotes, askers: Collection[str] = ()) -> dict[str, dict[str, int]]:
-        """How many calls had words of these in their prompt, by model and asker. Those whose prompt is not
-        kept any more count where they are of `askers`, whose prompts may have held them.
+        """The number of calls with these words in their prompt, by model and asker. Calls whose prompt is no
+        longer kept count if they are of `askers`.
         """
         holding = {name for name, text in self._blocks() if text in quotes}
         found: dict[str, dict[str, int]] = {}
@@ -609,11 +608,11 @@ class CallStore:
         return found
 
     def forget_quotes(self, quotes: Quotes, askers: Collection[str] | None = None) -> int:
-        """Drop every prompt that holds words of these. Of these askers (None: of all) alone the words go from
-        models' replies, and the hashes of these requests: agents cannot be run again without them. Returns
-        how many prompts and replies held them.
+        """Delete every prompt that contains these words. For these askers (None: all), also remove the words
+        from models' replies, and the hashes of these requests; their agents can then not be replayed. Returns
+        the number of prompts and replies that contained them.
         """
-        query = "SELECT rowid, asker, key, text FROM calls WHERE model != ?"  # people have their seals
+        query = "SELECT rowid, asker, key, text FROM calls WHERE model != ?"  # people's words have seals
         rows = self._db.execute(query, (PersonModel.name,)).fetchall()
         held = self._holding(quotes)
         replies = [
@@ -632,7 +631,7 @@ class CallStore:
         return len(held) + len(replies)
 
     def _holding(self, quotes: Quotes) -> list[tuple[int, str, str]]:
-        """Row, asker and request's hash of models' calls whose prompt is kept and holds words of these."""
+        """(row, asker, request's hash) of models' calls whose prompt is kept and contains these words."""
         holding = {name for name, text in self._blocks() if text in quotes}
         query = "SELECT rowid, asker, request, blocks FROM calls WHERE model != ? AND blocks IS NOT NULL"
         rows = self._db.execute(query, (PersonModel.name,))
@@ -643,12 +642,12 @@ class CallStore:
             yield name, self._unpacked_block(name, data)
 
     def _drop_blocks(self) -> None:
-        """Forget what no prompt is made of any more."""
+        """Delete blocks that no prompt uses."""
         self._blocks_here.clear()
         self._db.execute(f"DELETE FROM blocks WHERE hash NOT IN ({_NAMED_BLOCKS})")
 
     def scrub(self) -> None:
-        """Leave nothing of what was erased on the disk; StoreError while another program reads the run."""
+        """Remove erased data from the disk; StoreError while another program reads the run."""
         self._db.execute("VACUUM")
         self._db.execute("PRAGMA busy_timeout = 2000")
         if self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
@@ -660,7 +659,7 @@ class CallStore:
     # -- small facts ----------------------------------------------------------------------
 
     def adapted(self, models: Iterable[Model]) -> None:
-        """Keep what their endpoints forced us to change (no part of any hash)."""
+        """Keep the models' adaptations to their endpoints (no part of any hash)."""
         for model in models:
             for adaptation in getattr(model, "adaptations", ()):
                 self._db.execute(
@@ -672,16 +671,17 @@ class CallStore:
         return list(self._db.execute("SELECT endpoint, what FROM adaptations ORDER BY endpoint, what"))
 
     def uncounted(self) -> dict[str, str]:
-        """Model → the sentence that tells of it, where a server did not count every reply's tokens, so that
-        some are estimated."""
+        """Model → a sentence, for models some of whose tokens are estimated because the server did not count
+        them.
+        """
         return {model: what for model, what in self.adaptations() if what.endswith(UNCOUNTED)}
 
     def remember(self, key: str, value: str, anew: bool = False) -> None:
-        """A small fact about the run, for `meta`; what was said first stays, unless `anew`."""
+        """Keep a value in `meta`; an existing value stays, unless `anew`."""
         self._db.execute(f"INSERT OR {'REPLACE' if anew else 'IGNORE'} INTO meta VALUES (?, ?)", (key, value))
 
     def meta(self, key: str) -> str | None:
-        """A small fact about the run."""
+        """A value of `meta`."""
         row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return row[0] if row else None
 
@@ -689,8 +689,8 @@ class CallStore:
     def reporting_progress(
         self, who: str, over: Callable[[], tuple[int, int]]
     ) -> Iterator[Callable[[], None]]:
-        """Keep how far work other than games is, for `progress`: whenever the function that this gives is
-        called, once in a second at most, and at the end. over: gives how much is done, and planned.
+        """Keep the progress of work other than games, for `progress`: when the yielded function is called, at
+        most once a second, and at the end. over: returns (done, planned).
         """
         kept = 0.0
 
@@ -708,16 +708,16 @@ class CallStore:
             tell()
 
     def progress(self) -> dict[str, tuple[int, int]]:
-        """Who is asked → (done with, planned), of work other than games."""
+        """Who is asked → (done, planned), of work other than games."""
         query = "SELECT key, value FROM meta WHERE substr(key, 1, ?) = ? ORDER BY key"
         found = self._db.execute(query, (len(_PROGRESS), _PROGRESS))
         parts = {key.removeprefix(_PROGRESS): value.split() for key, value in found}
         return {who: (int(over), int(planned)) for who, (over, planned) in parts.items()}
 
     @property
-    def begun(self) -> Begun:
+    def begun(self) -> RunStart:
         """When and with which version the run was begun."""
-        return Begun("", self.meta("wolflab") or "", self.meta(_BEGUN) or "")
+        return RunStart("", self.meta("wolflab") or "", self.meta(_BEGUN) or "")
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -725,7 +725,7 @@ class CallStore:
             with readable(self.path), transaction(self._db):
                 yield
         except BaseException:
-            self._blocks_here.clear()  # what was to be stored is not
+            self._blocks_here.clear()  # the transaction was rolled back
             raise
 
 
@@ -738,22 +738,23 @@ def _block_name(data: bytes) -> str:
 
 
 def _names(blocks: str) -> set[str]:
-    """The blocks that a prompt is made of."""
+    """The hashes of a prompt's blocks."""
     return {name for _, name in msgspec.json.decode(blocks)}
 
 
 def _row(attempt: StoredAttempt) -> tuple[Any, ...]:
-    """As a table has it."""
+    """The attempt as a row of its table."""
     asker, key, model, lost = attempt
     used = lost.usage.prompt_tokens, lost.usage.completion_tokens, lost.usage.cost
     return asker, key, model, str(lost.reason), lost.possibly, lost.unlimited, *used
 
 
 class StoredCallCache:
-    """`models.calls.CallCache` of one asker: calls of waiting models are committed at once, others held back.
+    """The `models.calls.CallCache` of one asker: calls of models that wait are committed at once, others are
+    held.
 
-    store: None where nothing is committed. held: calls that whoever asks puts away when it is done: by
-    `keep`, or with its result, as games do. What is not put away is asked again.
+    store: None where nothing is committed. held: calls that the asker stores when it is done: by `keep`, or
+    with its result, as games do. Calls that are not stored are made again.
     """
 
     def __init__(self, store: CallStore | None, asker: str, filed: Mapping[str, StoredCall]) -> None:
@@ -791,7 +792,7 @@ class StoredCallCache:
             await self._store.commit_soon(self._asker, call)
 
     def keep(self) -> None:
-        """Commit what is held."""
+        """Commit the held calls."""
         assert self._store is not None
         for call in self.held:
             self._store.commit(self._asker, call)

@@ -1,9 +1,8 @@
-"""Vectors kept in the run's file: the same text is embedded once, and has one vector for good.
+"""Caches vectors in the run's file: a text is embedded once, and its vector never changes.
 
-A text is known by its hash, an embedder by its digest. The first vector stored wins: servers answer the
-same text with other last bits, and a resumed run must retrieve what the broken one retrieved. Nothing here
-is part of a record's chain. Readers and writers may be several processes (write-ahead log); it knows
-nothing of games.
+The keys are the text's hash and the embedder's digest. The first stored vector wins: servers return vectors
+that differ in the last bits, and a resumed run must retrieve the same texts as before. Nothing here is part
+of a record's chain. Several processes may read and write (write-ahead log). It knows nothing of games.
 """
 
 from __future__ import annotations
@@ -32,20 +31,20 @@ CREATE TABLE IF NOT EXISTS embeddings (
   embedder INTEGER NOT NULL, text BLOB NOT NULL, vector BLOB NOT NULL, UNIQUE (embedder, text));
 """
 _AT_ONCE = 500
-"""Hashes in one query: SQLite takes a limited number of parameters."""
+"""The most hashes in one query: SQLite limits the number of parameters."""
 
 _LITTLE = np.dtype("<f4")
 
 
 def text_hash(text: str) -> bytes:
-    """The 16 bytes that a text is known by."""
+    """The 16 bytes that identify a text."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 class EmbeddingCache:
-    """See the module. Two tables in an SQLite file, by rights `run.sqlite` of a run.
+    """See the module. Two tables in an SQLite file, usually a run's `run.sqlite`.
 
-    writable: whether `put` may be called. Every method raises StoreError, naming the file, where the file
+    writable: whether `put` may be called. Every method raises StoreError with the file's name if the file
     cannot be used. The connection belongs to the thread that opened it.
     """
 
@@ -56,7 +55,7 @@ class EmbeddingCache:
 
     @classmethod
     def open(cls, path: Path) -> EmbeddingCache:
-        """For reading and writing; file and tables are made where missing."""
+        """Open for reading and writing; missing file and tables are created."""
         with _usable(path):
             db = writer(path)
             with kept_open(db):
@@ -65,7 +64,7 @@ class EmbeddingCache:
 
     @classmethod
     def open_for_reading(cls, path: Path) -> EmbeddingCache:
-        """For reading alone, while others write; a file without the tables is an empty cache."""
+        """Open for reading, while others may write; a file without the tables is an empty cache."""
         with _usable(path):
             db = reader(path)
         return cls(path, db, writable=False)
@@ -81,7 +80,7 @@ class EmbeddingCache:
         self.close()
 
     def get(self, digest: str, hashes: Sequence[bytes]) -> dict[bytes, Vectors]:
-        """What is there of `hashes` under an embedder's digest: hash → float32 (d,)."""
+        """The stored vectors of `hashes` by an embedder's digest: hash → float32 (d,)."""
         vectors: dict[bytes, Vectors] = {}
         with _usable(self.path):
             row = self._embedder(digest)
@@ -110,9 +109,9 @@ class EmbeddingCache:
         vectors: Vectors,
         usage: Usage = Usage(),  # noqa: B008 (frozen)
     ) -> None:
-        """Store rows of `vectors` (n, d) under `hashes`; those already there stay as they are.
+        """Store rows of `vectors` (n, d) under `hashes`; existing ones stay.
 
-        usage: what they cost, added to the embedder's sum. Safe when this returns.
+        usage: added to the embedder's total. Durable when this returns.
         """
         if not self.writable:
             raise StoreError(f"{self.path} was opened for reading; open the cache for writing to add to it")
@@ -128,7 +127,7 @@ class EmbeddingCache:
             self._add(number, usage)
 
     def charge(self, embedder: Embedder, usage: Usage) -> None:
-        """Count what was paid for vectors that never came: some of the requests had been answered."""
+        """Count usage without vectors: some requests of a failed batch had been answered."""
         with _usable(self.path), transaction(self._db):
             self._add(self._numbered(embedder, 0), usage)
 
@@ -139,7 +138,7 @@ class EmbeddingCache:
         )
 
     def spent(self) -> tuple[int, float]:
-        """Tokens and USD of everything put here: what a resumed run adds to its budget."""
+        """Tokens and USD of all that was embedded, for a resumed run's budget."""
         with _usable(self.path):
             return spent_on_vectors(self._db)
 
@@ -152,7 +151,7 @@ class EmbeddingCache:
         return None if row is None else (int(row[0]), int(row[1]))
 
     def _numbered(self, embedder: Embedder, dimensions: int) -> int:
-        """The embedder's row, made if it is new. dimensions: 0 where no vector has come."""
+        """The embedder's row, created if new. dimensions: 0 if no vector is known yet."""
         row = self._embedder(embedder.digest)
         if row is None:
             description = json.dumps(embedder.describe(), sort_keys=True, ensure_ascii=False)
@@ -173,7 +172,7 @@ class EmbeddingCache:
 
 
 class WrappedEmbedder:
-    """An embedder with another one inside, which says everything about it but how it embeds."""
+    """Base class of an embedder that wraps another one and delegates everything but `embed`."""
 
     instant: bool
 
@@ -206,10 +205,10 @@ class WrappedEmbedder:
 
 
 class CachedEmbedder(WrappedEmbedder):
-    """An embedder that asks `inner` only for texts that `cache` does not hold; itself an `Embedder`.
+    """An embedder that calls `inner` only for texts that are not in `cache`; itself an `Embedder`.
 
-    A text asked for by several at once is embedded once. Under a cache that is only read, what is missing
-    is embedded anew each time. `usage` is of the calls made now: what came from the cache costs nothing.
+    A text that several tasks ask for at once is embedded once. With a read-only cache, missing texts are
+    embedded each time. `usage` counts new calls only: texts from the cache cost nothing.
     """
 
     def __init__(self, inner: Embedder, cache: EmbeddingCache) -> None:
@@ -226,14 +225,14 @@ class CachedEmbedder(WrappedEmbedder):
         distinct = dict(zip(hashes, texts, strict=True))
         vectors: dict[bytes, Vectors] = {}
         while missing := [text_id for text_id in distinct if text_id not in vectors]:
-            # Looked up anew at every turn: what was in hand elsewhere may have come since.
+            # Looked up again in each iteration: another task may have stored it meanwhile.
             vectors |= self.cache.get(self.digest, missing)
             missing = [text_id for text_id in missing if text_id not in vectors]
             mine = [text_id for text_id in missing if text_id not in self._pending]
             if mine:
                 vectors |= await self._embed_anew(mine, [distinct[text_id] for text_id in mine])
             elif missing:
-                # Somebody else has asked for the rest; should that fail, the next turn asks itself.
+                # Another task has asked for the rest; if that fails, the next iteration asks.
                 await self._pending[missing[0]].wait()
         return np.stack([vectors[text_id] for text_id in hashes])
 
@@ -256,7 +255,7 @@ class CachedEmbedder(WrappedEmbedder):
             if not self.cache.writable:
                 return fresh
             self.cache.put(self.inner, hashes, vectors, self._spent())
-            # Another process may have been quicker: what is stored counts.
+            # Another process may have stored a vector first: that one counts.
             return fresh | self.cache.get(self.digest, hashes)
         finally:
             for text_id in hashes:
@@ -264,13 +263,13 @@ class CachedEmbedder(WrappedEmbedder):
             done.set()
 
     def _spent(self) -> Usage:
-        """What was paid since it was last asked, by whoever embeds at the same time too."""
+        """The usage since the last call of this, also by tasks that embed at the same time."""
         before, self._seen = self._seen, self.inner.usage
         return Usage(self._seen.prompt_tokens - before.prompt_tokens, 0, 0, self._seen.cost - before.cost)
 
 
 def spent_on_vectors(db: sqlite3.Connection) -> tuple[int, float]:
-    """Tokens and USD of all that was embedded for a run's file, in vain too; nothing where nothing was."""
+    """Tokens and USD of all embedding for a run's file, failed requests included."""
     if not has_table(db, "embedders"):
         return 0, 0.0
     row = db.execute(
@@ -286,5 +285,5 @@ def _usable(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         raise error_kind(error)(
             f"{path}: embeddings cannot be kept or read there ({error}); if the disk is full or read-only, "
-            "mend that and go on; if the file is damaged, copy it back from where it is whole"
+            "mend that and go on; if the file is damaged, copy it back from an intact copy"
         ) from None

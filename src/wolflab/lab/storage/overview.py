@@ -1,6 +1,6 @@
-"""A run as lists want it: counted, filtered, sorted and paged by the database. No record is read for it.
+"""Lists of a run's games: counted, filtered, sorted and paged by the database, without reading records.
 
-It is opened for every look, while another process may write: each statement sees what was committed then.
+It is opened for each request, while another process may write: each statement sees what is committed then.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
-from ...metrics.play import ToldCalls, told_models
+from ...metrics.play import ReportedCalls, reported_models
 from .call_store import CallStore
 
 GameSort = Literal["game", "condition", "deal", "status", "rounds", "seconds", "tokens"]
 EndedBy = Literal["village", "werewolves", "nobody"]
-"""Which side won, or neither."""
+"""The side that won, or neither."""
 STATUSES = ("done", "void", "planned", "unfinished", "failed")
 STOPPED = "stopped"
-"""In place of a status: not over, and the run says why."""
+"""A filter in place of a status: not over, with an error."""
 _STOPPED = "coalesce(error, '') != '' AND status NOT IN ('done', 'void')"
 RESULTS: tuple[EndedBy, ...] = get_args(EndedBy)
 SORTS: tuple[GameSort, ...] = get_args(GameSort)
@@ -33,23 +33,23 @@ _ORDER: dict[GameSort, str] = {
     "tokens": f"(SELECT sum(prompt_tokens + completion_tokens) {_TOTALS})",
 }
 _REASONS = 50
-"""Different reasons that are told, at most."""
+"""The most different errors that are listed."""
 
 
 class GameEnd(NamedTuple):
-    """How a game ended, as far as a list tells it."""
+    """How a game ended, as lists show it."""
 
     by: EndedBy
     rounds: int
 
 
 EndOf = Callable[[int], GameEnd | None]
-"""The end of the game of that number; None for one that is not over, is void, or is not known."""
+"""Game number → its end; None for a game that is not over, void or unknown."""
 
 
 @dataclass(frozen=True, slots=True)
-class GamesWanted:
-    """Which games a list is of, and in which order. None: any. why: the sentence with which they stopped."""
+class GameFilter:
+    """A filter and an order of games. None: any. why: the error with which they stopped."""
 
     condition: str | None = None
     deal: int | None = None
@@ -61,7 +61,7 @@ class GamesWanted:
     down: bool = False
 
     def where(self) -> tuple[str, list[str | int]]:
-        """The condition in SQL, and its values."""
+        """The WHERE clause in SQL and its values."""
         parts: list[str] = []
         values: list[str | int] = []
         for part, value in (
@@ -83,8 +83,8 @@ class GamesWanted:
 
 
 class ListedGame(NamedTuple):
-    """One line of a list of games. calls: so far, as `ToldCalls` counts them; tokens, cost: of all of them.
-    seconds: None where that is not known.
+    """One line of a list of games. calls: so far, as `ReportedCalls` counts them; tokens, cost: of all calls.
+    seconds: None if not known.
     """
 
     id: int
@@ -99,8 +99,8 @@ class ListedGame(NamedTuple):
     cost: float
 
 
-class WhyStopped(NamedTuple):
-    """Why games stopped, and how many."""
+class StopCause(NamedTuple):
+    """An error with which games stopped, and their number."""
 
     status: str
     error: str
@@ -109,26 +109,26 @@ class WhyStopped(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunCounts:
-    """How far a run is. by: games of each condition, by status. begun: games that are not over and have made
-    calls that are kept.
+    """The progress of a run. by: condition → status → games. begun: games that are not over and have
+    calls.
     """
 
     by: dict[str, dict[str, int]]
     begun: int
-    called: ToldCalls
+    called: ReportedCalls
 
     @property
     def calls(self) -> int:
-        """See `ToldCalls`."""
+        """See `ReportedCalls`."""
         return self.called.totals.calls
 
     @property
     def tokens(self) -> int:
-        """Tokens of these calls and of what was embedded."""
+        """Tokens of these calls and of embedding."""
         return self.called.totals.usage.tokens
 
     def of(self, *statuses: str) -> int:
-        """Games of these statuses; of all, without one."""
+        """The number of games with these statuses; of all games, without any."""
         return sum(
             n
             for counts in self.by.values()
@@ -138,20 +138,20 @@ class RunCounts:
 
     @property
     def over(self) -> int:
-        """Games that were played to their end."""
+        """The number of games that were played to the end."""
         return self.of("done", "void")
 
     @property
     def finished(self) -> bool:
-        """Whether nothing is left to play."""
+        """Whether all games are over."""
         return self.over == self.of()
 
 
 class RunOverview(CallStore):
-    """See the module. The experiment is not read, so that a list of many runs opens quickly."""
+    """See the module. It does not read the experiment, so that a list of many runs opens quickly."""
 
     def counts(self) -> RunCounts:
-        """How far the run is."""
+        """The progress of the run."""
         by: dict[str, dict[str, int]] = {}
         begun = 0
         if self.of_games:
@@ -165,27 +165,27 @@ class RunOverview(CallStore):
             ).fetchone()[0]
         return RunCounts(by, begun, self.called())
 
-    def reasons(self) -> list[WhyStopped]:
-        """Why games stopped, the most frequent first."""
+    def reasons(self) -> list[StopCause]:
+        """The errors with which games stopped, the most frequent first."""
         rows = self._db.execute(
             f"SELECT status, error, count(*) AS n FROM games WHERE {_STOPPED} "
             f"GROUP BY status, error ORDER BY n DESC, min(id) LIMIT {_REASONS}"
         )
-        return [WhyStopped(*row) for row in rows]
+        return [StopCause(*row) for row in rows]
 
-    def count(self, wanted: GamesWanted, end_of: EndOf) -> int:
-        """How many games are wanted."""
+    def count(self, wanted: GameFilter, end_of: EndOf) -> int:
+        """The number of games that match."""
         self._know(end_of)
         where, values = wanted.where()
         n: int = self._db.execute(f"SELECT count(*) FROM games {where}", values).fetchone()[0]
         return n
 
-    def page(self, wanted: GamesWanted, end_of: EndOf, first: int, most: int) -> list[ListedGame]:
-        """The wanted games from the one at that place on, so many at most."""
+    def page(self, wanted: GameFilter, end_of: EndOf, first: int, most: int) -> list[ListedGame]:
+        """The matching games from index `first` on, at most `most`."""
         self._know(end_of)
         where, values = wanted.where()
         direction = "DESC" if wanted.down else "ASC"
-        # The games first and then what is told of them: SQLite would work that out for all before it sorts.
+        # First the ids, then their columns: SQLite would compute the totals of all games before it sorts.
         ids = [
             number
             for (number,) in self._db.execute(
@@ -197,8 +197,8 @@ class RunOverview(CallStore):
         return self.listed(ids)
 
     def listed(self, ids: Sequence[int]) -> list[ListedGame]:
-        """What a list tells of these games, in this order; nothing of those that are not there."""
-        told = sorted(told_models(self.models()))
+        """These games in this order, without those that do not exist."""
+        told = sorted(reported_models(self.models()))
         those = ", ".join("?" * len(told))
         totals = (
             f"(SELECT coalesce(sum(calls), 0) {_TOTALS} AND model IN ({those})), "
@@ -216,7 +216,7 @@ class RunOverview(CallStore):
         return [ListedGame(*row) for row in found if row is not None]
 
     def kept(self, ids: Sequence[int] | None = None) -> list[tuple[int, str, str, bytes]]:
-        """(game, condition, version, row) of done games that have a row: of these numbers, or all."""
+        """(game, condition, version, row) of done games with a stored row: of these numbers, or all."""
         ask = (
             "SELECT rows.game, condition, version, data FROM rows JOIN games ON id = rows.game "
             "WHERE status = 'done'"
@@ -227,11 +227,11 @@ class RunOverview(CallStore):
         return [row for number in ids for row in self._db.execute(one, (number,))]
 
     def done(self) -> list[int]:
-        """The numbers of all games that are done."""
+        """The numbers of all done games."""
         return [number for (number,) in self._db.execute("SELECT id FROM games WHERE status = 'done'")]
 
     def _know(self, end_of: EndOf) -> None:
-        """Let SQL ask how a game ended."""
+        """Define the SQL functions for the end of a game."""
 
         def by(number: int) -> str | None:
             end = end_of(number)

@@ -1,11 +1,12 @@
-"""A finished game on disk: its two chains of lines and the calls that they name, in one compressed blob.
+"""Packs a finished game for the disk: its two chains of lines and the calls that they name, in one compressed
+blob.
 
 A line's hash follows from the lines before it, so only the last hash of each chain is kept. A response's hash
-follows from its text, so the text stands in its place, right before the notes that repeat it. The key of such
-a call is read from its line. Its request's hash lies behind the compressed words, as bytes. Unpacking gives
-back every line byte for byte.
+follows from its text, so the text is stored in its place, right before the notes that repeat it. The key of
+such a call is read from its line. Its request's hash is stored as bytes after the compressed text. Unpacking
+restores every line byte for byte.
 
-Level 6 of zlib: level 9 saves 2 % more for 1.7 times its time, level 4 makes blobs 22 % larger. Plain lines
+zlib's level is 6: level 9 saves 2 % more for 1.7 times the time, level 4 makes blobs 22 % larger. Plain lines
 with their calls, packed by msgpack and zlib, take 1.5 to 2.1 times the space of this, and with lzma 1.1 to
 1.3 times the space and 8 times the time (measured on games of the built-in player).
 """
@@ -35,15 +36,15 @@ _HEAD = len(b'{"h":"') + 32 + len(b'",')
 
 # Bytes that JSON never holds mark places in the packed words; each reaches to the next _END.
 _GAME, _PROBES = b"\x01", b"\x02"
-"""In lines of the game or of the probes, before a response's text: the next of the hashes behind the words,
-which is the request's, and the hash of that text.
+"""Marks before a response's text in lines of the game or of the probes: they stand for the next request's
+hash and the hash of that text.
 """
 _HASH, _AGAIN = b"\x04", b"\x05"
-"""The next of the hashes; before a number: one that came before. Not written any more."""
+"""Stands for the next hash; before a number, for an earlier one. No longer written."""
 _END = b"\x03"
 _ESCAPE = b"\x10"
 _BETWEEN = {_GAME: b',"response":', _PROBES: b","}
-"""What stands between a request's hash and its response's in a line of either chain."""
+"""The text between a request's hash and its response's in a line of either chain."""
 
 _MARKED = re.compile(rb"([\x01\x02\x04\x05])([^\x03]*+)\x03")
 _CONTROL = re.compile(rb"[\x00-\x1f]")
@@ -52,7 +53,7 @@ _ESCAPED = re.compile(rb"\x10(.)")
 
 @dataclass(frozen=True, slots=True)
 class CallRow:
-    """One call as it goes into the store."""
+    """One call for the store."""
 
     key: str
     request: str
@@ -61,8 +62,8 @@ class CallRow:
 
 
 class Packed(NamedTuple):
-    """A game ready for the store. data: the blob; totals: of the calls in it, by model; rest: calls that have
-    no line in the record, so that they must be stored as rows.
+    """A packed game. data: the blob; totals: of its calls, by model; rest: calls without a line in the
+    record, to be stored as rows.
     """
 
     data: bytes
@@ -71,7 +72,7 @@ class Packed(NamedTuple):
 
 
 _About = tuple[str, str, int, int, int, float, float]
-"""What a call has besides key, request and text: model, finish, the four figures of its usage, latency."""
+"""A call without key, request and text: model, finish, the four numbers of its usage, latency."""
 
 
 class _GameLine(msgspec.Struct):
@@ -98,8 +99,8 @@ _head = msgspec.json.Decoder(tuple[_About | None, dict[str, _About]]).decode
 
 
 def _calls_named(chain: Sequence[bytes], mark: bytes, play: str) -> Iterator[list[tuple[str, str, str]]]:
-    """Line by line, (key, request's hash, response's hash) of each call that it names. play: the first part
-    of their keys.
+    """For each line, (key, request's hash, response's hash) of the calls that it names. play: the first part
+    of the keys.
     """
     for line in chain:
         if mark == _PROBES:
@@ -115,8 +116,8 @@ def _calls_named(chain: Sequence[bytes], mark: bytes, play: str) -> Iterator[lis
 
 @dataclass(frozen=True, slots=True)
 class Unpacked:
-    """What a blob holds: the lines of both chains, and calls. texts: of responses, by their hashes. usual:
-    what most calls have besides; unusual: the others, by key.
+    """The content of a blob: the lines of both chains, and calls. texts: of responses, by hash. usual: the
+    other fields of most calls; unusual: those of the rest, by key.
     """
 
     lines: list[bytes]
@@ -126,9 +127,9 @@ class Unpacked:
     unusual: dict[str, _About]
 
     def calls(self) -> dict[str, CallRow]:
-        """The calls by key. A row's call is among them when one of these had the same reply.
+        """The calls by key. They may include a call that is also a row, if another call had the same reply.
 
-        RecordError when a line that names calls is none that was written so.
+        RecordError for a damaged line.
         """
         found: dict[str, CallRow] = {}
         if self.usual is None:
@@ -149,23 +150,22 @@ class Unpacked:
         return found
 
     def without_requests(self, requests: Collection[str] | None = None) -> Packed:
-        """The blob without the hashes of these requests; see `forgotten`."""
+        """The game packed again without the hashes of these requests; see `forgotten`."""
         lines, probes, now = forgotten(self.lines, self.probes, requests)
         calls = [replace(call, request=now.get(call.request, call.request)) for call in self.calls().values()]
         return pack(lines, probes, calls)
 
 
 def _play(lines: Sequence[bytes]) -> str:
-    """What the keys of a game's calls begin with."""
+    """The first part of the keys of a game's calls."""
     return _header(lines[0]).play if lines else ""
 
 
 def forgotten(
     lines: Sequence[bytes], probes: Sequence[bytes], requests: Collection[str] | None = None
 ) -> tuple[list[bytes], list[bytes], dict[str, str]]:
-    """Both chains, without the hashes of these requests (None: of all), chained anew; and each hash of a line
-    or of such a request → what it is now. Nothing else is changed: what is read of the lines and checked by
-    the rules stays.
+    """Both chains without the hashes of these requests (None: of all), with new hashes of lines; and old hash
+    → new hash, of lines and of these requests. Nothing else changes, so the rules can still be checked.
     """
     game, polls = Chain(), Chain()
     now: dict[str, str] = {}
@@ -194,7 +194,7 @@ def forgotten(
 
 
 def pack(lines: Sequence[bytes], probes: Sequence[bytes], calls: Sequence[CallRow] = ()) -> Packed:
-    """The blob of one game. lines, probes: both chains, as `record.Writer` made them."""
+    """Pack one game. lines, probes: both chains, as `record.Writer` made them."""
     left = {call.key: call for call in calls if not call.response.prompt}
     rest = [call for call in calls if call.response.prompt]
     held: list[CallRow] = []
@@ -233,7 +233,7 @@ def _escaped(text: str) -> bytes:
 def totals_by_model(
     calls: Iterable[CallRow], others: Mapping[str, CallTotals] | None = None
 ) -> dict[str, CallTotals]:
-    """What calls come to, with what others do, model by model, in order of name."""
+    """The totals of calls and `others` by model, in order of name."""
     totals = dict(others or {})
     for call in calls:
         fresh = CallTotals(1, call.response.usage, call.response.latency)
@@ -242,7 +242,7 @@ def totals_by_model(
 
 
 def unpack(data: object, where: str = "record") -> Unpacked:
-    """What `pack` packed. RecordError when the blob is damaged, or no blob of a game."""
+    """Unpack a blob of `pack`. RecordError if it is damaged or not such a blob."""
     try:
         if not isinstance(data, bytes):
             raise ValueError("it is no blob")
@@ -264,7 +264,7 @@ def unpack(data: object, where: str = "record") -> Unpacked:
 
 
 def _filled(words: bytes, hashes: list[str]) -> tuple[bytes, dict[str, str]]:
-    """(words with their hashes again, the texts that stood there by their hash)."""
+    """(lines with their hashes restored, response texts by hash)."""
     texts: dict[str, str] = {}
     fresh = iter(hashes)
 

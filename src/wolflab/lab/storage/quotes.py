@@ -1,7 +1,7 @@
-"""Finds, in any text, words that are to be erased.
+"""Finds words that are to be erased in any text.
 
-Texts are compared word by word, in whatever way a file writes them down (JSON, HTML, CSV), capitals and
-punctuation aside; a player's number counts as any other's, because pools of experience have letters instead.
+Texts are compared word by word, in JSON, HTML, CSV or plain, without case and punctuation. All players'
+numbers count as equal, because pools of experience have letters instead.
 """
 
 from __future__ import annotations
@@ -13,33 +13,35 @@ from html import escape
 from ...record.sealed import ERASED
 
 FEWEST, MOST = 5, 8
-"""What is found is a whole sentence of `FEWEST` words or more, or `MOST` words in a row: "I think we should
-vote" is often said.
+"""A match is a complete sentence of `FEWEST` words or more, or `MOST` words in a row: "I think we should
+vote" is too common.
 """
 
-_LETTERS = r"぀-ヿ㐀-鿿가-힯"  # of writing without spaces: each counts as a word
+_LETTERS = r"぀-ヿ㐀-鿿가-힯"  # of scripts without spaces: each counts as a word
 _CODE = r"\\u[0-9a-fA-F]{4}"
 _WORD = re.compile(rf"[{_LETTERS}]|[^\W_{_LETTERS}]+")
 _PIECE = re.compile(rf"&(?:#\w+|\w+);|\\(?!u)[a-z]|([{_LETTERS}]|(?:{_CODE}|[^\W_{_LETTERS}])+)")
-"""What is escaped is no word; a letter that JSON writes as a number is one."""
+"""Escapes are no words, except letters that JSON writes as numbers."""
 _ESCAPED = re.compile(_CODE)
 _SENTENCE = re.compile(r"(?<=[.!?…。！？])\s*")
 _QUOTE = r"(?:\\*\"+|&quot;|&#34;)"
 _HOW = r" said(?: when running for Sheriff| as last words)?: "
-"""Between a player ("you", in one's own lines) and what was said, wherever a game is told in lines."""
+"""The text between a player ("you" in one's own lines) and a statement, wherever a game is printed
+as lines.
+"""
 
 Span = tuple[int, int]
 
 
 class Quotes:
-    """See the module. said: (name of the player, what was said) each. What has fewer than `FEWEST` words is
-    found only where it is told as that player's.
+    """See the module. said: (player's name, statement) each. A statement of fewer than `FEWEST` words is
+    found only where it is attributed to that player.
     """
 
     def __init__(self, said: Iterable[tuple[str, str]]) -> None:
         self.texts = frozenset(said)
         self._rows: dict[int, set[tuple[str, ...]]] = {}
-        """Words in a row, by how many."""
+        """Length → sequences of words."""
         short = []
         for name, text in sorted(self.texts):
             for part in (text, *_SENTENCE.split(text)):
@@ -52,7 +54,7 @@ class Quotes:
         self._told = re.compile("|".join(short) or r"(?!)")
 
     def spans(self, text: str) -> list[Span]:
-        """Where they stand, in order and apart from each other."""
+        """The spans of all matches, in order, without overlaps."""
         found = [match.span(match.lastindex or 0) for match in self._told.finditer(text)]
         words = list(_words(text)) if self._rows else []
         for length, wanted in self._rows.items():
@@ -70,7 +72,7 @@ class Quotes:
         return bool(self.spans(text))
 
     def without(self, text: str) -> str:
-        """The text with `ERASED` in their places."""
+        """The text with every match replaced by `ERASED`."""
         for start, end in reversed(self.spans(text)):
             text = text[:start] + ERASED + text[end:]
         return text
@@ -85,7 +87,7 @@ def _told(name: str, text: str) -> str:
 
 
 def _words(text: str) -> Iterator[tuple[str, Span]]:
-    """Each word and where it stands; the number or letter of a player is "*"."""
+    """Each word and its span; the number or letter of a player is "*"."""
     before = ""
     for match in _PIECE.finditer(text):
         piece = match[1]

@@ -1,4 +1,4 @@
-"""A run's directory: its name, its lock, its database, and the sentences for one that cannot be used."""
+"""A run's directory: its name, its lock, its database, and errors for one that cannot be used."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from ...errors import Interrupted, StoreError, Unavailable
 from ...files import LARGEST, check_files, make_folder, opened_file, writing
 
 TRAINING = "training.yaml"
-"""The file by which a directory is a training's."""
+"""The file that marks a training's directory."""
 LOCK = "run.lock"
 _HELD = re.compile(rb"(?:([\w.-]{1,255}) (\d{1,18}) (\d{1,20})\n)?")
-"""What stands in a lock: machine, process and the lock's own number; nothing where nobody has it."""
+"""The content of a held lock: machine, process and the lock's own number; a free lock is empty."""
 _KERNELS_LIST = Path("/proc/locks")
 PATIENCE = 30.0
-"""Seconds to wait while another process writes."""
+"""How many seconds to wait while another process writes."""
 
 
 def new_directory(root: Path, name: str) -> Path:
-    """A fresh directory under `root`; runs started in the same second never share one."""
+    """A new directory under `root`; runs started in the same second never share one."""
     stamp = time.strftime("%Y%m%d-%H%M%S")
     for number in range(1, 1000):
         path = root / (f"{name}-{stamp}" if number == 1 else f"{name}-{stamp}-{number}")
@@ -40,14 +40,14 @@ def new_directory(root: Path, name: str) -> Path:
 
 
 def locked(path: Path) -> int:
-    """The run's lock, held until `unlocked`; StoreError when another process has it. In it stands who has
-    it: machine and process.
+    """Take the run's lock until `unlocked`; StoreError if another process holds it. The lock's file names its
+    machine and process.
     """
     file = path / LOCK
     with writing(file):
         check_files(file)
         lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
-    if _HELD.fullmatch(os.pread(lock, 400, 0)) is None:  # it would be written over
+    if _HELD.fullmatch(os.pread(lock, 400, 0)) is None:  # it would be overwritten
         os.close(lock)
         raise StoreError(f"{file}: that is no lock that Wolflab wrote; move it away, and try again")
     try:
@@ -64,24 +64,24 @@ def locked(path: Path) -> int:
         raise Unavailable(
             f"{path}: its file system keeps no locks ({error.strerror}); name a folder on another disk"
         ) from None
-    with suppress(OSError):  # a full disk stops no run here
+    with suppress(OSError):  # a full disk must not stop the run here
         os.ftruncate(lock, 0)
         os.pwrite(lock, f"{_machine()} {os.getpid()} {os.fstat(lock).st_ino}\n".encode(), 0)
-        os.fsync(lock)  # so that other machines read it at once
+        os.fsync(lock)  # so that other machines see it at once
     return lock
 
 
 def unlocked(lock: int) -> None:
-    """Give a lock back."""
+    """Release a lock."""
     with suppress(OSError):
         os.ftruncate(lock, 0)
     os.close(lock)
 
 
 def is_held(path: Path) -> bool:
-    """Whether a process of this machine holds the run's lock now. It is read where the kernel lists its
-    locks (or who has it, where there is no such list), and never tried: whoever tries it, and be it for a
-    moment, may turn a run away that starts just then.
+    """Whether a process of this machine holds the run's lock now. It is read from the kernel's list of locks
+    (or, without such a list, from the file) and never tried: trying it could make a run fail that starts just
+    then.
     """
     try:
         lock = os.stat(path / LOCK)
@@ -93,20 +93,20 @@ def is_held(path: Path) -> bool:
 
 
 def held_elsewhere(path: Path) -> str:
-    """The other machine (or container) that began to hold the run's lock and has not given it back, else "".
-    Whether it still holds it cannot be seen from here.
+    """The other machine (or container) that took the run's lock and has not released it, else "". This
+    machine cannot see whether it still holds it.
     """
     machine, _ = _holder(path)
     return "" if machine == _machine() else machine
 
 
 def _machine() -> str:
-    """This machine's name, in letters that can be written and shown anywhere."""
+    """This machine's name in safe characters."""
     return re.sub(r"[^\w.-]", "-", socket.gethostname(), flags=re.ASCII) or "-"
 
 
 def _holder(path: Path) -> tuple[str, int]:
-    """Machine and process that stand in a lock; "" and 0 where nobody does, and in the copy of a lock."""
+    """The machine and process in a lock's file; "" and 0 for a free lock and for a copied file."""
     try:
         with opened_file(path / LOCK) as lock:
             told = _HELD.fullmatch(lock.read(400))
@@ -117,7 +117,7 @@ def _holder(path: Path) -> tuple[str, int]:
 
 
 def _runs(process: int) -> bool:
-    """Whether there is a process of that number."""
+    """Whether a process with this number runs."""
     try:
         os.kill(process, 0)
     except PermissionError:  # another user's
@@ -129,7 +129,7 @@ def _runs(process: int) -> bool:
 
 @contextmanager
 def held(path: Path) -> Iterator[None]:
-    """That lock, held for a while."""
+    """Hold the run's lock within a `with` block."""
     lock = locked(path)
     try:
         yield
@@ -138,28 +138,28 @@ def held(path: Path) -> Iterator[None]:
 
 
 _BESIDE = ("", "-wal", "-shm", "-journal")
-"""What SQLite itself puts beside a file."""
+"""The suffixes of files that SQLite makes for a database."""
 _STEPS = 100_000
-"""Of SQLite, between two looks whether somebody stopped the process."""
+"""SQLite's steps between two checks for signals."""
 
 
 def connect(path: Path, mode: str) -> sqlite3.Connection:
-    """An SQLite file opened, which may come from anybody. mode: of SQLite's addresses, as "ro" or "rwc".
+    """Open an SQLite file from an untrusted source. mode: of SQLite's URIs, as "ro" or "rwc".
 
-    StoreError where a link, a pipe or the like stands there. A value of more than `LARGEST` bytes is an error
-    of SQLite's. Ctrl-C and SIGTERM are heard while it works: it breaks off (see `unusable`).
+    StoreError for a link, a pipe or the like. A value of more than `LARGEST` bytes is an error of SQLite's.
+    Ctrl-C and SIGTERM interrupt a running statement (see `unusable`).
     """
     check_files(*(path.with_name(path.name + end) for end in _BESIDE))
     where = f"{path.absolute().as_uri()}?mode={mode}"
     db = sqlite3.connect(where, uri=True, isolation_level=None, timeout=PATIENCE)
     db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
-    db.set_progress_handler(lambda: 0, _STEPS)  # Python looks for signals when it is called
+    db.set_progress_handler(lambda: 0, _STEPS)  # Python handles signals when it is called
     return db
 
 
 def check_tables(db: sqlite3.Connection, path: Path) -> None:
-    """StoreError for a file in which something is computed: a view, a trigger, a virtual table, a generated
-    column. No file of ours has one, and reading it may take any time.
+    """StoreError for a file with a view, a trigger, a virtual table or a generated column. Wolflab's files
+    have none, and reading one may take any time.
     """
     kinds = "('table', 'index')"
     found = db.execute(
@@ -177,8 +177,8 @@ def check_tables(db: sqlite3.Connection, path: Path) -> None:
 
 
 def writer(path: Path) -> sqlite3.Connection:
-    """A file opened for writing, made where missing, with a write-ahead log. Several may do so at once. What
-    is committed is on the disk.
+    """Open a file for writing, created if missing, with a write-ahead log. Several processes may do so at
+    once. A commit is on the disk.
     """
     db = connect(path, "rwc")
     with kept_open(db):
@@ -189,12 +189,12 @@ def writer(path: Path) -> sqlite3.Connection:
 
 
 _UNOPENED = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY_CANTINIT, sqlite3.SQLITE_READONLY_DIRECTORY)
-"""What SQLite says where it may write nothing beside a file."""
+"""SQLite's errors in a directory that it may not write to."""
 
 
 def reader(path: Path) -> sqlite3.Connection:
-    """A file opened for reading alone, while others write. SQLite puts a file of its own beside it; where
-    it may not write, a file without a log is read all the same.
+    """Open a file for reading, while others may write. SQLite makes a file of its own in the directory; where
+    it may not write, a database without a log can still be read.
     """
     db = connect(path, "ro")
     with kept_open(db):
@@ -211,19 +211,19 @@ def reader(path: Path) -> sqlite3.Connection:
 
 
 def _is_written(path: Path) -> bool:
-    """Whether somebody writes a file now, or has left something beside it that is to be taken in first."""
+    """Whether a process writes to a file now, or has left a log that must be merged first."""
     beside = (path.with_name(f"{path.name}-{end}") for end in ("wal", "journal"))
     return is_held(path.parent) or any(file.exists() and file.stat().st_size for file in beside)
 
 
 def has_table(db: sqlite3.Connection, name: str) -> bool:
-    """Whether a file has that table; those of older versions lack some."""
+    """Whether a file has that table; files of older versions lack some."""
     return db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone() is not None
 
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """All of it or nothing."""
+    """One transaction: all statements or none."""
     db.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -236,7 +236,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def kept_open(db: sqlite3.Connection) -> Iterator[None]:
-    """The database is closed if what follows its opening fails."""
+    """Close the database if the block fails."""
     try:
         yield
     except BaseException:
@@ -245,8 +245,8 @@ def kept_open(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def make_tables(db: sqlite3.Connection, schema: str, facts: Mapping[str, str] | None = None) -> None:
-    """Run the statements that make what is missing, whoever else is about to. facts: what the table `meta`
-    says from the first, unless it does already.
+    """Create missing tables; other processes may do so at the same time. facts: the first content of the
+    table `meta`; existing values stay.
     """
     db.executescript(f"BEGIN IMMEDIATE; {schema}")
     if facts:
@@ -255,7 +255,7 @@ def make_tables(db: sqlite3.Connection, schema: str, facts: Mapping[str, str] | 
 
 
 def _keep_a_log(db: sqlite3.Connection) -> None:
-    """Write ahead. For this change of a new file SQLite itself does not wait for who is about to make it."""
+    """Switch to a write-ahead log. SQLite does not wait for another process that makes the same change."""
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
@@ -275,30 +275,28 @@ _NOT_NOW = (
     sqlite3.SQLITE_CANTOPEN,
     sqlite3.SQLITE_PERM,
 )
-"""What SQLite says where it is not the file that is wrong (the low byte of its extended codes)."""
+"""SQLite's errors for which the file is not to blame (the low byte of its extended codes)."""
 
 
 def _busy(error: sqlite3.Error) -> bool:
-    """Whether another process has the file."""
+    """Whether another process has locked the file."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
 
 
 def raise_if_interrupted(error: sqlite3.Error) -> None:
-    """Interrupted where SQLite broke off because somebody stopped the process: it does not let that through
-    itself.
-    """
+    """Raise Interrupted if SQLite stopped because of a signal: it replaces the exception by its own."""
     if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
         raise Interrupted(Interrupted.last) from None
 
 
 def error_kind(error: sqlite3.Error) -> type[StoreError]:
-    """What an error of SQLite's is among ours. Raises what `raise_if_interrupted` does."""
+    """Our class for an error of SQLite's. Raises as `raise_if_interrupted`."""
     raise_if_interrupted(error)
     return Unavailable if getattr(error, "sqlite_errorcode", 0) & 0xFF in _NOT_NOW else StoreError
 
 
 def unusable(path: Path, error: sqlite3.Error) -> StoreError:
-    """The sentence for what SQLite cannot read or write; see `error_kind`."""
+    """The error for a database that SQLite cannot read or write; see `error_kind`."""
     kind = error_kind(error)
     if _busy(error):
         return kind(
@@ -307,13 +305,13 @@ def unusable(path: Path, error: sqlite3.Error) -> StoreError:
         )
     return kind(
         f"{path / 'run.sqlite'} cannot be used ({error}); if the disk is full or read-only, mend that and "
-        "resume the run; if the file is damaged, copy it back from where it is whole"
+        "resume the run; if the file is damaged, copy it back from an intact copy"
     )
 
 
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """Turns SQLite's errors into that sentence."""
+    """Turns SQLite's errors into that of `unusable`."""
     try:
         yield
     except sqlite3.Error as error:
@@ -321,7 +319,7 @@ def readable(path: Path) -> Iterator[None]:
 
 
 def must_be_new(path: Path) -> None:
-    """StoreError where a run or a training stands already."""
+    """StoreError if the directory already holds a run or a training."""
     for file, kind in (("run.sqlite", "run"), (TRAINING, "training")):
         if (path / file).exists():
             raise StoreError(
@@ -330,7 +328,7 @@ def must_be_new(path: Path) -> None:
 
 
 def must_exist(path: Path) -> None:
-    """StoreError where no run stands."""
+    """StoreError if the directory holds no run."""
     if (path / TRAINING).is_file():
         raise StoreError(f"{path} is a training; show it by: wolflab train --show {path}")
     if not (path / "run.sqlite").is_file():

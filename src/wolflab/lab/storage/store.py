@@ -1,9 +1,8 @@
-"""A run of games: which are planned, what became of each, and their records.
+"""Stores a run of games: their plan, their status and their records.
 
-A run is a directory that can be copied: `experiment.yaml` as resolved, `run.sqlite`, and whatever is
-exported on request. Calls, the lock and the rest of what a directory of calls has are `call_store`'s. A
-finished game is one blob (`packing`), beside the table of games so that listing them reads none; the calls of
-instant models lie in it too.
+A run is a directory that can be copied: the resolved `experiment.yaml`, `run.sqlite`, and exports on request.
+`call_store` stores the calls and holds the lock. A finished game is one blob (`packing`) in a table of its
+own, so that listing games reads none; it includes the calls of instant models.
 """
 
 from __future__ import annotations
@@ -59,9 +58,9 @@ _ASKER = "game/"
 _MEANINGS, _READING = "recipes", "reading"
 _SAID = """model = 'person' AND text LIKE '{"said":%' AND text NOT LIKE '{"said":""%'"""
 _LIMIT = re.compile(r"^((?:[^=]*\.)?max_tokens)=")
-"""A change of what a model's replies may have at most."""
+"""The changes that set the limit of a model's replies."""
 GIVEN_UP = "given up: words were erased on request"
-"""The error of a game that was not over when words of it were erased."""
+"""The error of an unfinished game some of whose words were erased."""
 
 
 class GameRow(NamedTuple):
@@ -76,13 +75,13 @@ class GameRow(NamedTuple):
 
     @property
     def over(self) -> bool:
-        """Whether it was played to its end, void games too: it has a record."""
+        """Whether it was played to the end and has a record; true for void games."""
         return self.status in ("done", "void")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Which game of an experiment: a condition, a deal and a repeat."""
+    """Identifies a game of an experiment."""
 
     condition: str
     deal: int
@@ -95,9 +94,8 @@ class Place:
 
 
 class StudySitting(NamedTuple):
-    """Who sat at a seat of a study's game. person: the study's own name for them ("p07"). session: in which
-    of their visits they began it, from 1. place: the how manieth of their games it is, from 1; 0 for the game
-    that they trained with.
+    """The person at a seat of a study's game. person: the study's name for them ("p07"). session: the number
+    of their visit, from 1. place: the number of the game among theirs, from 1; 0 for the training game.
     """
 
     game: int
@@ -107,8 +105,8 @@ class StudySitting(NamedTuple):
     place: int
 
 
-class KeptRow(NamedTuple):
-    """What a game contributes to the measures, packed. version: see `metrics.rows.row_version`."""
+class StoredRow(NamedTuple):
+    """A game's encoded `MeasureRow`. version: see `metrics.rows.row_version`."""
 
     version: str
     data: bytes
@@ -127,22 +125,22 @@ class Store(CallStore):
         beside: Mapping[str, str] | None = None,
         facts: Mapping[str, str] | None = None,
     ) -> Self:
-        """Start a run in an empty directory. beside: plans of its own, by name. facts: what `meta` is to say.
-        The run is not there before they are.
+        """Start a run in an empty directory. beside: more files, by name. facts: the first content of `meta`.
+        The run exists only once all are written.
         """
         must_be_new(path)
         if len(experiment.written()) > LARGEST_TEXT // 4:
-            read_yaml(experiment.written())  # what is too large to be read again is refused now
+            read_yaml(experiment.written())  # refuse a file that is too large to be read again
         make_folder(path)
         lock = locked(path)
         try:
-            must_be_new(path)  # once more: another process may have been quicker
+            must_be_new(path)  # check again: another process may have been faster
             for name, text in {**(beside or {}), "experiment.yaml": experiment.written()}.items():
                 write(path / name, with_meanings(text).encode())
             try:
                 return cls._writer(path, lock, {_MEANINGS: MEANINGS, _READING: READING, **(facts or {})})
             except BaseException:
-                for half in path.glob("run.sqlite*"):  # so that it can be started again
+                for half in path.glob("run.sqlite*"):  # so that the run can be started again
                     half.unlink()
                 raise
         except BaseException:
@@ -151,8 +149,8 @@ class Store(CallStore):
 
     @classmethod
     def resume(cls, path: Path, changes: Sequence[str] = ()) -> Self:
-        """See `CallStore.resume`. changes: of the run's file, as `-o` takes them; StoreError for one that
-        decides what is played.
+        """See `CallStore.resume`. changes: of the run's file, as for `-o`; StoreError for one that changes
+        what is played.
         """
         store = super().resume(path)
         try:
@@ -164,10 +162,10 @@ class Store(CallStore):
         return store
 
     def changes_now(self, changes: Sequence[str]) -> list[str]:
-        """These changes as they hold for a run that goes on: a limit of replies decides what is played, so a
-        new one holds for replies alone that did not come to an end in time.
+        """The changes as they apply to a resumed run: a limit of replies decides what is played, so a new one
+        applies only to replies that timed out.
         """
-        if not self.decided_otherwise(self._with(changes)):
+        if not self.changed_condition(self._with(changes)):
             return list(changes)
         return [_LIMIT.sub(r"\1_after_timeout=", change) for change in changes]
 
@@ -175,9 +173,9 @@ class Store(CallStore):
         return load_experiment(self.path / "experiment.yaml", changes, meanings=self.meanings)
 
     def changed(self, changes: Sequence[str]) -> Experiment:
-        """What would be played with these changes of the run's file; see `resume`."""
+        """The experiment with these changes; see `resume`."""
         changed = self._with(self.changes_now(changes))
-        if decided := self.decided_otherwise(changed):
+        if decided := self.changed_condition(changed):
             raise StoreError(
                 f"-o {' -o '.join(changes)}: it decides what is played in condition {decided!r} of "
                 f"{self.path}, whose games would no longer compare; a run that goes on can change its "
@@ -185,8 +183,8 @@ class Store(CallStore):
             )
         return changed.model_copy(update={"title": self.experiment.title})
 
-    def decided_otherwise(self, changed: Experiment) -> str:
-        """The first condition whose games would not be those of this run; "" where all are."""
+    def changed_condition(self, changed: Experiment) -> str:
+        """The first condition whose games would differ from this run's; "" if none would."""
         begun = self.experiment
         for name in begun.conditions:
             if name not in changed.conditions or changed.identity(name) != begun.identity(name):
@@ -194,29 +192,29 @@ class Store(CallStore):
         return ""
 
     def change(self, changed: Experiment) -> None:
-        """Write that down, as what the run plays from now on."""
+        """Write the changed experiment to the run's file."""
         write(self.path / "experiment.yaml", with_meanings(changed.written()).encode())
         del self.experiment
 
     @cached_property
     def experiment(self) -> Experiment:
-        """What is played, as the run's file says; StoreError where there is none."""
+        """The experiment of the run's file; StoreError if the file is missing."""
         return _experiment(self.path, self.meanings)
 
     @property
     def meanings(self) -> str | None:
-        """Which meanings of the recipes' names the run was begun by; None from before they changed."""
+        """The version of the recipes' names when the run began; None before the first change."""
         return self.meta(_MEANINGS)
 
     @property
     def read_as_now(self) -> bool:
-        """Whether the run was begun by a version that reads replies as this one does."""
+        """Whether the version that began the run reads replies as this one."""
         return self.meta(_READING) == READING
 
     def _check_version(self) -> None:
         super()._check_version()
         played = {name for (name,) in self._db.execute("SELECT DISTINCT condition FROM games")}
-        unknown = sorted(played - self.experiment.conditions.keys())  # a run without its file is refused too
+        unknown = sorted(played - self.experiment.conditions.keys())  # also fails for a run without its file
         if unknown:
             raise StoreError(
                 f"{self.path / 'experiment.yaml'}: there is no condition {unknown[0]!r}, and the run has "
@@ -224,7 +222,7 @@ class Store(CallStore):
             )
 
     def _check_begun(self) -> None:
-        """Refuse to go on with another experiment than the one begun (a condition may be added)."""
+        """Refuse to continue with a changed experiment (a condition may be added)."""
         for condition in self.experiment.conditions:
             now, key = self.experiment.identity(condition), f"condition {condition}"
             self.remember(key, now)
@@ -238,8 +236,8 @@ class Store(CallStore):
     # -- games ----------------------------------------------------------------------------
 
     def plan(self, games: Sequence[tuple[str, int, int]], number: NumberOf | None = None) -> None:
-        """Add games (condition, deal, repeat) that are not there yet. number: what each is to have; without
-        it, and where another game has that already (the plan was changed), the next that is free.
+        """Add games (condition, deal, repeat) that are not planned yet. number: gives each game's number;
+        without it, or where another game has that number (the plan was changed), the next free one.
         """
         with self._transaction():
             self._db.executemany(
@@ -258,8 +256,8 @@ class Store(CallStore):
             )
 
     def plan_seated(self, condition: str, deal: int, people: Sequence[StudySitting]) -> int:
-        """Plan one more game of a deal for people who sit down, and keep where they sit: both, or neither
-        where it cannot be written. people: the number of their game is filled in. Returns that number.
+        """Plan one more game of a deal for people, and keep their seats, in one transaction. people: their
+        `game` is filled in. Returns the game's number.
         """
         with self._transaction():
             asked = "SELECT max(repeat) FROM games WHERE condition = ? AND deal = ?"
@@ -274,19 +272,19 @@ class Store(CallStore):
         return game
 
     def sittings(self) -> list[StudySitting]:
-        """Who sat where in a study's games, game by game; empty for a run that is no study."""
+        """The people of a study's games, in order of games; empty for a run that is no study."""
         rows = self._db.execute("SELECT game, seat, person, session, place FROM sittings ORDER BY game, seat")
         return [StudySitting(*row) for row in rows]
 
     def orphaned_games(self) -> list[int]:
-        """Numbers of games that something is kept of (a record, a row, calls) and that are not in the run."""
+        """Numbers of games that are not in the run, but have a record, a row or calls."""
         asked = "SELECT DISTINCT CAST(substr(asker, 6) AS INTEGER) FROM totals WHERE asker LIKE 'game/%'"
         tables = " UNION ".join(f"SELECT game FROM {table}" for table in ("records", "rows", "sittings"))
         query = f"SELECT * FROM ({tables} UNION {asked}) WHERE game NOT IN (SELECT id FROM games) ORDER BY 1"
         return [number for (number,) in self._db.execute(query)]
 
     def games(self, status: str | None = None) -> list[GameRow]:
-        """All games in order of id, or those of one status."""
+        """All games, or those of one status, in order of id."""
         where, values = ("WHERE status = ?", (status,)) if status else ("", ())
         rows = self._db.execute(
             f"SELECT id, condition, deal, repeat, status, error FROM games {where} ORDER BY id",
@@ -307,7 +305,7 @@ class Store(CallStore):
         return GameRow(*row)
 
     def seconds(self, number: int) -> float | None:
-        """How long a game took to play; None for one that is not over, or where it is not known."""
+        """How long a game took to play; None if it is not over or not known."""
         found = self._db.execute("SELECT seconds FROM games WHERE id = ?", (number,)).fetchone()
         return None if found is None else found[0]
 
@@ -316,12 +314,12 @@ class Store(CallStore):
         game: int,
         status: str,
         packed: Packed,
-        row: KeptRow | None = None,
+        row: StoredRow | None = None,
         words: WordsBySeal = NO_WORDS,
         seconds: float | None = None,
     ) -> None:
-        """A game is over: its record, what people said in it, the calls not committed before, and its row, in
-        one transaction.
+        """Store a finished game in one transaction: its record, people's words, its uncommitted calls, and
+        its row.
         """
         with self._transaction():
             self._insert(asker(game), packed.rest)
@@ -336,7 +334,7 @@ class Store(CallStore):
             )
 
     def stop(self, game: int, status: str, error: str) -> None:
-        """A game that could not go on: unfinished (resumable) or failed."""
+        """Store the status and error of a game that stopped: unfinished (resumable) or failed."""
         error = "".join(letter if letter.isprintable() or letter == "\n" else "�" for letter in error)
         with self._transaction():
             self._db.execute("UPDATE games SET status = ?, error = ? WHERE id = ?", (status, error, game))
@@ -358,19 +356,19 @@ class Store(CallStore):
 
     @property
     def command(self) -> str:
-        """The command that plays games of this run: people sit at a table."""
-        return "wolflab play" if self.peopled else "wolflab run"
+        """The command that plays this run's games, which differs for people."""
+        return "wolflab play" if self.has_people else "wolflab run"
 
     @property
-    def peopled(self) -> bool:
-        """Whether people sit among its players."""
+    def has_people(self) -> bool:
+        """Whether people are among its players."""
         experiment = self.experiment
         return any(
             spec.recipe == PERSON for name in experiment.conditions for spec in experiment.cast(name).values()
         )
 
     def _words(self, game: int) -> WordsBySeal:
-        """What people said in a game, by its seal."""
+        """People's words in a game, by seal."""
         rows = self._db.execute("SELECT seal, seat, salt, text FROM words WHERE game = ?", (game,))
         return {seal: SealedWords(*said) for seal, *said in rows}
 
@@ -382,22 +380,22 @@ class Store(CallStore):
         return f"{self.path.name}, game {game}"
 
     def said(self, game: int, seat: int) -> dict[str, str]:
-        """What a person said at a seat of a game, as far as it is kept, by a name of its own: its seal."""
+        """A person's statements at a seat of a game that are kept, by seal or call."""
         kept = {seal: words.text for seal, words in self._words(game).items() if words.seat == seat}
         rows = self._db.execute(
             f"SELECT text FROM calls WHERE asker = ? AND key LIKE ? AND {_SAID}", _answers(game, seat)
         )
         answers = [decode_answer(text) for (text,) in rows]
         brought = [SealedWords(seat, answer.salt, answer.said or "") for answer in answers if answer]
-        # a call has what was typed; what is cut or cleaned before it is sealed stands in the words
+        # a call has the typed text; the words have the cleaned text that was sealed
         return kept | {words.seal: words.text for words in brought}
 
     def erase_words(self, row: GameRow, seat: int) -> int:
-        """Erase what a person said at a seat of a game: the words, the calls that brought them, and every
-        prompt of the game. Returns how many statements went; where there were none, nothing is touched.
+        """Erase a person's statements at a seat of a game: the words, their calls, and every prompt of the
+        game. Returns the number of statements; without any, nothing is changed.
 
-        The record's lines stay, and so does what agents say in them. A game that is not over is given up: its
-        calls, which are only there to resume it, go. `lab.runs.erasing` sees to what repeats the words.
+        The record's lines stay, including what agents say in them. An unfinished game is given up: its calls
+        are deleted. `lab.runs.erasing` handles repetitions of the words.
         """
         who = asker(row.id)
         with self._transaction():
@@ -416,19 +414,25 @@ class Store(CallStore):
                 query = "UPDATE calls SET blocks = NULL, request = ? WHERE asker = ?"
                 self._db.execute(query, (FORGOTTEN, who))
                 self._keep_without_requests(row.id)
-                self._db.execute("DELETE FROM rows WHERE game = ?", (row.id,))  # counted with the words
+                self._db.execute(
+                    "DELETE FROM rows WHERE game = ?", (row.id,)
+                )  # the row was counted with the words
                 self._drop_blocks()
         return max(gone, brought)
 
     def _keep_without_requests(self, game: int, requests: Collection[str] | None = None) -> None:
-        """The record without the hashes of these requests, or (None) of all. See `packing.forgotten`."""
+        """Store the record without the hashes of these requests, or (None) of all. See
+        `packing.forgotten`.
+        """
         unpacked = self._unpacked(game)
         if unpacked is not None:
             data = unpacked.without_requests(requests).data
             self._db.execute("UPDATE records SET data = ? WHERE game = ?", (data, game))
 
-    def requests_holding(self, quotes: Quotes, askers: Collection[str] | None = None) -> dict[int, set[str]]:
-        """Game → hashes of its requests whose prompts are kept and hold words of these. askers: see
+    def requests_containing(
+        self, quotes: Quotes, askers: Collection[str] | None = None
+    ) -> dict[int, set[str]]:
+        """Game → hashes of its requests whose kept prompts contain these words. askers: see
         `forget_quotes`.
         """
         games: dict[int, set[str]] = {}
@@ -437,24 +441,24 @@ class Store(CallStore):
                 games.setdefault(int(who.removeprefix(_ASKER)), set()).add(request)
         return games
 
-    def hashes_without(self, game: int, requests: Collection[str] | None = None) -> dict[str, str]:
-        """Hashes in a game's record → what they are once those of these requests (None: of all) are gone from
-        it: these, and those of lines. Empty where it has no record.
+    def hashes_after_removal(self, game: int, requests: Collection[str] | None = None) -> dict[str, str]:
+        """Old hash → new hash, of requests and lines, when the hashes of these requests (None: all) are
+        removed from a game's record. Empty without a record.
         """
         unpacked = self._unpacked(game)
         return {} if unpacked is None else forgotten(unpacked.lines, unpacked.probes, requests)[2]
 
     @cached_property
     def erased(self) -> bool:
-        """Whether words of people were erased from it, and replies with them."""
+        """Whether words of people were erased from the run."""
         if self._db.execute("SELECT 1 FROM games WHERE error = ?", (GIVEN_UP,)).fetchone():
             return True
-        return self.peopled and any(self.record(row.id).erased for row in self.games() if row.over)
+        return self.has_people and any(self.record(row.id).erased for row in self.games() if row.over)
 
     def forget_quotes(self, quotes: Quotes, askers: Collection[str] | None = None) -> int:
-        """See `CallStore.forget_quotes`; of replies that are packed with a game, all of such a one goes."""
+        """See `CallStore.forget_quotes`; a reply that is packed with a game is removed completely."""
         with self._transaction():
-            for game, requests in self.requests_holding(quotes, askers).items():
+            for game, requests in self.requests_containing(quotes, askers).items():
                 self._keep_without_requests(game, requests)
         n = super().forget_quotes(quotes, askers)
         for (game,) in self._db.execute("SELECT game FROM records").fetchall():
@@ -469,21 +473,21 @@ class Store(CallStore):
         return n
 
     def games_with_seals(self, seals: Collection[str]) -> list[tuple[GameRow, int]]:
-        """The games and seats whose words have these seals."""
+        """The games and seats that have these seals."""
         query = "SELECT DISTINCT game, seat FROM words WHERE seal IN (SELECT value FROM json_each(?))"
         found = self._db.execute(query, (json.dumps([*seals]),)).fetchall()
         return [(self.game(game), seat) for game, seat in found]
 
     def embedded(self) -> dict[str, dict[str, int]]:
-        """How many texts have a vector here, by embedder, as `sent` tells of models."""
+        """The number of embedded texts, by embedder, in the shape of `sent`."""
         if not has_table(self._db, "embeddings"):
             return {}
         query = "SELECT description, count(*) FROM embedders JOIN embeddings ON embedder = id GROUP BY id"
         return {json.loads(told)["name"]: {"": n} for told, n in self._db.execute(query)}
 
     def forget_vectors(self) -> None:
-        """Empty the cache of vectors, for which of them were of erased words is not known; what they cost
-        stays counted.
+        """Empty the cache of vectors: it is not known which ones are of erased words. Their cost stays
+        counted.
         """
         if has_table(self._db, "embeddings"):
             with self._transaction():
@@ -492,16 +496,16 @@ class Store(CallStore):
     # -- rows -----------------------------------------------------------------------------
 
     def versions(self) -> dict[int, str]:
-        """By what each kept row was counted, by game."""
+        """Game → version of its stored row."""
         return dict(self._db.execute("SELECT game, version FROM rows"))
 
-    def kept_row(self, game: int) -> KeptRow | None:
-        """The row of a game; None where it has none."""
+    def stored_row(self, game: int) -> StoredRow | None:
+        """The stored row of a game, or None."""
         kept = self._db.execute("SELECT version, data FROM rows WHERE game = ?", (game,)).fetchone()
-        return None if kept is None else KeptRow(*kept)
+        return None if kept is None else StoredRow(*kept)
 
-    def keep_rows(self, rows: Mapping[int, KeptRow]) -> None:
-        """Keep rows that were counted again. Where the run cannot be written, they are counted each time."""
+    def store_rows(self, rows: Mapping[int, StoredRow]) -> None:
+        """Store rows that were counted again. If the run cannot be written, they are counted each time."""
         try:
             with closing(writer(self.path / "run.sqlite")) as db, transaction(db):
                 db.executemany(_KEEP_ROW, [(game, *row) for game, row in rows.items()])
@@ -511,56 +515,56 @@ class Store(CallStore):
     # -- calls ----------------------------------------------------------------------------
 
     def calls(self, game: int) -> dict[str, StoredCall]:
-        """Committed calls of one game by key."""
+        """The committed calls of a game, by key."""
         unpacked = self._unpacked(game)
         held = unpacked.calls().values() if unpacked else ()
         return {call.key: StoredCall(call.request, call.response) for call in held} | self.filed(asker(game))
 
-    def whole_calls(self, game: int) -> Iterator[dict[str, Any]]:
-        """Every call of a game with its prompt (where kept), usage and latency."""
+    def calls_with_prompts(self, game: int) -> Iterator[dict[str, Any]]:
+        """Every call of a game with prompt (if kept), usage and latency."""
         unpacked = self._unpacked(game)
-        return self.whole_calls_of(asker(game), unpacked.calls().values() if unpacked else ())
+        return self.calls_with_prompts_of(asker(game), unpacked.calls().values() if unpacked else ())
 
-    def keys_as_made(self, game: int) -> list[str]:
-        """The keys of those calls of a game that were committed one by one, in that order."""
+    def committed_keys(self, game: int) -> list[str]:
+        """The keys of a game's calls that are rows, in the order of commits."""
         rows = self._db.execute("SELECT key FROM calls WHERE asker = ? ORDER BY rowid", (asker(game),))
         return [key for (key,) in rows]
 
     def spent(self) -> Spent:
-        """See `CallStore.spent`; what was embedded counts as well."""
+        """See `CallStore.spent`; embedding counts too."""
         spent, texts = super().spent(), self.spent_on_texts()
         more = Decimal(repr(texts.cost))
         return spent._replace(tokens=spent.tokens + texts.tokens, usd=spent.usd + more)
 
-    def came_to(self, game: int) -> dict[str, CallTotals]:
-        """What a game's calls come to, by model."""
+    def game_totals(self, game: int) -> dict[str, CallTotals]:
+        """The totals of a game's calls, by model."""
         return self.spent_by(asker(game)).get(asker(game), {})
 
-    def recounted(self, game: int) -> dict[str, CallTotals]:
-        """The same, added up from the calls themselves, those that are packed with the game among them."""
+    def summed_totals(self, game: int) -> dict[str, CallTotals]:
+        """The same totals, summed from the calls, packed ones included."""
         unpacked = self._unpacked(game)
         packed = unpacked.calls() if unpacked else {}
-        alone = set(self.keys_as_made(game))  # one with the reply of a packed call is told of there too
+        alone = set(self.committed_keys(game))  # a row with the same reply as a packed call appears in both
         held = (call for key, call in packed.items() if key not in alone)
-        return totals_by_model(held, self.recounted_of(asker(game)))
+        return totals_by_model(held, self.summed_totals_of(asker(game)))
 
     def costless_calls(self, game: int) -> dict[str, Usage]:
-        """What those calls of a game took that cost nothing, by model."""
+        """The usage of a game's calls with cost 0, by model."""
         return self.costless(asker(game)).get(asker(game), {})
 
 
 def _answers(game: int, seat: int) -> tuple[str, str]:
-    """Asker and pattern of keys of a person's answers at a seat."""
+    """The asker and the pattern of keys of a person's answers at a seat."""
     return asker(game), f"%/{seat}|answer|%"
 
 
 def asker(game: int) -> str:
-    """The name under which a game makes its calls."""
+    """The name of a game as an asker."""
     return f"{_ASKER}{game}"
 
 
 def _experiment(path: Path, meanings: str | None) -> Experiment:
     file = path / "experiment.yaml"
     if not file.is_file():
-        raise StoreError(f"{path} is no whole run: experiment.yaml is missing; copy it back")
+        raise StoreError(f"{path} is an incomplete run: experiment.yaml is missing; copy it back")
     return load_experiment(file, meanings=meanings)

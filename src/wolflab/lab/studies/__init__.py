@@ -1,1 +1,1 @@
-"""Studies with people: what one is, who takes part, and which game comes next for whom."""
+"""Studies with people: the plan, the participants, and the assignment of games."""

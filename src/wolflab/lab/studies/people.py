@@ -1,7 +1,7 @@
-"""Who takes part in a study, how far they are, and which game of the run is whose.
+"""The participants of a study, their progress, and their games in the run.
 
-Each person is one file in the study's folder `people/`. What somebody has sent is kept there before the page
-goes on, so nothing is lost by a restart, and nothing counts twice: a step that is done stays done.
+Each person is one file in the study's folder `people/`. Answers are written there before the page continues,
+so a restart loses nothing, and nothing counts twice: a finished step stays finished.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ from .plan import PlaceFrom, StudyCell, StudyPlan
 
 _PEOPLE = "people"
 _VISIT = 30 * 60.0
-"""Seconds without a word after which somebody who comes back begins another session."""
+"""The seconds of inactivity after which a new session begins."""
 _UNDER_WAY = 3600.0
-"""Seconds without a word after which somebody without a place is no longer counted where cells are filled."""
+"""The seconds of inactivity after which a person without a place no longer counts when cells are filled."""
 _INVITED = "invited.json"
 _FULL = "This study has all the people that it needs. Thank you for coming."
 _DEVICES, _CODES = 5, 20
-"""Browsers of one person that are known, and codes that they are given, at most."""
+"""The most browsers and the most withdrawal codes of one person."""
 _SALT = 32
-"""Bytes of the study's own secret."""
+"""The length of the study's secret in bytes."""
 WITHDRAWN = "withdrawn"
-"""Why somebody has left, who has withdrawn."""
+"""The `left` of a person who has withdrawn."""
 
 
 class StudyRefused(StoreError):
-    """What somebody asks of a study that it cannot do now, in a sentence for them."""
+    """A request that a study cannot fulfil now, with a sentence for the person."""
 
 
 class NotInvited(StudyRefused):
-    """A study names the ids of those who may take part, and this is none of them."""
+    """The id is not among those that may take part."""
 
 
 class ReportedProblem(msgspec.Struct, frozen=True):
-    """What somebody has reported, and when, in seconds since 1970."""
+    """A problem that a person reported. when: in seconds since 1970."""
 
     when: float
     text: str
@@ -56,15 +56,15 @@ StepName = Annotated[str, msgspec.Meta(pattern=r"^[a-z]+(/[1-9][0-9]{0,5})?$")]
 
 
 class StudyPerson(msgspec.Struct):
-    """One person, as they are kept.
+    """The stored data of one person.
 
-    name: what the run calls them ("p07"). number: its number, from 0. row: of the Latin square in their cell.
-    keys, withdrawals: hashes of what lets their browsers in, and of the codes that only they hold. outside:
-    hash of the id that their link had; "" for none. done: step → what was answered. tries: step → how often.
-    games: step → numbers of the run's games, the last one counts. tables: step → the table of it. visits:
-    when each session began. seen: when they last sent something. left: why they have left; "" where not.
-    place: whether they have taken one of the study's places; None in files of older versions. erase: what
-    they said is still to be erased, for they have withdrawn.
+    name: in the run ("p07"). number: its number, from 0. row: of the Latin square in their cell. keys,
+    withdrawals: hashes of their browsers' secrets and of their withdrawal codes. outside: hash of the id in
+    their link, or "". done: step → answers. tries: step → count. games: step → numbers of the run's games, of
+    which the last one counts. tables: step → its table. visits: the start of each session. seen: the time of
+    the last message. left: why they have left, or "". place: whether they have taken one of the study's
+    places; None in files of older versions. erase: they have withdrawn, and their words are still to be
+    erased.
     """
 
     name: Annotated[str, msgspec.Meta(pattern="^p[0-9]{2,9}$")]
@@ -87,12 +87,12 @@ class StudyPerson(msgspec.Struct):
 
     @property
     def gone(self) -> bool:
-        """Whether they have stopped, have withdrawn, or cannot take part."""
+        """Whether they have stopped, withdrawn, or been screened out."""
         return bool(self.left)
 
 
 def steps_of(study: StudyPlan) -> list[str]:
-    """The steps of a study, in order: "consent", "game/1" and so on."""
+    """The steps of a study, in order: "consent", "game/1" …"""
     steps = ["consent"]
     if study.about:
         steps.append("about")
@@ -113,19 +113,19 @@ def steps_of(study: StudyPlan) -> list[str]:
 
 
 def place_step(study: StudyPlan) -> str:
-    """The step with which a person takes one of the study's places."""
+    """The step at which a person takes one of the study's places."""
     before = get_args(PlaceFrom)
     allowed = before[: before.index(study.place_from) + 1]
     return [step for step in steps_of(study) if step in allowed][-1]
 
 
 def step_of(study: StudyPlan, person: StudyPerson) -> str:
-    """Where somebody is; "" for somebody who is through."""
+    """A person's next step; "" if all are done."""
     return next((step for step in steps_of(study) if step not in person.done), "")
 
 
 class StudyPeople:
-    """All people of a study. folder: the study's. One process writes to it."""
+    """The people of a study. folder: the study's. One process writes to it."""
 
     def __init__(self, folder: Path, study: StudyPlan) -> None:
         self.folder = folder / _PEOPLE
@@ -143,7 +143,7 @@ class StudyPeople:
         self._invited = _invited(self.folder / _INVITED)
 
     def invite(self, ids: Sequence[str] | None) -> None:
-        """From now on those with these ids alone may begin; None: whoever comes. Kept are the hashes."""
+        """Allow only these ids to begin; None: anybody. Only their hashes are stored."""
         self._invited = None if ids is None else frozenset(map(self._hash, ids))
         if self._invited is not None:
             write(self.folder / _INVITED, msgspec.json.encode(sorted(self._invited)))
@@ -151,13 +151,12 @@ class StudyPeople:
             (self.folder / _INVITED).unlink(missing_ok=True)
 
     def arrive(self, outside: str = "") -> tuple[StudyPerson, str]:
-        """Somebody new, and the secret that lets them in; or whoever has come with that id before. outside:
-        the id that a recruiter gave them; only its hash is kept. StudyRefused where the study is full, and
-        NotInvited for an id that it does not name.
+        """A new person, or the one with that id, and a secret for their browser. outside: the recruiter's id;
+        only its hash is stored. StudyRefused if the study is full, NotInvited for an unknown id.
         """
         key = secrets.token_urlsafe(16)
         if outside and (known := self.by_outside(outside)) is not None and not self.begins_again(outside):
-            known.keys = [*known.keys, self._hash(key)][-_DEVICES:]  # perhaps at another device
+            known.keys = [*known.keys, self._hash(key)][-_DEVICES:]  # perhaps on another device
             self.keep(known)
             return known, key
         if self._invited is not None and self._hash(outside) not in self._invited:
@@ -183,7 +182,7 @@ class StudyPeople:
         return person, key
 
     def by_outside(self, outside: str) -> StudyPerson | None:
-        """Whoever came with that id last."""
+        """The last person with that id."""
         return next(reversed(self._all_by_outside(outside)), None)
 
     def _all_by_outside(self, outside: str) -> list[StudyPerson]:
@@ -191,29 +190,29 @@ class StudyPeople:
         return [person for person in self.people.values() if person.outside == wanted]
 
     def begins_again(self, outside: str) -> bool:
-        """Whether whoever comes with that id is somebody new, though it was here before: the study's file
-        says so, and all who came with it are through or have left.
+        """Whether that id may begin once more: the study's file allows it, and all people with it are done or
+        have left.
         """
         before = self._all_by_outside(outside)
         over = all(one.gone or not step_of(self.study, one) for one in before)
         return over and 0 < len(before) <= self.study.again.count(outside)
 
     def by_key(self, key: str) -> StudyPerson | None:
-        """Whoever holds that secret."""
+        """The person with that secret."""
         wanted = self._hash(key)
         return next((one for one in self.people.values() if wanted in one.keys), None) if key else None
 
     def by_withdrawal(self, code: str) -> StudyPerson | None:
-        """Whoever was given that code."""
+        """The person with that withdrawal code."""
         wanted = self._hash(code.strip().upper())
         return next((one for one in self.people.values() if wanted in one.withdrawals), None)
 
     def cell(self, person: StudyPerson) -> StudyCell:
-        """What is fixed for somebody."""
+        """The cell of a person."""
         return self.study.all_cells[person.cell]
 
     def seen(self, person: StudyPerson) -> None:
-        """They have sent something. After a long pause that is another session."""
+        """Note that a person is active. After a long pause a new session begins."""
         now = time.time()
         if not person.visits or now - person.seen > _VISIT:
             person.visits = [*person.visits, now]
@@ -222,8 +221,8 @@ class StudyPeople:
         self.keep(person)
 
     def finish(self, person: StudyPerson, step: str, answers: Mapping[str, str]) -> None:
-        """A step is done. What was sent first counts: a second window changes nothing. StudyRefused where a
-        place is taken with it, and none is free.
+        """Finish a step. The first answers count: a second window changes nothing. StudyRefused if the step
+        takes a place and none is free.
         """
         self.seen(person)
         if step == step_of(self.study, person):
@@ -233,28 +232,28 @@ class StudyPeople:
             self.keep(person)
 
     def keep_withdrawal(self, person: StudyPerson, code: str) -> None:
-        """Somebody can withdraw by that code from now on. Earlier ones hold too: StudyRefused after many."""
+        """Add a withdrawal code. Earlier codes stay valid; StudyRefused after too many."""
         if len(person.withdrawals) >= _CODES:
             raise StudyRefused(f"You have {_CODES} withdrawal codes already. Each of them holds; use one.")
         person.withdrawals = [*person.withdrawals, self._hash(code)]
         self.keep(person)
 
     def withdraw(self, person: StudyPerson) -> None:
-        """What they have answered is forgotten, and it is on file that what they said is to be erased, also
-        where the machine stops now. Whoever holds the run erases it, and says so by `erased`. StoreError
-        where the file cannot be written: nothing has changed then.
+        """Delete a person's answers, and store that their words are to be erased. The process that holds the
+        run erases them, and then calls `erased`. StoreError if the file cannot be written: then nothing has
+        changed.
         """
         forgotten: dict[str, dict[str, str]] = {step: {} for step in person.done}
         self.keep(msgspec.structs.replace(person, done=forgotten, reports=[], left=WITHDRAWN, erase=True))
         person.done, person.reports, person.left, person.erase = forgotten, [], WITHDRAWN, True
 
     def erased(self, person: StudyPerson) -> None:
-        """Nothing of what they said is left."""
+        """Note that all their words are erased."""
         person.erase = False
         self.keep(person)
 
     def keep(self, person: StudyPerson) -> None:
-        """Write somebody down, now."""
+        """Write a person's file now."""
         write(self._file(person), msgspec.json.format(msgspec.json.encode(person)))
 
     def _file(self, person: StudyPerson) -> Path:
@@ -263,14 +262,14 @@ class StudyPeople:
     # -- games ----------------------------------------------------------------------------
 
     def next_game(self, store: Store, person: StudyPerson, place: int) -> GameRow:
-        """The game that somebody plays as their `place`th: the one that is planned or begun, or another one
-        of the same deal where it was abandoned. StoreError where the run cannot be written.
+        """A person's game number `place`: the one that is planned or begun, or a new one of the same deal if
+        it was abandoned. StoreError if the run cannot be written.
         """
         step = f"game/{place}"
         numbers = list(person.games.get(step, []))
         planned = [one.game for one in store.sittings() if (one.person, one.place) == (person.name, place)]
-        numbers += [number for number in planned if number not in numbers]  # stopped in between
-        if numbers and not given_up(row := store.game(numbers[-1])):
+        numbers += [number for number in planned if number not in numbers]  # left by an interruption
+        if numbers and not is_abandoned(row := store.game(numbers[-1])):
             person.games = {**person.games, step: numbers}
             return row
         cell = self.cell(person)
@@ -284,8 +283,8 @@ class StudyPeople:
         return store.game(number)
 
     def group_game(self, store: Store, group: Sequence[StudyPerson]) -> GameRow:
-        """A new game for people who sit together, each at their next one: the first deal that none of them
-        has met. The seats go round from game to game of the first of them.
+        """A new game for a group of people: the first deal that none of them has played. The seats rotate
+        from game to game of the first person.
         """
         condition = self.cell(group[0]).condition
         met = {store.game(n).deal for one in group for numbers in one.games.values() for n in numbers}
@@ -305,14 +304,14 @@ class StudyPeople:
         return store.game(number)
 
     def completion(self) -> str:
-        """The code that says to a recruiter that somebody is through: the same for all."""
+        """The completion code for a recruiter, the same for all people."""
         return self._hash("completion")[:10].upper()
 
     # -- places ---------------------------------------------------------------------------
 
     def must_have_place(self, person: StudyPerson) -> None:
-        """Whoever is past the step at which places are taken needs one to go on. Who was away for too long
-        takes one again; StudyRefused where none is free.
+        """A person past the step at which places are taken needs one to continue. After a long absence a
+        place is taken again; StudyRefused if none is free.
         """
         if self._place_step in person.done and step_of(self.study, person) and not self.holds_place(person):
             self.seen(person)
@@ -321,8 +320,8 @@ class StudyPeople:
 
     def _take_place(self, person: StudyPerson) -> None:
         """Give a person one of the places. Before their first game they also get the cell and the row with
-        the fewest people; once they have read the rules, of the cells with the same rules. StudyRefused where
-        no place is free.
+        the fewest people; after reading the rules, only among cells with the same rules. StudyRefused if no
+        place is free.
         """
         if not self._free():
             raise StudyRefused(_FULL)
@@ -340,20 +339,18 @@ class StudyPeople:
         person.place = True
 
     def _emptiest(self, cells: Sequence[str], people: Sequence[StudyPerson], usual: str = "") -> str:
-        """Of the cells, that in which the fewest of these people are: `usual` where it is one of several,
-        else the first.
-        """
+        """The cell with the fewest of these people; of several, `usual` or else the first."""
         here = [person.cell for person in people]
         return min(cells, key=lambda cell: (here.count(cell), cell != usual))
 
     def _emptiest_row(self, cell: str, people: Sequence[StudyPerson], usual: int = -1) -> int:
-        """The row of the cell's Latin square, likewise."""
+        """The row of the cell's Latin square, by the same rule."""
         here = [person.row for person in people if person.cell == cell]
         rows = range(self.study.rows(self.study.all_cells[cell]))
         return min(rows, key=lambda row: (here.count(row), row != usual))
 
     def _under_way(self) -> list[StudyPerson]:
-        """All who hold a place, or have sent something not long ago and may take one."""
+        """All people who hold a place, or were active recently and may take one."""
         since = time.time() - _UNDER_WAY
         return [
             person
@@ -362,11 +359,11 @@ class StudyPeople:
         ]
 
     def _free(self) -> bool:
-        """Whether there is a place that nobody holds."""
+        """Whether a place is free."""
         return sum(map(self.holds_place, self.people.values())) < self.study.people
 
     def holds_place(self, person: StudyPerson) -> bool:
-        """Whether one of the places is theirs."""
+        """Whether a person holds one of the places."""
         if person.gone or not person.place:
             return False
         waits = time.time() - person.seen < 86_400 * self.study.place_kept
@@ -383,18 +380,18 @@ def kept_people(folder: Path) -> dict[str, StudyPerson]:
 
 
 def kept_person(folder: Path, name: str) -> StudyPerson | None:
-    """One of them; None where there is nobody of that name."""
+    """The person of that name in a study's folder, or None."""
     file = folder / _PEOPLE / f"{name}.json"
     return _read(file) if file.is_file() else None
 
 
-def given_up(row: GameRow) -> bool:
-    """Whether a game was abandoned: it was begun, and is not to be gone on with."""
+def is_abandoned(row: GameRow) -> bool:
+    """Whether a game was begun and then abandoned."""
     return row.status == "failed"
 
 
 def _salt(folder: Path) -> bytes:
-    """The study's own secret, by which ids and codes are hashed."""
+    """The study's secret, by which ids and codes are hashed."""
     file = folder / _PEOPLE / "salt"
     if not file.is_file():
         if any(file.parent.glob("p*.json")):
@@ -413,11 +410,11 @@ def _salt(folder: Path) -> bytes:
 
 def _read(file: Path) -> StudyPerson:
     person = read_json(file, StudyPerson, "copy it back")
-    if person.name != file.stem:  # it would be written to another place than it was read from
+    if person.name != file.stem:  # it would be written to another file
         raise StoreError(f"{file}: it is the file of {person.name}; copy it back")
     return person
 
 
 def _invited(file: Path) -> frozenset[str] | None:
-    """Hashes of the ids that may begin; None where whoever comes may."""
+    """Hashes of the ids that may begin; None if anybody may."""
     return read_json(file, frozenset[str], "copy it back") if file.is_file() else None

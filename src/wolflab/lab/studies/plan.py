@@ -1,7 +1,7 @@
-"""What a study is: its games, its people, its steps, and what it tells people before they take part.
+"""The plan of a study: its games, its people, its steps, and its consent.
 
-It is written in one file (`wolflab study FILE`). The file's experiment is the run; here stands what is about
-the people. A study that leaves a blank in its consent is refused.
+It is one file (`wolflab study FILE`). The file's experiment is the run; this module has the fields about
+people. A study with a blank in its consent is refused.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from ..runs.game import keys
 from ..storage.store import Place
 
 STUDY = "study.yaml"
-"""The study's own file, in the folder of its run."""
+"""The study's file in the folder of its run."""
 BLANK = "…"
-"""What stands in a consent until somebody fills it in."""
+"""The placeholder of a field of the consent."""
 _LOOKED = 100_000
-"""Deals that are looked through for one that gives a person the wanted card."""
+"""The most deals that are searched for one that gives a person the wanted card."""
 StudySide = Literal["village", "werewolves"]
 PlaceFrom = Literal["consent", "about", "rules", "quiz", "training"]
 _Id = Annotated[str, Field(min_length=1, max_length=200)]
@@ -41,8 +41,8 @@ _Words = Annotated[str, Field(min_length=1, max_length=4000)]
 
 
 class StudyQuestion(Part):
-    """One question of a form. options: to choose one from; without any, a text is asked for. from 1 to scale:
-    a number, with words for both ends.
+    """One question of a form. options: one is chosen; without any, the answer is a text. scale: the answer is
+    a number from 1 to scale; ends: words for both ends.
     """
 
     ask: Annotated[str, Field(min_length=1, max_length=500)]
@@ -51,7 +51,7 @@ class StudyQuestion(Part):
     ends: list[str] = Field(default_factory=list, max_length=2)
     required: bool = False
     screens: list[str] = Field(default_factory=list, max_length=20)
-    """Of the options: with these somebody cannot take part."""
+    """The options that screen a person out."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> StudyQuestion:
@@ -64,15 +64,15 @@ class StudyQuestion(Part):
 
     @property
     def answers(self) -> list[str]:
-        """What may be answered; empty for a text."""
+        """The possible answers; empty for a text."""
         return [str(number) for number in range(1, self.scale + 1)] if self.scale else list(self.options)
 
 
 class StudyConsent(Part):
-    """What people are told before they agree. A draft: whoever runs the study fills in the blanks."""
+    """The information for people before they agree. The person who runs the study fills in the blanks."""
 
     responsible: _Words = BLANK
-    """Who runs the study, where, and how to reach them."""
+    """Who runs the study, where, and the contact."""
     purpose: _Words = BLANK
     takes: _Words = BLANK
     """How long it takes, and what people get for it."""
@@ -89,13 +89,13 @@ class StudyConsent(Part):
 
     @property
     def blanks(self) -> list[str]:
-        """The fields that nobody has filled in."""
+        """The fields that are not filled in."""
         return [name for name in type(self).model_fields if BLANK in getattr(self, name)]
 
 
 class StudyCell(Part):
-    """What is fixed for a person. side: of which the person is in every game; None: as the cards fall.
-    sheriff: the person is the Sheriff in every game (rules.sheriff: assigned).
+    """The experimental cell of a person. side: the person's side in every game; None: by the cards. sheriff:
+    the person is the Sheriff in every game (rules.sheriff: assigned).
     """
 
     condition: str
@@ -104,13 +104,15 @@ class StudyCell(Part):
 
 
 class StudyBlind(Part):
-    """Agents are not said to be agents until the debrief. approval: who has allowed that, with its number."""
+    """Agents are not disclosed until the debrief. approval: the committee that approved this, with its
+    number.
+    """
 
     approval: Annotated[str, Field(min_length=3, max_length=500)]
 
 
 class StudyPlan(Part):
-    """A whole study; see the module."""
+    """A study; see the module."""
 
     name: FolderName
     title: Annotated[str, Field(min_length=1, max_length=200)]
@@ -120,53 +122,56 @@ class StudyPlan(Part):
     """The fields of an experiment; a person sits at `seat` in each of its conditions."""
     seat: str = "player_1"
     together: list[str] = Field(default_factory=list, max_length=20)
-    """Further seats at which people of the study sit, in the same games. None: one person among agents."""
+    """More seats of people in the same games. Empty: one person among agents."""
     vanish: Literal["void", "stand-in"] = "void"
-    """What becomes of a game that somebody leaves. void: it is planned again. stand-in: where people play
-    together, the built-in player plays on for them, and the game counts."""
+    """The handling of a game that a person leaves. void: it is planned again. stand-in: if people play
+    together, the built-in player takes over, and the game counts.
+    """
     people: Annotated[int, Field(ge=1, le=10_000)] = 8
-    """How many are wanted. Whoever comes later is told that the study is full."""
+    """The number of people. Later ones see that the study is full."""
     ids: Annotated[list[_Id], Field(min_length=1)] | None = None
-    """Who may take part: the ids that their links have. In a file, also the name of a file beside it, with an
-    id on each line. None: whoever has the link."""
+    """The ids in the links of those who may take part. In a file, also the name of a file in the same folder,
+    with an id on each line. None: anybody with the link.
+    """
     again: list[_Id] = Field(default_factory=list)
-    """Ids that may begin once more after they are through, have stopped or withdrawn, or were screened out:
-    once for each time that one stands here. All others take part one time."""
+    """Ids that may begin once more after they have finished, stopped, withdrawn or been screened out: once
+    for each occurrence here. All others take part once.
+    """
     place_from: PlaceFrom = "training"
-    """The step after which somebody holds one of the places; where the study has no such step, the one before
-    it. Until then the study may fill."""
+    """The step after which a person holds one of the places; if the study has no such step, the one before
+    it. Until then the study may fill up.
+    """
     place_kept: Annotated[float, Field(gt=0, le=3650)] = 14
-    """Days after which somebody who has not come back no longer holds their place. They may go on where one
-    is free."""
+    """Days of absence after which a person no longer holds a place. They may continue if one is free."""
     games: Annotated[int, Field(ge=1, le=100)] = 5
-    """Consecutive games of each person."""
+    """The number of games of each person."""
     cells: dict[str, StudyCell] = Field(default_factory=dict)
-    """Each person belongs to one for good; they are filled evenly by arrival. None: each condition is one."""
+    """Each person belongs to one cell; cells are filled evenly. Empty: each condition is a cell."""
     deals: Literal["shared", "chosen", "roles"] = "shared"
-    """shared: all people meet the same deals, each in another order (a Latin square). chosen: the person
-    types a whole number before each game, and it is the deal. roles: each person is dealt each role, in the
-    order of a Latin square.
+    """shared: all people play the same deals, each in another order (a Latin square). chosen: the person
+    types an integer before each game, which is the deal. roles: each person is dealt each role, in the order
+    of a Latin square.
     """
     consent: StudyConsent = StudyConsent()
     about: list[StudyQuestion] = Field(default_factory=list)
-    """Screening and optional facts about the person, before the rules."""
+    """Questions about the person, for screening or optional, before the rules."""
     quiz: Annotated[int, Field(ge=0, le=20)] = 5
-    """Questions on the rules, with answers computed from them."""
+    """The number of questions on the rules."""
     training: bool = True
-    """A game with built-in players first, which counts for nothing."""
+    """A first game with built-in players, which does not count."""
     after_game: list[StudyQuestion] = Field(default_factory=list)
     flags: bool = True
-    """After each game, people may mark statements as one of the kinds of hallucination (002, Table 18)."""
+    """After each game, people may mark statements with a kind of hallucination (002, Table 18)."""
     signals: bool = False
-    """Of each statement that a person types: whether something was pasted into it (never what), and for how
-    long the page was out of sight while it was due. The consent says so.
+    """Record for each statement of a person whether text was pasted (never which), and how long the page was
+    hidden meanwhile. The consent says so.
     """
     interview: list[StudyQuestion] = Field(default_factory=list)
-    """After the last game (002 §9.3)."""
+    """Questions after the last game (002 §9.3)."""
     times: dict[str, Any] = Field(default_factory=dict)
-    """How long a table waits; see `ui.web.plan.Times`."""
+    """Time limits of a table; see `ui.web.plan.Times`."""
     pause: Annotated[float, Field(ge=0, le=1440)] = 10
-    """Minutes for which a game waits for somebody who has lost the connection. Then it is planned again."""
+    """Minutes for which a game waits for a person without connection. Then it is planned again."""
     blind: StudyBlind | None = None
     debrief: Annotated[str, Field(max_length=4000)] = ""
 
@@ -207,35 +212,35 @@ class StudyPlan(Part):
         return self
 
     def kept(self) -> str:
-        """The study's file for the folder of its run, where nobody is to find ids."""
+        """The study's file for the folder of its run, without ids."""
         shown = self.model_dump(mode="json", exclude_unset=True, exclude={"ids", "again"})
         return StudyPlan(**shown).written()
 
     @property
     def seats(self) -> list[str]:
-        """Where people of the study sit, by name."""
+        """The names of people's seats."""
         return [self.seat, *self.together]
 
     @cached_property
     def played(self) -> Experiment:
-        """The experiment that is the run."""
+        """The experiment of the run."""
         data = {"name": self.name, "title": self.title, "redraw_void": False, **self.experiment}
         return build(data, where="experiment")
 
     @cached_property
     def all_cells(self) -> Mapping[str, StudyCell]:
-        """The cells; where none is named, one for each condition."""
+        """The cells; without any in the file, one for each condition."""
         return self.cells or {name: StudyCell(condition=name) for name in self.played.conditions}
 
     @cached_property
     def on_agents(self) -> Experiment:
-        """The experiment with the built-in player where people sit: of what its models will be asked."""
+        """The experiment with the built-in player instead of people, for forecasts."""
         data = self.played.model_dump(mode="json", exclude_unset=True)
         return build(_without_people(data), where="experiment")
 
     @property
     def expected(self) -> dict[str, int]:
-        """Condition → so many games are played, where everybody plays all of theirs."""
+        """Condition → the number of games if all people play all of theirs."""
         share = ceil(self.people / len(self.all_cells) / len(self.seats)) * self.games
         games = dict.fromkeys(self.played.conditions, 0)
         for cell in self.all_cells.values():
@@ -243,27 +248,27 @@ class StudyPlan(Part):
         return games
 
     def number(self, condition: str) -> int:
-        """The seat of the person, from 0; of the first, where several sit."""
+        """The (first) person's seat, from 0."""
         return self.numbers(condition)[0]
 
     def numbers(self, condition: str) -> list[int]:
-        """The seats of all people at a table, from 0."""
+        """The seats of all people of a game, from 0."""
         names = list(self.played.ruleset(condition).names)
         return [names.index(seat) for seat in self.seats]
 
     def rows(self, cell: StudyCell) -> int:
-        """How many rows the Latin square of a cell has."""
+        """The number of rows of a cell's Latin square."""
         return len(self.roles(cell.condition)) if self.deals == "roles" else self.games
 
     def roles(self, condition: str) -> list[str]:
-        """The roles that are dealt, each once, in the order of a Latin square."""
+        """The different roles, in the order of a Latin square."""
         counts = self.played.ruleset(condition).roles
         return [role for role, n in counts.items() if n]
 
     def deal(self, cell: StudyCell, person: int, place: int, chosen: int | None = None) -> int:
-        """Which deal a person's game has. person: the row of the Latin square; place: of the game, from 1;
-        chosen: the number that the person typed: the deal is this one or, where the cell wants something of
-        it, the next one that gives that. ExperimentError where none does.
+        """The deal of a person's game. person: the row of the Latin square; place: of the game, from 1;
+        chosen: the number that the person typed. The deal is this one, or the next one that fits the cell.
+        ExperimentError if none does.
         """
         first, nth = 0, (place - 1 + person) % self.games
         role = None
@@ -291,19 +296,19 @@ class StudyPlan(Part):
         return dealt(self.played.ruleset(condition), Draws(key))
 
     def receivers(self) -> list[str]:
-        """Who is sent what people type: each model and embedder behind a server, with its host."""
+        """The receivers of people's words: each model and embedder behind a server, with its host."""
         return [f"{name} at {host}" if host else name for name, host in servers_of(self.played).items()]
 
 
 def training_seeds(seed: int, person: int) -> tuple[int, int]:
-    """The seeds of a person's training game: that of earlier versions, which dealt the first person the cards
-    of deal 0, and that of now, which no game of the study has. seed: the study's. person: their number.
+    """The seeds of a person's training game: of earlier versions, which dealt the first person the cards of
+    deal 0, and of this one, which no game of the study has. seed: the study's. person: their number.
     """
     return seed + person, Draws(f"{seed}/training").below(1 << 62, str(person)) + (1 << 62)
 
 
 def _without_people(data: Any) -> Any:
-    """The fields of an experiment, with the built-in player in place of every person."""
+    """The fields of an experiment, with the built-in player instead of people."""
     if isinstance(data, dict):
         if data.get("recipe") == PERSON:
             return {"model": BUILT_IN}
@@ -312,7 +317,7 @@ def _without_people(data: Any) -> Any:
 
 
 def load_study(source: str | Path) -> StudyPlan:
-    """A study's file, or the name of a shipped one; ExperimentError in a sentence for one that is none."""
+    """Load a study from a file or a shipped name; ExperimentError if it is invalid."""
     data, where = read_fields(source, "study", "studies")
     if isinstance(named := data.get("ids"), str):
         data = {**data, "ids": _ids_in(Path(source).parent / named)}
@@ -328,7 +333,7 @@ def _ids_in(file: Path) -> list[str]:
 
 
 def study_of(data: Mapping[str, Any], where: str) -> StudyPlan:
-    """A study of plain values. What a file says of the meaning of recipes' names is the experiment's."""
+    """A study from plain values. The version of recipes' names is passed to the experiment."""
     data = dict(data)
     if (meant := data.pop("recipes", None)) is not None and isinstance(data.get("experiment"), dict):
         data["experiment"] = {"recipes": meant, **data["experiment"]}

@@ -1,4 +1,4 @@
-"""Whose words may be shown to others: a study's people are asked, and who has not agreed is not quoted."""
+"""Hides the words of a study's people who have not agreed to be quoted."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ..storage.store import Store
 from .people import StudyPerson, kept_person
 
 WITHHELD = "(not shown: this person has not agreed to be quoted)"
-"""What stands in the place of words that may not be shown."""
+"""The replacement of hidden words."""
 QUOTE = "quote"
-"""Of the consent: whether words may be quoted."""
+"""The consent's question about quoting."""
 _SHORT = 12
-"""Characters of a sentence that anybody might say."""
+"""Shorter sentences are too common to hide, in characters."""
 
 
 def unquoted_seats(store: Store, game: int) -> frozenset[int]:
-    """The seats of a game whose people have not agreed to be quoted; none where no study's people sat."""
+    """The seats of a game whose people have not agreed to be quoted; empty without people."""
     return frozenset(
         one.seat
         for one in store.sittings()
@@ -34,7 +34,7 @@ def _agreed(person: StudyPerson | None) -> bool:
 
 
 def quotable(record: GameRecord, unquoted: Collection[int]) -> GameRecord:
-    """The record as it may be shown: what these seats said is `WITHHELD`. It is not to be verified."""
+    """The record with the words of these seats replaced by `WITHHELD`. It cannot be verified."""
 
     def shown(event: Event) -> Event:
         if isinstance(event, Said) and event.seat in unquoted and event.text:
@@ -45,7 +45,7 @@ def quotable(record: GameRecord, unquoted: Collection[int]) -> GameRecord:
 
 
 def without_quotes(value: Any, record: GameRecord, unquoted: Collection[int]) -> Any:
-    """Plain values in which no sentence of these seats stands: others' thoughts may repeat what was said."""
+    """Plain values without sentences of these seats, which others' thoughts may repeat."""
     said = [event.text for event in record.events if isinstance(event, Said) and event.seat in unquoted]
     parts = {part.strip() for text in said for part in (text, *re.split(r"(?<=[.!?])\s+", text))}
     sentences = sorted((part for part in parts if len(part) >= _SHORT), key=len, reverse=True)

@@ -1,7 +1,7 @@
-"""Which games of a study were dealt the very cards with which somebody there had trained before.
+"""Finds games of a study with the same cards as a player's training game.
 
-Earlier versions dealt the first person's training game as deal 0 of the study (`plan.training_seeds`). What
-is known of it stands in the table of the training game, in the study's folder.
+Earlier versions dealt the first person's training game as deal 0 of the study (`plan.training_seeds`). The
+evidence is the training game's table in the study's folder.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from .plan import training_seeds
 
 @dataclass(frozen=True, slots=True)
 class TrainedGame:
-    """A game, and the person who had trained with its cards. sure: the table of the training game says so;
-    else it is not there any more, and they may have.
+    """A game, and the person who had trained with its cards. sure: the training game's table says so; if it
+    no longer exists, it is possible.
     """
 
     game: int
@@ -35,7 +35,7 @@ class _Table(msgspec.Struct):
 
 
 def trained_games(store: Store) -> list[TrainedGame]:
-    """All of them, in order; none of a run that is no study."""
+    """All such games, in order; empty for a run that is no study."""
     sat = store.sittings()
     return list(_found(store, kept_people(store.path))) if sat else []
 
@@ -55,5 +55,5 @@ def _found(store: Store, people: dict[str, StudyPerson]) -> Iterator[TrainedGame
 
 
 def _trained_with(file: Path) -> int | None:
-    """The seed of a training game; None where its table is gone."""
+    """The seed of a training game; None if its table no longer exists."""
     return read_json(file, _Table, "copy it back").seed if file.is_file() else None

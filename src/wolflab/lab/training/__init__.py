@@ -1,1 +1,1 @@
-"""Trainings: what learns, in which games, against whom; and the run that does it."""
+"""Trainings of policies: the file, the games, the run and its files."""

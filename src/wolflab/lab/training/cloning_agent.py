@@ -1,9 +1,8 @@
-"""What the Atomic agent is to copy: the deduction-only agent's action, as the fixed intent nearest to it.
+"""Behaviour cloning for the Atomic agent: the deduction-only agent's action, as the nearest fixed intent.
 
-Among intents a player has no idea of its own, as it has among candidates that it proposed. So a lesson lets
-it act as if it had no policy, and notes which of the intents that was: an option's target; passing as being
-idle; of a statement what is read in its words, first a claim (or a report, which is one), then whom it turns
-against.
+Fixed intents have no first choice to copy, unlike candidates that a player proposed. So the agent acts
+without a policy, and the intent of its action is noted: an option's target; idle for passing; for a statement
+the first of a claim (or report), then the player that it is against.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ from ...text.reading import Accusation, Claim, Report, Suggestion, read
 
 
 class CloningAgent(LanguageAgent):
-    """A learning seat that plays as the deduction-only agent and keeps what it would have had to choose."""
+    """A learning seat that plays as the deduction-only agent and notes the intent to choose."""
 
     def __init__(self, recipe: Recipe, policy: Policy) -> None:
         super().__init__(recipe, policy=policy)
 
     async def answer(self, turn: Deliberation, findings: Findings) -> Reply:
-        """Act first; then weigh the intents with all of π on the one that this was."""
+        """Act first; then note a decision with all of π on the action's intent."""
         if turn.proposal is None:
             return await super().answer(turn, findings)
         findings = await plan(turn, findings)
@@ -55,7 +54,7 @@ class CloningAgent(LanguageAgent):
 
 
 class _Certain:
-    """All of π on one candidate, kept as a learning seat's decision."""
+    """A policy with all of π on one candidate, recorded as a learning seat's decision."""
 
     instant = True
     name = "certain"
@@ -75,7 +74,7 @@ class _Certain:
 
 
 def intent_of(action: Action, ask: Ask, ruleset: Ruleset) -> Intent | None:
-    """The intent that an action comes nearest to; None for an option that no intent means."""
+    """The intent nearest to an action; None for an option without an intent."""
     if isinstance(action, Pick):
         return Intent("target", seat=action.seat)
     if isinstance(action, Say):
@@ -84,7 +83,7 @@ def intent_of(action: Action, ask: Ask, ruleset: Ruleset) -> Intent | None:
 
 
 def _spoken(text: str, seat: int, ruleset: Ruleset) -> Intent:
-    """What a statement is about, as it is read."""
+    """The intent of a statement, as it is read."""
     acts = read(text, ruleset.names, seat)
     roles = [role.name for role in ruleset.cast]
     for act in acts:
@@ -103,6 +102,6 @@ def _spoken(text: str, seat: int, ruleset: Ruleset) -> Intent:
 
 
 def _reporting(kind: str, ruleset: Ruleset) -> str | None:
-    """The role whose report it is: that of any shield is read as "protect"."""
+    """The role of a report: that of any shield is read as "protect"."""
     duties = ((role, duty) for role in ruleset.cast for duty in role.duties)
     return next((r.name for r, d in duties if d.kind == kind or (d.shields and kind == "protect")), None)

@@ -1,11 +1,10 @@
-"""The files of a training: each seed's log, state and verdict; the policies that do not learn; TensorBoard's.
+"""The files of a training: each seed's log, state and result; the policies that do not learn; TensorBoard's.
 
-A run keeps the policies of a target, a baseline and a start as they were when it began. So it goes on with
-the same ones although others have come under their names; and one that was lost or exchanged is told,
-before anybody learns against the wrong one.
+A run keeps copies of the policies of a target, a baseline and a start from when it began. So it can be
+resumed after the originals have changed, and a lost or exchanged copy is detected before it is used.
 
-What cannot be read or written is a StoreError that names the file. A file is written whole or not at all;
-a line of the log is on the disk before the state that follows from it.
+A file that cannot be read or written is a StoreError with its name. Files are written atomically; a line of
+the log is on the disk before the state that follows from it.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ CurveLine = Mapping[str, float]
 
 
 def seed_folder(run: Path, seed: int) -> Path:
-    """Where a run keeps what one of its seeds makes."""
+    """The folder of a seed in a run."""
     return run / f"seed-{seed}"
 
 
@@ -41,7 +40,7 @@ def seed_folder(run: Path, seed: int) -> Path:
 
 
 def log_of(folder: Path) -> list[dict[str, float]]:
-    """The lines of one seed's log, an update each. A last line cut short is none yet."""
+    """The lines of a seed's log, one for each update, without an incomplete last line."""
     file = folder / LOG
     if not file.exists():
         if (folder / STATE).exists():
@@ -59,12 +58,12 @@ def _number(value: object) -> bool:
 
 
 def append_log_line(folder: Path, line: CurveLine) -> None:
-    """One line more."""
+    """Append a line."""
     append_json(folder / LOG, {name: round(value, 6) for name, value in line.items()})
 
 
 def updates_up_to(folder: Path, last: int) -> list[dict[str, float]]:
-    """The lines up to that update. StoreError where one is missing."""
+    """The lines up to that update. StoreError if one is missing."""
     lines = [line for line in log_of(folder) if line["update"] <= last]
     if [line["update"] for line in lines] != list(range(last + 1)):
         raise lost_seed_file(
@@ -74,7 +73,7 @@ def updates_up_to(folder: Path, last: int) -> list[dict[str, float]]:
 
 
 def drop_log_after(folder: Path, last: int) -> None:
-    """Drop lines after that update. StoreError where one of those before is missing."""
+    """Delete the lines after that update. StoreError if an earlier one is missing."""
     lines = updates_up_to(folder, last)
     write(folder / LOG, "".join(json.dumps(line) + "\n" for line in lines).encode())
 
@@ -83,7 +82,7 @@ def drop_log_after(folder: Path, last: int) -> None:
 
 
 def write_state(folder: Path, arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> None:
-    """What the next update depends on."""
+    """Write the state that the next update depends on."""
     from safetensors.numpy import save
 
     packed = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
@@ -91,7 +90,7 @@ def write_state(folder: Path, arrays: Mapping[str, np.ndarray], metadata: Mappin
 
 
 def read_state(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, str]] | None:
-    """What `write_state` wrote; None where nothing has been."""
+    """The state that `write_state` wrote, or None."""
     from safetensors import SafetensorError, safe_open
 
     file = folder / STATE
@@ -106,7 +105,7 @@ def read_state(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, str]] | N
         raise lost_seed_file(file, f"it is damaged ({error})") from None
 
 
-# -- the verdict ----------------------------------------------------------------------------------
+# -- the result -----------------------------------------------------------------------------------
 
 
 class RateGain(TypedDict):
@@ -119,7 +118,7 @@ class RateGain(TypedDict):
 
 
 class SideResult(TypedDict):
-    """The learner's win rate, and what it has more than the baseline."""
+    """The learner's win rate, and its gain over the baseline."""
 
     learner: float
     gain: RateGain
@@ -127,30 +126,30 @@ class SideResult(TypedDict):
 
 
 class SideVerdict(SideResult):
-    """Of one side, against the same opponent on the same deals. The learner draws from π; `likeliest`: it
-    takes the likeliest candidate.
+    """The result of one side, against the same opponent on the same deals. The learner samples from π; with
+    `likeliest` it takes the likeliest candidate.
     """
 
     baseline: float
     likeliest: NotRequired[SideResult]
-    """Trainings before 0.2.0 were not judged so."""
+    """Missing in trainings before 0.2.0."""
 
 
 Result = dict[SideName, SideVerdict]
 
 
 def judged(verdict: SideVerdict) -> dict[str, SideResult]:
-    """The verdicts on the learner, by how it picks a candidate."""
+    """The learner's results by its way of choosing: "sampled" or "likeliest"."""
     return {"sampled": verdict, **({"likeliest": verdict["likeliest"]} if "likeliest" in verdict else {})}
 
 
 def write_result(folder: Path, result: Result) -> None:
-    """What the last look found."""
+    """Write the final evaluation."""
     write(folder / RESULT, json.dumps(result, indent=2).encode())
 
 
 def training_result(folder: Path) -> Result:
-    """What the last look found; empty before it."""
+    """The final evaluation; empty before it."""
     file = folder / RESULT
     if not file.exists():
         return {}
@@ -166,16 +165,16 @@ def training_result(folder: Path) -> Result:
 # -- policies that do not learn ---------------------------------------------------------------------
 
 START = "start"
-"""The policy that the learner goes on from."""
+"""The key of the policy that the learner starts from."""
 
 
 def frozen(name: str) -> str:
-    """The file of the policy of the "target", of the "baseline", or of the `START`."""
+    """The file of the policy of the "target", the "baseline" or the `START`."""
     return f"{name}{SUFFIX}"
 
 
 def _frozen(experiment: TrainingSpec) -> dict[str, str]:
-    """What is kept: for whom → the policy's name or file, as it was given."""
+    """ "target", "baseline" or `START` → the policy's name or file, as given."""
     judged = experiment.judged()
     policies = {name: kept.policy_name_of(spec) for name, spec in judged.items() if name != "learner"}
     policies[START] = experiment.start
@@ -183,7 +182,7 @@ def _frozen(experiment: TrainingSpec) -> dict[str, str]:
 
 
 def keep_frozen(experiment: TrainingSpec, folder: Path) -> None:
-    """Copy them into a new run."""
+    """Copy these policies into a new run."""
     digests = {
         name: kept.keep_policy(policy, folder / frozen(name)).digest
         for name, policy in _frozen(experiment).items()
@@ -193,7 +192,7 @@ def keep_frozen(experiment: TrainingSpec, folder: Path) -> None:
 
 
 def check_frozen(experiment: TrainingSpec, folder: Path) -> None:
-    """StoreError where one is missing, or is another one than at the beginning."""
+    """StoreError if one of these policies is missing or has changed."""
     wanted, digests = _frozen(experiment), kept.digests_in(folder)
     if wanted and not digests:
         raise kept.lost_file(folder / kept.DIGESTS, "it is missing")
@@ -211,14 +210,14 @@ MISSING = (
 
 
 def available() -> bool:
-    """Whether the package is there."""
+    """Whether the package is installed."""
     return find_spec("tensorboard") is not None
 
 
 class TensorBoardLog:
-    """Writes one seed's numbers; does nothing where the package is not there.
+    """Writes one seed's numbers; does nothing without the package.
 
-    after: the last update that is kept; what an earlier process wrote beyond it is not shown.
+    after: the last update that is kept; later ones of an earlier process are hidden.
     """
 
     def __init__(self, folder: Path, after: int) -> None:
@@ -231,7 +230,7 @@ class TensorBoardLog:
             self._writer = made(str(folder / BOARD), purge_step=after + 1)
 
     def write(self, update: int, line: Mapping[str, float]) -> None:
-        """All numbers of one update."""
+        """Write all numbers of one update."""
         if self._writer is not None:
             for name, value in line.items():
                 if name != "update":
@@ -239,19 +238,19 @@ class TensorBoardLog:
             self._writer.flush()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._writer is not None:
             self._writer.close()
 
 
-# -- what is lost -----------------------------------------------------------------------------------
+# -- errors -----------------------------------------------------------------------------------------
 
 
 def lost_seed_file(file: Path, problem: str) -> StoreError:
-    """A file of a seed that cannot be gone on from, with what can be done about it."""
-    return kept.lost_file(file, problem, anew(file.parent))
+    """The error for a missing or damaged file of a seed, with advice."""
+    return kept.lost_file(file, problem, retrain_advice(file.parent))
 
 
-def anew(folder: Path) -> str:
-    """What can always be done about a seed whose files are damaged. folder: the seed's."""
-    return f"remove the folder {folder.name} to train this seed anew"
+def retrain_advice(folder: Path) -> str:
+    """The advice to train a seed again. folder: the seed's."""
+    return f"remove the folder {folder.name} to train this seed again"

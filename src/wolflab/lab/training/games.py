@@ -1,6 +1,6 @@
-"""The games of a training: players from its words, episodes and evaluations in several processes.
+"""Plays the games of a training: episodes and evaluations, in several processes.
 
-Work is cut into jobs that say everything about themselves; a job gives the same arrays in any process.
+Work is split into self-contained jobs; a job gives the same arrays in any process.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ from .files import frozen
 from .plan import TrainingSpec
 
 POPULATION = "policies"
-"""The folder, beside the learner's file, in which its earlier selves are."""
+"""The folder with the learner's earlier policies, next to its current one."""
 LEARNERS = ("learner", "likeliest")
-"""The learner in evaluations: as one that draws from π, and as one that takes the likeliest candidate."""
+"""The learner in evaluations: one that samples from π, and one that takes the likeliest candidate."""
 TARGET = Member("target", "target")
-"""The one opponent of `wolflab exploit`."""
+"""The opponent of `wolflab exploit`."""
 
 
 @dataclass(frozen=True)
-class Job:
-    """A group of games, played in step by one process.
+class RolloutJob:
+    """A group of games, played in lockstep by one process.
 
-    keys: of the games. policy: the learner's file; update: which of its states is in it. pool: the
-    population. cloning: everybody who learns takes its own first idea. arm: who plays the village and who the
-    Werewolves in an evaluation; None for episodes.
+    keys: of the games. policy: the learner's file; update: its number. pool: the population. cloning:
+    learners take their own first candidate. arm: the players of the village and of the Werewolves in an
+    evaluation; None for episodes.
     """
 
     keys: tuple[str, ...]
@@ -67,9 +67,9 @@ class Job:
 
 
 @dataclass
-class Done:
-    """What came of a job. decisions: of episodes, one for each size of table. ended: by game. won: of an
-    evaluation, whether the village won, None for nobody. seconds: of processor time.
+class RolloutResult:
+    """The result of a job. decisions: of episodes, one for each number of players. ended: by game. won: of an
+    evaluation, whether the village won, None if neither side did. seconds: of processor time.
     """
 
     decisions: list[Decisions] = field(default_factory=list)
@@ -79,21 +79,21 @@ class Done:
 
 
 def grouped(keys: Sequence[str], size: int) -> list[tuple[str, ...]]:
-    """The games of jobs: so many keys each, in order."""
+    """The keys in groups of this size, in order."""
     return [tuple(keys[at : at + size]) for at in range(0, len(keys), size)]
 
 
 @contextmanager
 def _in_field(field: str) -> Iterator[None]:
-    """Names the field that is to blame for a ModelError."""
+    """Adds the field's name to a ModelError."""
     try:
         yield
     except ModelError as error:
         raise ModelError(f"{field}: {error}") from None
 
 
-class EmbedInStep(WrappedEmbedder):
-    """An embedder for games in step: it waits for its batch. Vectors are those of the embedder inside."""
+class LockstepEmbedder(WrappedEmbedder):
+    """An embedder for games in lockstep, which batches texts for the embedder inside."""
 
     instant = False
 
@@ -113,13 +113,13 @@ class EmbedInStep(WrappedEmbedder):
 
 
 class TrainingPlayers(Players):
-    """All players of one training in one process; implements `policy.rollout.Roster`."""
+    """The players of a training in one process; implements `policy.rollout.Roster`."""
 
     def __init__(self, experiment: TrainingSpec) -> None:
         super().__init__()
         self.experiment, self._rules = experiment, experiment.ruleset()
         self._folder: Path | None = None
-        """Where the learner's earlier selves are, once a seed is being trained."""
+        """The folder of the learner's earlier policies, once a seed is being trained."""
         self._policies: dict[tuple[str, int], NumpyPolicy] = {}
         self._fixed: dict[tuple[Path | None, Member], Player] = {}
         self._cloning = False
@@ -154,23 +154,25 @@ class TrainingPlayers(Players):
                 return self.player(self.experiment.styled(member.name))
 
     def fixed_player(self, name: str) -> Player:
-        """The opponent ("target") or the baseline, with the policy that it had when the training began.
+        """The opponent ("target") or the baseline, with its policy from when the training began.
 
-        Raises ModelError where its policy cannot serve the tables at which it sits.
+        Raises ModelError if its policy does not fit the games.
         """
         spec = self.experiment.judged()[name]
         if self._folder is not None and policy_name_of(spec) is not None:
             spec = spec.model_copy(update={"policy": str(self._folder.parent.parent / frozen(name))})
         policy = policy_name_of(spec)
         if policy is not None:
-            # Evaluations are played at tables of the usual size, episodes at all of them.
+            # Evaluations have the usual number of players, episodes all of them.
             for rules in self.experiment.tables if name == "target" else (self._rules,):
                 reads = self.embedder(spec.embedder)
                 check_policy_fits(self.policy(policy).checkpoint, spec.resolved_recipe(), reads, rules)
         return self.player(spec)
 
     def check(self) -> None:
-        """Raise ModelError, with the field, for whoever cannot play these games or learn from their start."""
+        """Raise ModelError, with the field, for a player that cannot play these games, or a start that does
+        not fit.
+        """
         if self.experiment.opponent is not None:
             with _in_field("opponent"):
                 self.fixed_player("target")
@@ -189,9 +191,9 @@ class TrainingPlayers(Players):
             raise ModelError(f"{policy}'s network has another shape; set network to {shape}")
 
     def player(self, spec: PlayerSpec, policy: Policy | None = None) -> Player:
-        """The player of a specification; `policy` in place of the one that it names.
+        """The player of a specification, with `policy` instead of its own.
 
-        Raises ExperimentError for experience, which no training gives.
+        Raises ExperimentError for experience, which trainings do not have.
         """
         if spec.experience is not None:
             raise ExperimentError(
@@ -201,7 +203,7 @@ class TrainingPlayers(Players):
         return self.made(spec, policy)
 
     def policy(self, name: str, update: int = -1) -> NumpyPolicy:
-        """The policy of that name or in that file, as it was after that update. A few are kept at hand."""
+        """The policy of that name or file, after that update. A few are cached."""
         key = name, update
         if key not in self._policies:
             while len(self._policies) >= 16:
@@ -213,12 +215,12 @@ class TrainingPlayers(Players):
         return BatchedPolicy(self.policy(name))
 
     def _new_embedder(self, spec: str | Mapping[str, Any]) -> Embedder:
-        return EmbedInStep(super()._new_embedder(spec))
+        return LockstepEmbedder(super()._new_embedder(spec))
 
     # -- jobs ---------------------------------------------------------------------------------
 
-    def do(self, job: Job) -> Done:
-        """Play a job's games."""
+    def do(self, job: RolloutJob) -> RolloutResult:
+        """Play the games of a job."""
         self._folder, self._cloning = Path(job.policy).parent / POPULATION, job.cloning
         for key in [key for key in self._fixed if key[0] != self._folder or key[1] not in job.pool]:
             del self._fixed[key]
@@ -227,9 +229,9 @@ class TrainingPlayers(Players):
             done = self._evaluate(job) if job.arm is not None else self._learn(job)
         return replace(done, seconds=time.process_time() - start)
 
-    def _learn(self, job: Job) -> Done:
-        """Episodes, each size of table by itself."""
-        done = Done()
+    def _learn(self, job: RolloutJob) -> RolloutResult:
+        """Play episodes, separately for each number of players."""
+        done = RolloutResult()
         policy = self.policy(job.policy, job.update)
         chooses: Policy = FirstCandidate() if job.cloning else BatchedPolicy(policy)
         for size, keys in self._by_size(job.keys).items():
@@ -248,7 +250,7 @@ class TrainingPlayers(Players):
         return done
 
     def _by_size(self, keys: Sequence[str]) -> dict[int, list[str]]:
-        """The episodes by the number of players at their tables, drawn by key."""
+        """Number of players → keys of episodes; the number is drawn by key."""
         sizes = self.experiment.training.rollouts.sizes
         usual = self.experiment.ruleset().players
         by_size: dict[int, list[str]] = {}
@@ -262,8 +264,8 @@ class TrainingPlayers(Players):
             by_size.setdefault(drawn, []).append(key)
         return by_size
 
-    def _evaluate(self, job: Job) -> Done:
-        """One arm of an evaluation."""
+    def _evaluate(self, job: RolloutJob) -> RolloutResult:
+        """Play one arm of an evaluation."""
         assert job.arm is not None
 
         def seated(name: str) -> Player:
@@ -278,7 +280,7 @@ class TrainingPlayers(Players):
             return [werewolves if ROLES[role].side is Side.WEREWOLVES else village for role in dealing.roles]
 
         games = (play(unrecorded_match(self._rules, cast, key)) for key in job.keys)
-        return Done(won=[played.outcome.village_won for played in drive(games, len(job.keys))])
+        return RolloutResult(won=[played.outcome.village_won for played in drive(games, len(job.keys))])
 
 
 _players: TrainingPlayers | None = None
@@ -289,20 +291,20 @@ def _start(data: dict[str, Any]) -> None:
     _players = TrainingPlayers(TrainingSpec(**data))
 
 
-def _do(job: Job) -> Done:
+def _do(job: RolloutJob) -> RolloutResult:
     assert _players is not None
     return _players.do(job)
 
 
 class RolloutWorkers:
-    """Processes that play jobs; with one, they are played in this process."""
+    """Plays jobs in worker processes, or in this process if there is only one."""
 
     def __init__(self, experiment: TrainingSpec, pool: ProcessPoolExecutor | None) -> None:
         self._own = TrainingPlayers(experiment) if pool is None else None
         self._pool = pool
 
-    def do(self, jobs: Sequence[Job]) -> Iterator[Done]:
-        """What comes of each job, in order."""
+    def do(self, jobs: Sequence[RolloutJob]) -> Iterator[RolloutResult]:
+        """The results of jobs, in order."""
         if self._pool is None:
             assert self._own is not None
             yield from map(self._own.do, jobs)
@@ -311,13 +313,15 @@ class RolloutWorkers:
 
 
 def cores() -> int:
-    """Those that this process may use; a batch system or a container may lend less than the machine has."""
+    """The number of cores that this process may use; a batch system or a container may allow fewer than the
+    machine has.
+    """
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager
-def crew(experiment: TrainingSpec) -> Iterator[RolloutWorkers]:
-    """The processes of a training, for as long as it runs."""
+def rollout_workers(experiment: TrainingSpec) -> Iterator[RolloutWorkers]:
+    """The worker processes of a training, in a `with` block."""
     count = experiment.workers or cores()
     if count == 1:
         yield RolloutWorkers(experiment, None)

@@ -1,11 +1,11 @@
-"""Trainings: one YAML file says what learns, in which games, against whom, and how it is judged.
+"""Trainings: one YAML file names the learner, the games, the opponents and the evaluation.
 
-Validated before anything is played; every problem is an `ExperimentError` that names the field. The settings
-of the algorithm are `policy.settings`; see ``docs/training.md`` for the format with examples.
+A file is validated before anything is played; every problem is an `ExperimentError` that names the field. The
+settings of the algorithm are in `policy.settings`; see ``docs/training.md`` for the format with examples.
 
 A best response is a training against one frozen player: on one side every seat learns, on the other every
-seat is the target. What it wins beyond the target in its place, on the same held-out deals, bounds the
-target's exploitability from below, at a budget that is told with it: a better response may exist.
+seat is the target. Its gain over the target in its place, on the same held-out deals, is a lower bound of the
+target's exploitability at this budget: a better response may exist.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ from ..plans.specs import (
 )
 
 FOLDER = "training"
-"""Where the trainings that come with Wolflab lie, among its experiments."""
+"""The folder of the shipped trainings among the experiments."""
 APART = frozenset(("title", "source", "seeds", "workers", "device"))
-"""Fields that do not decide what a seed learns, or how it is judged."""
+"""Fields that affect neither what a seed learns nor how it is evaluated."""
 BASELINE = "deductive-004"
-"""Whom a learner is compared with, unless a training says otherwise."""
+"""The default baseline of a learner."""
 
 
 class Evaluation(Part):
-    """How the learner is judged: by its win rate against `baseline`, on each side, on held-out deals.
+    """How the learner is evaluated: by its win rate against `baseline`, on each side, on held-out deals.
 
-    every: updates between looks (0: none). deals: of such a look. final: deals at the end, other
-    ones. baseline: whom it is compared with, and, without an opponent, who holds the other side; None is
-    `BASELINE`, or the opponent. model: what proposes meanwhile; None is the training's own. Deals are never
-    those of training; village's `phrases` should not be either.
+    every: updates between evaluations (0: none). deals: of these evaluations. final: the number of other
+    deals for the final one. baseline: the player to compare with; without an opponent it also plays the other
+    side; None is `BASELINE`, or the opponent. model: proposes candidates in evaluations; None is the
+    training's own. Deals differ from those of training; village's `phrases` should differ too.
     """
 
     every: int = Field(default=10, ge=0)
@@ -72,13 +72,13 @@ def _device(name: str) -> str:
 
 
 class TrainingSpec(Part):
-    """A whole training; see the module.
+    """A training; see the module.
 
-    model: what proposes. recipe: the learner's; a policy has to choose in it. network: a name, or a mapping
-    of `name` and sizes. fixed, fixed_model: recipe and model of the styled players (None: the learner's).
-    opponent: one frozen player for every seat that does not learn, in place of the population
-    (`wolflab exploit`). start: the policy to go on from, by name or file, in place of a network drawn by lot
-    and of cloning. seeds: one training each.
+    model: proposes candidates. recipe: the learner's; a policy must choose in it. network: a name, or a
+    mapping of `name` and sizes. fixed, fixed_model: recipe and model of the styled players (None: the
+    learner's). opponent: one frozen player for every seat that does not learn, instead of the population
+    (`wolflab exploit`). start: the policy to start from, by name or file, instead of a random network and
+    cloning. seeds: one training each.
     """
 
     name: FolderName
@@ -97,9 +97,9 @@ class TrainingSpec(Part):
     evaluation: Evaluation = Evaluation()
     seeds: list[Annotated[int, Field(ge=0)]] = Field(default=[1], min_length=1)
     workers: int | None = Field(default=None, ge=1, le=MOST_WORKERS)
-    """Processes that play; None is one for each core."""
+    """Worker processes; None is one for each core."""
     device: Annotated[str, AfterValidator(_device)] = "auto"
-    """Where the network learns: cpu, cuda, cuda:1, mps; auto is cuda where there is one, else cpu."""
+    """The device of the network: cpu, cuda, cuda:1, mps; auto is cuda if available, else cpu."""
 
     @model_validator(mode="after")
     def _check(self) -> TrainingSpec:
@@ -141,7 +141,7 @@ class TrainingSpec(Part):
         return self
 
     def _check_tables(self) -> None:
-        """ValueError that names the size of a table that cannot be."""
+        """ValueError for an impossible number of players."""
         self.ruleset()
         for size in self.training.rollouts.sizes:
             try:
@@ -151,16 +151,16 @@ class TrainingSpec(Part):
                     f"training.rollouts.sizes: under these rules no table has {size} players ({error})"
                 ) from None
 
-    # -- who plays ----------------------------------------------------------------------------
+    # -- players ------------------------------------------------------------------------------
 
     def learner(self, model: str | dict[str, Any] | None = None) -> PlayerSpec:
-        """The learning player, without a policy."""
+        """The learner, without a policy."""
         return PlayerSpec(
             model=self.model if model is None else model, recipe=self.recipe, embedder=self.embedder
         )
 
     def styled(self, style: str) -> PlayerSpec:
-        """A styled player of the population. A random player has no style."""
+        """A styled player of the population. The random player has no style."""
         model = self.model if self.fixed_model is None else self.fixed_model
         if self.fixed == MODEL_FREE:
             return _player(MODEL_FREE, model)
@@ -168,20 +168,20 @@ class TrainingSpec(Part):
         return _player({**given, "style": style}, model)
 
     def judged(self) -> dict[str, PlayerSpec]:
-        """Who plays in evaluations: "learner" and "baseline", and "target" where there is an opponent."""
+        """The players of evaluations: "learner" and "baseline", and "target" if there is an opponent."""
         learner = self.learner(self.evaluation.model)
         if self.opponent is None:
             return {"learner": learner, "baseline": self._baseline()}
         return {"learner": learner, "baseline": self._baseline(), "target": self.opponent}
 
     def likeliest(self) -> PlayerSpec:
-        """The learner in evaluations, as one that takes the likeliest candidate."""
+        """The learner that takes the likeliest candidate, for evaluations."""
         given: dict[str, Any] = {"name": self.recipe} if isinstance(self.recipe, str) else self.recipe
         stage = {**(given.get("propose") or {}), "policy_temperature": 0.0}
         return self.judged()["learner"].model_copy(update={"recipe": {**given, "propose": stage}})
 
     def _baseline(self) -> PlayerSpec:
-        """Whom the learner is compared with: where there is an opponent, that one in the learner's place."""
+        """The player that the learner is compared with; by default the opponent, if there is one."""
         judge = self.evaluation
         if judge.baseline is None and self.opponent is not None:
             return self.opponent
@@ -189,11 +189,11 @@ class TrainingSpec(Part):
         return _player(baseline, self.model if judge.model is None else judge.model)
 
     def players(self) -> dict[str, PlayerSpec]:
-        """Who plays, by what for: in episodes and, as `judged`, in evaluations."""
+        """All players by purpose: of episodes, and, as in `judged`, of evaluations."""
         return {"learning": self.learner(), "styled": self.styled("default"), **self.judged()}
 
     def _everybody(self) -> list[tuple[str, str, Callable[[], PlayerSpec]]]:
-        """Everybody who plays, with the fields that name recipe and model."""
+        """All players with the names of the fields of their recipe and model."""
         fixed = "model" if self.fixed_model is None else "fixed_model"
         judged = "model" if self.evaluation.model is None else "evaluation.model"
         opponent = self.opponent
@@ -208,26 +208,26 @@ class TrainingSpec(Part):
 
     @property
     def sides(self) -> tuple[Side, ...]:
-        """The sides that the learner is judged on."""
+        """The sides on which the learner is evaluated."""
         side = self.training.population.side
         return (Side.VILLAGE, Side.WEREWOLVES) if side is None else (side,)
 
     def arm(self, side: Side, who: str) -> tuple[str, str]:
-        """Who plays the village, and who the Werewolves, where `who` is judged on that side."""
+        """The players of the village and of the Werewolves, when `who` is evaluated on that side."""
         other = "baseline" if self.opponent is None else "target"
         return (who, other) if side is Side.VILLAGE else (other, who)
 
-    # -- what they play -----------------------------------------------------------------------
+    # -- games --------------------------------------------------------------------------------
 
     def ruleset(self, players: int | None = None) -> Ruleset:
-        """The ruleset; `players`: as many at the table."""
+        """The ruleset, for this number of players."""
         base = {"preset": self.rules} if isinstance(self.rules, str) else dict(self.rules)
         rules = ruleset_of({"preset": "doctor", **base})
         return rules if players is None else resized(rules, players)
 
     @property
     def tables(self) -> tuple[Ruleset, ...]:
-        """The rulesets of all sizes that are played, the usual one first."""
+        """The rulesets of all numbers of players, the usual one first."""
         return self.ruleset(), *(self.ruleset(size) for size in self.training.rollouts.sizes)
 
     @property
@@ -237,13 +237,13 @@ class TrainingSpec(Part):
 
     @property
     def _stage(self) -> Proposal:
-        """Where the learner's candidates come from."""
+        """The stage that proposes the learner's candidates."""
         stage = self.learner().resolved_recipe().propose
         assert stage is not None
         return stage
 
     def untrained(self, seed: int) -> Checkpoint:
-        """The learner's policy before it has learned anything."""
+        """The learner's initial policy."""
         config, embedder = self.config(), resolve_embedder(self.embedder).describe()
         return Checkpoint(
             self.name,
@@ -283,7 +283,7 @@ class TrainingSpec(Part):
 
 
 def _check_player(recipe: str, model: str, make: Callable[[], PlayerSpec]) -> None:
-    """ValueError that names the field where somebody cannot be made, or waits for a network."""
+    """ValueError, with the field, for a player that cannot be built or that waits for a server."""
     try:
         spec = make()
     except ValidationError as error:
@@ -304,7 +304,7 @@ def _player(recipe: str | dict[str, Any], model: str | dict[str, Any]) -> Player
 
 
 def resized(rules: Ruleset, players: int) -> Ruleset:
-    """The same rules for another number of players: with more or fewer plain Villagers (004 App. E.6)."""
+    """The rules for another number of players: with more or fewer plain Villagers (004 App. E.6)."""
     if players == rules.players:
         return rules
     plain = rules.count("Villager") + players - rules.players
@@ -312,7 +312,7 @@ def resized(rules: Ruleset, players: int) -> Ruleset:
 
 
 def _spell_out(values: dict[str, Any], place: Sequence[str]) -> None:
-    """Write the name that a place left out stands for, so that it has fields to change."""
+    """Fill in the default of a missing field on this path, so that its parts can be changed."""
     known, node = TrainingSpec.model_fields, values
     for key in place:
         default = known[key].default if key in known else None
@@ -332,8 +332,7 @@ def _spell_out(values: dict[str, Any], place: Sequence[str]) -> None:
 def load_training(source: str | Path, overrides: Sequence[str] = ()) -> TrainingSpec:
     """A training from a YAML file or the name of a shipped one, with changes such as ``training.updates=20``.
 
-    Its title tells of changes that decide what is learned: it is no longer the training of the file. Raises
-    ExperimentError with one sentence for whatever is wrong with it.
+    Its title lists changes that decide what is learned. Raises ExperimentError for anything invalid.
     """
     data, where = read_fields(source, "training", FOLDER)
     made = make_training(data, overrides, where)
@@ -360,13 +359,13 @@ def make_training(
 # -- a best response -------------------------------------------------------------------------------
 
 LIKE = "train-small"
-"""The shipped training whose PPO settings a best response learns with."""
+"""The shipped training whose PPO settings a best response uses."""
 
 
 def target_of(name: str, model: str | dict[str, Any] = "village") -> PlayerSpec:
-    """The frozen player that a flag names (see `by_name`).
+    """The frozen player of a flag (see `by_name`).
 
-    Raises ModelError for a file that is no policy, ExperimentError for what is no player.
+    Raises ModelError for a file that is no policy, ExperimentError for an unknown player.
     """
     fields = by_name(name)
     if fields["recipe"] != MODEL_FREE:
@@ -377,7 +376,7 @@ def target_of(name: str, model: str | dict[str, Any] = "village") -> PlayerSpec:
 
 
 def side_of(name: str) -> Side:
-    """The side that a flag names."""
+    """The side of a flag."""
     known = [side.value for side in Side]
     if name not in known:
         raise ExperimentError(f"--side {name}: use one of {', '.join(known)}")
@@ -387,11 +386,11 @@ def side_of(name: str) -> Side:
 def best_response(
     target: PlayerSpec, side: Side, given: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
 ) -> TrainingSpec:
-    """The training of a best response to `target` on the other side.
+    """The training of a best response on `side` to `target` on the other side.
 
-    given, overrides: fields of a training to change (its rules, network, budget). Its population is the
-    target and nobody else, its steps are those of the policies that ship. Raises ExperimentError for what
-    cannot be trained, and for changes of who learns or against whom.
+    given, overrides: fields of a training to change (rules, network, budget). The population is only the
+    target; the PPO settings are those of the shipped policies. Raises ExperimentError for an invalid
+    training, and for changes of the learner or the target.
     """
     for change in overrides:
         _check_change(change)

@@ -1,4 +1,4 @@
-"""A training as it runs: cloning, updates, looks at held-out deals; resumable after every update.
+"""Runs a training: cloning, updates, evaluations on held-out deals; resumable after every update.
 
 A run's directory, one folder a seed:
 
@@ -9,8 +9,8 @@ A run's directory, one folder a seed:
     seed-1/policy.safetensors     the learner as it is: play with it by `policy: …/policy.safetensors`
     seed-1/evaluation.json        the last look, on more deals
 
-What follows from an update is written in this order: the policy, the line, the state. A run that was cut goes
-on from its last state; lines after it are dropped and come out the same again.
+After an update the policy, the line and the state are written, in this order. An interrupted run resumes from
+its last state; later lines are deleted and reproduced.
 """
 
 from __future__ import annotations
@@ -48,7 +48,16 @@ from ...stats.comparing import paired
 from ..plans.policies import policy_digest, require_policy
 from ..storage.run_files import TRAINING, held, must_be_new, new_directory
 from . import files
-from .games import LEARNERS, POPULATION, TARGET, Job, RolloutWorkers, TrainingPlayers, crew, grouped
+from .games import (
+    LEARNERS,
+    POPULATION,
+    TARGET,
+    RolloutJob,
+    RolloutWorkers,
+    TrainingPlayers,
+    grouped,
+    rollout_workers,
+)
 from .plan import APART, TrainingSpec, load_training
 
 FILE = TRAINING
@@ -56,7 +65,7 @@ FILE = TRAINING
 
 @dataclass(frozen=True, slots=True)
 class TrainingStep:
-    """What has just been finished, with the look that was taken after it; line: what was measured."""
+    """A finished step, with its evaluation, if there was one; line: what was measured."""
 
     seed: int
     what: Literal["cloning", "update", "final"]
@@ -68,30 +77,30 @@ class TrainingStep:
 TrainingWatch = Callable[[TrainingStep], None]
 
 
-# -- starting and going on ----------------------------------------------------------------------
+# -- starting and resuming ----------------------------------------------------------------------
 
 
 def start_training(experiment: TrainingSpec, out: Path | None = None) -> Path:
-    """A new run's directory. StoreError where one stands already, ModelError for what does not fit these
-    games (an opponent, a baseline, a policy to go on from) and where there is no PyTorch.
+    """Make a new run's directory. StoreError if it exists, ModelError for an opponent, baseline or start that
+    does not fit these games, and without PyTorch.
     """
     _need_torch()
     usable_device(experiment.device)
-    # A local embedder loads its weights with the first word.
+    # A local embedder loads its weights with the first text.
     run_now(resolve_embedder(experiment.embedder).embed(("werewolf",)))
     TrainingPlayers(experiment).check()
     folder = new_directory(Path("runs"), experiment.name) if out is None else out
     must_be_new(folder)
     make_folder(folder)
     with held(folder):
-        must_be_new(folder)  # once more: another process may have been quicker
+        must_be_new(folder)  # check again: another process may have been faster
         files.keep_frozen(experiment, folder)
         write(folder / FILE, experiment.written().encode())
     return folder
 
 
-def opened(folder: Path) -> TrainingSpec:
-    """The training that a run's directory holds; StoreError where there is none."""
+def training_in(folder: Path) -> TrainingSpec:
+    """The training in a run's directory; StoreError if there is none."""
     if not (folder / FILE).is_file():
         raise StoreError(
             f"{folder} is no training ({FILE} is missing); start one with: wolflab train NAME, or wolflab "
@@ -101,13 +110,13 @@ def opened(folder: Path) -> TrainingSpec:
 
 
 def run_training(folder: Path, watch: TrainingWatch = lambda progress: None) -> None:
-    """Train every seed of the run in `folder`, from where each stands."""
-    opened(folder)
+    """Train every seed of the run in `folder`, each from its last state."""
+    training_in(folder)
     _need_torch()
     with held(folder):
-        experiment = opened(folder)  # what stands there now that nobody else writes
+        experiment = training_in(folder)  # read it again now that the lock is held
         files.check_frozen(experiment, folder)
-        with crew(experiment) as workers:
+        with rollout_workers(experiment) as workers:
             for seed in experiment.seeds:
                 _Run(experiment, files.seed_folder(folder, seed), seed, workers, watch).go()
 
@@ -121,27 +130,32 @@ def _need_torch() -> None:
 
 
 class _Run:
-    """One seed."""
+    """The training of one seed."""
 
     def __init__(
-        self, experiment: TrainingSpec, folder: Path, seed: int, crew: RolloutWorkers, watch: TrainingWatch
+        self,
+        experiment: TrainingSpec,
+        folder: Path,
+        seed: int,
+        rollout_workers: RolloutWorkers,
+        watch: TrainingWatch,
     ) -> None:
         self.experiment, self.settings = experiment, experiment.training
-        self.folder, self.seed, self.crew, self.watch = folder, seed, crew, watch
+        self.folder, self.seed, self.rollout_workers, self.watch = folder, seed, rollout_workers, watch
         self.policies = folder / POPULATION
         make_folder(self.policies)
         self.blank = experiment.untrained(seed)
         self.learner = Learner(self.blank.network, self.settings.ppo, seed, experiment.device)
         self.baseline: dict[tuple[str, Matchup], list[bool | None]] = {}
-        """Games in which nobody learns, by look: they are the same every time, and played once."""
+        """Evaluation → results of games without a learner, which never change and are played once."""
         self.digests: dict[str, str] = {}
-        """Of the policy, and of its copies in the population, by name."""
+        """Digests of the policy and of its copies in the population, by name."""
         self.written = -1
         self.update = self._restore()
         self.board = files.TensorBoardLog(folder, self.update)
 
     def go(self) -> None:
-        """All that is still to be done."""
+        """Do all remaining steps."""
         try:
             if self.update < 0:
                 self._step(0, self._clone)
@@ -171,7 +185,7 @@ class _Run:
         )
 
     def _clone(self, number: int) -> TrainLog:
-        """Behaviour cloning, or the policy to go on from (update 0)."""
+        """Behaviour cloning, or loading the start (update 0)."""
         if self.experiment.start is not None:
             self.learner.begin(load_policy(self.folder.parent / files.frozen(files.START)).arrays)
             return {}
@@ -183,7 +197,7 @@ class _Run:
         return log | self.learner.clone(decisions, self.settings.cloning)
 
     def _improve(self, number: int) -> TrainLog:
-        """One update."""
+        """One PPO update."""
         decisions, log = self._episodes(f"train/{number}", self.settings.rollouts.episodes, number - 1)
         start = time.perf_counter()
         log |= self.learner.improve(decisions, number, self.settings.updates)
@@ -192,15 +206,15 @@ class _Run:
     def _episodes(
         self, phase: str, count: int, updates: int, cloning: bool = False
     ) -> tuple[Decisions, TrainLog]:
-        """Play episodes with the current policy; returns their decisions, and how the games went."""
+        """Play episodes with the current policy; returns their decisions and statistics of the games."""
         start = time.perf_counter()
         pool = (
             (TARGET,) if self.experiment.opponent else population_members(self.settings.population, updates)
         )
         keys = [f"train/{self.seed}/{phase}/{number}" for number in range(count)]
         groups = grouped(keys, self.settings.rollouts.group)
-        jobs = [Job(group, str(self._current()), updates, pool, cloning) for group in groups]
-        made = list(self.crew.do(jobs))
+        jobs = [RolloutJob(group, str(self._current()), updates, pool, cloning) for group in groups]
+        made = list(self.rollout_workers.do(jobs))
         decisions = [decisions_made for done in made for decisions_made in done.decisions]
         if not decisions:
             raise ExperimentError(
@@ -215,10 +229,10 @@ class _Run:
         log["rate/decisions_per_cpu"] = len(joined.action) / seconds
         return joined, log | _wins([episode for done in made for episode in done.ended])
 
-    # -- looks --------------------------------------------------------------------------------
+    # -- evaluations --------------------------------------------------------------------------
 
     def _look(self) -> TrainLog:
-        """Win rates on held-out deals, against the baseline's on the same ones."""
+        """Win rates on held-out deals, and gains over the baseline on the same deals."""
         log: TrainLog = {}
         for side, verdict in self._judge("look", self.experiment.evaluation.deals).items():
             log[f"evaluation/{side}/baseline"] = verdict["baseline"]
@@ -250,7 +264,7 @@ class _Run:
         return result
 
     def _won(self, look: str, keys: Sequence[str]) -> dict[Matchup, list[bool | None]]:
-        """Whether the village won, game by game, of every arm."""
+        """Arm → whether the village won each game."""
         arm, sides = self.experiment.arm, self.experiment.sides
         idle = {(look, arm(side, "baseline")) for side in sides} - self.baseline.keys()
         arms = [
@@ -258,9 +272,13 @@ class _Run:
             *(matchup for _, matchup in sorted(idle)),
         ]
         groups = grouped(keys, self.settings.rollouts.group)
-        jobs = [Job(group, str(self._current()), self.written, arm=pair) for pair in arms for group in groups]
+        jobs = [
+            RolloutJob(group, str(self._current()), self.written, arm=pair)
+            for pair in arms
+            for group in groups
+        ]
         won: dict[Matchup, list[bool | None]] = {pair: [] for pair in arms}
-        for job, done in zip(jobs, self.crew.do(jobs), strict=True):
+        for job, done in zip(jobs, self.rollout_workers.do(jobs), strict=True):
             assert job.arm is not None
             won[job.arm] += done.won
         self.baseline |= {key: won[key[1]] for key in idle}
@@ -272,7 +290,7 @@ class _Run:
         return self.folder / files.POLICY
 
     def _keep(self, number: int) -> None:
-        """Write the learner down, and its copy for the population."""
+        """Write the learner's policy, and its copy for the population."""
         training = {"seed": self.seed, "update": number, "version": __version__}
         training |= {"settings": self.settings.model_dump(mode="json")}
         try:
@@ -300,7 +318,7 @@ class _Run:
         files.write_state(self.folder, self.learner.state(), metadata)
 
     def _restore(self) -> int:
-        """Take up the last state; returns its update, −1 where there is none."""
+        """Load the last state; returns its update, −1 without one."""
         state = _kept_state(self.experiment, self.folder, self.seed)
         if state is None:
             (self.folder / files.LOG).unlink(missing_ok=True)
@@ -310,7 +328,7 @@ class _Run:
         files.drop_log_after(self.folder, number)
         if number < self.settings.updates:
             _require_population(self.folder, self.digests)
-        # A finished policy stays byte for byte as it is.
+        # A finished policy's file must not change.
         if policy_digest(self._current()) != self.digests[files.POLICY]:
             self._keep(number)
         self.written = number
@@ -320,19 +338,20 @@ class _Run:
 def _kept_state(
     experiment: TrainingSpec, folder: Path, seed: int
 ) -> tuple[dict[str, np.ndarray], int, dict[str, str]] | None:
-    """The state of a seed: its arrays, its update, the digests of its policies; None where there is none yet.
-    StoreError for one that this training cannot go on from.
+    """The state of a seed: its arrays, its update, the digests of its policies; None if there is none yet.
+    StoreError for a state that does not fit this training.
     """
     state = files.read_state(folder)
     if state is None:
-        # Cut before the first state, the run begins again; later its state cannot be made anew.
+        # Interrupted before the first state, a run starts again; later a missing state is an error.
         if (folder / files.RESULT).exists() or len(files.log_of(folder)) > 1:
             raise files.lost_seed_file(folder / files.STATE, "it is missing, although updates have been made")
         return None
     arrays, metadata = state
     if not metadata.get("update", "").isdecimal() or not {"training", "seed", "digests"} <= metadata.keys():
         raise StoreError(
-            f"{folder / files.STATE} is no state of a training, or another version's; {files.anew(folder)}"
+            f"{folder / files.STATE} is no state of a training, or another version's; "
+            f"{files.retrain_advice(folder)}"
         )
     if metadata["training"] != _identity(experiment):
         raise StoreError(
@@ -349,19 +368,19 @@ def _kept_state(
 
 
 def _require_population(folder: Path, digests: Mapping[str, str]) -> None:
-    """StoreError where an earlier self of the learner is missing, or is another one. digests: by name."""
+    """StoreError if an earlier policy of the learner is missing or has changed. digests: by name."""
     for name, digest in digests.items():
         if name != files.POLICY:
-            require_policy(folder / POPULATION / (name + SUFFIX), digest, files.anew(folder))
+            require_policy(folder / POPULATION / (name + SUFFIX), digest, files.retrain_advice(folder))
 
 
 def verify_training(folder: Path) -> Iterator[tuple[int, int, str]]:
-    """(seed, updates that it has, what is wrong with its files) of each seed; "" where nothing is. Its
-    numbers cannot be checked: a training keeps no games.
+    """(seed, number of updates, the fault of its files or "") of each seed. The numbers cannot be checked,
+    because a training stores no games.
 
-    StoreError for what is wrong with the training itself.
+    StoreError for faults of the training itself.
     """
-    experiment = opened(folder)
+    experiment = training_in(folder)
     files.check_frozen(experiment, folder)
     for seed in experiment.seeds:
         made, problem = 0, ""
@@ -378,7 +397,7 @@ def _verified_updates(experiment: TrainingSpec, folder: Path, seed: int) -> int:
         return 0
     _, number, digests = state
     files.updates_up_to(folder, number)
-    require_policy(folder / files.POLICY, digests.get(files.POLICY), files.anew(folder))
+    require_policy(folder / files.POLICY, digests.get(files.POLICY), files.retrain_advice(folder))
     if number < experiment.training.updates:
         _require_population(folder, digests)
     files.training_result(folder)
@@ -386,7 +405,7 @@ def _verified_updates(experiment: TrainingSpec, folder: Path, seed: int) -> int:
 
 
 def _judged(ours: Sequence[float], theirs: Sequence[float]) -> files.SideResult:
-    """Wins of the learner and of the baseline, deal by deal, compared in pairs."""
+    """The wins of the learner and the baseline, compared in pairs by deal."""
     test = paired(list(enumerate(ours)), list(enumerate(theirs)), bounds=(-1.0, 1.0))
     difference = test.difference
     gain = files.RateGain(value=difference.value, low=difference.low, high=difference.high, n=difference.n)
@@ -394,7 +413,9 @@ def _judged(ours: Sequence[float], theirs: Sequence[float]) -> files.SideResult:
 
 
 def _identity(training: TrainingSpec) -> str:
-    """All that decides what is learned and how it is judged, and is not at its default, as a digest."""
+    """A digest of all fields that decide what is learned and how it is evaluated, and are not at their
+    defaults.
+    """
     fields = training.model_dump(mode="json", exclude=set(APART), exclude_defaults=True)
     fields["players"] = {name: spec.told() for name, spec in training.players().items()}
     return blake2b(json.dumps(fields, sort_keys=True).encode(), digest_size=8).hexdigest()

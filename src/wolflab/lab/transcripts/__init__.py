@@ -1,5 +1,5 @@
-"""A run as transcripts that other programs read: one for each player of a game.
+"""Transcripts of a run for other programs: one for each player of a game.
 
-`seats` tells what a player was told, asked and replied; `samples` puts that into Inspect's words;
+`seats` collects what a player learned, was asked and replied; `samples` converts it to Inspect's format;
 `inspect_log` and `scout` write the files.
 """

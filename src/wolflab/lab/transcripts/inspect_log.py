@@ -1,8 +1,9 @@
-"""A run as eval logs of Inspect: one for each condition, as the viewer's list of logs compares tasks.
+"""Writes a run as eval logs of Inspect, one for each condition, because the viewer's list of logs compares
+tasks.
 
-A log is a ZIP archive of JSON files: `header.json` (what was run, and what came of it), a file for each
-sample, and `summaries.json`, which a list of samples reads alone. Samples are written as their game is read,
-so that one game is held at a time. The same run gives the same bytes.
+A log is a ZIP archive of JSON files: `header.json` (the task and its results), a file for each sample, and
+`summaries.json` for the list of samples. Samples are written game by game, so that one game is in memory at a
+time. The same run gives the same bytes.
 """
 
 from __future__ import annotations
@@ -28,24 +29,24 @@ from .samples import Json, SampleMaker, day_of, model_usage, models_named, name_
 from .seats import SeatTranscript, seats_of_condition
 
 VERSION = 2
-"""Of Inspect's logs."""
+"""The version of Inspect's log format."""
 INSTRUMENT_TAG = "instrument check"
-"""Of a log in which no language model played."""
+"""The note in a log in which no language model played."""
 INSTRUMENT_NOTE = "No language model played. This says nothing about models."
 _SHORT = 1024
-"""Characters of a text in a summary, as Inspect shortens them."""
+"""The most characters of a text in a summary, as in Inspect."""
 _SUMMARISED = (
     *("id", "epoch", "input", "target", "scores", "model_usage", "started_at", "completed_at"),
     *("total_time", "working_time", "uuid", "turn_count"),
 )
-"""What a summary takes over from its sample as it is."""
+"""Fields that a summary copies from its sample."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The first day of ZIP archives: of all files in ours, so that the same run gives the same bytes."""
+"""The earliest date of ZIP archives, used for all files, so that the same run gives the same bytes."""
 
 
 @dataclass
 class LogWritten:
-    """What one log came to."""
+    """A written log."""
 
     path: Path
     samples: int = 0
@@ -53,9 +54,9 @@ class LogWritten:
 
 @dataclass(frozen=True)
 class ConditionLog:
-    """A condition on its way into a log: what is the same for all its samples.
+    """The log of a condition: the data that all its samples share.
 
-    name: of the log, 22 letters and digits. task: what it is called among others.
+    name: the log's id, 22 letters and digits. task: the task's name.
     """
 
     store: Store
@@ -63,14 +64,14 @@ class ConditionLog:
 
     @property
     def task(self) -> str:
-        """The experiment; with the condition, where there are several."""
+        """The experiment's name; with the condition, if there are several."""
         experiment = self.store.experiment
         several = len(experiment.conditions) > 1
         return f"{experiment.name}/{self.condition}" if several else experiment.name
 
     @property
     def name(self) -> str:
-        """Follows from the run and the condition."""
+        """The log's id, derived from the run and the condition."""
         begun, experiment = self.store.begun, self.store.experiment
         identity = experiment.identity(self.condition)
         return name_of(self.store.path.name, begun.date, experiment.name, experiment.seed, identity)
@@ -82,19 +83,19 @@ class ConditionLog:
 
     @property
     def labels(self) -> list[PlayerLabel]:
-        """Who plays, place by place."""
+        """The players by place."""
         cast = self.store.experiment.cast(self.condition).values()
         return [PlayerLabel(model_name(spec), spec.recipe_name) for spec in cast]
 
     @property
     def maker(self) -> SampleMaker:
-        """Of its samples."""
+        """Makes its samples."""
         facts = {"experiment": self.store.experiment.name, "run": self.store.path.name}
         return SampleMaker(self.name, day_of(self.store.begun.date), facts)
 
     @property
     def file(self) -> str:
-        """As Inspect names its logs, so that a list of them need not open them."""
+        """The file's name in Inspect's scheme, so that a list of logs need not open them."""
         day = day_of(self.store.begun.date).strftime("%Y-%m-%dT00-00-00+00-00")
         return f"{day}_{plain_name(self.task)}_{self.name}"
 
@@ -107,7 +108,7 @@ def plain_name(text: str) -> str:
 def write_logs(store: Store, folder: Path, texts: bool = False) -> list[LogWritten]:
     """Write a log of each condition into `folder`. texts: with the words of people (`seats`).
 
-    A condition of which no game was begun has a log without samples.
+    A condition without begun games has a log without samples.
     """
     return [_write(ConditionLog(store, name), folder, texts) for name in store.experiment.conditions]
 
@@ -120,11 +121,11 @@ def _write(log: ConditionLog, folder: Path, texts: bool) -> LogWritten:
         ZipFile(half, "w", ZIP_DEFLATED) as archive,
         TemporaryFile() as summaries,
     ):
-        for told in seats_of_condition(log.store, log.condition, texts):
-            sample = made.sample(told)
+        for seat in seats_of_condition(log.store, log.condition, texts):
+            sample = made.sample(seat)
             _put(archive, f"samples/{sample['id']}_epoch_{sample['epoch']}.json", [encoded(sample)])
             summaries.write((b"," if counted.samples else b"") + encoded(_summary(sample)))
-            counted.add(told)
+            counted.add(seat)
         summaries.seek(0)
         _put(archive, "summaries.json", [b"[", *iter(lambda: summaries.read(1 << 20), b""), b"]"])
         _put(archive, "header.json", [encoded(_header(log, counted))])
@@ -132,7 +133,7 @@ def _write(log: ConditionLog, folder: Path, texts: bool) -> LogWritten:
 
 
 def _put(archive: ZipFile, name: str, parts: Iterable[bytes]) -> None:
-    """A file of the archive, part by part."""
+    """Write a file of the archive in parts."""
     about = ZipInfo(name, _EPOCH)
     about.compress_type = ZIP_DEFLATED
     with archive.open(about, "w", force_zip64=True) as out:
@@ -141,19 +142,19 @@ def _put(archive: ZipFile, name: str, parts: Iterable[bytes]) -> None:
 
 
 def encoded(value: Any) -> bytes:
-    """A value as JSON. Half a surrogate pair, which is no text, becomes a question mark."""
+    """A value as JSON. A lone surrogate becomes a question mark."""
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
         return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
 
 
-# -- what stands beside the samples ---------------------------------------------------------------------
+# -- header and summaries -------------------------------------------------------------------------------
 
 
 @dataclass
 class _Counted:
-    """Sums over samples. over: of games that are over. winners: games that count, by who won them."""
+    """Sums over samples. winners: winner → number of games that count."""
 
     samples: int = 0
     over: int = 0
@@ -164,23 +165,23 @@ class _Counted:
     winners: dict[str, int] = field(default_factory=dict)
     usage: dict[str, tuple[CallTotals, bool]] = field(default_factory=dict)
 
-    def add(self, told: SeatTranscript) -> None:
-        """One more sample."""
+    def add(self, seat: SeatTranscript) -> None:
+        """Add a sample."""
         self.samples += 1
-        self.over += told.game.over
-        self.ids.add(SampleMaker.id_of(told))
-        if told.ended is not None and told.counts:
+        self.over += seat.game.over
+        self.ids.add(SampleMaker.id_of(seat))
+        if seat.ended is not None and seat.counts:
             self.scored += 1
-            self.survived += told.ended.left is None
-            if not told.seat:
-                self.winners[told.ended.winner] = self.winners.get(told.ended.winner, 0) + 1
-        for model, (totals, known) in usage_by_model(told.calls).items():
+            self.survived += seat.ended.left is None
+            if not seat.seat:
+                self.winners[seat.ended.winner] = self.winners.get(seat.ended.winner, 0) + 1
+        for model, (totals, known) in usage_by_model(seat.calls).items():
             before, known_before = self.usage.get(model, (CallTotals(), True))
             self.usage[model] = before + totals, known and known_before
             self.seconds += totals.latency
 
     def results(self, planned: int) -> Json:
-        """What the log says of all its samples. planned: how many there are to be."""
+        """The results of all samples. planned: their planned number."""
         games = sum(self.winners.values())
         unscored = {"scored_samples": self.scored, "unscored_samples": self.samples - self.scored}
         shares = {
@@ -260,7 +261,7 @@ def _recipes(log: ConditionLog) -> list[str]:
 
 
 def _summary(sample: Mapping[str, Any]) -> Json:
-    """A sample in a list of samples."""
+    """The summary of a sample."""
     metadata = {name: _short(value) for name, value in sample["metadata"].items()}
     error = sample.get("error")
     return {

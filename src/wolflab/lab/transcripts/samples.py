@@ -1,10 +1,10 @@
-"""A player's transcript as a sample of Inspect: messages, events, scores and usage, as plain JSON values.
+"""Converts a player's transcript to a sample of Inspect: messages, events, scores and usage, as JSON values.
 
-A sample is *one player in one game*. A user of Inspect expects of a sample one conversation, by one model,
-with a score that says how that model did. A whole game has several players with several models, prompts that
-the others must not see, and no one score: who won is a success for some of them and a failure for the rest.
-So samples are grouped by role, side, model or recipe without taking a game apart. Players of a game share its
-number, deal and repeat in their metadata; errors of means over them belong clustered by deal.
+A sample is *one player in one game*. A user of Inspect expects one conversation of one model in a sample,
+with a score of that model. A complete game has several players and models, prompts that the others must not
+see, and no single score. With samples by player, they can be grouped by role, side, model or recipe. Players
+of a game share its number, deal and repeat in their metadata; standard errors of means should be clustered by
+deal.
 
 The format is that of inspect_ai's log version 2: https://inspect.aisi.org.uk/eval-logs.html. Nothing of
 Inspect is imported.
@@ -21,7 +21,7 @@ from typing import Any
 from ...metrics.play import PlayerLabel
 from ...text.replies.finish import FinishReason
 from ...usage import CallTotals
-from .seats import CallTold, DecisionAsked, SeatTranscript, WordsTold
+from .seats import SeatTranscript, TranscriptCall, TranscriptDecision, TranscriptSentence
 
 Json = dict[str, Any]
 _STOPS = {
@@ -35,88 +35,90 @@ _STOPS = {
     FinishReason.REFUSED: "content_filter",
     FinishReason.NO_FIT: "model_length",
 }
-"""What Inspect calls the ends of a reply."""
+"""Our reasons for the end of a reply → Inspect's."""
 _LEFT = {"night": "died at night", "vote": "was voted out", "shot": "was shot"}
 _UNKNOWN_DAY = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def name_of(*purpose: object) -> str:
-    """22 letters and digits for these words, the same at every export. Inspect's own ids are as long."""
+    """22 letters and digits by a hash of these values. Inspect's own ids are as long."""
     said = "|".join(map(str, purpose))
     return blake2b(said.encode("utf-8", "replace"), digest_size=11, person=b"transcripts").hexdigest()
 
 
 def day_of(date: str) -> datetime:
-    """Midnight (UTC) of a date such as 2026-01-31; the first day of 1970 where none is known."""
+    """Midnight (UTC) of a date such as 2026-01-31; 1970-01-01 if not known."""
     return datetime.fromisoformat(date).replace(tzinfo=UTC) if date else _UNKNOWN_DAY
 
 
 @dataclass(frozen=True)
 class SampleMaker:
-    """Makes samples of one log. log: its name, from which those of samples follow. day: when the run was
-    begun: no clock time of a call is kept, so times count from that midnight, each call by how long it took.
-    facts: what every sample's metadata says beside its own.
+    """Makes the samples of one log. log: its name, from which samples' ids are derived. day: when the run
+    began; the times of calls are not stored, so they are counted from that midnight by latency. facts:
+    metadata of all samples.
     """
 
     log: str
     day: datetime
     facts: Mapping[str, Any]
 
-    def sample(self, told: SeatTranscript) -> Json:
+    def sample(self, seat: SeatTranscript) -> Json:
         """See the module."""
-        return _Sample(self, told).made()
+        return _Sample(self, seat).made()
 
     @staticmethod
-    def id_of(told: SeatTranscript) -> str:
-        """The same for the same cards and seat in every condition, so that logs can be compared by it."""
-        return f"deal-{told.game.deal:04}-seat-{told.seat:02}"
+    def id_of(seat: SeatTranscript) -> str:
+        """The id of a sample: equal for the same cards and seat in every condition, so that logs can be
+        compared.
+        """
+        return f"deal-{seat.game.deal:04}-seat-{seat.seat:02}"
 
 
 @dataclass
 class _Sample:
-    """A sample as it grows."""
+    """A sample under construction."""
 
     maker: SampleMaker
-    told: SeatTranscript
+    seat: SeatTranscript
     messages: list[Json] = field(default_factory=list)
     events: list[Json] = field(default_factory=list)
     pool: list[Json] = field(default_factory=list)
-    """Every message that was sent, once; events name ranges of it."""
+    """Every different message; events refer to ranges of it."""
     seconds: float = 0.0
     span: str | None = None
     _at: dict[tuple[str, str], int] = field(default_factory=dict)
     _last: list[tuple[str, str]] = field(default_factory=list)
     _replies: dict[str, str] = field(default_factory=dict)
     _said: set[str] = field(default_factory=set)
-    """Ids of the conversation's messages."""
+    """The ids of the conversation's messages."""
 
     @property
     def uuid(self) -> str:
-        """Of the sample."""
-        game = self.told.game
-        return name_of(self.maker.log, game.deal, game.repeat, self.told.seat)
+        """The sample's id."""
+        game = self.seat.game
+        return name_of(self.maker.log, game.deal, game.repeat, self.seat.seat)
 
     def made(self) -> Json:
-        """The whole sample."""
-        told, game = self.told, self.told.game
-        start: Json = {"id": self.maker.id_of(told), "input": _task(told), "target": told.side}
+        """The complete sample."""
+        seat, game = self.seat, self.seat.game
+        start: Json = {"id": self.maker.id_of(seat), "input": _task(seat), "target": seat.side}
         start |= {"metadata": self._metadata()}
         self._event("sample_init", sample=start, state={})
-        for entry in told.entries:
-            if isinstance(entry, WordsTold):
+        for entry in seat.entries:
+            if isinstance(entry, TranscriptSentence):
                 self._event("info", source="moderator", data=entry.text)
             else:
                 self._decision(entry)
-        scores = _scores(told)
+        scores = _scores(seat)
         for name, score in scores.items():
-            self._event("score", scorer=name, score=score, target=told.side)
-        usage = usage_by_model(told.calls)
-        calls = list(told.calls)
+            self._event("score", scorer=name, score=score, target=seat.side)
+        usage = usage_by_model(seat.calls)
+        calls = list(seat.calls)
         sample: Json = {
             **start,
             "epoch": game.repeat + 1,
             "messages": self.messages,
-            "output": _output(calls[-1]) if calls else {"model": told.model, "choices": []},
+            "output": _output(calls[-1]) if calls else {"model": seat.model, "choices": []},
             "scores": scores or None,
             "store": {},
             "events": self.events,
@@ -131,12 +133,12 @@ class _Sample:
             "uuid": self.uuid,
         }
         if not game.over:
-            sample |= {"error": _error(told)}
+            sample |= {"error": _error(seat)}
         return sample
 
-    # -- what happened ----------------------------------------------------------------------
+    # -- events -----------------------------------------------------------------------------
 
-    def _decision(self, asked: DecisionAsked) -> None:
+    def _decision(self, asked: TranscriptDecision) -> None:
         span = f"{self.uuid}-{len(self.events)}"
         round_, kind = [*asked.ask.split("/"), ""][:2]
         name = f"round {round_}, {kind}{' (outside the game)' if asked.probe else ''}"
@@ -151,7 +153,7 @@ class _Sample:
         self.span = None
         self._event("span_end", id=span)
 
-    def _call(self, call: CallTold) -> None:
+    def _call(self, call: TranscriptCall) -> None:
         prompt = list(call.prompt.messages)
         for message in prompt[self._told_before(prompt) :]:
             self._converse(self.pool[self._place(message)])
@@ -180,8 +182,8 @@ class _Sample:
         )
 
     def _told_before(self, prompt: list[tuple[str, str]]) -> int:
-        """How many of a prompt's first messages the conversation has already: up to the last of its own
-        replies that it quotes, or else those with which the prompt before began too. Events hold all of it.
+        """The number of a prompt's first messages that the conversation already has: up to the last reply
+        that it quotes, or else the common start with the prompt before. Events have the complete prompt.
         """
         quoted = [
             at for at, (role, text) in enumerate(prompt) if role == "assistant" and text in self._replies
@@ -193,15 +195,15 @@ class _Sample:
         return next((at for at, (one, other) in together if one != other), same)
 
     def _converse(self, message: Json) -> None:
-        """One more message of the conversation, under the id that events have it by, or, where the same words
-        stand there already, under one of its own.
+        """Add a message to the conversation, with its id in events, or, if that id is used already, with a
+        new one.
         """
         again = message["id"] in self._said
         self._said.add(message["id"])
         self.messages.append(message | ({"id": f"{self.uuid}-{len(self.messages)}"} if again else {}))
 
     def _place(self, message: tuple[str, str]) -> int:
-        """Where a message stands in the pool."""
+        """The index of a message in the pool."""
         if message not in self._at:
             self._at[message] = len(self.pool)
             sent = f"{self.uuid}-sent-{len(self.pool)}"
@@ -221,30 +223,30 @@ class _Sample:
         return (self.maker.day + timedelta(seconds=seconds)).isoformat()
 
     def _metadata(self) -> Json:
-        told, game = self.told, self.told.game
+        seat, game = self.seat, self.seat.game
         said: Json = {
             **self.maker.facts,
             "condition": game.condition,
             "game": game.id,
             "deal": game.deal,
             "repeat": game.repeat,
-            "seat": told.seat,
-            "player": told.player,
-            "role": told.role,
-            "side": told.side,
-            "model": told.model,
-            "recipe": told.recipe,
+            "seat": seat.seat,
+            "player": seat.player,
+            "role": seat.role,
+            "side": seat.side,
+            "model": seat.model,
+            "recipe": seat.recipe,
             "state": str(game.status),
-            "counts": told.counts,
-            "tokens_estimated": any(call.estimated for call in told.calls),
+            "counts": seat.counts,
+            "tokens_estimated": any(call.estimated for call in seat.calls),
         }
-        if told.ended is not None:
-            left = told.ended.left or (None, None)
-            said |= {"winner": told.ended.winner, "reason": told.ended.reason, "rounds": told.rounds}
+        if seat.ended is not None:
+            left = seat.ended.left or (None, None)
+            said |= {"winner": seat.ended.winner, "reason": seat.ended.reason, "rounds": seat.rounds}
             said |= {"left_round": left[0], "left_by": left[1]}
-        if told.left_out:
-            said |= {"prompts_left_out": told.left_out}
-        return said | {"table": dict(told.table), "measures": dict(told.values)}
+        if seat.left_out:
+            said |= {"prompts_left_out": seat.left_out}
+        return said | {"table": dict(seat.table), "measures": dict(seat.values)}
 
 
 def _message(message: tuple[str, str]) -> Json:
@@ -255,7 +257,7 @@ def _message(message: tuple[str, str]) -> Json:
 
 
 def _ranges(places: Iterable[int]) -> list[tuple[int, int]]:
-    """Places as (first, one behind the last) of each unbroken row."""
+    """Consecutive indices as ranges (first, last + 1)."""
     ranges: list[tuple[int, int]] = []
     for place in places:
         if ranges and ranges[-1][1] == place:
@@ -266,7 +268,7 @@ def _ranges(places: Iterable[int]) -> list[tuple[int, int]]:
 
 
 def _by_step(notes: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
-    """Notes by their step, those of one step together."""
+    """Notes grouped by step."""
     steps: dict[str, list[Any]] = {}
     for step, note in notes:
         steps.setdefault(step, []).append(note)
@@ -276,30 +278,32 @@ def _by_step(notes: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
 # -- scores, usage, errors ------------------------------------------------------------------------------
 
 
-def _task(told: SeatTranscript) -> str:
-    """The sample's input, in a list of samples: what the player is to do."""
-    who = f"{told.player} plays the {told.role}" if told.role else f"{told.player} plays"
-    return f"{who}. Game {told.game.id}: deal {told.game.deal}, repeat {told.game.repeat}."
+def _task(seat: SeatTranscript) -> str:
+    """The sample's input for lists: the player's task."""
+    who = f"{seat.player} plays the {seat.role}" if seat.role else f"{seat.player} plays"
+    return f"{who}. Game {seat.game.id}: deal {seat.game.deal}, repeat {seat.game.repeat}."
 
 
-def _scores(told: SeatTranscript) -> Json:
-    """Whether the player's side won, and whether it lived. A game that does not count has none."""
-    if told.ended is None or not told.counts:
+def _scores(seat: SeatTranscript) -> Json:
+    """The scores: whether the player's side won, and whether it survived. Empty for a game that does not
+    count.
+    """
+    if seat.ended is None or not seat.counts:
         return {}
-    won = "N" if told.ended.won is None else "C" if told.ended.won else "I"
-    left = told.ended.left
+    won = "N" if seat.ended.won is None else "C" if seat.ended.won else "I"
+    left = seat.ended.left
     gone = "lived to the end" if left is None else f"{_LEFT[left[1]]} in round {left[0]}"
     winner = {"village": "the village won", "werewolves": "the Werewolves won"}.get(
-        told.ended.winner, "nobody won"
+        seat.ended.winner, "nobody won"
     )
     return {
-        "won": {"value": won, "answer": told.ended.winner, "explanation": f"{winner}: {told.ended.reason}"},
+        "won": {"value": won, "answer": seat.ended.winner, "explanation": f"{winner}: {seat.ended.reason}"},
         "survived": {"value": "C" if left is None else "I", "explanation": gone},
     }
 
 
-def _output(call: CallTold, name: str | None = None) -> Json:
-    """A call's reply as Inspect's output. name: the message's id."""
+def _output(call: TranscriptCall, name: str | None = None) -> Json:
+    """A call's reply in Inspect's format. name: the message's id."""
     stop = _STOPS.get(call.finish.reason, "unknown")
     message: Json = {} if name is None else {"id": name}
     message |= _message(("assistant", call.reply)) | {"model": call.model}
@@ -312,8 +316,8 @@ def _output(call: CallTold, name: str | None = None) -> Json:
     }
 
 
-def usage_by_model(calls: Iterable[CallTold]) -> dict[str, tuple[CallTotals, bool]]:
-    """Model → what its calls come to, and whether all of their cost is known."""
+def usage_by_model(calls: Iterable[TranscriptCall]) -> dict[str, tuple[CallTotals, bool]]:
+    """Model → totals of its calls, and whether all of their cost is known."""
     found: dict[str, tuple[CallTotals, bool]] = {}
     for call in calls:
         totals, known = found.get(call.model, (CallTotals(), True))
@@ -323,7 +327,7 @@ def usage_by_model(calls: Iterable[CallTold]) -> dict[str, tuple[CallTotals, boo
 
 
 def model_usage(totals: CallTotals, priced: bool) -> Json:
-    """Tokens and cost in Inspect's words: its input tokens are those that no cache served."""
+    """Tokens and cost in Inspect's format, whose input tokens exclude cached ones."""
     used = totals.usage
     said: Json = {
         "input_tokens": max(used.prompt_tokens - used.cached_tokens, 0),
@@ -334,11 +338,11 @@ def model_usage(totals: CallTotals, priced: bool) -> Json:
     return said | {"total_cost": used.cost} if priced else said
 
 
-def _error(told: SeatTranscript) -> Json:
-    why = f"the game is {told.game.status}: {told.game.error or 'it is being played, or was stopped'}"
+def _error(seat: SeatTranscript) -> Json:
+    why = f"the game is {seat.game.status}: {seat.game.error or 'it is being played, or was stopped'}"
     return {"message": why, "traceback": why, "traceback_ansi": why}
 
 
 def models_named(labels: Iterable[PlayerLabel]) -> str:
-    """One name for the models of a condition: a log of Inspect has one."""
+    """A single name for the models of a condition, because a log of Inspect has one model."""
     return " + ".join(sorted({label.model for label in labels if label.model})) or "none/none"

@@ -1,8 +1,8 @@
-"""A run as transcripts of Inspect Scout: Parquet files in its schema, one for each condition.
+"""Writes a run as transcripts of Inspect Scout: Parquet files in its schema, one for each condition.
 
-A row is a sample (`samples`): one player in one game. Columns beside Scout's own are what it calls metadata,
-by which transcripts are chosen. Rows are written in small groups, so that one game and one group are held at
-a time. The schema is what `scout db schema` prints. Nothing of Scout is imported.
+A row is a sample (`samples`): one player in one game. Scout treats our additional columns as metadata, by
+which transcripts are selected. Rows are written in small groups, so that one game and one group are in memory
+at a time. The schema is that of `scout db schema`. Nothing of Scout is imported.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from .samples import Json
 from .seats import SeatTranscript, seats_of_condition
 
 SOURCE = "wolflab"
-"""What Scout calls the kind of source."""
+"""Scout's source type."""
 GROUP_BYTES = 16 << 20
-"""Of words in a group of rows, about; Scout reads a whole group for one transcript."""
+"""The approximate size of a group of rows; Scout reads a complete group for one transcript."""
 OWN: Mapping[str, str] = {
     "transcript_id": "large_string",
     "source_type": "large_string",
@@ -74,12 +74,12 @@ METADATA: Mapping[str, str] = {
     "table": "large_string",
     "measures": "large_string",
 }
-"""Columns of ours; the last two are JSON."""
+"""Our additional columns; the last two are JSON."""
 
 
 def write_transcripts(store: Store, folder: Path, texts: bool = False) -> list[LogWritten]:
-    """Write a file of each condition into `folder`. texts: with the words of people (`seats`). StoreError
-    where pyarrow is not installed.
+    """Write a file for each condition into `folder`. texts: include people's words (`seats`). StoreError if
+    pyarrow is not installed.
     """
     return [_write(ConditionLog(store, name), folder, texts) for name in store.experiment.conditions]
 
@@ -97,8 +97,8 @@ def _write(log: ConditionLog, folder: Path, texts: bool) -> LogWritten:
             rows.clear()
 
         size = 0
-        for told in seats_of_condition(log.store, log.condition, texts):
-            row = _row(log, told, made.sample(told))
+        for seat in seats_of_condition(log.store, log.condition, texts):
+            row = _row(log, seat, made.sample(seat))
             rows.append(row)
             size += sum(len(row[name]) for name in ("messages", "events", "events_data"))
             written.samples += 1
@@ -109,24 +109,24 @@ def _write(log: ConditionLog, folder: Path, texts: bool) -> LogWritten:
     return written
 
 
-def _row(log: ConditionLog, told: SeatTranscript, sample: Json) -> Json:
-    """A sample as a row; what it lacks is empty."""
+def _row(log: ConditionLog, seat: SeatTranscript, sample: Json) -> Json:
+    """A sample as a row; missing values are empty."""
     metadata, scores = sample["metadata"], sample["scores"] or {}
     won = scores.get("won", {})
-    described = told.described.get("model")
+    described = seat.described.get("model")
     settings = described.get("settings") if isinstance(described, Mapping) else None
     return {
         "transcript_id": sample["uuid"],
         "source_type": SOURCE,
         "source_id": log.name,
-        "source_uri": f"{log.store.path.name}, game {told.game.id}",
+        "source_uri": f"{log.store.path.name}, game {seat.game.id}",
         "date": sample["started_at"],
         "task_set": log.task,
         "task_id": sample["id"],
         "task_repeat": sample["epoch"],
-        "agent": told.recipe or None,
-        "agent_args": _json(told.described.get("recipe")),
-        "model": told.model or None,
+        "agent": seat.recipe or None,
+        "agent_args": _json(seat.described.get("recipe")),
+        "model": seat.model or None,
         "model_options": _json(settings),
         "score": won.get("value"),
         "score_explanation": won.get("explanation"),
@@ -147,5 +147,5 @@ def _row(log: ConditionLog, told: SeatTranscript, sample: Json) -> Json:
 
 
 def _json(value: Any) -> str | None:
-    """A mapping as JSON; None for what is none, or empty."""
+    """A mapping as JSON; None for an empty or missing one."""
     return msgspec.json.encode(value).decode() if isinstance(value, Mapping) and value else None

@@ -1,7 +1,7 @@
-"""A game as each of its players met it: what the player was told, what it was asked, what came of it.
+"""The transcript of a game for each of its players: what the player learned, was asked and did.
 
-One game is held at a time. It knows nothing of the programs that read transcripts. Without `texts` nothing
-holds a word of a person: neither what the person said nor a prompt of a game at which people sit.
+One game is in memory at a time. This module knows nothing of the programs that read transcripts. Without
+`texts` people's words are left out, and so are all prompts of their games.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from ..runs.prompts import PromptShown, answered_by_person, prompts_of
 from ..storage.store import GameRow, Store
 
 LEFT_OUT = "(said by a person; --texts puts it here)"
-"""What stands in the place of a person's words."""
+"""The replacement of a person's words."""
 NO_PROMPTS = "people sat at this table, and prompts quote what they said; --texts puts them here"
 
 
 @dataclass(frozen=True, slots=True)
-class CallTold:
-    """A call to a model. prompt: its messages are empty where they are not to be had. cost: USD; None where
-    it is not known. estimated: whether its tokens may be. finish, latency: as of `models.base.Response`.
+class TranscriptCall:
+    """A call to a model. prompt: its messages are empty if not available. cost: USD; None if not known.
+    estimated: its tokens may be estimated. finish, latency: see `models.base.Response`.
     """
 
     prompt: PromptShown
@@ -52,35 +52,34 @@ class CallTold:
 
     @property
     def reply(self) -> str:
-        """What came."""
+        """The reply."""
         return self.prompt.reply
 
 
 @dataclass(frozen=True, slots=True)
-class WordsTold:
-    """Something that the player learned, as a sentence to it."""
+class TranscriptSentence:
+    """Something that the player learned, as a sentence."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class DecisionAsked:
-    """What the player was asked. ask: its id. probe: asked outside the game. calls: by which it was answered.
-    action: what was done, in words; "" where nothing is known of it. invalid: why the reply could not be
-    used. notes: (step, note as JSON values) each.
+class TranscriptDecision:
+    """An ask to the player. ask: its id. probe: it is outside the game. calls: those for it. action: in
+    words; "" if not known. invalid: why there was no usable reply. notes: (step, note as JSON values).
     """
 
     ask: str
     probe: bool
-    calls: tuple[CallTold, ...]
+    calls: tuple[TranscriptCall, ...]
     action: str = ""
     invalid: str | None = None
     notes: tuple[tuple[str, Any], ...] = ()
 
 
-class WonOrLost(NamedTuple):
-    """How a game that is over ended for a player. won: None where neither side did. left: in which round and
-    how the player left ("night", "vote", "shot"); None for a survivor.
+class TranscriptEnd(NamedTuple):
+    """The end of a finished game for a player. won: None if neither side did. left: the round and the way in
+    which the player left ("night", "vote", "shot"); None for a survivor.
     """
 
     winner: str
@@ -91,13 +90,12 @@ class WonOrLost(NamedTuple):
 
 @dataclass(frozen=True)
 class SeatTranscript:
-    """One player of a game.
+    """The transcript of one player of a game.
 
-    player: what it is called. role, side: empty where the game is not over, for its record is written at the
-    end. model, recipe: who plays, at the beginning. described: the player as the record's header describes
-    it, nothing of a person. table: role by player. rounds: how many were begun. entries: in the order of the
-    game. ended: None where the game is not over. values: what the game contributes to each measure. left_out:
-    why prompts are missing; "" where none are.
+    player: the name. role, side: empty for an unfinished game, which has no record yet. model, recipe: of the
+    player at the start. described: the player's description in the header, without a person's data. table:
+    player → role. rounds: the number begun. entries: in the order of the game. ended: None for an unfinished
+    game. values: the game's value of each measure. left_out: why prompts are missing, or "".
     """
 
     game: GameRow
@@ -110,8 +108,8 @@ class SeatTranscript:
     described: Mapping[str, Any]
     table: Mapping[str, str]
     rounds: int | None
-    entries: tuple[WordsTold | DecisionAsked, ...]
-    ended: WonOrLost | None
+    entries: tuple[TranscriptSentence | TranscriptDecision, ...]
+    ended: TranscriptEnd | None
     values: Mapping[str, float]
     left_out: str
 
@@ -121,24 +119,24 @@ class SeatTranscript:
         return self.game.status == "done"
 
     @property
-    def calls(self) -> Iterator[CallTold]:
-        """All its calls in order."""
-        return (call for one in self.entries if isinstance(one, DecisionAsked) for call in one.calls)
+    def calls(self) -> Iterator[TranscriptCall]:
+        """All calls in order."""
+        return (call for one in self.entries if isinstance(one, TranscriptDecision) for call in one.calls)
 
 
 def seats_of_condition(store: Store, condition: str, texts: bool) -> Iterator[SeatTranscript]:
-    """Every player of a condition's games that were begun, game by game. texts: with the words of people."""
+    """Every player of a condition's begun games, game by game. texts: include people's words."""
     rows = [row for row in store.games() if row.condition == condition]
     prices, uncounted = prices_of(store.experiment, condition), frozenset(store.uncounted())
     people = any(spec.recipe == PERSON for spec in store.experiment.cast(condition).values())
     for row, measured in zip(rows, rows_of(store, rows), strict=True):
         if row.status != "planned":
-            yield from _GameTold(store, row, measured, prices, uncounted, people and not texts).seats()
+            yield from _TranscribedGame(store, row, measured, prices, uncounted, people and not texts).seats()
 
 
 @dataclass
-class _GameTold(StoredGame):
-    """One game. hidden: whether people sit there whose words are not to be told."""
+class _TranscribedGame(StoredGame):
+    """One game. hidden: people play whose words are left out."""
 
     measured: MeasureRow | None
     prices: Prices
@@ -147,7 +145,7 @@ class _GameTold(StoredGame):
 
     @cached_property
     def people(self) -> frozenset[int]:
-        """Seats at which a person sat for a while."""
+        """The seats that a person held at any time."""
         if self.record is None:
             return frozenset()
         later = ((seat, player) for _, seat, player in self.record.takeovers)
@@ -155,19 +153,19 @@ class _GameTold(StoredGame):
         return frozenset(seat for seat, player in players if player_label(player).recipe == PERSON)
 
     def seats(self) -> Iterator[SeatTranscript]:
-        """Each player of the game."""
+        """The transcript of each player."""
         asked, left_out = self._calls()
         for seat in range(len(self.names)):
             yield self._seat(seat, asked.get(seat, {}), left_out)
 
-    def _seat(self, seat: int, calls: dict[str, list[CallTold]], left_out: str) -> SeatTranscript:
+    def _seat(self, seat: int, calls: dict[str, list[TranscriptCall]], left_out: str) -> SeatTranscript:
         record = self.record
         mine = SeatTranscript(
             self.row, seat, self.names[seat], "", "", "", "", {}, {}, None, (), None, {}, left_out
         )
         if record is None:
             models = [call.model for asked in calls.values() for call in asked]
-            entries = tuple(DecisionAsked(ask, False, tuple(asked)) for ask, asked in calls.items())
+            entries = tuple(TranscriptDecision(ask, False, tuple(asked)) for ask, asked in calls.items())
             return replace(mine, model=models[0] if models else "", entries=entries)
         role = record.roles[seat]
         described = record.header["players"][seat]
@@ -189,9 +187,9 @@ class _GameTold(StoredGame):
     # -- what happened ----------------------------------------------------------------------
 
     def _entries(
-        self, record: GameRecord, seat: int, calls: dict[str, list[CallTold]]
-    ) -> Iterator[WordsTold | DecisionAsked]:
-        """What the player learned and was asked, polls before what is asked at the same moment."""
+        self, record: GameRecord, seat: int, calls: dict[str, list[TranscriptCall]]
+    ) -> Iterator[TranscriptSentence | TranscriptDecision]:
+        """What the player learned and was asked, in order; polls come before simultaneous asks."""
         turns = sorted(
             (turn for turn in (*record.probes, *record.turns) if turn.seat == seat), key=lambda turn: turn.at
         )
@@ -203,11 +201,11 @@ class _GameTold(StoredGame):
                 yield self._asked(record, turn, left.pop(turn.ask, []))
                 turn = next(waiting)
             if words:
-                yield WordsTold(words)
+                yield TranscriptSentence(words)
         while turn is not None:
             yield self._asked(record, turn, left.pop(turn.ask, []))
             turn = next(waiting)
-        yield from (DecisionAsked(ask, False, tuple(asked)) for ask, asked in left.items())
+        yield from (TranscriptDecision(ask, False, tuple(asked)) for ask, asked in left.items())
 
     def _learned(self, record: GameRecord, seat: int) -> Iterator[str]:
         """Each event as a sentence to the player; "" for one of which it does not learn."""
@@ -219,21 +217,21 @@ class _GameTold(StoredGame):
                 event = replace(event, text=LEFT_OUT)
             yield sentence(event, seat, record.ruleset, facts.round, facts.phase)
 
-    def _asked(self, record: GameRecord, turn: PastTurn, calls: list[CallTold]) -> DecisionAsked:
+    def _asked(self, record: GameRecord, turn: PastTurn, calls: list[TranscriptCall]) -> TranscriptDecision:
         hidden = self.hidden and turn.seat in self.people
         action = LEFT_OUT if hidden and _speaks(turn.action) else _in_words(record, turn)
         notes = tuple(
             (step, encode_note(note)) for step, note in turn.notes if not isinstance(note, Exchanged)
         )
-        return DecisionAsked(turn.ask, turn.probe is not None, tuple(calls), action, turn.invalid, notes)
+        return TranscriptDecision(turn.ask, turn.probe is not None, tuple(calls), action, turn.invalid, notes)
 
     # -- calls --------------------------------------------------------------------------------
 
-    def _calls(self) -> tuple[dict[int, dict[str, list[CallTold]]], str]:
-        """By seat and ask the calls, asks in order; and why prompts are missing."""
-        whole = {call["key"].split("|", 1)[1]: call for call in self.store.whole_calls(self.row.id)}
+    def _calls(self) -> tuple[dict[int, dict[str, list[TranscriptCall]]], str]:
+        """Seat → ask → calls, with asks in order; and why prompts are missing."""
+        whole = {call["key"].split("|", 1)[1]: call for call in self.store.calls_with_prompts(self.row.id)}
         prompts, left_out = self._prompts(whole)
-        asked: dict[int, dict[str, list[CallTold]]] = {}
+        asked: dict[int, dict[str, list[TranscriptCall]]] = {}
         for prompt in prompts:
             call = whole[prompt.key]
             if answered_by_person(call):
@@ -253,14 +251,14 @@ class _GameTold(StoredGame):
         model = next((whole[one.key]["model"] for one in prompts if _is_missing(one, whole)), "")
         return prompts, f"those of {model} were not kept, and cannot be made again" if model else ""
 
-    def _told(self, prompt: PromptShown, call: Mapping[str, Any]) -> CallTold:
+    def _told(self, prompt: PromptShown, call: Mapping[str, Any]) -> TranscriptCall:
         model = call["model"]
         names = ("prompt_tokens", "completion_tokens", "cached_tokens", "cost")
         used = Usage(*(call[name] for name in names))
         known = used.cost or not unpriced({model: used}, self.prices)
         cost = used.cost if known else None
         estimated = model in self.uncounted
-        return CallTold(prompt, model, used, cost, estimated, call["finish"], call["latency"])
+        return TranscriptCall(prompt, model, used, cost, estimated, call["finish"], call["latency"])
 
 
 def _is_missing(prompt: PromptShown, whole: Mapping[str, Mapping[str, Any]]) -> bool:
@@ -268,7 +266,7 @@ def _is_missing(prompt: PromptShown, whole: Mapping[str, Mapping[str, Any]]) -> 
 
 
 def _persons_answer(kept: str, hidden: bool) -> str:
-    """What a person answered, in words."""
+    """A person's answer in words."""
     answer = decode_answer(kept)
     if answer is None:
         return ERASED
@@ -289,7 +287,7 @@ def _in_words(record: GameRecord, turn: PastTurn) -> str:
     return "" if turn.action is None else label(turn.action, turn.kind, record.ruleset)
 
 
-def _ended(record: GameRecord, seat: int) -> WonOrLost | None:
+def _ended(record: GameRecord, seat: int) -> TranscriptEnd | None:
     outcome = record.outcome
     if outcome is None:
         return None
@@ -298,4 +296,4 @@ def _ended(record: GameRecord, seat: int) -> WonOrLost | None:
     gone = record.facts.left(seat)
     left = None if gone is None else (gone.round, gone.how)
     won = None if village is None else village is not wolf
-    return WonOrLost(outcome.winner.value, outcome.reason.value, won, left)
+    return TranscriptEnd(outcome.winner.value, outcome.reason.value, won, left)

@@ -1,7 +1,8 @@
-"""What players do beyond the rules: social and strategic behaviours, failures, hallucinations.
+"""Detects behaviours of players: social and strategic ones, failures, hallucinations.
 
-Rule-based detectors on the record and on what `text.reading` reads; no model. Each behaviour states its
-source, its definition and its limits (`BEHAVIOURS`). Counts are of what can be seen, never of what was meant.
+The detectors are rules on the record and on the output of `text.reading`; they use no model. Each behaviour
+states its source, its definition and its limits (`BEHAVIOURS`). Counts are of observable acts, not of
+intentions.
 """
 
 from .detection import BEHAVIOURS, UNREASONABLE, DetectedBehaviour, detected_behaviours, unreasonable

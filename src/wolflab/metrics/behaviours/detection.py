@@ -1,4 +1,4 @@
-"""Sightings of a game, and their counts by side."""
+"""Runs all detectors on a game."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
 
 
 By = Literal["words", "vote", "night", "thought"]
-"""In what a behaviour showed: a statement, a ballot, a night's choice, or a private note."""
+"""The kind of act that shows a behaviour: a statement, a ballot, a night action, or a private note."""
 _BY: Mapping[type, By] = {Statement: "words", Ballot: "vote", NightAction: "night", PrivateText: "thought"}
 
 
@@ -51,8 +51,8 @@ _BY: Mapping[type, By] = {Statement: "words", Ballot: "vote", NightAction: "nigh
 class DetectedBehaviour:
     """`seat` showed `behaviour` once.
 
-    at: index in `record.events` of what it did (of a private note: of what the turn led to). ask: the id
-    of that turn. target: whom it concerns, if it concerns one. why: what was seen, in one sentence.
+    at: index of the act in `record.events` (of a private note: of its turn's action). ask: the id of that
+    turn. target: the player concerned, if any. why: the evidence, in one sentence.
     """
 
     behaviour: str
@@ -65,14 +65,14 @@ class DetectedBehaviour:
 
     @property
     def round(self) -> int:
-        """The round in which it happened."""
+        """The round of the act."""
         return int(self.ask.split("/", 1)[0])
 
 
 def detected_behaviours(record: GameRecord | DetectorView) -> tuple[DetectedBehaviour, ...]:
-    """Everything seen in one game, in the order in which it happened.
+    """All behaviours detected in one game, in order.
 
-    One behaviour, seat, act and target is one sighting.
+    A behaviour counts once for each seat, act and target.
     """
     view = DetectorView.of(record)
     first: dict[tuple[object, ...], DetectedBehaviour] = {}
@@ -88,13 +88,13 @@ def detected_behaviours(record: GameRecord | DetectorView) -> tuple[DetectedBeha
 UNREASONABLE = frozenset(
     name for name, behaviour in BEHAVIOURS.items() if behaviour.family in ("failure", "hallucination")
 )
-"""What makes a reply unreasonable by rule (003 §4.4.2)."""
+"""The behaviours that make a reply unreasonable (003 §4.4.2)."""
 
 
 def unreasonable(seen: Iterable[DetectedBehaviour]) -> frozenset[str]:
     """The ids of the asks whose replies showed a failure or a hallucination.
 
-    What only shows in a player's private notes is left out, for nobody else is shown these.
+    Behaviours in private notes are left out, because raters do not see these.
     """
     return frozenset(
         sighting.ask for sighting in seen if sighting.behaviour in UNREASONABLE and sighting.by != "thought"

@@ -1,9 +1,9 @@
-"""A game as the detectors see it: who lived when, what was said and read in it, votes, nights, notes.
+"""A game in the form that detectors need: survivors, statements and their meaning, votes, night actions,
+notes.
 
-Everything that detectors share is worked out once here, from the record alone. A statement is read by
-`text.reading` (claims, reports, accusations …) and by `signs` (deaths, votes, citations, calls …).
-Choices that the rules made in a player's stead (unusable replies) are facts of the game, but nobody's
-behaviour: they are marked as not `meant`.
+It is computed once, from the record alone. A statement is read by `text.reading` (claims, reports,
+accusations …) and by `signs` (deaths, votes, citations, calls …). Stand-ins for unusable replies are facts of
+the game, but no behaviour: they are marked as not `meant`.
 """
 
 from __future__ import annotations
@@ -43,25 +43,24 @@ SideName = Literal["village", "werewolves"]
 SIDES: tuple[SideName, ...] = ("village", "werewolves")
 
 ASKED = {"discussion": "statement", "election": "campaign", "last words": "last-words"}
-"""Where something was said, to the kind of the ask."""
+"""Place of a statement → kind of the ask."""
 NIGHTS = {"looked": "see", "shielded": "protect"}
-"""Signs that tell of a night action, to the kind of a report."""
+"""Kind of a sign of a night action → kind of a report."""
 SAVES = SHIELDS | {"antidote"}
-"""Kinds of night actions that keep a player alive."""
+"""Kinds of night actions that protect a player."""
 SPECIAL = frozenset(name for name, role in ROLES.items() if not role.wolf and not role.plain)
-"""Roles of the village side that have an ability."""
+"""Roles of the village side with an ability."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One public statement that was not silence.
+    """One public statement, not silence.
 
-    unread: it could not be read (it is not English), so that it has no acts and no signs, whatever it says.
-    acts: what `text.reading` finds; reports: what the speaker tells of their own nights, checks without a
-    result included; signs: what `signs` finds, the speaker's seat filled in. public: what all had been told
-    by then. alive: who lived then, and the speaker. spoke_before: who had made a statement by then, at any
-    time. asked_before: who had been asked to speak by then, silence included. asked_today: the same for this
-    round's discussion or election.
+    unread: it could not be read (it is not English), so it has no acts and no signs. acts: from
+    `text.reading`; reports: the speaker's reports of their own nights, including checks without a result;
+    signs: from `signs`, with the speaker's seat filled in. public: the public facts by then. alive: the
+    living, and the speaker. spoke_before: all who had made a statement by then. asked_before: all who had
+    been asked to speak by then. asked_today: the same in this round's discussion or election.
     """
 
     at: int
@@ -82,21 +81,23 @@ class Statement:
 
     @property
     def own(self) -> Iterator[Act]:
-        """The speaker's own acts, not those that are quoted of others."""
+        """The speaker's own acts, without quotations of others."""
         return (act for act in self.acts if act.speaker == self.seat)
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """What the speaker says of their own role."""
+        """The speaker's claims of their own role."""
         return tuple(act for act in self.own if isinstance(act, Claim))
 
     @property
     def roles_claimed(self) -> tuple[str, ...]:
-        """The roles that the speaker claims to be."""
+        """The roles that the speaker claims to have."""
         return tuple(claim.role for claim in self.claims if not claim.denied)
 
     def suspects(self, least: int = 2) -> dict[int, str]:
-        """Whom the speaker accuses (at that strength or more), reports as a Werewolf or wants out: how."""
+        """Player → how the speaker suspects it: accuses it (at that strength or more), reports it as a
+        Werewolf or wants it out.
+        """
         suspects: dict[int, str] = {}
         for act in self.own:
             match act:
@@ -117,7 +118,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Ballot:
-    """One public vote. target: None for none. what: "eliminate" or "elect". meant: not a stand-in's."""
+    """One public vote. target: None for no vote. what: "eliminate" or "elect". meant: it is no stand-in."""
 
     at: int
     ask: str
@@ -130,7 +131,9 @@ class Ballot:
 
 @dataclass(frozen=True, slots=True)
 class NightAction:
-    """One night choice. kind: the ask's. target: for the antidote, whom it saved. meant: not a stand-in's."""
+    """One night action. kind: the ask's. target: of the antidote, the saved player. meant: it is no
+    stand-in.
+    """
 
     at: int
     ask: str
@@ -143,9 +146,9 @@ class NightAction:
 
 @dataclass(frozen=True, slots=True)
 class PrivateText:
-    """A private text: a reflection, a thought, or the beginning of a reply that could not be used.
+    """A private text: a reflection, a thought, or the start of an unusable reply.
 
-    kind: "reflection", "thought" or "mistake". ask_kind: of the ask at which it was written.
+    kind: "reflection", "thought" or "mistake". ask_kind: of the ask.
     """
 
     at: int
@@ -158,9 +161,9 @@ class PrivateText:
 
 
 class Evidence(NamedTuple):
-    """What a player said, voted, did or noted that shows a behaviour.
+    """An act that shows a behaviour.
 
-    why: what was seen, in one sentence. target: whom it concerns, if it concerns one.
+    why: the evidence, in one sentence. target: the player concerned, if any.
     """
 
     act: Statement | Ballot | NightAction | PrivateText
@@ -170,7 +173,7 @@ class Evidence(NamedTuple):
 
 @dataclass(slots=True)
 class DetectorView:
-    """See the module. Sequences are in the order in which things happened; `wolves` are seats."""
+    """See the module. Sequences are in the order of the game; `wolves` are seats."""
 
     record: GameRecord
     names: tuple[str, ...]
@@ -178,18 +181,18 @@ class DetectorView:
     wolves: frozenset[int]
     statements: list[Statement] = field(default_factory=list)
     ballots: list[Ballot] = field(default_factory=list)
-    deeds: list[NightAction] = field(default_factory=list)
+    night_actions: list[NightAction] = field(default_factory=list)
     checks: list[tuple[int, Learned]] = field(default_factory=list)
-    """(round, what was learned)."""
-    debates: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    """Round → who lived when its discussion began."""
+    """(round, result) of each check."""
+    alive_in_discussion: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    """Round → the living at the start of its discussion."""
     silences: set[tuple[int, int, str]] = field(default_factory=set)
-    """(round, seat, where) of those who were asked to speak and said nothing."""
-    musings: list[PrivateText] = field(default_factory=list)
+    """(round, seat, place) of players who were asked to speak and said nothing."""
+    private_texts: list[PrivateText] = field(default_factory=list)
 
     @classmethod
     def of(cls, record: GameRecord | DetectorView) -> DetectorView:
-        """Work one game out, if that is not done yet; a game that did not end is read as far as it goes."""
+        """The view of a record, also of an unfinished one; a view is returned as it is."""
         if isinstance(record, DetectorView):
             return record
         wolves = frozenset(seat for seat, role in enumerate(record.roles) if ROLES[role].wolf)
@@ -201,34 +204,32 @@ class DetectorView:
         """The side of a seat."""
         return "werewolves" if seat in self.wolves else "village"
 
-    def fellows(self, seat: int, other: int) -> bool:
+    def same_side(self, seat: int, other: int) -> bool:
         """Whether two seats are on the same side."""
         return (seat in self.wolves) == (other in self.wolves)
 
     def packmates(self, seat: int, other: int) -> bool:
-        """Whether both seats are Werewolves (one may be the other)."""
+        """Whether both seats are Werewolves (they may be equal)."""
         return seat in self.wolves and other in self.wolves
 
     def name(self, seat: int) -> str:
-        """What a seat is called."""
+        """The name of a seat."""
         return self.names[seat]
 
     @property
     def read_sides(self) -> frozenset[SideName]:
-        """The sides of which enough was read to tell what they showed: no more of their statements are unread
-        than were read.
-        """
+        """The sides of which at least half of the statements could be read."""
         unread = Counter[SideName]()
         for statement in self.statements:
             unread[self.side(statement.seat)] += 1 if statement.unread else -1
         return frozenset(side for side in SIDES if unread[side] <= 0)
 
     def departure(self, seat: int) -> Departure | None:
-        """When and how that seat left the game; None where it did not."""
+        """When and how a seat left the game; None for a survivor."""
         return next((departure for departure in self.record.facts.departures if departure.seat == seat), None)
 
     def left(self, round: int, how: LeftBy) -> tuple[int, ...]:
-        """Who left in that round in that way."""
+        """The seats that left in that round in that way."""
         departures = self.record.facts.departures
         return tuple(
             departure.seat for departure in departures if departure.round == round and departure.how == how
@@ -248,16 +249,16 @@ class DetectorView:
                 yield ballot
 
     def spoke(self, seat: int, round: int) -> bool:
-        """Whether that seat made a statement in that round."""
+        """Whether a seat made a statement in that round."""
         return any(statement.seat == seat and statement.round == round for statement in self.statements)
 
     def silent(self, seat: int, round: int) -> bool:
-        """Whether that seat was asked to speak in that round's discussion and said nothing."""
+        """Whether a seat was asked to speak in that round's discussion and said nothing."""
         return (round, seat, "discussion") in self.silences
 
 
 class _Walk:
-    """One pass over the events, then one over the turns' notes."""
+    """Builds a view: one pass over the events, then one over the turns' notes."""
 
     def __init__(self, view: DetectorView) -> None:
         self.view = view
@@ -295,12 +296,12 @@ class _Walk:
             case Voted():
                 self._voted(at, event)
             case FactEvent() | OfficeEvent() | ClockEvent():
-                pass  # nobody's behaviour; what they say is among the facts
+                pass  # no behaviour of a player
             case _:
                 assert_never(event)
 
     def _ask(self, at: int, kind: str, seat: int) -> str:
-        """The id of the ask whose answer made the event at that index."""
+        """The id of the ask whose answer caused the event at that index."""
         ask = next(turn.ask for turn in reversed(self.asks[kind, seat]) if turn.at <= at)
         self.index[ask] = at
         return ask
@@ -320,14 +321,14 @@ class _Walk:
             target = self.victims.get(event.seat)
         if target is not None:
             meant = ask not in self.stand_ins
-            self.view.deeds.append(NightAction(at, ask, round, event.seat, event.kind, target, meant))
+            self.view.night_actions.append(NightAction(at, ask, round, event.seat, event.kind, target, meant))
 
     def _said(self, at: int, event: Said) -> None:
         view, seat, round, living = self.view, event.seat, self.public.round, self.public.living
         if event.where != self.where:
             self.where, self.asked_today = event.where, frozenset()
         if event.where == "discussion":
-            view.debates.setdefault(round, living)
+            view.alive_in_discussion.setdefault(round, living)
         ask = self._ask(at, ASKED[event.where], seat)
         if event.text:
             unread = not can_be_read(event.text, view.names)
@@ -360,8 +361,8 @@ class _Walk:
                         kind = "reflection"
                     case _:
                         continue
-                musing = PrivateText(at, turn.ask, turn.round, turn.seat, kind, turn.kind, text)
-                self.view.musings.append(musing)
+                private = PrivateText(at, turn.ask, turn.round, turn.seat, kind, turn.kind, text)
+                self.view.private_texts.append(private)
 
 
 def _reports(acts: tuple[Act, ...], signs: tuple[Sign, ...], seat: int) -> tuple[Report, ...]:
@@ -382,7 +383,7 @@ def _reports(acts: tuple[Act, ...], signs: tuple[Sign, ...], seat: int) -> tuple
 
 
 def _with_seat(sign: Sign, seat: int) -> Sign:
-    """A sign with the speaker's seat where it says "I"."""
+    """A sign with the speaker's seat instead of "I"."""
     who, whom = (seat if player == ME else player for player in (sign.who, sign.whom))
     return replace(sign, who=who, whom=whom)
 
@@ -391,9 +392,9 @@ def _with_seat(sign: Sign, seat: int) -> Sign:
 class Behaviour:
     """One kind of behaviour and its detector.
 
-    family: "social" (003 §5), "strategic" (004 App. G), "failure" (004 H.3), "hallucination" (002 Table
-    18, 003 A.4). definition: what counts, in one sentence. limits: what the detector cannot see. find:
-    a game to what shows it; the same act may be seen twice, `detected_behaviours` keeps the first.
+    family: "social" (003 §5), "strategic" (004 App. G), "failure" (004 H.3), "hallucination" (002 Table 18,
+    003 A.4). definition: what counts, in one sentence. limits: what the detector misses. find: yields the
+    evidence in a game; `detected_behaviours` drops duplicates.
     """
 
     name: str

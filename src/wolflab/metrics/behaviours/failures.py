@@ -1,4 +1,4 @@
-"""The failures of 004 H.3: a Werewolf that gives itself away, and own claims that contradict each other."""
+"""The failures of 004 H.3: a Werewolf that exposes itself, and a player that contradicts its own claims."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .detector_view import Behaviour, DetectorView, Evidence, Statement
 
 
 def find_self_exposure(view: DetectorView) -> Iterator[Evidence]:
-    """See `SELF_EXPOSURE`. One sighting a statement."""
+    """See `SELF_EXPOSURE`. Once for each statement."""
     for statement in view.statements:
         if statement.seat in view.wolves and (why := _slip(view, statement)):
             yield Evidence(statement, why)
@@ -39,30 +39,30 @@ def _slip(view: DetectorView, statement: Statement) -> str:
 
 
 @dataclass(slots=True)
-class _Story:
-    """What one player has said of itself so far."""
+class _OwnClaims:
+    """A player's statements about itself so far."""
 
     held: dict[str, int] = field(default_factory=dict)
     """Role claimed or implied → round."""
     denied: dict[str, int] = field(default_factory=dict)
     idle: int | None = None
-    """The round in which it said that it has no ability or did nothing at night."""
+    """The round in which it said that it has no ability or no night action."""
     saw: dict[int, bool] = field(default_factory=dict)
-    """Target → a check told that it is a Werewolf."""
+    """Target → whether its reported check showed a Werewolf."""
 
 
 def find_contradiction(view: DetectorView) -> Iterator[Evidence]:
-    """See `CONTRADICTION`. One sighting a statement, the later one."""
-    stories: dict[int, _Story] = defaultdict(_Story)
+    """See `CONTRADICTION`. Once for each statement, at the later one."""
+    claims: dict[int, _OwnClaims] = defaultdict(_OwnClaims)
     for statement in view.statements:
-        story = stories[statement.seat]
-        if why := _against(view, story, statement):
+        own = claims[statement.seat]
+        if why := _against(view, own, statement):
             yield Evidence(statement, why)
-        _remember(view, story, statement)
+        _remember(view, own, statement)
 
 
 def _implied(view: DetectorView, statement: Statement) -> set[str]:
-    """Roles that the told night actions imply, where that is beyond doubt."""
+    """The roles that reported night actions imply, if that is certain."""
     implied = set()
     count = view.record.ruleset.count
     for report in statement.reports:
@@ -79,44 +79,44 @@ def _implied(view: DetectorView, statement: Statement) -> set[str]:
     return implied
 
 
-def _against(view: DetectorView, story: _Story, statement: Statement) -> str:
+def _against(view: DetectorView, own: _OwnClaims, statement: Statement) -> str:
     held = set(statement.roles_claimed)
     if len(held) > 1:
         return f"claims to be a {' and a '.join(sorted(held))} at once"
     for role in sorted(held or _implied(view, statement)):
-        for before, round in story.held.items():
+        for before, round in own.held.items():
             if before != role:
                 return f"is the {role} now, and was the {before} in round {round}"
-        if role in story.denied:
-            return f"is the {role} now, which it denied in round {story.denied[role]}"
-        if story.idle is not None and ROLES[role].nightly:
-            return f"is the {role} now, and had nothing to do at night in round {story.idle}"
+        if role in own.denied:
+            return f"is the {role} now, which it denied in round {own.denied[role]}"
+        if own.idle is not None and ROLES[role].nightly:
+            return f"is the {role} now, and had nothing to do at night in round {own.idle}"
     for claim in statement.claims:
-        if claim.denied and claim.role in story.held:
-            return f"is not the {claim.role} now, and was in round {story.held[claim.role]}"
+        if claim.denied and claim.role in own.held:
+            return f"is not the {claim.role} now, and was in round {own.held[claim.role]}"
     if any(statement.signs_of_kind("idle")):
-        nightly = [role for role in (*story.held, *sorted(held)) if ROLES[role].nightly]
+        nightly = [role for role in (*own.held, *sorted(held)) if ROLES[role].nightly]
         if nightly:
             return f"has nothing to tell of the night, and claims to be the {nightly[0]}"
     for report in statement.reports:
         is_wolf = report.what == WEREWOLF
-        if report.kind == "see" and report.what and story.saw.get(report.target, is_wolf) != is_wolf:
+        if report.kind == "see" and report.what and own.saw.get(report.target, is_wolf) != is_wolf:
             return f"tells the check of {view.name(report.target)} another way than before"
     return ""
 
 
-def _remember(view: DetectorView, story: _Story, statement: Statement) -> None:
+def _remember(view: DetectorView, own: _OwnClaims, statement: Statement) -> None:
     held = set(statement.roles_claimed)
     for role in sorted(held or _implied(view, statement)):
-        story.held.setdefault(role, statement.round)
+        own.held.setdefault(role, statement.round)
     for claim in statement.claims:
         if claim.denied:
-            story.denied.setdefault(claim.role, statement.round)
-    if any(statement.signs_of_kind("idle")) and story.idle is None:
-        story.idle = statement.round
+            own.denied.setdefault(claim.role, statement.round)
+    if any(statement.signs_of_kind("idle")) and own.idle is None:
+        own.idle = statement.round
     for report in statement.reports:
         if report.kind == "see" and report.what:
-            story.saw.setdefault(report.target, report.what == WEREWOLF)
+            own.saw.setdefault(report.target, report.what == WEREWOLF)
 
 
 SELF_EXPOSURE = Behaviour(

@@ -1,8 +1,8 @@
-"""Hallucinations: what cannot be so in this game, by its rules or by its record (002 Table 18, 003 A.4).
+"""Hallucinations: statements that are impossible by the game's rules or its record (002 Table 18, 003 A.4).
 
-Lying about one's role, and facts made up to accuse somebody whose side one knows, are camouflage and no
-hallucination (003 A.4): see `truth.is_deliberate`. Errors about the order of the game (talk at night, words
-not yet spoken, days and players mixed up) deceive nobody and count for everyone, as 002 counts them.
+Lies about one's role, and facts invented to accuse a player whose side one knows, are camouflage and no
+hallucination (003 A.4): see `truth.is_deliberate`. Errors about the order of the game (talk at night, future
+statements, wrong days and players) count for all players, as in 002.
 """
 
 from __future__ import annotations
@@ -93,17 +93,17 @@ def _persons(view: DetectorView, statement: Statement) -> Iterator[tuple[str, in
 
 
 def find_impossible_abilities(view: DetectorView) -> Iterator[Evidence]:
-    """See `IMPOSSIBLE_ABILITY`. One sighting a statement or private text."""
+    """See `IMPOSSIBLE_ABILITY`. Once for each statement or private text."""
     for statement in view.statements:
         if why := _claimed(view, statement) or _too_much(view, statement):
             yield Evidence(statement, why)
-    for musing in view.musings:
-        if why := _wrong_verb(musing) if musing.kind == "mistake" else _thinks(view, musing):
-            yield Evidence(musing, why)
+    for private in view.private_texts:
+        if why := _wrong_verb(private) if private.kind == "mistake" else _thinks(view, private):
+            yield Evidence(private, why)
 
 
 def _claimed(view: DetectorView, statement: Statement) -> str:
-    """Told nights against the role that the same statement claims."""
+    """A reported night action that does not fit the role claimed in the same statement."""
     roles = set(statement.roles_claimed)
     for role in sorted(roles):
         if not view.record.ruleset.count(role):
@@ -115,7 +115,7 @@ def _claimed(view: DetectorView, statement: Statement) -> str:
 
 
 def _too_much(view: DetectorView, statement: Statement) -> str:
-    """More night actions than there were nights, or more told by a check than it shows."""
+    """More night actions than nights, or a check that reports more than it can show."""
     ruleset = view.record.ruleset
     for kind in HOLDERS:
         targets = {report.target for report in statement.reports if report.kind == kind}
@@ -134,17 +134,17 @@ _ACTED = re.compile(r"check|verif|inspect|investigat|protect|guarded|saved|poiso
 _SCHEMES = re.compile(r"\b(?:claim|pretend|pose|lie|bluff|say that|tell them|convince)", re.IGNORECASE)
 
 
-def _thinks(view: DetectorView, musing: PrivateText) -> str:
-    """A village player that in private tells of a night action that its own role does not have.
+def _thinks(view: DetectorView, private: PrivateText) -> str:
+    """A private text of a village player with a night action that its role does not have.
 
-    In private there is nobody to deceive; but a Werewolf's plans speak as the role that it will play.
+    Private texts deceive nobody; but a Werewolf's plans may use the role that it will pretend to have.
     """
-    own = view.roles[musing.seat]
-    if musing.seat in view.wolves or not _ACTED.search(musing.text) or _SCHEMES.search(musing.text):
+    own = view.roles[private.seat]
+    if private.seat in view.wolves or not _ACTED.search(private.text) or _SCHEMES.search(private.text):
         return ""
-    for act in read(musing.text, view.names, musing.seat):
+    for act in read(private.text, view.names, private.seat):
         kind = getattr(act, "kind", "")
-        if kind and act.speaker == musing.seat and own not in HOLDERS[kind]:
+        if kind and act.speaker == private.seat and own not in HOLDERS[kind]:
             return f"thinks of a night action that a {own} does not have ({kind})"
     return ""
 
@@ -162,12 +162,12 @@ _CHOICE = re.compile(
 )
 
 
-def _wrong_verb(musing: PrivateText) -> str:
-    """A reply to a night question that chooses another role's action (003 A.4, second example)."""
-    asked = "protect" if musing.ask_kind in SHIELDS else musing.ask_kind
+def _wrong_verb(private: PrivateText) -> str:
+    """A reply at night that chooses another role's action (003 A.4, second example)."""
+    asked = "protect" if private.ask_kind in SHIELDS else private.ask_kind
     if asked not in _VERBS or asked not in DUTIES:
         return ""
-    text = musing.text.lower()
+    text = private.text.lower()
     if _VERBS[asked].search(text):
         return ""
     for match in _CHOICE.finditer(text):

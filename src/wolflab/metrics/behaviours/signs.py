@@ -1,9 +1,9 @@
-"""What detectors need to know of a sentence beyond `text.reading`: who is said to have died, voted, spoken.
+"""Finds signs in sentences in addition to `text.reading`: who is said to have died, voted, spoken.
 
-`text.reading` finds what a speaker claims, reports, accuses and proposes. Here are the words around that:
-deaths and votes told as facts, others' words and silence cited, times ("yesterday", "night 3"), talk at
-night, the pack's own words, calls to act. Pure: sentences in, signs out, no game; whether a sign is true
-is the detectors' affair. Questions and conditions tell no facts; a call may be a question.
+`text.reading` finds claims, reports, accusations and proposals. This module finds deaths and votes stated as
+facts, citations of others' words and silence, times ("yesterday", "night 3"), talk at night, words of the
+pack, and calls to act. It is pure: sentences in, signs out, without a game; detectors check whether a sign is
+true. Questions and conditions state no facts; a call may be a question.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from ...text.reading import CONDITION, NAMED, SENTENCE, Suggestion, normal, read
 from . import wording as w
 
 ME = -1
-"""Stands for the speaker until a statement fills their seat in."""
+"""Stands for the speaker until the statement's seat is filled in."""
 NOBODY = -2
-"""No player, or nobody in particular."""
+"""No player, or no particular one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """One thing that a sentence says.
+    """One piece of content of a sentence.
 
-    kind: "died" (whom, or nobody died; what: "night", "vote" or ""), "voted" (who, whom), "cites" (who;
-    what: "words", "silence" as a thing at hand, "quiet" in the past, "mute" for a flat "said nothing"),
-    "night talk" (who), "dated" (what: "day", "night" or "vote"), "treats" (whom, as one who lives; what: the
-    verb), "stance" (whom, by what one does to others), "with me" (whom), "stranger" (what: a name of nobody
-    at the table), "looked", "shielded" (whom, at night), "pack", "mate" (whom), "kill" (whom or nobody),
-    "idle", "villagers", "sheriff" (whom), "call" (whom or nobody; what: "vote", "speak", "follow" or a role).
-    when: "", "today", "yesterday", "last night", or "day 2" / "night 2".
+    kind: "died" (whom, or nobody died; what: "night", "vote" or ""), "voted" (who, whom), "cites" (who; what:
+    "words", "silence" in the present, "quiet" in the past, "mute" for "said nothing"), "night talk" (who),
+    "dated" (what: "day", "night" or "vote"), "treats" (whom, as alive; what: the verb), "stance" (whom, by an
+    act towards another player), "with me" (whom), "stranger" (what: the name of no player), "looked",
+    "shielded" (whom, at night), "pack", "mate" (whom), "kill" (whom or nobody), "idle", "villagers",
+    "sheriff" (whom), "call" (whom or nobody; what: "vote", "speak", "follow" or a role). when: "", "today",
+    "yesterday", "last night", or "day 2" / "night 2".
     """
 
     kind: str
@@ -45,7 +45,7 @@ class Sign:
 
 @lru_cache(1 << 14)
 def signs_of(text: str, names: tuple[str, ...]) -> tuple[Sign, ...]:
-    """Everything found in a statement, sentence by sentence, without repetition."""
+    """All signs in a statement, in order, without duplicates."""
     sentences = SENTENCE.findall(text.replace("’", "'").replace("‘", "'"))
     return tuple(dict.fromkeys(sign for raw in sentences for sign in _signs_of_sentence(raw, names)))
 
@@ -65,7 +65,7 @@ def _signs_of_sentence(raw: str, names: tuple[str, ...]) -> tuple[Sign, ...]:
 
 
 def time_told(text: str, match: re.Match[str]) -> str:
-    """The time told for what a match found: in its clause, else at the sentence's opening."""
+    """The time of a match: in its clause, else at the start of the sentence."""
     start, end = match.span()
     left = max(text.rfind(stop, 0, start) for stop in w.STOPS)
     rights = [at for at in (text.find(stop, end) for stop in w.STOPS) if at >= 0]
@@ -77,7 +77,7 @@ def time_told(text: str, match: re.Match[str]) -> str:
 
 
 def _dated(time: re.Match[str]) -> str:
-    """ "day 2" or "night 2" where a time names its number, else nothing."""
+    """ "day 2" or "night 2" for a time with a number, else ""."""
     number, unit = time["number"] or time["which"], time["unit"] or time["of"]
     return f"{unit} {w.NUMBERS.get(number, number)}" if number else ""
 
@@ -87,7 +87,7 @@ def _people(who: str) -> tuple[int, ...]:
 
 
 def _facts(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """What is told as a fact by the speaker: not wished, feared, quoted or denied."""
+    """Matches that the speaker states as facts: not wished, feared, quoted or denied."""
     return (match for match in pattern.finditer(text) if _factual(text, match))
 
 

@@ -18,14 +18,14 @@ from .detector_view import (
 from .truth import HOLDERS, falsehoods, is_deliberate
 
 TRUSTING = 2
-"""Strength of a defence that is trust; 1 is a hint ("might be innocent")."""
+"""The least strength of a defence that counts as trust; 1 is a hint ("might be innocent")."""
 
 
 # -- trust ----------------------------------------------------------------------------------------
 
 
 def trust_in_words(view: DetectorView, statement: Statement) -> dict[int, str]:
-    """Whom a statement exhibits trust in, and how (003 A.3): vouching, or agreement with substance."""
+    """Player → how a statement shows trust in it (003 A.3): vouching, or agreement with substance."""
     trusted: dict[int, str] = {}
     for act in statement.own:
         match act:
@@ -41,7 +41,7 @@ def trust_in_words(view: DetectorView, statement: Statement) -> dict[int, str]:
 
 
 def _with_substance(view: DetectorView, statement: Statement, whom: int) -> bool:
-    """Whether the speaker also suspects, or vouches for, somebody of whom `whom` had said the same."""
+    """Whether the speaker also suspects, or vouches for, a player of whom `whom` had said the same."""
     suspects = set(statement.suspects())
     backed = {act.target for act in statement.own if isinstance(act, Defence)} - {whom}
     for earlier in view.before(statement.at):
@@ -53,13 +53,15 @@ def _with_substance(view: DetectorView, statement: Statement, whom: int) -> bool
     return False
 
 
-def trust_in_thought(view: DetectorView, musing: PrivateText) -> dict[int, str]:
-    """Whom a reflection exhibits trust in. A Werewolf who knows that others are none does not trust them."""
+def trust_in_thought(view: DetectorView, private: PrivateText) -> dict[int, str]:
+    """Player → how a reflection shows trust in it. A Werewolf that knows the sides does not trust the
+    village.
+    """
     trusted: dict[int, str] = {}
-    for act in read(musing.text, view.names, musing.seat):
-        if not isinstance(act, Defence) or act.speaker != musing.seat or act.strength < TRUSTING:
+    for act in read(private.text, view.names, private.seat):
+        if not isinstance(act, Defence) or act.speaker != private.seat or act.strength < TRUSTING:
             continue
-        if musing.seat not in view.wolves or act.target in view.wolves:
+        if private.seat not in view.wolves or act.target in view.wolves:
             trusted.setdefault(act.target, "trusts, in private,")
     return trusted
 
@@ -72,23 +74,25 @@ def find_trust(view: DetectorView) -> Iterator[Evidence]:
         own = view.roles[statement.seat]
         if statement.where == "discussion" and own in SPECIAL and own in statement.roles_claimed:
             yield Evidence(statement, f"uncovers its role to all: {own}")
-    for musing in view.musings:
-        if musing.kind == "reflection":
-            for target, how in trust_in_thought(view, musing).items():
-                yield Evidence(musing, f"{how} {view.name(target)}", target)
-    for deed in view.deeds:
-        if deed.meant and deed.kind in SAVES and shields_trusted(view, deed):
-            yield Evidence(deed, f"shields {view.name(deed.target)}", deed.target)
+    for private in view.private_texts:
+        if private.kind == "reflection":
+            for target, how in trust_in_thought(view, private).items():
+                yield Evidence(private, f"{how} {view.name(target)}", target)
+    for action in view.night_actions:
+        if action.meant and action.kind in SAVES and shields_trusted(view, action):
+            yield Evidence(action, f"shields {view.name(action.target)}", action.target)
 
 
-def shields_trusted(view: DetectorView, deed: NightAction) -> bool:
-    """Whether a shield went to another who had claimed a special role, or for whom the shielder vouched."""
-    if deed.target == deed.seat:
+def shields_trusted(view: DetectorView, action: NightAction) -> bool:
+    """Whether a shield protects another player that had claimed a special role, or for whom the shielder had
+    vouched.
+    """
+    if action.target == action.seat:
         return False
-    for statement in view.before(deed.at):
-        if statement.seat == deed.target and not SPECIAL.isdisjoint(statement.roles_claimed):
+    for statement in view.before(action.at):
+        if statement.seat == action.target and not SPECIAL.isdisjoint(statement.roles_claimed):
             return True
-        if statement.seat == deed.seat and deed.target in trust_in_words(view, statement):
+        if statement.seat == action.seat and action.target in trust_in_words(view, statement):
             return True
     return False
 
@@ -110,31 +114,32 @@ def find_confrontation(view: DetectorView) -> Iterator[Evidence]:
         cast = ballot.what == "eliminate" and ballot.meant
         if cast and against is not None and not view.packmates(ballot.seat, against):
             yield Evidence(ballot, f"votes against {view.name(against)}", against)
-    for deed in view.deeds:
-        if not deed.meant:
+    for action in view.night_actions:
+        if not action.meant:
             continue
-        name = view.name(deed.target)
-        if deed.kind in ("kill", "poison") and not view.packmates(deed.seat, deed.target):
-            yield Evidence(deed, f"attacks {name} ({deed.kind})", deed.target)
-        elif deed.kind in SAVES and _under_attack(view, deed):
-            yield Evidence(deed, f"defends {name} ({deed.kind})", deed.target)
+        name = view.name(action.target)
+        if action.kind in ("kill", "poison") and not view.packmates(action.seat, action.target):
+            yield Evidence(action, f"attacks {name} ({action.kind})", action.target)
+        elif action.kind in SAVES and _under_attack(view, action):
+            yield Evidence(action, f"defends {name} ({action.kind})", action.target)
 
 
-def _under_attack(view: DetectorView, deed: NightAction) -> bool:
-    """Whether a shield answers an attack: on oneself, on tonight's victim, or on somebody accused or voted
-    against by day."""
-    if deed.target == deed.seat or deed.kind == "antidote":
+def _under_attack(view: DetectorView, action: NightAction) -> bool:
+    """Whether a shield answers an attack: on oneself, on tonight's victim, or on a player accused or voted
+    against by day.
+    """
+    if action.target == action.seat or action.kind == "antidote":
         return True
-    if any(deed.target in statement.suspects() for statement in view.before(deed.at)):
+    if any(action.target in statement.suspects() for statement in view.before(action.at)):
         return True
-    return any(True for _ in view.votes_against(deed.target, deed.at))
+    return any(True for _ in view.votes_against(action.target, action.at))
 
 
 # -- camouflage -----------------------------------------------------------------------------------
 
 
 def find_camouflage(view: DetectorView) -> Iterator[Evidence]:
-    """See `CAMOUFLAGE`. Once a statement, however many lies it holds."""
+    """See `CAMOUFLAGE`. Once for each statement."""
     invented: dict[int, str] = {}
     for statement, why, target in falsehoods(view):
         if is_deliberate(view, statement, target):
@@ -164,7 +169,7 @@ def _disguise(view: DetectorView, statement: Statement) -> str:
 
 
 def _heard_at_night(view: DetectorView, statement: Statement) -> str:
-    """Night talk made up to accuse somebody whom the speaker has seen through (003 §5.3)."""
+    """Talk at night invented to accuse a player whose side the speaker knows (003 §5.3)."""
     for sign in statement.signs_of_kind("night talk"):
         if sign.who >= 0 and is_deliberate(view, statement, sign.who):
             return f"makes up what {view.name(sign.who)} did at night, to accuse"

@@ -25,7 +25,7 @@ def find_concealment(view: DetectorView) -> Iterator[Evidence]:
         elif own in SPECIAL:
             revealed = any(own in HOLDERS[report.kind] for report in statement.reports)
             if revealed or own in statement.roles_claimed or statement.unread:
-                out.add(statement.seat)  # what was not read may have uncovered it
+                out.add(statement.seat)  # an unread statement may have revealed it
             elif statement.seat not in out and statement.where == "discussion":
                 yield Evidence(statement, f"speaks without uncovering that it is the {own}")
     for ballot in view.ballots:
@@ -46,18 +46,18 @@ def _plain_face(statement: Statement) -> bool:
 
 def find_cooperation(view: DetectorView) -> Iterator[Evidence]:
     """See `COOPERATION`."""
-    for deed in view.deeds:
-        shields = deed.kind in SAVES and view.fellows(deed.seat, deed.target)
-        if shields and deed.meant and shields_trusted(view, deed):
-            why = f"shields its fellow {view.name(deed.target)}"
-            yield Evidence(deed, why, deed.target)
+    for action in view.night_actions:
+        shields = action.kind in SAVES and view.same_side(action.seat, action.target)
+        if shields and action.meant and shields_trusted(view, action):
+            why = f"shields its fellow {view.name(action.target)}"
+            yield Evidence(action, why, action.target)
     yield from _pack_talk(view)
     for ballots in _ballots_by_round(view).values():
         yield from _votes_together(view, ballots)
 
 
 def _pack_talk(view: DetectorView) -> Iterator[Evidence]:
-    """A Werewolf defends its pack in words, or casts suspicion where a packmate had."""
+    """A Werewolf defends its pack in words, or joins a packmate's accusation."""
     cast: dict[int, dict[int, int]] = defaultdict(dict)
     for statement in view.statements:
         if statement.seat not in view.wolves:
@@ -84,7 +84,9 @@ def _ballots_by_round(view: DetectorView) -> dict[int, list[Ballot]]:
 
 
 def _votes_together(view: DetectorView, ballots: list[Ballot]) -> Iterator[Evidence]:
-    """The pack votes as one against an outsider; the village votes for a Werewolf that one of them named."""
+    """The pack votes together against an outsider; the village votes for a Werewolf that one of them had
+    accused.
+    """
     for ballot in ballots:
         target = ballot.target
         assert target is not None
@@ -115,7 +117,7 @@ def _votes_together(view: DetectorView, ballots: list[Ballot]) -> Iterator[Evide
 
 
 def find_bluffing(view: DetectorView) -> Iterator[Evidence]:
-    """See `BLUFFING`. One sighting a statement."""
+    """See `BLUFFING`. Once for each statement."""
     for statement in view.statements:
         own = view.roles[statement.seat]
         claimed = [role for role in statement.roles_claimed if role != own and role in SPECIAL]
@@ -153,7 +155,7 @@ def find_sacrificing(view: DetectorView) -> Iterator[Evidence]:
 
 
 def _suspected(view: DetectorView, wolf: int, at: int) -> bool:
-    """Whether somebody outside the pack had accused that Werewolf, or voted against it, by then."""
+    """Whether a player outside the pack had accused that Werewolf, or voted against it, by then."""
     outside = (statement for statement in view.before(at) if statement.seat not in view.wolves)
     if any(wolf in statement.suspects(1) for statement in outside):
         return True

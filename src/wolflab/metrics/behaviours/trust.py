@@ -1,4 +1,4 @@
-"""The Trust Relationship Tables of 003 §5.1 and Fig. 5: who exhibits trust in whom, day by day."""
+"""The Trust Relationship Tables of 003 §5.1 and Fig. 5: who shows trust in whom, by day."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ SeatPair = tuple[int, int]
 class TrustTable:
     """One day's table T.
 
-    trusts: players × players, `trusts[i][j]`: i's statements (or reflections) of that day exhibit trust in
-    j. alive: who lived in that day's discussion. established: true now and not the day before; dissolved:
-    true the day before and not now, of pairs that both still live. reciprocal: (i, j) with i < j, both ways.
+    trusts: players × players, `trusts[i][j]`: i's statements (or reflections) of that day show trust in j.
+    alive: the living in that day's discussion. established: true now and not the day before; dissolved: true
+    the day before and not now, of pairs that both still live. reciprocal: (i, j) with i < j, in both
+    directions.
     """
 
     day: int
@@ -43,17 +44,17 @@ class TrustTable:
 
 
 def trust_tables(record: GameRecord | DetectorView) -> tuple[TrustTable, ...]:
-    """One table for each day on which anybody was asked to speak, in order.
+    """One table for each day with a discussion, in order.
 
-    Of responses and reflections, as 003 reads them: a day's reflections include those of the night before
-    it. Both of a pair must live on that day.
+    Trust is read from responses and reflections, as in 003: a day's reflections include those of the night
+    before. Both players of a pair must live on that day.
     """
     view = DetectorView.of(record)
     shown = _shown(view)
     seats = range(len(view.roles))
     tables = []
     before: frozenset[SeatPair] = frozenset()
-    for day, alive in view.debates.items():
+    for day, alive in view.alive_in_discussion.items():
         pairs = frozenset((i, j) for i, j in shown[day] if i in alive and j in alive)
         tables.append(
             TrustTable(
@@ -76,8 +77,8 @@ def _shown(view: DetectorView) -> dict[int, set[SeatPair]]:
     for statement in view.statements:
         trusted = trust_in_words(view, statement)
         shown[statement.round] |= {(statement.seat, target) for target in trusted if target != statement.seat}
-    for musing in view.musings:
-        if musing.kind == "reflection":
-            trusted = trust_in_thought(view, musing)
-            shown[musing.round] |= {(musing.seat, target) for target in trusted if target != musing.seat}
+    for private in view.private_texts:
+        if private.kind == "reflection":
+            trusted = trust_in_thought(view, private)
+            shown[private.round] |= {(private.seat, target) for target in trusted if target != private.seat}
     return shown

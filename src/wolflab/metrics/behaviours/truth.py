@@ -1,7 +1,7 @@
-"""What is said against what the record holds: deaths, votes, words, checks and offices that were not.
+"""Compares statements with the record: deaths, votes, words, checks and offices that are false.
 
-Pure functions of a `DetectorView`. They find falsehoods; whether one is a slip (a hallucination) or a lie
-told to accuse (camouflage, 003 A.4) is decided by `is_deliberate`.
+Pure functions of a `DetectorView`. They find falsehoods; `is_deliberate` decides whether one is an error (a
+hallucination) or a lie to accuse (camouflage, 003 A.4).
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ HOLDERS = {
     "antidote": frozenset({"Witch"}),
     "poison": frozenset({"Witch"}),
 }
-"""What a report tells of, to the roles that can do it ("saved" may be a Witch's word)."""
+"""Kind of a report → the roles that can do it ("saved" may be a Witch's word)."""
 CLAIMS_A_ROLE = re.compile(
     r"\b(?:claim|sa(?:id|y)|reveal|told|tell|announc|declar|came out|com(?:e|ing) out|introduc|admit|confess|"
     r"present|insist|assert|call)",
     re.IGNORECASE,
 )
 Falsehood = tuple[str, int | None]
-"""One thing said that the record does not bear out: why, and whom it is about."""
+"""A falsehood: (why, the player that it is about)."""
 
 
 def round_meant(when: str, round: int) -> int | None:
-    """The round that a sign's time speaks of, said in `round`; None where no time was told."""
+    """The round of a sign's time, for a statement in `round`; None without a time."""
     match when.split():
         case ["yesterday"]:
             return round - 1
@@ -45,9 +45,9 @@ def round_meant(when: str, round: int) -> int | None:
 
 
 def is_deliberate(view: DetectorView, statement: Statement, target: int | None) -> bool:
-    """Whether a falsehood about `target` was told to accuse somebody whose side the speaker knows.
+    """Whether a falsehood about `target` was told to accuse a player whose side the speaker knows.
 
-    Then it is no slip (003 A.4). A Werewolf knows who is none; a Seer knows whom it has found out.
+    Then it is no error (003 A.4). A Werewolf knows the sides; a Seer knows those it has checked.
     """
     if target is None or target not in statement.suspects(least=1):
         return False
@@ -57,7 +57,7 @@ def is_deliberate(view: DetectorView, statement: Statement, target: int | None) 
 
 
 def _checks_of(view: DetectorView, statement: Statement, target: int) -> list[str]:
-    """What the speaker had learned of a player by that round."""
+    """The speaker's results of checks of a player by that round."""
     return [
         learned.what
         for round, learned in view.checks
@@ -66,7 +66,7 @@ def _checks_of(view: DetectorView, statement: Statement, target: int) -> list[st
 
 
 def falsehoods(view: DetectorView) -> Iterator[tuple[Statement, str, int | None]]:
-    """Everything said that contradicts the record, statement by statement, with why and whom it is about."""
+    """(statement, why, player concerned) of everything said that contradicts the record."""
     for statement in view.statements:
         for check in CHECKS:
             for why, target in check(view, statement):
@@ -74,7 +74,7 @@ def falsehoods(view: DetectorView) -> Iterator[tuple[Statement, str, int | None]
 
 
 def _dead(view: DetectorView, statement: Statement) -> Iterator[Falsehood]:
-    """A dead player spoken of as alive."""
+    """Dead players spoken of as alive."""
     for sign in statement.signs:
         if sign.kind in ("treats", "call") or (sign.kind == "cites" and sign.what == "silence"):
             about = sign.who if sign.kind == "cites" else sign.whom
@@ -98,21 +98,21 @@ def _how_left(how: LeftBy) -> str:
 
 
 def _deaths(view: DetectorView, statement: Statement) -> Iterator[Falsehood]:
-    """Deaths that did not happen, or not so, and nights called peaceful that were not."""
+    """Deaths that did not happen, or happened differently, and nights wrongly called peaceful."""
     for sign in statement.signs_of_kind("died"):
         if sign.whom == NOBODY:
             yield from _nobody(view, statement, sign)
             continue
         name = view.name(sign.whom)
         if sign.whom in statement.alive:
-            if sign.whom != statement.seat:  # in last words one may speak of oneself as gone
+            if sign.whom != statement.seat:  # in last words a player may speak of itself as dead
                 yield f"says that {name} is dead, who lives", sign.whom
             continue
         departure = statement.public.left(sign.whom)
         assert departure is not None
         if sign.what == "vote" and departure.how != "vote":
             yield f"says that {name} was voted out, who {_how_left(departure.how)}", sign.whom
-        # A dying player's shot at dawn is of last night too.
+        # A dying player's shot at dawn belongs to last night too.
         last_night = departure.round == statement.round and departure.how != "vote"
         if sign.when == "last night" and sign.what != "vote" and not last_night:
             yield f"says that {name} died last night, who was gone before", sign.whom
@@ -154,7 +154,7 @@ def _votes(view: DetectorView, statement: Statement) -> Iterator[Falsehood]:
 
 
 def _mute(view: DetectorView, statement: Statement) -> Iterator[Falsehood]:
-    """Players said to have been silent who had spoken."""
+    """Players called silent who had spoken."""
     for sign in statement.signs_of_kind("cites"):
         if sign.what != "mute" or sign.who == NOBODY:
             continue
@@ -169,8 +169,9 @@ def _mute(view: DetectorView, statement: Statement) -> Iterator[Falsehood]:
 
 
 def _quotes(view: DetectorView, statement: Statement) -> Iterator[Falsehood]:
-    """Words put into a player's mouth who never said the like. Who has not spoken at all is not judged here,
-    unless silent or dead (else it is a citation of what is yet to come)."""
+    """Quotations of players who never said anything similar. A player who has not spoken yet counts only if
+    it was silent or is dead (otherwise it is a citation of the future).
+    """
     yet_to_speak = statement.alive - statement.spoke_before - statement.asked_before
     for act in statement.acts:
         quoted = act.speaker
@@ -185,7 +186,7 @@ def _quotes(view: DetectorView, statement: Statement) -> Iterator[Falsehood]:
 
 
 def seats_cited(statement: Statement) -> set[int]:
-    """Whose words a statement cites or agrees with."""
+    """The seats whose words a statement cites or agrees with."""
     cites = statement.signs_of_kind("cites")
     seats = {sign.who for sign in cites if sign.what == "words" and sign.when != "last night"}
     seats |= {act.target for act in statement.own if isinstance(act, Agreement)}
@@ -205,8 +206,8 @@ def _words_of(act: Act) -> str:
 
 
 def _uttered(view: DetectorView, statement: Statement, act: Act) -> bool:
-    """Whether the quoted player said anything like that before: the role's word, or the name, is enough. What
-    was not read may have said it.
+    """Whether the quoted player said anything similar before: the role's word, or the name, is enough. An
+    unread statement counts as similar.
     """
     earlier = [uttered for uttered in view.before(statement.at) if uttered.seat == act.speaker]
     if any(uttered.unread for uttered in earlier):
@@ -236,7 +237,7 @@ def _uttered(view: DetectorView, statement: Statement, act: Act) -> bool:
 
 
 def _reports(view: DetectorView, statement: Statement) -> Iterator[Falsehood]:
-    """Night results told by those who truly have that ability, but that they did not get."""
+    """False night results reported by players who have that ability."""
     own = view.roles[statement.seat]
     if any(role != own for role in statement.roles_claimed):
         return  # speaking as somebody else is camouflage
@@ -247,9 +248,9 @@ def _reports(view: DetectorView, statement: Statement) -> Iterator[Falsehood]:
         if report.kind != "see":
             kinds = {"poison"} if report.kind == "poison" else SAVES
             taken = any(
-                deed.seat == statement.seat and deed.kind in kinds and deed.target == report.target
-                for deed in view.deeds
-                if deed.round <= statement.round
+                action.seat == statement.seat and action.kind in kinds and action.target == report.target
+                for action in view.night_actions
+                if action.round <= statement.round
             )
             if not taken:
                 yield f"tells of a night action on {name} that was not taken ({report.kind})", report.target
@@ -270,7 +271,7 @@ def _agrees(reported: str, learned: str) -> bool:
 
 
 def _offices(view: DetectorView, statement: Statement) -> Iterator[Falsehood]:
-    """A Sheriff who never was, and roles other than those revealed."""
+    """Players wrongly called Sheriff, and roles that differ from the revealed ones."""
     if statement.where != "election":
         for sign in statement.signs_of_kind("sheriff"):
             sheriff = statement.seat if sign.whom < 0 else sign.whom

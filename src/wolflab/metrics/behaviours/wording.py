@@ -1,7 +1,7 @@
-"""The patterns of `signs`: words and nothing that uses them.
+"""The regular expressions of `signs`.
 
-Written for normalised sentences (`text.reading.tokens.normal`): lower case, a player's name as ``@`` and
-the seat. Repeated fillers are possessive, so that hostile text costs no more than any other.
+They are for normalised sentences (`text.reading.tokens.normal`): lower case, a player's name as ``@`` and the
+seat. Repeated fillers are possessive, so that hostile text takes no more time than other text.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from ...text.reading import MANY, ROLE
 
 STOPS = (",", ";", "~", " but ", " while ", " and then ")
-"""Where a clause ends, for finding the time that belongs to it."""
+"""Ends of a clause, for finding its time."""
 
 NUMBERS = {
     word: str(number)
@@ -38,7 +38,7 @@ FILL = (
     r"deliberately|suddenly|really|personally|later|first|again|actually|definitely|now|yesterday|today|"
     r"earlier|did indeed))*)"
 )
-"""What may stand between a subject and its verb without changing that it happened."""
+"""Fillers between a subject and its verb that keep a sentence a fact."""
 
 UNREAL = re.compile(
     r"\b(?:whether|unless|suppose|imagine|as if|as though|hop(?:e|es|ing)|wish|afraid|fear|worried|until|"
@@ -46,7 +46,7 @@ UNREAL = re.compile(
     r"never|why|who|want(?:s|ed)?|expect(?:s|ed)?|going to|nearly|almost|pretend\w*|guess|maybe|perhaps|"
     r"probably|presumably|likely|accus\w+|suspect\w*|call(?:s|ed))\b"
 )
-"""Before a fact: it is not told as one."""
+"""Words before a fact that make it none."""
 
 # -- deaths ---------------------------------------------------------------------------------------
 
@@ -54,7 +54,7 @@ _NIGHTLY = ("killed", "murdered", "attacked and killed", "found dead", "died", "
 _VOTED = ("voted out", "lynched", "executed", "exiled", "hanged", "banished", "voted off")
 _EITHER = ("eliminated", "dead", "did not survive", "taken from us", "lost")
 HOW = {**dict.fromkeys(_VOTED, "vote"), **dict.fromkeys(_NIGHTLY, "night")}
-"""A word for dying to how; words for either are absent."""
+"""Word for dying → how; ambiguous words are absent."""
 DIED = re.compile(
     rf"(?P<who>{MANY}|\bnobody|\bno one|\bno player)(?:,? who)?{FILL}"
     rf"(?: (?:was|were|got|been)(?>(?: (?:also|both|all|sadly|unfortunately|tragically|just|already|now|"
@@ -135,12 +135,12 @@ AWAITS = re.compile(
     r"\b(?:hear|hearing|wait|waiting|listen|listening|look forward|looking forward|curious|await|awaiting|"
     r"expect|ready for|see what|consider|let us see|give|will)\b[^,;~]*$"
 )
-"""Before a citation: it is only looked forward to."""
+"""Words before a citation that put it in the future."""
 REPORTED = re.compile(
     r"\b(?:said|says|mentioned|claims?|claimed|told|thinks|believes|argued|noted|complained)(?: (?:us|"
     r"me))?(?: that)? $"
 )
-"""Before a citation: it is somebody else's."""
+"""Words before a citation that make it another player's."""
 YET = re.compile(r"^ (?:yet|so far|until now|up to now)\b")
 
 # -- talk at night --------------------------------------------------------------------------------
@@ -251,12 +251,12 @@ LOOKED = re.compile(
     rf"\bi{FILL} (?:checked|verified|inspected|investigated|scanned|peeked at|looked into) "
     rf"(?P<whom>{MANY})(?!'s|\d)"
 )
-"""A check told of, whatever it showed."""
+"""A report of a check, with any result."""
 SHIELDED_ONE = re.compile(
     rf"\bi{FILL} (?:protected|guarded|saved|shielded) (?:the |our )(?:(?:sheriff|seer|doctor|guard|witch),? )"
     rf"(?P<whom>@\d+)(?!'s|\d)"
 )
-"""A shield told of, the name behind an office or a role."""
+"""A report of a shield, with the name after an office or a role."""
 
 # -- the pack -------------------------------------------------------------------------------------
 
@@ -320,7 +320,7 @@ VOTE_HIM = re.compile(
     r"\bvote (?:him|her|them) out\b"
 )
 THE_WOLVES = re.compile(r"\b(?:were)?wolves\b|\benem(?:y|ies)\b")
-"""Whom a "them" may mean: a call to be rid of the Werewolves steers nobody."""
+"""What "them" may refer to: a call to get rid of the Werewolves names no player."""
 FOLLOW_ME = re.compile(
     r"\b(?:follow (?:me|my (?:lead|advice|vote|example|recommendation))|do as i (?:say|do)|vote (?:with "
     r"me|as i|like me)|join me|back me up|stand with me|listen to me)\b"

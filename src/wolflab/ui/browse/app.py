@@ -170,7 +170,7 @@ def _take_replay(request: Request, index: RunIndex) -> Response:
         game = game_in(store, number)
         if game.over:
             return _html(replay_of(store, number)[0], policy=REPLAY_POLICY)
-        calls = sum(total.calls for total in store.came_to(number).values())
+        calls = sum(total.calls for total in store.game_totals(number).values())
     played = being_played(run)
     if game.error:
         words = f"Game {number} is {game.status}, so it has no page: {game.error}"

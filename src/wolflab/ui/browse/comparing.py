@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from ...lab.storage.overview import GamesWanted, ListedGame
+from ...lab.storage.overview import GameFilter, ListedGame
 from ...lab.storage.store import Store
 from ...lab.studies.quoting import quotable, unquoted_seats
 from ...record import GameRecord
@@ -116,7 +116,7 @@ def _choice(run: IndexedRun, first: int) -> str:
         found = overview.listed([first])
         if not found:
             raise Refused(404, f"there is no game {first} in {run.name}")
-        wanted = GamesWanted(deal=found[0].deal)
+        wanted = GameFilter(deal=found[0].deal)
         games = overview.page(wanted, lambda number: None, 0, _SAME_DEAL)
     rows = [_offered(game, first) for game in games if game.id != first]
     head = page_head(

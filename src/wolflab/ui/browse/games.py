@@ -16,8 +16,8 @@ from ...lab.storage.overview import (
     STATUSES,
     STOPPED,
     EndedBy,
+    GameFilter,
     GameSort,
-    GamesWanted,
     ListedGame,
     RunOverview,
 )
@@ -72,7 +72,7 @@ _ERROR = 200
 class GamesAsked:
     """The query of an address: which games, and which page of them."""
 
-    wanted: GamesWanted = field(default_factory=GamesWanted)
+    wanted: GameFilter = field(default_factory=GameFilter)
     page: int = 1
 
     @classmethod
@@ -90,7 +90,7 @@ class GamesAsked:
             if value is not None and value not in known:
                 raise Refused(422, f"{name}={value[:80]} means nothing here; use one of {', '.join(known)}")
         deal = address_number(told, "deal", 0)
-        wanted = GamesWanted(
+        wanted = GameFilter(
             told.get("condition"),
             deal,
             status,

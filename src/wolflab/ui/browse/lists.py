@@ -9,9 +9,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from ...errors import WolflabError
-from ...lab.storage.overview import RunCounts, WhyStopped
+from ...lab.storage.overview import RunCounts, StopCause
 from ...lab.training.files import log_of, seed_folder
-from ...lab.training.run import opened
+from ...lab.training.run import training_in
 from ...metrics.rows import UNFINISHED
 from ..report.links import games_address
 from ..report.numbers import cost_in_words, number, tiles
@@ -113,7 +113,7 @@ def _state(run: IndexedRun, counts: RunCounts) -> Cell:
 
 def _trained(folder: Path) -> tuple[str, Cell]:
     """A training's progress: updates of all seeds."""
-    spec = opened(folder)
+    spec = training_in(folder)
     logs = [log_of(seed_folder(folder, seed)) for seed in spec.seeds]
     done = sum(max(0, len(log) - 1) for log in logs)
     planned = spec.training.updates * len(spec.seeds)
@@ -183,7 +183,7 @@ def _games(index: RunIndex, run: IndexedRun) -> tuple[str, bool]:
     )
 
 
-def _reasons(run: IndexedRun, reasons: Sequence[WhyStopped]) -> str:
+def _reasons(run: IndexedRun, reasons: Sequence[StopCause]) -> str:
     if not reasons:
         return ""
     rows: list[TableRow] = [
@@ -235,7 +235,7 @@ def _conditions(counts: RunCounts) -> str:
 
 def _training(run: IndexedRun) -> tuple[str, bool]:
     """The progress of each seed."""
-    spec = opened(run.path)
+    spec = training_in(run.path)
     rows: list[TableRow] = []
     for seed in spec.seeds:
         log = log_of(seed_folder(run.path, seed))

@@ -15,7 +15,7 @@ from rich.progress import TaskID
 
 from ...lab.plans.sources import checking
 from ...lab.plans.specs import BudgetSpec
-from ...lab.runs.batch import BatchResult, BatchWatcher, CallsAhead
+from ...lab.runs.batch import BatchResult, BatchWatcher, CallsForecast
 from ..terminal.console import say
 from ..terminal.forecast import forecast_calls
 from ..wording import counted
@@ -51,7 +51,7 @@ class BatchView(BatchWatcher):
         self._bar.live.transient = True  # an error leaves no bar behind
         self._tasks: dict[str, TaskID] = {}
 
-    def ahead(self, calls: Sequence[CallsAhead]) -> None:
+    def ahead(self, calls: Sequence[CallsForecast]) -> None:
         """See `BatchWatcher`."""
         forecast_calls(self.console, calls, self.limits, self.yes, command_with_yes())
 

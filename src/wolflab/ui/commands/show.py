@@ -94,7 +94,7 @@ def show(
                     f"--turn {turn} is not a turn of {as_}: the last number is the seat, from 0, "
                     f"and {names[seat]} has seat {seat}"
                 )
-            if without and any(not model.startswith("village") for model in store.came_to(game)):
+            if without and any(not model.startswith("village") for model in store.game_totals(game)):
                 screen.print("[dim]Its model is asked anew for the turn without a component.[/]")
             taken = retake_turn(store, row, ask, without)
             _show_turn(screen, record.ruleset, taken, without, _past(store, row))

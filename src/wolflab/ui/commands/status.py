@@ -18,7 +18,7 @@ from ...lab.storage.run_files import TRAINING, held_elsewhere, is_held
 from ...lab.storage.store import Store
 from ...lab.studies.plan import STUDY
 from ...lab.training.files import log_of, seed_folder, training_result
-from ...lab.training.run import opened
+from ...lab.training.run import training_in
 from ...metrics.rows import UNFINISHED
 from ...usage import Cost
 from ..report.numbers import UNKNOWN, cost_in_words, number
@@ -89,7 +89,7 @@ def _show_calls(console: Console, path: Path, progress: dict[str, tuple[int, int
 
 
 def _show_training(console: Console, path: Path) -> None:
-    spec = opened(path)
+    spec = training_in(path)
     made = {seed: max(0, len(log_of(seed_folder(path, seed))) - 1) for seed in spec.seeds}
     for seed, n in made.items():
         say(console, f"seed {seed}: {n} of {counted(spec.training.updates, 'update')}")
@@ -109,7 +109,9 @@ def _show_games(console: Console, path: Path, overview: RunOverview, counts: Run
             spent = any(budget_needed(row.error) for row in store.games())
             first = "Write a higher experiment.budget in the study's file, then go on" if spent else "Go on"
             how = f"{first} with the command that began it: {again}"
-        given_up = counts.of("failed") if store.peopled else 0  # failed games with people are planned again
+        given_up = (
+            counts.of("failed") if store.has_people else 0
+        )  # these are planned again
         timed = (row for row in store.games() if row.over) if work.here else ()
         seconds = [taken for row in timed if (taken := store.seconds(row.id))]
     left = counts.of() - counts.over - given_up

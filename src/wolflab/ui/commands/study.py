@@ -14,7 +14,7 @@ from ...errors import StoreError
 from ...files import write
 from ...lab.plans.sources import shipped_files
 from ...lab.storage.store import Store
-from ...lab.studies.people import given_up, kept_people, step_of
+from ...lab.studies.people import is_abandoned, kept_people, step_of
 from ...lab.studies.plan import STUDY, StudyPlan, load_study
 from ..study.app import recruiting_link, study_application
 from ..study.study_server import StudyServer
@@ -121,7 +121,7 @@ def _show(console: Console, folder: Path) -> None:
                 str(len(person.visits)),
                 person.left or step_of(study, person) or "through",
                 str(sum(row.over for row in rows)),
-                str(sum(given_up(row) for row in rows)),
+                str(sum(is_abandoned(row) for row in rows)),
                 str(len(person.reports)),
             )
     console.print(table)

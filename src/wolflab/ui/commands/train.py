@@ -26,7 +26,7 @@ from ...lab.training.files import (
     training_result,
 )
 from ...lab.training.plan import TrainingSpec, best_response, load_training, side_of, target_of
-from ...lab.training.run import TrainingStep, opened, run_training, start_training
+from ...lab.training.run import TrainingStep, run_training, start_training, training_in
 from ...metrics.behaviours import SIDES, SideName
 from ...stats.intervals import Estimate
 from ..report import prose
@@ -111,7 +111,7 @@ def exploit(
 
 
 def _run(console: Console, folder: Path) -> None:
-    experiment = opened(folder)
+    experiment = training_in(folder)
     command = "train" if experiment.opponent is None else "exploit"
     begin_output(console, command, experiment.title or experiment.name, folder)
     if not available():
@@ -153,7 +153,7 @@ def _evaluation_line(step: TrainingStep) -> str:
 
 def show_training(console: Console, folder: Path) -> None:
     """Print the verdicts and write the run's page."""
-    experiment = opened(folder)
+    experiment = training_in(folder)
     logs = {seed: log_of(seed_folder(folder, seed)) for seed in experiment.seeds}
     if not any(logs.values()):
         raise StoreError(

@@ -15,7 +15,7 @@ from ...lab.runs.verification import totals_that_differ, verify_run
 from ...lab.storage.call_store import CallStore
 from ...lab.storage.run_files import TRAINING
 from ...lab.storage.store import Store
-from ...lab.training.run import opened, verify_training
+from ...lab.training.run import training_in, verify_training
 from ..terminal.console import console, say
 from ..wording import counted
 from .options import commands, finish
@@ -92,7 +92,7 @@ def _run(console: Console, path: Path, agents: bool) -> bool:
 def _training(console: Console, path: Path, agents: bool) -> bool:
     if agents:
         raise StoreError(f"{path} is a training and keeps no games; leave out --agents")
-    updates, complete = opened(path).training.updates, True
+    updates, complete = training_in(path).training.updates, True
     for seed, made, problem in verify_training(path):
         if problem:
             _print_fault(console, f"seed {seed}: {problem}")

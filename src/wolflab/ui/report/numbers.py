@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from html import escape
 
 from ...metrics.measure import PartKey, Unit
-from ...metrics.play import label_speaks, told_calls
+from ...metrics.play import label_speaks, reported_calls
 from ...metrics.shapes import ConditionResult, Summary
 from ...stats.intervals import Estimate
 from ...usage import Cost
@@ -33,7 +33,7 @@ def spent(summary: Summary, estimated: bool) -> list[tuple[str, str, str]]:
     every = [each for condition in summary.conditions for each in condition.totals.items()]
     if not every:
         return []
-    told = told_calls(every)
+    told = reported_calls(every)
     total = told.totals
     found = [(number(total.calls, "count"), told.label, "")]
     if told.speaks:

@@ -17,7 +17,7 @@ from ...files import write
 from ...lab.plans.specs import PERSON, PlayerSpec, with_meanings
 from ...lab.runs.erasing import Erased, erase_said, remove_made
 from ...lab.storage.store import GameRow, Store
-from ...lab.studies.people import WITHDRAWN, StudyPeople, StudyPerson, given_up, step_of
+from ...lab.studies.people import WITHDRAWN, StudyPeople, StudyPerson, is_abandoned, step_of
 from ...lab.studies.plan import STUDY, StudyPlan, load_study, training_seeds
 from ...record import GameRecord
 from ...renamed import written_before
@@ -105,7 +105,7 @@ class StudyServer:
             apart = _PLAYED | _WHO_COMES
             same = kept.model_dump(exclude=apart) == study.model_dump(exclude=apart)
             same &= store.experiment.conditions.keys() == study.played.conditions.keys()
-            if not same or store.decided_otherwise(study.played):
+            if not same or store.changed_condition(study.played):
                 raise StoreError(
                     f"{folder} is a study with other settings than {source}; undo the change, or name a new "
                     "folder with --out"
@@ -329,7 +329,7 @@ class StudyServer:
         if not (table.folder / "run.sqlite").exists():
             return False
         with Store.open_for_reading(table.folder) as own:
-            return not given_up(own.game(1))
+            return not is_abandoned(own.game(1))
 
     def _after_a_kill(self) -> None:
         """After a killed server: void planned games without a table, and note all other games in their

@@ -19,9 +19,17 @@ from ...lab.plans.matching import model_name
 from ...lab.plans.served import elsewhere, is_served, servers_of
 from ...lab.plans.sources import COMMANDS, file_kind
 from ...lab.plans.specs import BudgetSpec
-from ...lab.runs.batch import CallsAhead
+from ...lab.runs.batch import CallsForecast
 from ...lab.runs.casting import PlayerBuilder
-from ...lab.runs.forecast import Interval90, RunForecast, Seen, ask_some, forecast, seen_in, taken_in
+from ...lab.runs.forecast import (
+    Interval90,
+    RunForecast,
+    Seen,
+    forecast,
+    observed_in,
+    sample_replies,
+    taken_in,
+)
 from ...lab.runs.rehearsal import GAMES, Rehearsal, embedder_prices, longest_reply, playing_models, rehearse
 from ...lab.runs.runner import preflight
 from ...lab.storage.store import Store
@@ -79,7 +87,7 @@ async def _ask_models(console: Console, experiment: Experiment, rehearsal: Rehea
     builder = PlayerBuilder(experiment)
     try:
         await preflight(builder)
-        seen, failed = await ask_some(builder, rehearsal, most)
+        seen, failed = await sample_replies(builder, rehearsal, most)
     finally:
         await builder.close()
     for name, replies in seen.replies.items():
@@ -122,7 +130,7 @@ def forecast_underway(
     left = _games_left(experiment, store)
     if not any(left.values()):
         return None
-    expected = forecast(rehearsal, left, seen_in(store)).with_taken(taken_in(store)[0])
+    expected = forecast(rehearsal, left, observed_in(store)).with_taken(taken_in(store)[0])
     return expected, sum(model.seen for model in expected.models.values())
 
 
@@ -251,7 +259,7 @@ def forecast_first(
         if experiment.budget == BudgetSpec() and (away or _dearest(experiment)):
             _agree("an amount that is not known", yes, command)
         return Beginning()
-    expected = forecast(rehearsal, left, Seen() if store is None else seen_in(store))
+    expected = forecast(rehearsal, left, Seen() if store is None else observed_in(store))
     if not expected.models:
         return Beginning(rehearsal)
     _tell_forecast(console, rehearsal, expected)
@@ -275,7 +283,7 @@ def forecast_first(
 
 def forecast_calls(
     console: Console,
-    ahead: Sequence[CallsAhead],
+    ahead: Sequence[CallsForecast],
     limits: tuple[int | None, float | None],
     yes: bool,
     command: str,

@@ -17,7 +17,7 @@ import msgspec
 
 from ...errors import WolflabError
 from ...files import read_json, write
-from ...lab.runs.tables import RunAtTables, can_be_seated
+from ...lab.runs.tables import RunAtTables, check_own_agents
 from ...lab.storage.run_files import locked, unlocked
 from ...lab.storage.store import Store
 from ...renamed import written_before
@@ -179,7 +179,7 @@ class TableServer:
             measure=wish.measure,
             budget=wish.budget,
         )
-        can_be_seated(plan.experiment())  # what cannot be played is said now
+        check_own_agents(plan.experiment())  # what cannot be played is said now
         return self.add(plan), keeper, device
 
     def free_code(self) -> str:
